@@ -1,7 +1,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Nv, Packet};
-use sixlock_interface::ipsec::{Ipsec, Transform};
+use sixlock_interface::ipsec::{Ipsec, Keying, Manual, Transform};
 use sixlock_ipv6::Header;
 
 /// The longest that a tunnel puts before a packet: an IPv6 header, that of ESP or AH, and an initialization vector or an ICV.
@@ -45,24 +45,29 @@ impl<C> Internet<C> for () {
 }
 
 /// Tunnels of IPsec between a security gateway and at most `HOSTS` hosts outside. Until it is [started](Tunnels::start) packets
-/// go as they are; from then on what no policy speaks of is refused and counted, both ways.
-pub struct Tunnels<C, T, const HOSTS: usize> {
+/// go as they are; from then on what no policy speaks of is refused and counted, both ways. Their keys come from `K`.
+pub struct Tunnels<C, T, const HOSTS: usize, K: Keying = Manual> {
     /// The address at which the gateway's end of all tunnels is.
     address: Option<Ipv6Addr>,
-    ipsec: Ipsec<C, T, HOSTS, HOSTS, WINDOW>,
+    ipsec: Ipsec<C, T, HOSTS, HOSTS, WINDOW, K>,
     packet: Packet<[u8; ROOM]>,
 }
 
-impl<C, T: Transform<C>, const HOSTS: usize> Tunnels<C, T, HOSTS> {
+impl<C, T: Transform<C>, const HOSTS: usize, K: Keying> Tunnels<C, T, HOSTS, K> {
     /// Turns it on, with the gateway's end of all tunnels at `address`. Its policy and its associations, all of them in
     /// tunnel mode, are added to what this returns.
-    pub fn start(&mut self, address: Ipv6Addr) -> &mut Ipsec<C, T, HOSTS, HOSTS, WINDOW> {
+    pub fn start(&mut self, address: Ipv6Addr) -> &mut Ipsec<C, T, HOSTS, HOSTS, WINDOW, K> {
         self.address = Some(address);
+        &mut self.ipsec
+    }
+
+    /// Policy and associations.
+    pub fn ipsec(&mut self) -> &mut Ipsec<C, T, HOSTS, HOSTS, WINDOW, K> {
         &mut self.ipsec
     }
 }
 
-impl<C, T: Transform<C>, const HOSTS: usize> Internet<C> for Tunnels<C, T, HOSTS> {
+impl<C, T: Transform<C>, const HOSTS: usize, K: Keying> Internet<C> for Tunnels<C, T, HOSTS, K> {
     const NEW: Self = Self { address: None, ipsec: Ipsec::new(), packet: Packet::new() };
 
     fn inbound<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], len: usize) -> Option<usize> {

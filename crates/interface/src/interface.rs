@@ -182,7 +182,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External<WholeOf<C, L>>) -> bool {
         let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         let packet = buffer.get(..external.len).unwrap_or_default();
-        external.is_admitted || passes(&self.net, &self.security, cx, packet)
+        external.is_admitted || passes(&self.net, &mut self.security, cx, packet)
     }
 
     /// Opens a packet for a host outside for which this one speaks, as if it were for this one. False if it is refused: then
@@ -386,7 +386,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             })),
             Verdict::Forward { next_hop, len } => {
                 let packet = bytes.get(..len).unwrap_or_default();
-                if !is_admitted && !passes(&self.net, &self.security, cx, packet) {
+                if !is_admitted && !passes(&self.net, &mut self.security, cx, packet) {
                     self.release_buffer(buffer);
                     return None;
                 }

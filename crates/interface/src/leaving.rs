@@ -16,7 +16,7 @@ pub(crate) fn next_hop_of<R: Array<Route>>(net: &Net<R>, packet: &[u8]) -> Optio
 /// answers meet policy when they are sent.
 pub(crate) fn passes<C, E, N, S: NetworkSecurity<C>, R: Array<Route>>(
     net: &Net<R>,
-    security: &S,
+    security: &mut S,
     cx: &mut Cx<'_, C, E, N>,
     packet: &[u8],
 ) -> bool {

@@ -1,6 +1,6 @@
 use sixlock_base::{Array, Cx, Entropy, New, Nv, Packet};
 use sixlock_ipsec::{
-    Action, Addresses, ConfigError, InboundError, Ipsec, OutboundError, Policy, Selector, Transform,
+    Action, Addresses, ConfigError, InboundError, Ipsec, Keying, OutboundError, Policy, Selector, Transform,
 };
 use sixlock_ipv6::next_header;
 
@@ -26,7 +26,7 @@ pub trait NetworkSecurity<C>: New {
 
     /// Whether policy lets a packet that has come in for another host pass as it is; only asked if it
     /// [is for others](NetworkSecurity::is_for_others).
-    fn admits<E, N>(&self, _: &mut Cx<'_, C, E, N>, _packet: &[u8]) -> bool {
+    fn admits<E, N>(&mut self, _: &mut Cx<'_, C, E, N>, _packet: &[u8]) -> bool {
         true
     }
 
@@ -90,10 +90,11 @@ impl<C> NetworkSecurity<C> for () {
     }
 }
 
-impl<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> NetworkSecurity<C>
-    for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
+impl<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K> NetworkSecurity<C>
+    for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 where
     T: Transform<C>,
+    K: Keying,
 {
     const PROTECTS: bool = true;
     const REROUTES: bool = T::FEATURES.tunnels;
@@ -102,7 +103,7 @@ where
         FRONT
     }
 
-    fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
+    fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
         Ipsec::admits(self, cx, packet)
     }
 
@@ -141,10 +142,11 @@ pub struct SecurityGateway<S> {
     is_for_others: bool,
 }
 
-impl<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize>
-    SecurityGateway<Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>>
+impl<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K>
+    SecurityGateway<Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>>
 where
     T: Transform<C>,
+    K: Keying,
 {
     /// Lets it be for others, those at `addresses`, once all other policies were added: their packets go as they are where none of
     /// these is for them, if `unprotected`; otherwise only what AH or ESP protects between its ends.
@@ -181,7 +183,7 @@ impl<C, S: NetworkSecurity<C>> NetworkSecurity<C> for SecurityGateway<S> {
         self.is_for_others
     }
 
-    fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
+    fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
         self.ipsec.admits(cx, packet)
     }
 

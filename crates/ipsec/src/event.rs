@@ -1,4 +1,4 @@
-use crate::{Flow, InboundId, OutboundId};
+use crate::{Flow, InboundError, InboundId, OutboundError, OutboundId};
 
 /// An association, of either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,16 @@ pub enum AssociationId {
     Inbound(InboundId),
 }
 
-/// An event for the key exchange.
+/// Why a packet was refused, and in which direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It does not go out.
+    Outbound(OutboundError),
+    /// It is not let in.
+    Inbound(InboundError),
+}
+
+/// An event for the key exchange and for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The association has reached a soft limit: it is to be replaced.
@@ -18,4 +27,6 @@ pub enum Event {
     Expired(AssociationId),
     /// A packet of this flow was to go out, for which policy demands associations that are not there yet.
     Acquire(Flow),
+    /// A packet was refused.
+    Refused(Refusal),
 }

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::transform::{Opened, Sending, Transform};
 use crate::{
     Action, Association, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, PacketBuffer,
-    Protocol, SequenceNumber, layout, table, tunnel,
+    Protocol, Refusal, SequenceNumber, layout, table, tunnel,
 };
 
 mod configuration;
@@ -108,6 +108,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let result = self.apply(cx, buffer);
         if let Err(error) = result {
             cx.counters.count(error.counter());
+            self.news.note_refusal(Refusal::Outbound(error));
         }
         result
     }
@@ -179,6 +180,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let result = self.open(cx.crypto, cx.now, buffer, len);
         if let Err(error) = result {
             cx.counters.count(error.counter());
+            self.news.note_refusal(Refusal::Inbound(error));
         }
         result
     }
@@ -186,13 +188,17 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// Whether policy lets an inbound packet for another host pass unopened; if not, it is counted. This is for a security gateway,
     /// which opens only packets for itself
     /// ([RFC 4301 section 5.2](https://www.rfc-editor.org/rfc/rfc4301#section-5.2)).
-    pub fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
-        let admitted =
-            Flow::inbound(packet).is_some_and(|flow| self.policies.action(&flow) == Some(&Action::Bypass));
-        if !admitted {
-            cx.counters.count(Counter::IpsecPolicyViolated);
-        }
-        admitted
+    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
+        let reason = match Flow::inbound(packet).map(|flow| self.policies.action(&flow)) {
+            Some(Some(Action::Bypass)) => return true,
+            Some(Some(Action::Protect(_))) => InboundError::Unprotected,
+            Some(Some(_)) => InboundError::Discarded,
+            Some(None) => InboundError::NoPolicy,
+            None => InboundError::HeaderChain,
+        };
+        cx.counters.count(Counter::IpsecPolicyViolated);
+        self.news.note_refusal(Refusal::Inbound(reason));
+        false
     }
 
     #[inline(never)]

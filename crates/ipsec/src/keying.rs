@@ -5,7 +5,7 @@ use sixlock_base::{Instant, Slot};
 use crate::association::Inbound;
 use crate::lifetime::{Expiry, Lifetime};
 use crate::table::Table;
-use crate::{Association, Flow, InboundId};
+use crate::{Association, Flow, InboundId, Refusal};
 
 /// How the associations of a host get their keys: [`Manual`] or [`Automated`].
 pub trait Keying {
@@ -72,6 +72,9 @@ pub trait Notify {
 
     /// Notes a packet for which there are no associations yet.
     fn note_missing(&mut self, flow: &Flow);
+
+    /// Notes that a packet is refused.
+    fn note_refusal(&mut self, refusal: Refusal);
 }
 
 /// The notes that events are made of.
@@ -82,6 +85,8 @@ pub struct News {
     pub(crate) deadline: Option<Instant>,
     /// A packet for which there are no associations yet. Further ones are not noted until the event was polled.
     pub(crate) missing: Option<Flow>,
+    /// Why a packet was refused. Further ones are not noted until the event was polled.
+    pub(crate) refusal: Option<Refusal>,
 }
 
 impl Notify for () {
@@ -93,11 +98,13 @@ impl Notify for () {
     fn note_deadline(&mut self, _: Option<Instant>) {}
 
     fn note_missing(&mut self, _: &Flow) {}
+
+    fn note_refusal(&mut self, _: Refusal) {}
 }
 
 impl Notify for News {
     const IS_HEARD: bool = true;
-    const NEW: Self = Self { has_stage: false, deadline: None, missing: None };
+    const NEW: Self = Self { has_stage: false, deadline: None, missing: None, refusal: None };
 
     fn note_stage(&mut self, reached: bool) {
         self.has_stage |= reached;
@@ -109,5 +116,9 @@ impl Notify for News {
 
     fn note_missing(&mut self, flow: &Flow) {
         self.missing.get_or_insert(*flow);
+    }
+
+    fn note_refusal(&mut self, refusal: Refusal) {
+        self.refusal.get_or_insert(refusal);
     }
 }

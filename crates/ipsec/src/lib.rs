@@ -53,7 +53,7 @@ pub use association::Association;
 pub use compression::Contexts;
 pub use error::{ConfigError, InboundError, OutboundError};
 pub use esp::Esp;
-pub use event::{AssociationId, Event};
+pub use event::{AssociationId, Event, Refusal};
 pub use flow::Flow;
 pub use id::{InboundId, OutboundId};
 pub use ipsec::Ipsec;

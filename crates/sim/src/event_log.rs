@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use sixlock_node::ipsec::Refusal;
+
 /// A value of an event.
 trait Field {
     /// Writes the value behind its name; nothing if there is none.
@@ -118,6 +120,14 @@ events! {
         /// Why: see [`drops`](crate::drops).
         cause: &'static str
     },
+    /// IPsec refuses a packet.
+    Refused = "refused" {
+        /// `out` or `in`.
+        direction: &'static str,
+        /// Why: the name of an [`InboundError`](sixlock_node::ipsec::InboundError) or
+        /// [`OutboundError`](sixlock_node::ipsec::OutboundError).
+        reason: &'static str
+    },
     /// The far end gives up something that the border router, whose event it is, has handed to it.
     CloudDrop = "cloud-drop" {
         /// Why: as of [`Logged::Drop`].
@@ -125,9 +135,19 @@ events! {
     },
 }
 
+impl From<Refusal> for Logged {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Outbound(error) => Self::Refused { direction: "out", reason: error.name() },
+            Refusal::Inbound(error) => Self::Refused { direction: "in", reason: error.name() },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixlock_node::ipsec::{InboundError, OutboundError};
 
     #[test]
     fn a_line_has_the_fields_that_there_are() {
@@ -152,5 +172,19 @@ mod tests {
         let documented: Vec<_> = events.lines().filter_map(of_table).collect();
         let emitted: Vec<_> = EVENTS.iter().map(|(name, fields)| (*name, fields.to_vec())).collect();
         assert_eq!(documented, emitted);
+    }
+
+    #[test]
+    fn the_documentation_has_every_reason_of_a_refusal_and_no_other() {
+        let text = include_str!("../../../docs/events.md");
+        let table = text.split("## Reasons of `refused`").nth(1).unwrap_or_default();
+        let of_table = |row: &'static str| {
+            let (direction, rest) = row.strip_prefix("| ")?.split_once(" | `")?;
+            Some((direction, rest.split('`').next()?))
+        };
+        let documented: Vec<_> = table.lines().filter_map(of_table).collect();
+        let outbound = OutboundError::ALL.iter().map(|error| ("out", error.name()));
+        let inbound = InboundError::ALL.iter().map(|error| ("in", error.name()));
+        assert_eq!(documented, outbound.chain(inbound).collect::<Vec<_>>());
     }
 }

@@ -8,7 +8,7 @@ use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Route, RplHead
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
 use crate::memory::Memory;
-use crate::protection::{Compression, Ipsec, Keyed, Reassembly};
+use crate::protection::{Compression, Ipsec, Keyed, Reassembly, Watched};
 use crate::random::Stream;
 use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
 
@@ -44,7 +44,7 @@ type GatewayLayers = Stack<
 >;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS>>;
+    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS, Watched>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

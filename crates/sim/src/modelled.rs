@@ -10,7 +10,7 @@ use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, Happening};
-use sixlock_node::ipsec::ConfigError;
+use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
@@ -168,6 +168,11 @@ impl Modelled {
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
         self.node.protect(peerings, id, unauthenticated)
+    }
+
+    /// Why IPsec has refused packets since this was last called.
+    pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
+        self.node.security().take_refusals()
     }
 
     /// What IPsec has protected in the last task, before it did.

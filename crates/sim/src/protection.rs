@@ -8,9 +8,9 @@ use sixlock_base::{Array, Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, New, Nv
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
-    Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
-    Mode, Opened, OutboundError, PacketBuffer, Policy, Protection as Associations, Protocol, Resynchronised,
-    Selector, Sending, SequenceNumber, Transform,
+    Action, Addresses, AnyTransform, Association, Automated, ConfigError, Contexts, Event, InboundError,
+    Ipsec as Policed, Keying, Mode, Opened, OutboundError, PacketBuffer, Policy, Protection as Associations,
+    Protocol, Refusal, Resynchronised, Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{
     Format, Interface, Layers, NetworkSecurity, PayloadCompression, Reassembler, SecurityGateway,
@@ -164,13 +164,16 @@ impl Peering {
     ///
     /// # Errors
     /// When there is no room, or no such transform.
-    pub fn share<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize>(
+    pub fn share<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, K>(
         &self,
-        ipsec: &mut Policed<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
+        ipsec: &mut Policed<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>,
         id: u32,
         unauthenticated: bool,
         transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), ConfigError>
+    where
+        K: Keying<Lifetime: Default>,
+    {
         let Self { node, host, tunnel, suite, spi, ref from_node, ref from_host, .. } = *self;
         let behind = tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
         // The border router speaks for the cloud.
@@ -184,7 +187,7 @@ impl Peering {
                 spi,
                 mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
                 extended: true,
-                lifetime: (),
+                lifetime: K::Lifetime::default(),
                 address: Some(remote),
                 transform: transform(suite, key).ok_or(ConfigError::NoAssociation)?,
             })
@@ -250,8 +253,11 @@ impl Transform<Accelerated> for Keyed {
     }
 }
 
+/// Associations are not replaced; events tell why packets are refused.
+pub(crate) type Watched = Automated<0>;
+
 type Tables<const POLICIES: usize, const PEERS: usize> =
-    SecurityGateway<Policed<Accelerated, Keyed, POLICIES, PEERS, WINDOW>>;
+    SecurityGateway<Policed<Accelerated, Keyed, POLICIES, PEERS, WINDOW, Watched>>;
 
 /// Turns IPsec on at station `id`, one end of each of `peerings`, and lets its headers be compressed: see [`Ipsec::start`].
 ///
@@ -268,6 +274,14 @@ where
 {
     interface.compression().start();
     interface.security().start(peerings, id, unauthenticated)
+}
+
+/// The refusal that an event tells of.
+pub(crate) fn refusal(event: Event) -> Option<Refusal> {
+    match event {
+        Event::Refused(refusal) => Some(refusal),
+        _ => None,
+    }
 }
 
 /// What a protected packet is known by on its way: its addresses, and the beginning of its AH or ESP with the sequence number.
@@ -326,6 +340,8 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize> {
     segments: Option<VecDeque<Vec<u8>>>,
     /// Sees each use of an association's sequence numbers, if somebody is to.
     pub(crate) witness: Option<Witness>,
+    /// Why packets were refused, not yet taken.
+    refusals: Vec<Refusal>,
 }
 
 impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
@@ -363,8 +379,14 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
 }
 
 impl<const POLICIES: usize, const PEERS: usize> New for Ipsec<POLICIES, PEERS> {
-    const NEW: Self =
-        Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None, witness: None };
+    const NEW: Self = Self {
+        tables: None,
+        cleartexts: Vec::new(),
+        steps: Vec::new(),
+        segments: None,
+        witness: None,
+        refusals: Vec::new(),
+    };
 }
 
 impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for Ipsec<POLICIES, PEERS> {
@@ -379,8 +401,10 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         self.tables.as_ref().is_some_and(|tables| tables.is_for_others())
     }
 
-    fn admits<E, N>(&self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {
-        self.tables.as_ref().is_none_or(|tables| tables.admits(cx, packet))
+    fn admits<E, N>(&mut self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {
+        let is_admitted = self.tables.as_mut().is_none_or(|tables| tables.admits(cx, packet));
+        self.note_refusal();
+        is_admitted
     }
 
     fn outbound<E: Entropy, N: Nv, B: Array<u8>>(
@@ -390,7 +414,9 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
     ) -> Result<(), OutboundError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
         let clear = packet.bytes().to_vec();
-        tables.outbound(cx, packet)?;
+        let result = tables.outbound(cx, packet);
+        self.note_refusal();
+        result?;
         self.note(clear, packet.bytes());
         Ok(())
     }
@@ -403,7 +429,9 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
     ) -> Result<usize, OutboundError> {
         let Some(tables) = &mut self.tables else { return Ok(len) };
         let clear = buffer.get(..len).unwrap_or_default().to_vec();
-        let len = tables.outbound_in(cx, buffer, len)?;
+        let result = tables.outbound_in(cx, buffer, len);
+        self.note_refusal();
+        let len = result?;
         self.note(clear, buffer.get(..len).unwrap_or_default());
         Ok(len)
     }
@@ -419,7 +447,9 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
             self.steps.push((Step::PacketOpened, len));
         }
         let (protected, seen) = (len, self.witness.as_ref().and_then(|_| numbered(packet)));
-        let len = self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))?;
+        let result = self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len));
+        self.note_refusal();
+        let len = result?;
         // What policy lets pass as it is has as many bytes as before.
         if let (Some(witness), Some((name, message)), true) = (&mut self.witness, seen, len < protected) {
             witness.opens(name, message);
@@ -442,6 +472,16 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
     /// Packets of TCP that have come in, which are kept from the first call on; none is lost between two.
     pub(crate) fn segments(&mut self) -> &mut VecDeque<Vec<u8>> {
         self.segments.get_or_insert_default()
+    }
+
+    /// Why packets were refused since this was last called.
+    pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
+        core::mem::take(&mut self.refusals)
+    }
+
+    fn note_refusal(&mut self) {
+        let event = self.tables.as_mut().and_then(|tables| tables.ipsec.poll_event());
+        self.refusals.extend(event.and_then(refusal));
     }
 
     /// What was protected since this was last called.

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::NetworkSuite;
 use sixlock_gateway::Tunnels;
-use sixlock_gateway::ipsec::{ConfigError, Transform};
+use sixlock_gateway::ipsec::{ConfigError, Keying, Transform};
 
 use crate::protection::{Peering, Prefix, Tunnel};
 
@@ -67,9 +67,9 @@ impl InternetSide {
     ///
     /// # Errors
     /// When there is no room for so many, or no such transform.
-    pub fn start<C, T: Transform<C>, const HOSTS: usize>(
+    pub fn start<C, T: Transform<C>, const HOSTS: usize, K: Keying<Lifetime: Default>>(
         &self,
-        tunnels: &mut Tunnels<C, T, HOSTS>,
+        tunnels: &mut Tunnels<C, T, HOSTS, K>,
         transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
     ) -> Result<(), ConfigError> {
         let ipsec = tunnels.start(self.address);

@@ -250,6 +250,9 @@ impl Simulation {
         for cleartext in station.take_cleartexts() {
             self.observer.learn(cleartext);
         }
+        for refusal in station.take_refusals() {
+            self.recorder.event(self.now, id, refusal.into());
+        }
         let transmits = station.settle(self.now, &mut self.events);
         if let Some(news) = station.poll_news() {
             self.handle_news(id, news);

@@ -7,7 +7,7 @@ use sixlock_base::{Counter, Counters, Cx, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
-use sixlock_node::ipsec::ConfigError;
+use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
 
 use crate::board::{Board, News, Wishes};
@@ -21,7 +21,7 @@ use crate::memory::Memory;
 use crate::outcome::Failure;
 use crate::pace::Pace;
 use crate::processor::Processor;
-use crate::protection::{Cleartext, Peering, protect};
+use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::random::{Purpose, Stream};
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
@@ -227,6 +227,22 @@ impl Station {
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.take_cleartexts(),
                 Processor::Emulated(emulated) => emulated.take_cleartexts(),
+            },
+        }
+    }
+
+    /// Why IPsec has refused packets since this was last called. Firmware does not tell.
+    pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().security().take_refusals(),
+            Machine::Gateway(gateway) => {
+                let mut refusals = gateway.interface().security().take_refusals();
+                refusals.extend(gateway.internet().ipsec().poll_event().and_then(refusal));
+                refusals
+            }
+            Machine::Board(board) => match board.processor() {
+                Processor::Modelled(modelled) => modelled.take_refusals(),
+                Processor::Emulated(_) => Vec::new(),
             },
         }
     }

@@ -27,9 +27,12 @@ impl<
     K: Keying<News = News>,
 > Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
-    /// The next event. An association has at most two, and [`Event::Acquire`] comes for the first packet that needs associations: further
-    /// packets cause no event until this one was polled, and the next packet after that causes another.
+    /// The next event. An association has at most two of lifetimes. [`Event::Acquire`] comes for the first packet that needs associations, and
+    /// [`Event::Refused`] for the first that is refused: further packets cause no such event until this one was polled.
     pub fn poll_event(&mut self) -> Option<Event> {
+        if let Some(refusal) = self.news.refusal.take() {
+            return Some(Event::Refused(refusal));
+        }
         if let Some(flow) = self.news.missing.take() {
             return Some(Event::Acquire(flow));
         }
