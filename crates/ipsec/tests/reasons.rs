@@ -6,8 +6,8 @@ use sixlock_base::{EspSuite, Instant};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::suite::{AnyEsp, EspAlgorithm, EspPacket};
 use sixlock_ipsec::{
-    Action, Automated, InboundError, Lifetime, Limits, OutboundError, Policy, Protection, Selector,
-    SequenceNumber,
+    Action, Automated, Event, InboundError, Lifetime, Limits, OutboundError, Policy, Protection, Refusal,
+    Selector, SequenceNumber,
 };
 use sixlock_ipv6::next_header::{DESTINATION, FRAGMENT, IPV6, NONE, ROUTING, UDP};
 use support::*;
@@ -238,6 +238,22 @@ fn each_reason_for_a_packet_not_to_come_in_is_told() {
         dummy(),
     ];
     assert_eq!(said, InboundError::ALL);
+}
+
+#[test]
+fn the_first_refusal_since_the_last_event_is_told() {
+    let mut host = with_policy(Action::Discard);
+    assert_eq!(host.ipsec.poll_event(), None);
+    let told = [
+        (host.send(&reading()).is_err(), Refusal::Outbound(OutboundError::Discarded)),
+        (host.receive(&endless()).is_err(), Refusal::Inbound(InboundError::HeaderChain)),
+    ];
+    assert!(told.iter().all(|(is_refused, _)| *is_refused));
+    assert_eq!(host.ipsec.poll_event(), Some(Event::Refused(told[0].1)));
+    assert_eq!(host.ipsec.poll_event(), None);
+    let (ipsec, mut cx) = host.cx();
+    assert!(!ipsec.admits(&mut cx, &reading()));
+    assert_eq!(ipsec.poll_event(), Some(Event::Refused(Refusal::Inbound(InboundError::Discarded))));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::error::Error;
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::{
-    Action, AnyTransform, Contexts, Ipsec as Tables, Policy, Resynchronised, Selector,
+    Action, AnyTransform, Automated, Contexts, Event, Ipsec as Tables, Policy, Refusal, Resynchronised,
+    Selector,
 };
 use sixlock_node::{Format, PayloadCompression, Reassembler};
 use sixlock_sim::{CLOUD, Peering};
@@ -18,9 +19,12 @@ pub(crate) type Transform = Resynchronised<AnyTransform<Soft>>;
 /// Puts two packets together at a time, each of what hosts take at least, 1,500 bytes, and what a tunnel adds.
 pub(crate) type Reassembly = Reassembler<1792, 2>;
 
+/// Keys are not replaced; events tell why packets are refused.
+pub(crate) type Watched = Automated<0>;
+
 /// IPsec with at most `PEERS` others, and replay windows of 64 packets.
 pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize> =
-    Tables<Soft, Transform, POLICIES, PEERS, 8>;
+    Tables<Soft, Transform, POLICIES, PEERS, 8, Watched>;
 
 /// The soft state of `FLOWS` flows, and how payloads are compressed.
 pub(crate) type Compression<const FLOWS: usize> = Contexts<FLOWS, true, Option<PayloadCompression>>;
@@ -59,6 +63,15 @@ pub(crate) fn protect<const POLICIES: usize, const PEERS: usize>(
 /// Lets headers be compressed on links whose packets `peering` protects.
 pub(crate) fn compress<const FLOWS: usize>(compression: &mut Compression<FLOWS>, peering: &Peering) {
     compression.start(Format::default(), peering.spi);
+}
+
+/// The direction and the reason of the refusal that an event tells of.
+pub(crate) fn reason(event: Event) -> Option<(&'static str, &'static str)> {
+    match event {
+        Event::Refused(Refusal::Outbound(error)) => Some(("out", error.name())),
+        Event::Refused(Refusal::Inbound(error)) => Some(("in", error.name())),
+        _ => None,
+    }
 }
 
 /// The policy that lets packets go and come as they are.

@@ -1,6 +1,6 @@
 //! `sixlock router`: the border router, as a program.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::fs;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{
-    Compression, Ipsec, Reassembly, Transform, bypass, compress, peering, protect, transform,
+    Compression, Ipsec, Reassembly, Transform, Watched, bypass, compress, peering, protect, reason, transform,
 };
 use crate::published::{self, Published};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
@@ -47,7 +47,7 @@ const HOSTS: usize = 16;
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// Its policies are one for each node, and two for the packets of others.
-type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS>>;
+type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS, Watched>>;
 type Layers = Stack<
     Link<true, MAX_NODES, 4>,
     Datagrams<MTU, 32>,
@@ -159,6 +159,8 @@ struct RouterStation {
     neighbours: Option<NeighbourFile>,
     to_router: mpsc::Sender<Outbound>,
     published: Published,
+    /// How often IPsec has refused packets, by direction and reason.
+    reasons: BTreeMap<(&'static str, &'static str), u32>,
     /// How much was refused, and when that was told.
     told: ([u32; REFUSALS.len()], Instant),
 }
@@ -214,7 +216,28 @@ impl RouterStation {
             }
         }
         let members = network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();
-        Ok(Self { machine, lent, members, neighbours, to_router, published, told: ([0; _], start) })
+        Ok(Self {
+            machine,
+            lent,
+            members,
+            neighbours,
+            to_router,
+            published,
+            reasons: BTreeMap::new(),
+            told: ([0; _], start),
+        })
+    }
+}
+
+impl RouterStation {
+    fn count_reasons(&mut self) {
+        let events = [
+            self.machine.interface().security().ipsec.poll_event(),
+            self.machine.internet().ipsec().poll_event(),
+        ];
+        for reason in events.into_iter().flatten().filter_map(reason) {
+            *self.reasons.entry(reason).or_default() += 1;
+        }
     }
 }
 
@@ -330,6 +353,7 @@ impl Station for RouterStation {
         while let Some(outbound) = self.published.poll_transmit(&mut self.lent.cx(time.now)) {
             let _ = self.to_router.try_send(outbound);
         }
+        self.count_reasons();
         let counted = REFUSALS.map(|counter| self.lent.counters.get(counter));
         let (told, at) = &mut self.told;
         if counted == *told || time.now.since(*at) < TOLD_EVERY {
@@ -338,7 +362,9 @@ impl Station for RouterStation {
         (*told, *at) = (counted, time.now);
         let refused = REFUSALS.iter().zip(counted).filter(|&(_, count)| count > 0);
         let refused: Vec<_> = refused.map(|(counter, count)| format!("{}={count}", counter.name())).collect();
-        to_stdout!("refused so far: {}", refused.join(" "));
+        let reasons =
+            self.reasons.iter().map(|((direction, reason), count)| format!(" {direction}/{reason}={count}"));
+        to_stdout!("refused so far: {}{}", refused.join(" "), reasons.collect::<String>());
     }
 }
 

@@ -181,7 +181,7 @@ fn a_gateway_protects_on_both_sides_and_refuses_and_counts_what_is_not_protected
     // The system itself says something in the clear now and then, but not so much.
     let ping = ["-6", "-c", "30", "-i", "0.2", "-W", "1", &address(2).to_string()];
     assert!(!run("ping", "iputils-ping", &ping).0, "nobody answers what comes past the tunnel");
-    refused(&router, "ipsec_policy_violated", 20);
+    refused(&router, "in/unprotected", 20);
     drop((router, nodes));
 
     let router = start_router(&["--enforce", "ipsec"]);
