@@ -4,9 +4,10 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
-use sixlock_base::{Counter, Counters, Entropy, Instant};
+use sixlock_base::Counter;
 use sixlock_crypto::Soft;
 use sixlock_dtls_msg::{ContentType, HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader};
+use sixlock_testing::Rig;
 
 use super::*;
 use crate::Completion;
@@ -14,81 +15,46 @@ use crate::engine::record::RecordCodec;
 use crate::limit::MAX_CONTENT;
 use crate::{CookieSecrets, Error, Event, Listen, RECORD_FRONT, RECORD_OVERHEAD, Work, listen};
 
-struct Counting(u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.iter_mut().for_each(|byte| {
-            self.0 = self.0.wrapping_add(1);
-            *byte = self.0;
-        });
-    }
-}
-
 type Inline<R> = Session<Soft, R, Handshake<Soft>>;
 
-struct OptionalPart {
-    entropy: Counting,
-    counters: Counters,
-    now: u32,
-}
-
-impl OptionalPart {
-    fn cx<'a>(&'a mut self, crypto: &'a mut Soft, nv: &'a mut ()) -> Cx<'a, Soft, Counting, ()> {
-        let now = Instant::from_millis(self.now);
-        Cx { now, crypto, entropy: &mut self.entropy, nv, counters: &mut self.counters }
-    }
-}
-
-/// Runs `$call` with a context.
-macro_rules! with {
-    ($place:expr, |$cx:ident| $call:expr) => {{
-        let (mut crypto, mut nv) = (Soft, ());
-        let $cx = &mut $place.cx(&mut crypto, &mut nv);
-        $call
-    }};
-}
-
 fn transmitted<R: Role<Profile = Full, Features = Features>>(
-    place: &mut OptionalPart,
+    rig: &mut Rig,
     session: &mut Inline<R>,
 ) -> Vec<u8> {
     let mut out = vec![0; 512];
-    let length = with!(place, |cx| session.poll_transmit(cx, &mut out)).unwrap_or(0);
+    let length = session.poll_transmit(&mut rig.cx(), &mut out).unwrap_or(0);
     out.truncate(length);
     out
 }
 
 /// A client and a server that are connected.
-fn connected() -> (OptionalPart, Inline<Client>, Inline<Server>) {
-    let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
-    let secrets = CookieSecrets::new(&mut place.entropy);
-    let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
-    let hello = transmitted(&mut place, &mut client);
+fn connected() -> (Rig, Inline<Client>, Inline<Server>) {
+    let mut rig = Rig::seeded(0);
+    let secrets = CookieSecrets::new(&mut rig.entropy);
+    let mut client: Inline<Client> = Session::client(&mut rig.cx(), Config::HOST, None, Handshake::new());
+    let hello = transmitted(&mut rig, &mut client);
     let mut out = [0; 64];
-    let Listen::Reply(length) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+    let Listen::Reply(length) = listen(&mut rig.cx(), &secrets, b"peer", &hello, &mut out) else {
         panic!("a cookie comes first")
     };
-    with!(place, |cx| client.handle(cx, &mut out[..length]));
-    let hello = transmitted(&mut place, &mut client);
-    let Listen::Accept(hello) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+    client.handle(&mut rig.cx(), &mut out[..length]);
+    let hello = transmitted(&mut rig, &mut client);
+    let Listen::Accept(hello) = listen(&mut rig.cx(), &secrets, b"peer", &hello, &mut out) else {
         panic!("the cookie is good")
     };
-    let mut server: Inline<Server> =
-        with!(place, |cx| Session::server(cx, &hello, Config::HOST, Handshake::new()));
-    let mut flight = transmitted(&mut place, &mut server);
-    with!(place, |cx| client.handle(cx, &mut flight));
-    with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"identity", key: b"key" })).unwrap();
-    let mut flight = transmitted(&mut place, &mut client);
-    with!(place, |cx| server.handle(cx, &mut flight));
+    let mut server: Inline<Server> = Session::server(&mut rig.cx(), &hello, Config::HOST, Handshake::new());
+    let mut flight = transmitted(&mut rig, &mut server);
+    client.handle(&mut rig.cx(), &mut flight);
+    client.complete(&mut rig.cx(), Completion::Psk { identity: b"identity", key: b"key" }).unwrap();
+    let mut flight = transmitted(&mut rig, &mut client);
+    server.handle(&mut rig.cx(), &mut flight);
     assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
-    with!(place, |cx| server.complete(cx, Completion::Psk { identity: b"", key: b"key" })).unwrap();
-    let mut flight = transmitted(&mut place, &mut server);
-    with!(place, |cx| client.handle(cx, &mut flight));
+    server.complete(&mut rig.cx(), Completion::Psk { identity: b"", key: b"key" }).unwrap();
+    let mut flight = transmitted(&mut rig, &mut server);
+    client.handle(&mut rig.cx(), &mut flight);
     assert_eq!(server.poll_event(), Some(Event::Connected));
     assert_eq!(client.poll_event(), Some(Event::Connected));
-    (place, client, server)
+    (rig, client, server)
 }
 
 /// A record that `from` sends.
@@ -120,29 +86,29 @@ fn opened<R: Role<Profile = Full, Features = Features>>(
 
 #[test]
 fn a_renegotiation_is_refused_by_a_warning() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     let request = HandshakeHeader::whole(HandshakeType::HELLO_REQUEST, 9, 0).to_bytes();
     let mut record = sealed(&mut server, ContentType::Handshake, &request);
-    with!(place, |cx| client.handle(cx, &mut record));
-    let answer = transmitted(&mut place, &mut client);
+    client.handle(&mut rig.cx(), &mut record);
+    let answer = transmitted(&mut rig, &mut client);
     assert_eq!(opened(&server, answer), (ContentType::Alert, vec![1, 100]));
 
     let hello = HandshakeHeader::whole(HandshakeType::CLIENT_HELLO, 9, 0).to_bytes();
     let mut record = sealed(&mut client, ContentType::Handshake, &hello);
-    with!(place, |cx| server.handle(cx, &mut record));
-    let answer = transmitted(&mut place, &mut server);
+    server.handle(&mut rig.cx(), &mut record);
+    let answer = transmitted(&mut rig, &mut server);
     assert_eq!(opened(&client, answer), (ContentType::Alert, vec![1, 100]));
     assert!(client.is_connected() && server.is_connected());
 }
 
 #[test]
 fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     let mut warning = sealed(&mut server, ContentType::Alert, &[1, 90]);
-    with!(place, |cx| client.handle(cx, &mut warning));
+    client.handle(&mut rig.cx(), &mut warning);
     assert!(client.is_connected());
     let mut fatal = sealed(&mut server, ContentType::Alert, &[2, 80]);
-    with!(place, |cx| client.handle(cx, &mut fatal));
+    client.handle(&mut rig.cx(), &mut fatal);
     assert_eq!(client.poll_event(), Some(Event::Failed(Failure::Alert(AlertDescription(80)))));
     assert!(client.is_over() && !client.protection.is_full());
 }
@@ -150,66 +116,65 @@ fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
 #[test]
 fn a_handshake_that_is_given_up_fails_by_what_it_has_a_clue_of_and_a_session_stays() {
     for (alert, failure) in [(None, Failure::TimedOut), (Some(80), Failure::Refused(AlertDescription(80)))] {
-        let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
-        let mut client: Inline<Client> =
-            with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
+        let mut rig = Rig::seeded(0);
+        let mut client: Inline<Client> = Session::client(&mut rig.cx(), Config::HOST, None, Handshake::new());
         if let Some(alert) = alert {
             let mut record = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, alert];
-            with!(place, |cx| client.handle(cx, &mut record));
+            client.handle(&mut rig.cx(), &mut record);
         }
         assert!(client.awaits_hello() && client.poll_event().is_none());
-        with!(place, |cx| client.give_up(cx));
+        client.give_up(&mut rig.cx());
         assert_eq!(client.poll_event(), Some(Event::Failed(failure)));
         assert!(client.is_over() && !client.awaits_hello());
     }
-    let (mut place, mut client, _) = connected();
-    with!(place, |cx| client.give_up(cx));
+    let (mut rig, mut client, _) = connected();
+    client.give_up(&mut rig.cx());
     assert!(client.is_connected() && !client.awaits_hello());
 }
 
 #[test]
 fn a_close_is_answered_by_a_close() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     client.close();
-    let mut close = transmitted(&mut place, &mut client);
-    with!(place, |cx| server.handle(cx, &mut close));
+    let mut close = transmitted(&mut rig, &mut client);
+    server.handle(&mut rig.cx(), &mut close);
     assert_eq!(server.poll_event(), Some(Event::Closed));
-    let answer = transmitted(&mut place, &mut server);
+    let answer = transmitted(&mut rig, &mut server);
     assert_eq!(answer.len(), RECORD_OVERHEAD + 2);
     assert!(client.is_over() && server.is_over() && !server.protection.is_full());
 }
 
 #[test]
 fn the_last_sequence_number_is_used_once_and_none_after_it() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     client.write_sequence = Some(SequenceNumber::MAX);
     let mut buffer = [0; 64];
-    let length = with!(place, |cx| client.seal(cx, &mut buffer, 4)).unwrap();
-    assert!(with!(place, |cx| server.handle(cx, &mut buffer[..length])).data.is_some());
-    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 4)), Err(Error::SequenceExhausted));
+    let length = client.seal(&mut rig.cx(), &mut buffer, 4).unwrap();
+    assert!(server.handle(&mut rig.cx(), &mut buffer[..length]).data.is_some());
+    assert_eq!(client.seal(&mut rig.cx(), &mut buffer, 4), Err(Error::SequenceExhausted));
 }
 
 #[test]
 fn the_handshake_is_dropped_when_data_or_time_shows_that_it_is_done() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     assert!(server.handshake.get().is_some() && server.key_log().is_some());
     let mut buffer = [0; 64];
-    let length = with!(place, |cx| client.seal(cx, &mut buffer, 4)).unwrap();
-    with!(place, |cx| server.handle(cx, &mut buffer[..length]));
+    let length = client.seal(&mut rig.cx(), &mut buffer, 4).unwrap();
+    server.handle(&mut rig.cx(), &mut buffer[..length]);
     assert!(server.handshake.get().is_none() && server.poll_timeout().is_none());
 
-    with!(place, |cx| client.handle_timeout(cx));
+    client.handle_timeout(&mut rig.cx());
     assert!(client.handshake.get().is_none());
 
-    let (mut place, _, mut server) = connected();
-    place.now = Config::HOST.linger.millis();
-    with!(place, |cx| server.handle_timeout(cx));
+    let (mut rig, _, mut server) = connected();
+    rig.pass(Config::HOST.linger.millis());
+    server.handle_timeout(&mut rig.cx());
     assert!(server.handshake.get().is_none() && server.is_connected());
 }
 
 #[test]
 fn several_records_come_out_of_one_datagram() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     let mut datagram = sealed(&mut client, ContentType::ApplicationData, b"one");
     datagram.extend(sealed(&mut client, ContentType::ApplicationData, b""));
     datagram.extend(sealed(&mut client, ContentType::ApplicationData, b"two"));
@@ -217,43 +182,42 @@ fn several_records_come_out_of_one_datagram() {
     let mut found = Vec::new();
     let mut rest = &mut datagram[..];
     while !rest.is_empty() {
-        let received = with!(place, |cx| server.handle(cx, rest));
+        let received = server.handle(&mut rig.cx(), rest);
         found.extend(received.data.map(|data| data.to_vec()));
         rest = received.rest;
     }
     assert_eq!(found, [b"one", b"two"]);
-    assert_eq!(place.counters.get(Counter::DtlsMalformed), 1);
+    assert_eq!(rig.count(Counter::DtlsMalformed), 1);
 }
 
 #[test]
 fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
-    let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
-    let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
+    let mut rig = Rig::seeded(0);
+    let mut client: Inline<Client> = Session::client(&mut rig.cx(), Config::HOST, None, Handshake::new());
     assert_eq!(
-        with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"i", key: b"k" })),
+        client.complete(&mut rig.cx(), Completion::Psk { identity: b"i", key: b"k" }),
         Err(Error::NoWork)
     );
-    let (mut place, mut client, _) = connected();
+    let (mut rig, mut client, _) = connected();
     assert_eq!(
-        with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"i", key: b"k" })),
+        client.complete(&mut rig.cx(), Completion::Psk { identity: b"i", key: b"k" }),
         Err(Error::NoWork)
     );
     let mut buffer = [0; 40];
-    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::TooLong));
-    assert!(with!(place, |cx| client.seal(cx, &mut buffer, 11)).is_ok());
+    assert_eq!(client.seal(&mut rig.cx(), &mut buffer, 12), Err(Error::TooLong));
+    assert!(client.seal(&mut rig.cx(), &mut buffer, 11).is_ok());
 }
 
 #[test]
 fn a_record_takes_no_more_than_it_may() {
-    let (mut place, mut client, mut server) = connected();
+    let (mut rig, mut client, mut server) = connected();
     let most = usize::from(MAX_CONTENT);
     let longest = vec![7; most + 1];
     for (length, taken) in [(most, true), (most + 1, false)] {
         let mut buffer = vec![0; length + RECORD_OVERHEAD];
-        assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, length)).is_ok(), taken);
+        assert_eq!(client.seal(&mut rig.cx(), &mut buffer, length).is_ok(), taken);
         let mut record = sealed(&mut client, ContentType::ApplicationData, &longest[..length]);
-        assert_eq!(with!(place, |cx| server.handle(cx, &mut record)).data.is_some(), taken);
+        assert_eq!(server.handle(&mut rig.cx(), &mut record).data.is_some(), taken);
     }
-    assert_eq!(place.counters.get(Counter::DtlsBadRecord), 1);
+    assert_eq!(rig.count(Counter::DtlsBadRecord), 1);
 }
