@@ -40,8 +40,10 @@ impl End {
         [true, false].map(|is_alice| Self::new(is_alice, lifetime))
     }
 
+    /// The next event for the key exchange.
     fn event(&mut self) -> Option<Event> {
-        self.host.ipsec.poll_event()
+        let is_for_log = |event: &Event| matches!(event, Event::Refused(_));
+        std::iter::from_fn(|| self.host.ipsec.poll_event()).find(|event| !is_for_log(event))
     }
 }
 
