@@ -62,6 +62,8 @@ pub trait HandshakeRole: Sized {
     const RECORD_LIMITS: bool;
     /// Sessions may be resumed.
     const RESUMPTION: bool;
+    /// Work may refuse what was taken: the handshake then goes back.
+    const WORK_REWINDS: bool;
     /// Work may be done for a peer that is authentic already.
     const WORK_COMPLETES: bool;
     /// What was taken may be refused by the peer's proof: the handshake then goes back.

@@ -31,9 +31,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             Completed::Refused(description) if R::RESUMPTION => {
                 self.refuse(cx, description, Failure::Negotiation)
             }
-            Completed::Unproved => self.fail_authentication(cx),
-            Completed::Rewound(message_seq) => self.go_back(cx, message_seq),
-            Completed::Accepted | Completed::Complete(_) | Completed::Refused(_) => {}
+            Completed::Unproved if R::WORK_REWINDS => self.fail_authentication(cx),
+            Completed::Rewound(message_seq) if R::WORK_REWINDS => self.go_back(cx, message_seq),
+            _ => {}
         }
         if self.role.awaits_proof() {
             self.await_proof(cx);

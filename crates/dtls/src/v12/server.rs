@@ -343,6 +343,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Goes on with what came of an operation with P-256.
+    #[inline(never)]
     fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Done, Error> {
         let certified = x.state.parameters.suite::<P>().has_public_keys();
         let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
@@ -423,6 +424,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
     const RESUMPTION: bool = P::RESUMPTION;
+    const WORK_REWINDS: bool = P::Features::PUBLIC_KEYS;
     const WORK_COMPLETES: bool = P::Features::TICKETS;
     const PROOF_REWINDS: bool = false;
 
@@ -538,14 +540,14 @@ impl<P: Profile> HandshakeRole for Server<P> {
         let psk = match completion {
             Completion::Psk { key, .. } => Some(key),
             Completion::NoPsk => None,
-            Completion::Task(answer) => return self.take_answer(x, answer),
+            Completion::Task(answer) if P::Features::PUBLIC_KEYS => return self.take_answer(x, answer),
             Completion::Session { state, id, ticket } if P::RESUMPTION => {
                 return self.answer_hello(x, entropy, (state, id), ticket);
             }
             Completion::Ticket { lifetime, ticket } if P::Features::TICKETS => {
                 return self.give_ticket(x, lifetime, ticket);
             }
-            Completion::Session { .. } | Completion::Ticket { .. } => return Err(Error::NoWork),
+            _ => return Err(Error::NoWork),
         };
         self.take_psk(x, entropy, psk)
     }

@@ -332,6 +332,7 @@ impl<P: Profile> Client<P> {
     }
 
     /// Goes back to where the server's hello is awaited.
+    #[inline(never)]
     fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> u16 {
         if let Some(keys) = x.state.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
@@ -355,6 +356,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
     const RESUMPTION: bool = P::RESUMPTION;
+    const WORK_REWINDS: bool = P::Features::PUBLIC_KEYS;
     const WORK_COMPLETES: bool = false;
     /// A ticket may be forged.
     const PROOF_REWINDS: bool = P::Features::TICKETS;
@@ -534,7 +536,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     ) -> Result<Done, Error> {
         match completion {
             Completion::Psk { identity, key } => self.take_psk(x, identity, key),
-            Completion::Task(answer) => self.take_answer(x, answer),
+            Completion::Task(answer) if P::Features::PUBLIC_KEYS => self.take_answer(x, answer),
             _ => Err(Error::NoWork),
         }
     }
