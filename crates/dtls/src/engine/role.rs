@@ -267,7 +267,7 @@ pub enum Outcome<M: 'static> {
     /// The peer is authentic. The last flight follows, if it is ours.
     Complete(Option<&'static Flight<M>>),
     /// The peer has not proved who it is.
-    Unproved(AlertDescription),
+    Unproved,
     /// The handshake goes back: the message with this number is awaited again, and the
     /// message in hand, if it has that number, is taken now.
     Rewound(u16),
@@ -284,7 +284,7 @@ pub enum Completed<M: 'static> {
     /// The peer was authentic already, and this is the last flight.
     Complete(&'static Flight<M>),
     /// The handshake cannot go on as the peer offers.
-    Refused(AlertDescription),
+    Refused,
     /// The handshake fails as when the peer does not prove who it is.
     Unproved,
     /// Something that was taken is refused: the message with this number is awaited again.

@@ -234,6 +234,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// Ends the handshake because the peer does not know the key
     /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)), or proves none.
+    #[inline(never)]
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(handshake) = self.handshake.get() else { return };
         let (description, epoch) = R::alert(&handshake.state.parameters);
@@ -242,6 +243,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     }
 
     /// Ends a handshake that cannot go on, and tells the peer why.
+    #[inline(never)]
     pub(crate) fn refuse<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

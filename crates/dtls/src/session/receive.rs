@@ -286,7 +286,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             Outcome::Resumed if R::RESUMPTION => self.protect(cx.crypto),
             Outcome::Complete(flight) => self.connected(cx, flight),
-            Outcome::Unproved(description) => self.refuse(cx, description, Failure::Authentication),
+            Outcome::Unproved => {
+                self.refuse(cx, AlertDescription::DECRYPT_ERROR, Failure::Authentication);
+            }
             Outcome::Rewound(message_seq) if R::PROOF_REWINDS => self.go_back(cx, message_seq),
             Outcome::Accepted | Outcome::Resumed | Outcome::Refused(_) | Outcome::Rewound(_) => {}
         }

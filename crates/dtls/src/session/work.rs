@@ -4,6 +4,7 @@ use core::mem::replace;
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
+use sixlock_dtls_msg::AlertDescription;
 
 use super::Session;
 use crate::engine::handshake::HandshakeSlot;
@@ -28,8 +29,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             Completed::NeedWork => self.pending.work = true,
             Completed::Send(flight, message_seq) => self.send(flight, message_seq),
             Completed::Complete(flight) if R::WORK_COMPLETES => self.connected(cx, Some(flight)),
-            Completed::Refused(description) if R::RESUMPTION => {
-                self.refuse(cx, description, Failure::Negotiation)
+            Completed::Refused if R::RESUMPTION => {
+                self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation)
             }
             Completed::Unproved if R::WORK_REWINDS => self.fail_authentication(cx),
             Completed::Rewound(message_seq) if R::WORK_REWINDS => self.go_back(cx, message_seq),

@@ -157,7 +157,6 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
 
     /// Takes the peer's certificates, which are complete in their buffer: `message` is all but their body. False if they are not
     /// of the kind that was agreed on.
-    #[inline(never)]
     pub(crate) fn take_certificates(&mut self, message: &Incoming<'_>) -> bool {
         let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let HandshakeParameters { keys, certificates, .. } = parameters;

@@ -29,11 +29,17 @@ macro_rules! handshake_parameters {
         /// What the messages of a handshake are made of: each is emitted anew from here.
         pub struct HandshakeParameters<F: FeatureSet> {
             $($(#[$doc])* pub(crate) $reset: $type,)*
+            /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
+            pub(crate) master_secret: [u8; MASTER_SECRET],
             $($(#[$kept_doc])* pub(crate) $kept: $part,)*
         }
 
         impl<F: FeatureSet> HandshakeParameters<F> {
-            const NONE: Self = Self { $($reset: $none,)* $($kept: OptionalPart::EMPTY,)* };
+            const NONE: Self = Self {
+                $($reset: $none,)*
+                master_secret: [0; MASTER_SECRET],
+                $($kept: OptionalPart::EMPTY,)*
+            };
 
             /// Makes those the same as in a handshake that has not begun.
             fn reset_fields(&mut self) {
@@ -70,8 +76,6 @@ handshake_parameters! {
         extended_master_secret: bool = false;
         /// The client knows secure renegotiation, so the server says that it does, too.
         secure_renegotiation: bool = false;
-        /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
-        master_secret: [u8; MASTER_SECRET] = [0; MASTER_SECRET];
     }
     kept {
         /// What there is of public keys.

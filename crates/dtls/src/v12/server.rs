@@ -148,7 +148,7 @@ impl<P: Profile> Server<P> {
     ) -> Done {
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
         if !x.state.parameters.extended_master_secret {
-            return Completed::Refused(AlertDescription::HANDSHAKE_FAILURE);
+            return Completed::Refused;
         }
         let (mut by_ticket, mut renews) = (false, false);
         if let Some(tickets) = x.state.parameters.tickets.get_mut() {
@@ -325,7 +325,7 @@ impl<P: Profile> Server<P> {
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
                 self.state = State::Over;
                 if !proved {
-                    return Outcome::Unproved(AlertDescription::DECRYPT_ERROR);
+                    return Outcome::Unproved;
                 }
                 if resumed {
                     return Outcome::Complete(None);

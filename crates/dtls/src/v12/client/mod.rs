@@ -251,7 +251,7 @@ impl<P: Profile> Client<P> {
         }
         self.state = State::Over;
         if !proved {
-            return Outcome::Unproved(AlertDescription::DECRYPT_ERROR);
+            return Outcome::Unproved;
         }
         if !resumed {
             return Outcome::Complete(None);
