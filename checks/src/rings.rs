@@ -19,6 +19,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "coap",
     "coap-msg",
     "coap-server",
+    "crypto",
     "decode",
     "dtls",
     "dtls-msg",

@@ -3,8 +3,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sixlock_base::{Counter, Cx, Entropy};
-use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
+use sixlock_crypto::{Hashes, Soft};
 use sixlock_dtls::{
     Answer, Certified, Client, Completion, Config, CookieSecrets, Credentials, Event, Failure, FeatureSet,
     FeaturesOf, Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server,
@@ -53,7 +53,7 @@ impl Keys {
     /// Does a task of a handshake whose peer shows its certificate for `purpose`.
     pub fn answer(
         &self,
-        crypto: &mut impl P256,
+        crypto: &mut (impl Hashes + P256),
         entropy: &mut impl Entropy,
         purpose: Purpose,
         task: Task<'_>,

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
-use sixlock_cloud::Fast;
 use sixlock_cloud::public_keys::{KeyPair, pem};
+use sixlock_cloud::{AwsLc, Fast};
 use sixlock_coap_msg::Code;
 use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_interop::{Keys, two_free_ports};
@@ -185,7 +185,7 @@ fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::R
             raw_public_keys: vec![server],
             authorities: vec![authority],
         };
-        Proof::PublicKey(keys, Fast::prepared(&pair.secret))
+        Proof::PublicKey(keys, Fast { p256: AwsLc::prepared(&pair.secret), ..Fast::default() })
     };
     Ok(pairs.iter().zip(&enrolled).map(proof).collect())
 }

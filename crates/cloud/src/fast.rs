@@ -8,14 +8,17 @@ use aws_lc_rs::encoding::{AsBigEndian, EcPrivateKeyBin};
 use aws_lc_rs::signature::{self, ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
 use sixlock_crypto::{
-    AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, SHA_256_DIGEST, SmallKeys, Tag, constant_time_eq,
+    AuthenticationFailed, Provider, SHA_256_DIGEST, Soft, UnpreparedKeys, constant_time_eq,
 };
 use zeroize::Zeroizing;
 
-/// P-256 by AWS-LC, which takes a tenth of the time that [`sixlock_crypto::Soft`] takes or less, and draws the random numbers
-/// of its signatures itself; the rest is [`SmallKeys`]. Clones share the key that is prepared.
+/// P-256 by AWS-LC; the rest is [`sixlock_crypto::SmallKeys`].
+pub type Fast = Provider<UnpreparedKeys, Soft, AwsLc>;
+
+/// P-256 by AWS-LC, which takes a tenth of the time that [`Soft`] takes or less, and draws the random numbers of its signatures
+/// itself. Clones share the key that is prepared.
 #[derive(Clone, Default)]
-pub struct Fast {
+pub struct AwsLc {
     prepared: Option<Arc<Prepared>>,
 }
 
@@ -25,7 +28,7 @@ struct Prepared {
     pair: EcdsaKeyPair,
 }
 
-impl Fast {
+impl AwsLc {
     /// With a private key prepared that is to sign often: each of its signatures takes a third of the time.
     pub fn prepared(secret: &[u8; P_256_SECRET]) -> Self {
         let prepared = key_pair(secret).map(|pair| Prepared { secret: Zeroizing::new(*secret), pair });
@@ -90,7 +93,7 @@ fn is_uncompressed(key: &[u8; P_256_POINT]) -> bool {
     key[0] == 4
 }
 
-impl P256 for Fast {
+impl P256 for AwsLc {
     fn p256_public_key(&mut self, secret: &[u8; P_256_SECRET]) -> Option<[u8; P_256_POINT]> {
         point(&private_key(secret)?)
     }
@@ -131,89 +134,17 @@ impl P256 for Fast {
     }
 }
 
-impl Crypto for Fast {
-    type Aes128 = <SmallKeys as Crypto>::Aes128;
-    type AesGcm = <SmallKeys as Crypto>::AesGcm;
-    type Sha256 = <SmallKeys as Crypto>::Sha256;
-    type HmacKey = <SmallKeys as Crypto>::HmacKey;
-
-    fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
-        SmallKeys.aes_128(key)
-    }
-
-    fn ccm_seal(
-        &mut self,
-        key: &Self::Aes128,
-        nonce: CcmNonce<'_>,
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &mut Tag,
-    ) {
-        SmallKeys.ccm_seal(key, nonce, aad, data, tag);
-    }
-
-    fn ccm_open(
-        &mut self,
-        key: &Self::Aes128,
-        nonce: CcmNonce<'_>,
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &Tag,
-    ) -> Result<(), AuthenticationFailed> {
-        SmallKeys.ccm_open(key, nonce, aad, data, tag)
-    }
-
-    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
-        SmallKeys.aes_gcm(key)
-    }
-
-    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
-        SmallKeys.gcm_seal(key, nonce, aad, data)
-    }
-
-    fn gcm_open(
-        &mut self,
-        key: &Self::AesGcm,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationFailed> {
-        SmallKeys.gcm_open(key, nonce, aad, data, tag)
-    }
-
-    fn sha256(&mut self) -> Self::Sha256 {
-        SmallKeys.sha256()
-    }
-
-    fn sha256_update(&mut self, hash: &mut Self::Sha256, data: &[u8]) {
-        SmallKeys.sha256_update(hash, data);
-    }
-
-    fn sha256_finish(&mut self, hash: Self::Sha256) -> [u8; SHA_256_DIGEST] {
-        SmallKeys.sha256_finish(hash)
-    }
-
-    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
-        SmallKeys.hmac_key(key)
-    }
-
-    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
-        SmallKeys.hmac_sha256(key, parts)
-    }
-}
-
 /// Runs each test of the list that all backends are held to, with this one: with a key prepared, which is one of the
 /// list's, and without.
 #[cfg(test)]
 macro_rules! for_each_p256 {
     ([$($test:ident),* $(,)?]) => {
         mod fast {
-            $(#[test] fn $test() { super::$test(&mut crate::fast::Fast::default()); })*
+            $(#[test] fn $test() { super::$test(&mut crate::fast::AwsLc::default()); })*
         }
         mod prepared {
             $(#[test] fn $test() {
-                super::$test(&mut crate::fast::Fast::prepared(&super::array(super::RFC_6979_SECRET)));
+                super::$test(&mut crate::fast::AwsLc::prepared(&super::array(super::RFC_6979_SECRET)));
             })*
         }
     };
@@ -222,7 +153,7 @@ macro_rules! for_each_p256 {
 #[cfg(test)]
 #[test]
 fn who_has_either_key_of_a_pair_made_for_a_handshake_agrees_with_who_has_the_other() {
-    let ([a, b], mut fast) = ([0; 2].map(|_| Ephemeral::generate().unwrap()), Fast::default());
+    let ([a, b], mut fast) = ([0; 2].map(|_| Ephemeral::generate().unwrap()), AwsLc::default());
     let shared = a.agree(b.point()).unwrap();
     assert_eq!(b.agree(a.point()).unwrap(), shared);
     assert_eq!(fast.p256_agree(a.secret(), b.point()).unwrap(), shared);

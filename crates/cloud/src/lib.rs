@@ -20,7 +20,7 @@ mod start_error;
 mod tls;
 mod tls_only;
 
-pub use fast::Fast;
+pub use fast::{AwsLc, Fast};
 pub use http::LONGEST_IMPORT;
 pub use networks::Network;
 pub use offline::Offline;

@@ -26,7 +26,7 @@ impl HostContext {
     /// Time begins now.
     pub fn new() -> Self {
         Self {
-            crypto: SmallKeys,
+            crypto: SmallKeys::default(),
             entropy: DrawnAhead { numbers: [0; NUMBERS], left: 0 },
             counters: Counters::new(),
             started: std::time::Instant::now(),

@@ -14,7 +14,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
     ///
     /// # Panics
     ///
-    /// If there is none; the compiler sees that there is where `n` is a byte and `N` 256.
+    /// If `n` is `N` or more. The compiler sees that it is not where `n` is a byte and `N` is 256.
     #[inline(always)]
     #[cfg(not(target_arch = "avr"))]
     pub(crate) fn get(&'static self, n: usize) -> T {

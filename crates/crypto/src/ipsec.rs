@@ -1,13 +1,12 @@
-//! What the suites of IPsec need beyond [`Crypto`]. Each is linked only where it is called.
+//! The ciphers and message authentication codes of IPsec. Each is linked only where it is called.
 
+use crate::{AES_128_KEY, AuthenticationFailed, BlockCiphers, Hashes};
 use core::ops::Range;
-
-use crate::{AES_128_KEY, AuthenticationFailed, Crypto};
 
 /// Length of an AES block, in bytes.
 pub const AES_BLOCK: usize = 16;
 
-/// A code that authenticates messages, such as [`Xcbc`].
+/// A message authentication code, such as [`Xcbc`].
 pub trait MacAlgorithm {
     /// Length of the key that protocols use it with, in bytes.
     const KEY: usize;
@@ -17,7 +16,7 @@ pub trait MacAlgorithm {
     type Code: AsRef<[u8]>;
 }
 
-/// What a code is made of.
+/// The primitive that a code is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MacWork {
     /// A chain of AES blocks.
@@ -53,16 +52,16 @@ algorithms! {
     HmacSha256 { key: 32, work: Sha256, code: 32 }
 }
 
-/// What is done to a payload.
+/// The direction of a cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// It is encrypted.
+    /// From plaintext to ciphertext.
     Encrypt,
-    /// It is decrypted.
+    /// From ciphertext to plaintext.
     Decrypt,
 }
 
-/// What a cipher in counter mode begins with.
+/// The key and the first block of a cipher in counter mode.
 pub struct CounterMode<'a, K> {
     /// Its key.
     pub key: &'a K,
@@ -75,11 +74,9 @@ pub trait Authenticate<A: MacAlgorithm> {
     /// A key, prepared for use and wiped when dropped.
     type Key;
     /// A computation under way.
-    type State<'k>
-    where
-        Self: 'k;
+    type State<'k>;
 
-    /// Prepares a key, which must have [`MacAlgorithm::KEY`] bytes.
+    /// Prepares a key. Returns `None` unless it has [`MacAlgorithm::KEY`] bytes.
     fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key>;
 
     /// Begins a message.
@@ -91,8 +88,8 @@ pub trait Authenticate<A: MacAlgorithm> {
     /// Ends the message.
     fn finish(&mut self, state: Self::State<'_>) -> A::Code;
 
-    /// Encrypts or decrypts the bytes `data` of `message` as [`PacketCipher::aes_ctr`] does; the code of `message` with these bytes
-    /// encrypted. None, and nothing is done, unless the backend does both at once faster than one behind the other.
+    /// Encrypts or decrypts the bytes `data` of `message` as [`PacketCipher::aes_ctr`] does, and returns the code of `message` with
+    /// these bytes encrypted. Returns `None`, and does nothing, unless the backend does both at once faster than one after the other.
     #[inline(always)]
     fn in_one_pass(
         &mut self,
@@ -109,7 +106,7 @@ pub trait Authenticate<A: MacAlgorithm> {
     }
 }
 
-/// The code `A` of `parts`, one behind the other; none if the key has another length than [`MacAlgorithm::KEY`].
+/// Computes the code `A` of the concatenation of `parts`. Returns `None` unless the key has [`MacAlgorithm::KEY`] bytes.
 pub fn code<A: MacAlgorithm>(
     crypto: &mut impl Authenticate<A>,
     key: &[u8],
@@ -124,7 +121,7 @@ pub fn code<A: MacAlgorithm>(
 }
 
 /// The ciphers of ESP with AES-128.
-pub trait PacketCipher: Crypto {
+pub trait PacketCipher: BlockCiphers {
     /// A key for AES-CBC, in both directions, wiped when dropped.
     type AesCbc;
 
@@ -154,7 +151,7 @@ pub trait PacketCipher: Crypto {
         icv: &mut [u8],
     );
 
-    /// Decrypts `data` in place; when `icv` is wrong or has none of these lengths, `data` is wiped.
+    /// Decrypts `data` in place; when `icv` is wrong or has another length, `data` is wiped.
     fn packet_ccm_open(
         &mut self,
         key: &Self::Aes128,
@@ -167,12 +164,18 @@ pub trait PacketCipher: Crypto {
 
 /// A backend for every suite of IPsec.
 pub trait IpsecCrypto:
-    PacketCipher + Authenticate<Xcbc> + Authenticate<Cmac> + Authenticate<HmacSha1> + Authenticate<HmacSha256>
+    PacketCipher
+    + Hashes
+    + Authenticate<Xcbc>
+    + Authenticate<Cmac>
+    + Authenticate<HmacSha1>
+    + Authenticate<HmacSha256>
 {
 }
 
 impl<C> IpsecCrypto for C where
     C: PacketCipher
+        + Hashes
         + Authenticate<Xcbc>
         + Authenticate<Cmac>
         + Authenticate<HmacSha1>

@@ -1,4 +1,4 @@
-//! Codes that are a CBC-MAC whose last block is masked: AES-XCBC-MAC and AES-CMAC, over any AES.
+//! Message authentication codes that are a CBC-MAC whose last block is masked: AES-XCBC-MAC and AES-CMAC, over any AES.
 
 use zeroize::Zeroizing;
 
@@ -9,13 +9,15 @@ pub trait BlockCipher {
     /// Encrypts a block in place.
     fn encrypt(&self, block: &mut [u8; AES_BLOCK]);
 
-    /// For each whole block that `data` begins with, encrypts `chain` and adds the block to it; returns what is behind them. For ciphers
-    /// that do many blocks faster than one by one: others leave all of `data`.
+    /// For each whole block that `data` begins with, encrypts `chain` and adds the block to it. Returns the rest of `data`.
+    ///
+    /// A cipher implements it if it does many blocks faster than one by one; others return all of `data`.
     fn chain<'d>(&self, _chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> &'d [u8] {
         data
     }
 
-    /// The same for a chain that begins with the first of these blocks. None, and nothing is done, if there is no other, and for other ciphers.
+    /// The same for a chain that begins with the first of these blocks. Returns `None`, and does nothing, if there is only one, or if the
+    /// cipher does not implement it.
     fn begin<'d>(&self, _chain: &mut [u8; AES_BLOCK], _data: &'d [u8]) -> Option<&'d [u8]> {
         None
     }
@@ -107,7 +109,7 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
         }
     }
 
-    /// The cipher, and the block that it encrypts next if whole blocks follow; none while the last one is not whole.
+    /// Returns the cipher, and the block that it encrypts next if whole blocks follow; `None` while the last block is not whole.
     pub(crate) fn chain(&mut self) -> Option<(&'k K, &mut [u8; AES_BLOCK])> {
         (self.place == AES_BLOCK).then_some((&self.key.cipher, &mut self.block))
     }

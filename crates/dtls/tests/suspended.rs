@@ -41,7 +41,7 @@ macro_rules! transmitted {
 impl Pair {
     /// A client and a server that are connected, by a handshake of which the server's last flight may not have arrived yet.
     fn connected(suites: Suites, ids: [Option<ConnectionId>; 2]) -> Self {
-        let (mut here, mut there) = (Rig::seeded(1), Rig::new(SmallKeys, Random::new(2)));
+        let (mut here, mut there) = (Rig::seeded(1), Rig::new(SmallKeys::default(), Random::new(2)));
         let secrets = CookieSecrets::new(&mut there.entropy);
         let [client, server] =
             ids.map(|connection_id| Config { suites, connection_id, max_datagram: 512, ..Config::HOST });

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use sixlock_base::Entropy;
-use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_dtls::SESSION_ID;
 
 use crate::table::Slot;
@@ -17,7 +17,7 @@ pub struct Shard {
     number: u16,
     count: u16,
     /// Prepared by the backend of hosts, as only those have shards: each datagram to a session with a connection id needs it.
-    key: <Soft as Crypto>::Aes128,
+    key: <Soft as BlockCiphers>::Aes128,
 }
 
 /// Rounds of the Feistel network that enciphers connection ids.

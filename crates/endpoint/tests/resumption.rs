@@ -5,7 +5,7 @@ mod network;
 use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
 use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, SessionState, Suite, Suites};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;

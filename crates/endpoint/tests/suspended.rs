@@ -61,7 +61,7 @@ impl Cloud {
     fn start(count: u16, max_sessions: u32) -> Self {
         let shards = (0..count).map(|number| {
             let shard: &Shard = Box::leak(Box::new(Shard::new(number, count, *b"a key for names!")));
-            let mut place = Place::new(SmallKeys, number.into());
+            let mut place = Place::new(SmallKeys::default(), number.into());
             let max_sessions = max_sessions / u32::from(count);
             let config = Config { max_sessions, shard: Some(shard), ..Config::default() };
             (place.lend(|cx| Server::new(cx, config)), place, shard)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sixlock_base::{Counters, Cx, Entropy, Instant as Now, Nv, NvError, NvSlot};
 use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
-use sixlock_crypto::{Crypto, Soft};
+use sixlock_crypto::{BlockCiphers, Soft};
 use sixlock_ipsec::suite::{
     Cbc, Ccm, Combined, Ctr, Gcm, HmacSha1_96, Integrity, Iv, MAX_ICV, Message, Null, Xcbc96,
 };

@@ -23,7 +23,7 @@ use core::net::Ipv6Addr;
 use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::{Eui64, Security};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
@@ -59,7 +59,7 @@ const FRAMES: usize = 64;
 /// The observer. It holds the link key, and knows what IPsec protects.
 pub(crate) struct Observer {
     security: Security,
-    key: Option<<Soft as Crypto>::Aes128>,
+    key: Option<<Soft as BlockCiphers>::Aes128>,
     stations: Vec<Station>,
     packet: Vec<u8>,
     /// What is known of AH and ESP headers by who hears all stations.

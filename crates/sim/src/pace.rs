@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use sixlock_base::{Engines, LinkSuite};
-use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag};
+use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Tag};
 use sixlock_ieee802154::{FCS, MAX_FRAME};
 
 use crate::costs::{Costs, Step, Work};

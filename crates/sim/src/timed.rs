@@ -71,7 +71,7 @@ impl Timed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_crypto::Crypto as _;
+    use sixlock_crypto::Hashes as _;
     use sixlock_crypto::p256::P256 as _;
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sixlock_base::{Duration, Eui64, Instant};
-use sixlock_crypto::{AES_128_KEY, Crypto, Soft};
+use sixlock_crypto::{AES_128_KEY, Hashes, Soft};
 
 use crate::keys::LinkKey;
 

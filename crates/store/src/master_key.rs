@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Hashes, Soft, Tag};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::secrets::{Secret, hex, random, unhex};
 pub(crate) const MASTER_KEY: &str = "master.key";
 
 /// Seals device keys, so that the database alone tells none of them.
-pub struct MasterKey(<Soft as Crypto>::Aes128);
+pub struct MasterKey(<Soft as BlockCiphers>::Aes128);
 
 const NONCE: usize = 13;
 const TAG: CcmTag = CcmTag::Sixteen;

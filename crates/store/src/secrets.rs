@@ -1,6 +1,6 @@
 //! Secrets: bytes that are wiped, random tokens and digests.
 
-use sixlock_crypto::{Crypto, SHA_256_DIGEST, Soft, wipe};
+use sixlock_crypto::{Hashes, SHA_256_DIGEST, Soft, wipe};
 
 use crate::error::Error;
 

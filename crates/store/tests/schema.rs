@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use sixlock_crypto::{Crypto, Soft};
+use sixlock_crypto::{Hashes, Soft};
 use sixlock_store::{
     Append, Error, Idempotency, LONGEST_PAGE, Page, Point, Reading, ResourceId, Store, Transmission,
     create_private,

@@ -1,5 +1,5 @@
-use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE, P256};
+use sixlock_crypto::{Hashes, SHA_256_DIGEST};
 
 use crate::der::{
     BIT_STRING, INTEGER, OCTET_STRING, Reader, SEQUENCE, context, context_constructed, positive,
@@ -238,12 +238,16 @@ impl<'a> Certificate<'a> {
     }
 
     /// Whether `issuer` signed it.
-    pub fn is_signed_by<C: P256>(&self, crypto: &mut C, issuer: &Certificate<'_>) -> Result<(), Error> {
+    pub fn is_signed_by<C: Hashes + P256>(
+        &self,
+        crypto: &mut C,
+        issuer: &Certificate<'_>,
+    ) -> Result<(), Error> {
         self.claim(crypto, issuer).verify(crypto)
     }
 
     /// What it says, if it is to be signed by `issuer`.
-    pub(crate) fn claim<'i, C: P256>(&self, crypto: &mut C, issuer: &Certificate<'i>) -> Claim<'i> {
+    pub(crate) fn claim<'i, C: Hashes>(&self, crypto: &mut C, issuer: &Certificate<'i>) -> Claim<'i> {
         let mut hash = crypto.sha256();
         crypto.sha256_update(&mut hash, self.to_be_signed);
         let digest = crypto.sha256_finish(hash);

@@ -1,3 +1,4 @@
+use sixlock_crypto::Hashes;
 use sixlock_crypto::p256::{P_256_POINT, P256};
 
 use crate::certificate::Claim;
@@ -61,7 +62,7 @@ pub struct Trust<'a> {
 /// Verifies a chain: the peer's certificate, then each the one of who signed the one before, up to an authority that is
 /// trusted, which may be left out ([RFC 5246 section 7.4.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.2)). Returns the
 /// peer's certificate.
-pub fn verify<'c, C: P256>(
+pub fn verify<'c, C: Hashes + P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
     chain: impl IntoIterator<Item = &'c [u8]>,
@@ -78,7 +79,7 @@ pub fn verify<'c, C: P256>(
 /// The same for who needs nothing of the peer's certificate but its key.
 ///
 /// A certificate is read anew for each question about it: while P-256 is done, the stack holds none.
-pub fn verified_key<'c, C: P256>(
+pub fn verified_key<'c, C: Hashes + P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
     chain: impl IntoIterator<Item = &'c [u8]>,
@@ -114,7 +115,7 @@ fn shown_key<'c>(trust: &Trust<'_>, certificate: &'c [u8]) -> Result<&'c [u8; P_
 
 /// Whether an authority that is trusted signed `certificate`, below which there are `below` authorities; none if no authority
 /// bears its issuer's name. Several may bear the same, when one is about to replace another.
-fn signed_by_trusted<C: P256>(
+fn signed_by_trusted<C: Hashes + P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
     certificate: &[u8],
@@ -140,7 +141,7 @@ fn is_issuer(authority: &[u8], certificate: &[u8]) -> bool {
 
 /// Whether `issuer` is valid, may sign certificates for the purpose, and signed this one, below which there are `below` authorities.
 #[inline(never)]
-fn is_signed<C: P256>(
+fn is_signed<C: Hashes + P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
     certificate: &[u8],
@@ -155,7 +156,7 @@ fn is_signed<C: P256>(
 
 /// What is to be shown of a certificate, all else being right.
 #[inline(never)]
-fn claim<'i, C: P256>(
+fn claim<'i, C: Hashes>(
     crypto: &mut C,
     trust: &Trust<'_>,
     certificate: &[u8],

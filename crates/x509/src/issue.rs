@@ -1,5 +1,6 @@
 //! The writing of certificates, as an authority does.
 
+use sixlock_crypto::Hashes;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P256};
 
 use crate::certificate::{
@@ -34,7 +35,7 @@ pub struct Template<'a> {
 impl Template<'_> {
     /// Signs the certificate with the private key of its issuer, and writes it to the end of `out`; none if there is no room,
     /// or the key is none.
-    pub fn issue<'o, C: P256>(
+    pub fn issue<'o, C: Hashes + P256>(
         &self,
         crypto: &mut C,
         secret: &[u8; P_256_SECRET],

@@ -1,7 +1,7 @@
 //! Certificates written by hand: what RFC 5280 forbids in one is refused, and what its generators write all the same is taken.
 
 use sixlock_crypto::p256::P256 as _;
-use sixlock_crypto::{Crypto as _, Soft};
+use sixlock_crypto::{Hashes as _, Soft};
 use sixlock_x509::{
     Certificate, Clock, DerSignature, Error, MAX_EXTENSIONS, Purpose, Time, Trust, public_key_info, verify,
 };

@@ -4,7 +4,7 @@ use ciborium::Value;
 use serde::Serialize;
 use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_coap_server::{Answer, ETag};
-use sixlock_crypto::{Crypto, Soft};
+use sixlock_crypto::{Hashes, Soft};
 use sixlock_ingest::Format;
 use sixlock_store::{Point, Stream};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sixlock_base::Instant;
 use sixlock_coap_server::{HostContext, PeerKey, Performed};
-use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
+use sixlock_crypto::{Hashes, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Certificates, ClientSession, Completion, Config, Credentials, Event, Features,
     Full, Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,

@@ -11,7 +11,7 @@ use sixlock_store::now_ms;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
 
 use super::{OwnKeys, fingerprint, time};
-use crate::fast::{Ephemeral, Fast};
+use crate::fast::{AwsLc, Ephemeral, Fast};
 
 /// What the work is done with: own keys, and those of others who are trusted.
 pub(crate) struct KeyRing {
@@ -24,7 +24,8 @@ pub(crate) struct KeyRing {
 impl KeyRing {
     /// Those of who proves to be `own`, and trusts its authority and these others.
     pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
-        Self { crypto: Fast::prepared(own.secret()), own, authorities }
+        let crypto = Fast { p256: AwsLc::prepared(own.secret()), ..Fast::default() };
+        Self { crypto, own, authorities }
     }
 
     /// Whose private key they hold.

@@ -20,7 +20,7 @@ use crate::ipsec::{
     Xcbc,
 };
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac, xor};
-use crate::{AES_128_KEY, AuthenticationFailed, Crypto, wipe};
+use crate::{AES_128_KEY, AuthenticationFailed, BlockCiphers, wipe};
 
 type Ccm<'k, M> = ccm::Ccm<&'k Aes128Enc, M, U11>;
 
@@ -50,7 +50,7 @@ impl BlockCipher for Aes128Enc {
     }
 }
 
-/// What [`BlockCipher::chain`] does with the CPU's own AES.
+/// [`BlockCipher::chain`] with the CPU's own AES.
 struct Chain<'a> {
     chain: &'a mut [u8; AES_BLOCK],
     blocks: &'a [[u8; AES_BLOCK]],
@@ -80,7 +80,7 @@ fn chain<B: BlockCipherEncBackend<BlockSize = U16>>(
     chain
 }
 
-/// What [`BlockCipher::begin`] does. The first block is read in two halves: of a packet, one was written a moment ago, and cannot be read
+/// [`BlockCipher::begin`] with the CPU's own AES. The first block is read in two halves: of a packet, one was written a moment ago, and cannot be read
 /// together with the other yet.
 struct Begun<'a> {
     first: &'a [u8; AES_BLOCK / 2],

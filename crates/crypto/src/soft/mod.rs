@@ -12,7 +12,9 @@ use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::ipsec::AES_BLOCK;
-use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag, wipe};
+use crate::{
+    AES_128_KEY, AuthenticationFailed, BlockCiphers, CcmNonce, CcmTag, Hashes, SHA_256_DIGEST, Tag, wipe,
+};
 
 /// The RustCrypto backend: portable, constant-time software, with AES-NI where the CPU has it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,11 +58,9 @@ macro_rules! with_ccm {
     }};
 }
 
-impl Crypto for Soft {
+impl BlockCiphers for Soft {
     type Aes128 = aes::Aes128Enc;
     type AesGcm = AesGcm<aes::Aes128Enc, U12>;
-    type Sha256 = Sha256;
-    type HmacKey = Hmac<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         aes::Aes128Enc::new(&Array(*key))
@@ -74,7 +74,7 @@ impl Crypto for Soft {
         data: &mut [u8],
         tag: &mut Tag,
     ) {
-        let length = tag.length;
+        let length = tag.length();
         if length == CcmTag::Zero {
             return apply_key_stream(key, nonce, data);
         }
@@ -96,11 +96,11 @@ impl Crypto for Soft {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
-        if tag.length == CcmTag::Zero {
+        if tag.length() == CcmTag::Zero {
             apply_key_stream(key, nonce, data);
             return Ok(());
         }
-        let opened = with_ccm!(key, nonce, tag.length, |ccm, nonce| {
+        let opened = with_ccm!(key, nonce, tag.length(), |ccm, nonce| {
             let Ok(expected) = tag.bytes().try_into() else { return Err(AuthenticationFailed) };
             ccm.decrypt_inout_detached(nonce, aad, (&mut *data).into(), expected)
         });
@@ -138,6 +138,11 @@ impl Crypto for Soft {
             AuthenticationFailed
         })
     }
+}
+
+impl Hashes for Soft {
+    type Sha256 = Sha256;
+    type HmacKey = Hmac<Sha256>;
 
     fn sha256(&mut self) -> Self::Sha256 {
         Sha256::new()

@@ -1,5 +1,5 @@
 //! Counter mode and a chain of blocks over the same data at once. The chain waits for each of its blocks, and leaves the CPU's AES idle
-//! meanwhile: the key stream of the blocks behind them is made in that time.
+//! meanwhile: the key stream of the blocks after them is made in that time.
 
 use core::ops::Range;
 
@@ -10,8 +10,8 @@ use aes::cipher::{BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncry
 use crate::ipsec::{AES_BLOCK, CounterMode, Direction};
 use crate::masked::{MaskedKey, MaskedMac, xor};
 
-/// The masked code of `message`, whose bytes `data` are encrypted or decrypted meanwhile. None, and nothing is done, unless whole blocks are
-/// before the data and the CPU does AES.
+/// Computes the masked code of `message`, and encrypts or decrypts its bytes `data` meanwhile. Returns `None`, and does nothing, unless
+/// whole blocks stand before the data and the CPU does AES.
 pub(super) fn code(
     direction: Direction,
     key: &MaskedKey<Aes128Enc>,
@@ -47,7 +47,7 @@ pub(super) fn code(
     Some(state.finish())
 }
 
-/// The counter block of block `n` behind that of `first`
+/// The counter block `n` blocks after `first`
 /// ([RFC 3686 section 4](https://www.rfc-editor.org/rfc/rfc3686#section-4)).
 #[inline(always)]
 fn counter_block(first: &[u8; AES_BLOCK], n: usize) -> [u8; AES_BLOCK] {
@@ -56,12 +56,12 @@ fn counter_block(first: &[u8; AES_BLOCK], n: usize) -> [u8; AES_BLOCK] {
     (first >> u32::BITS << u32::BITS | u128::from(counter)).to_be_bytes()
 }
 
-/// What is done with the cipher's key, before that of the code is made ready too.
+/// The work, with the cipher's key ready and that of the code not yet.
 struct Stream<'a> {
     direction: Direction,
     first: &'a [u8; AES_BLOCK],
     blocks: &'a mut [[u8; AES_BLOCK]],
-    /// The key stream behind the blocks.
+    /// The key stream after the blocks.
     behind: &'a mut [u8; AES_BLOCK],
     code: &'a Aes128Enc,
     chain: &'a mut [u8; AES_BLOCK],
@@ -77,7 +77,7 @@ impl BlockCipherEncClosure for Stream<'_> {
     }
 }
 
-/// What is done with both.
+/// The work, with both keys ready.
 struct Both<'a, B> {
     cipher: &'a B,
     work: Stream<'a>,

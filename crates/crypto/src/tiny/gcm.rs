@@ -4,13 +4,13 @@ use core::hint::black_box;
 
 use zeroize::Zeroizing;
 
+use super::aes::{self, Key};
 use super::modes::{self, BLOCK, xor};
-use super::{Key, aes};
 
 /// A key, wiped when dropped.
 pub struct GcmKey {
     cipher: Key,
-    /// What blocks are multiplied by.
+    /// The factor of each multiplication.
     factor: Zeroizing<[u8; BLOCK]>,
 }
 
@@ -23,7 +23,7 @@ impl GcmKey {
 
     /// Encrypts or decrypts `data`: the two are the same.
     pub(super) fn apply_key_stream(&self, nonce: &[u8; 12], data: &mut [u8]) {
-        modes::ctr(&self.cipher, &counter_block(nonce, 2), data);
+        modes::apply_key_stream(&self.cipher, &counter_block(nonce, 2), data);
     }
 
     /// The tag of `aad` and the encrypted `data`.

@@ -1,4 +1,4 @@
-//! What SHA-1 and SHA-256 have in common: blocks of 64 bytes, the padding, and HMAC.
+//! The common parts of SHA-1 and SHA-256: blocks of 64 bytes, the padding, and HMAC.
 
 use zeroize::Zeroize;
 
@@ -8,7 +8,7 @@ pub(super) const BLOCK: usize = 64;
 
 /// The words that a block is mixed into.
 pub trait State: Clone + Zeroize {
-    /// What they are before the first block.
+    /// The words before the first block.
     const INITIAL: Self;
 
     /// Mixes a block into them.
@@ -32,7 +32,7 @@ impl<S: State> Hash<S> {
         Self { state: S::INITIAL, block: [0; BLOCK], length: 0 }
     }
 
-    /// Begins anew, behind a block that has left this.
+    /// Begins anew, after a block that has led to `state`.
     fn begin_behind_block(&mut self, state: &S) {
         self.state = state.clone();
         self.length = BLOCK as u32;
@@ -75,12 +75,12 @@ impl<S: State> Hash<S> {
     }
 }
 
-/// A key for HMAC ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), wiped when dropped: what the inner and the outer
-/// computation are behind the block of it that each begins with.
+/// A key for HMAC ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), wiped when dropped: the states of the inner and the outer
+/// computation after the block of the key that each begins with.
 pub struct HmacKey<S: State>([S; 2]);
 
 impl<S: State> HmacKey<S> {
-    /// Prepares a key of any length, for codes of so many bytes.
+    /// Prepares a key of any length, for codes of `LENGTH` bytes.
     pub(super) fn new<const LENGTH: usize>(key: &[u8]) -> Self {
         let mut block = [0; BLOCK];
         if let Some(front) = block.get_mut(..key.len()) {
@@ -134,7 +134,7 @@ impl<'k, S: State> Hmac<'k, S> {
         self.hash.finish()
     }
 
-    /// The code of `parts`, one behind the other.
+    /// The code of the concatenation of `parts`.
     pub(super) fn over<const LENGTH: usize>(mut self, parts: &[&[u8]]) -> [u8; LENGTH] {
         for part in parts {
             self.update(part);

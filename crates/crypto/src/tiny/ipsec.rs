@@ -2,11 +2,12 @@
 
 use zeroize::Zeroizing;
 
+use super::aes::{self, Key};
 use super::ccm::Ccm;
 use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;
 use super::sha256::Sha256;
-use super::{Key, Tiny, aes, modes};
+use super::{Tiny, modes};
 use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};

@@ -9,7 +9,7 @@ use crate::{AES_128_KEY, constant_time_eq};
 /// Length of a SHA-1 digest, in bytes.
 pub const SHA_1_DIGEST: usize = 20;
 
-/// Whether `received` is what `mac` begins with, in a time that does not depend on it.
+/// Whether `mac` begins with `received`, in a time that does not depend on `received`.
 pub fn is_truncated<const N: usize>(mac: &[u8], received: &[u8; N]) -> bool {
     mac.get(..N).is_some_and(|mac| constant_time_eq(mac, received))
 }

@@ -54,6 +54,11 @@ pub(super) fn decrypt_chain<const N: usize>(
 /// Encrypts or decrypts `data`: the two are the same. The last four bytes of `first`, the first counter block, count
 /// the blocks ([RFC 3686 section 4](https://www.rfc-editor.org/rfc/rfc3686#section-4)).
 pub fn ctr(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
+    apply_key_stream(key, first, data);
+}
+
+/// The same.
+pub(super) fn apply_key_stream(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
     let mut counter = *first;
     for bytes in data.chunks_mut(BLOCK) {
         let mut stream = counter;

@@ -1,4 +1,4 @@
-//! What only this backend has, against published vectors and RustCrypto.
+//! Functions that only this backend has, against published vectors and RustCrypto.
 
 extern crate std;
 
@@ -107,8 +107,8 @@ proptest! {
     #[test]
     fn aes_is_the_same_a_byte_and_a_column_at_a_time(key: [u8; 16], block: [u8; 16]) {
         let (mut bytes, mut columns) = (block, block);
-        super::aes::encrypt_bytes(&key, &mut bytes);
-        super::columns::encrypt(&key, &mut columns);
+        super::aes::bytes::encrypt(&key, &mut bytes);
+        super::aes::columns::encrypt(&key, &mut columns);
         prop_assert_eq!(bytes, columns);
     }
 

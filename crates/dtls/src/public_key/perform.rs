@@ -1,4 +1,5 @@
 use sixlock_base::Entropy;
+use sixlock_crypto::Hashes;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P256};
 use sixlock_dtls_msg::{AlertDescription, Certificate};
 use sixlock_x509::{Error, Trust, public_key, verified_key};
@@ -17,7 +18,7 @@ pub struct Trusted<'a> {
 
 /// Does a task at once, as a device does that has nothing else to do; `secret` is the private key of our certificate.
 #[inline(never)]
-pub fn perform<C: P256>(
+pub fn perform<C: Hashes + P256>(
     crypto: &mut C,
     entropy: &mut impl Entropy,
     secret: &[u8; P_256_SECRET],
@@ -55,7 +56,7 @@ fn generate<C: P256>(crypto: &mut C, entropy: &mut impl Entropy) -> Answer {
 }
 
 #[inline(never)]
-fn judge<'c, C: P256>(
+fn judge<'c, C: Hashes + P256>(
     crypto: &mut C,
     trusted: &Trusted<'_>,
     certificate: Certificate<'c>,

@@ -120,7 +120,7 @@ impl<P: Profile, H: HandshakeSlot<SmallKeys, Version12<P::Features>>> Session<Sm
 
 fn direction(bytes: &[u8; DIRECTION]) -> Direction<SmallKeys> {
     let (key, iv) = bytes.split_at(AES_128_KEY);
-    let mut direction = Direction::new(&mut SmallKeys, &[0; AES_128_KEY], [0; WRITE_IV]);
+    let mut direction = Direction::new(&mut SmallKeys::default(), &[0; AES_128_KEY], [0; WRITE_IV]);
     direction.key.copy_from_slice(key);
     direction.iv.copy_from_slice(iv);
     direction

@@ -2,7 +2,7 @@
 
 use sixlock_base::{Entropy, Eui64, MESH_PREFIX, NetworkSuite};
 use sixlock_crypto::ipsec::IpsecCrypto;
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operations, Soft, Tag};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Metered, Operations, Soft, Tag};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::air::{Air, Station, config, with_fcs};
 use proptest::prelude::*;
 use sixlock_base::{Counter, Eui64, LinkSuite, NvError, Symbols};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_ieee802154::Header;
 use sixlock_mac::{BROADCAST, SendError};
 use sixlock_testing::Ranges;

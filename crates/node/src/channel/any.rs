@@ -1,4 +1,5 @@
 use sixlock_base::{Cx, Entropy, Instant};
+use sixlock_crypto::Crypto;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{Certificates, KeyLogEntry};
 
@@ -7,7 +8,7 @@ use crate::config::{Access, Resource, TooLong};
 
 /// The one or the other, as the configuration says.
 #[expect(clippy::large_enum_variant, reason = "a device has one, and no heap to box it on")]
-pub enum AnyChannel<C: P256> {
+pub enum AnyChannel<C: Crypto + P256> {
     /// In the clear.
     Plain(Plain),
     /// Through a DTLS session with a pre-shared key.
@@ -27,7 +28,7 @@ macro_rules! either {
     };
 }
 
-impl<C: P256> Channel<C> for AnyChannel<C> {
+impl<C: Crypto + P256> Channel<C> for AnyChannel<C> {
     type Access<'a> = Access<'a>;
 
     const NEW: Self = Self::Plain(<Plain as Channel<C>>::NEW);

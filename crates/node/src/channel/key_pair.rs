@@ -1,6 +1,7 @@
 use core::marker::PhantomData;
 
 use sixlock_base::{Cx, Entropy};
+use sixlock_crypto::Crypto;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{Answer, Completion, Credentials, KeyFeature, Task, Trusted, perform};
 
@@ -17,7 +18,7 @@ pub struct KeyPair<K> {
     kind: PhantomData<K>,
 }
 
-impl<C: P256, K: KeyFeature> Authenticator<C> for KeyPair<K> {
+impl<C: Crypto + P256, K: KeyFeature> Authenticator<C> for KeyPair<K> {
     type Access<'a> = &'static KeyRing;
     type Keys = K;
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use serde_json::Value;
 use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operation, Operations, Soft, Tag};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Hashes, Metered, Operation, Operations, Soft, Tag};
 
 use crate::least_squares::solve;
 

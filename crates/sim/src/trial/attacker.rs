@@ -4,7 +4,7 @@ use core::net::{Ipv6Addr, SocketAddrV6};
 use std::collections::VecDeque;
 
 use sixlock_base::{Entropy, Eui64, LinkSuite, MESH_PREFIX};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_gateway::FlowId;
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, MAX_FRAME, SecurityLevel, Version,

@@ -1,7 +1,7 @@
 //! Key pairs of P-256.
 
 use sixlock_crypto::p256::P256;
-use sixlock_crypto::{Crypto as _, Soft};
+use sixlock_crypto::{Hashes as _, Soft};
 use sixlock_x509::public_key_info;
 use zeroize::Zeroizing;
 

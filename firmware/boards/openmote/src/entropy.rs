@@ -1,6 +1,6 @@
 use cc2538_pac::{RfcoreSfr, RfcoreXreg, SysCtrl};
 use sixlock_base::Entropy;
-use sixlock_crypto::{Crypto, SHA_256_DIGEST, Soft};
+use sixlock_crypto::{Hashes, SHA_256_DIGEST, Soft};
 
 use crate::radio::{RECEIVE, RECEIVER_OFF, strobe};
 

@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, Tiny};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Hashes, Tag, Tiny};
 use sixlock_primitives::{Case, keep, serve};
 
 /// Some end a block, most do not.

@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 use sixlock_crypto::ipsec::{Cmac, code};
 use sixlock_crypto::tiny::mac::hmac_sha1;
 use sixlock_crypto::tiny::p256::{PublicKey, SecretKey};
-use sixlock_crypto::{CcmNonce, Crypto, Tag, Tiny, constant_time_eq};
+use sixlock_crypto::{BlockCiphers, CcmNonce, Hashes, Tag, Tiny, constant_time_eq};
 use sixlock_primitives::{exchange, keep};
 
 /// What is told and answered, in memory. It stops at `exchange` for each case.

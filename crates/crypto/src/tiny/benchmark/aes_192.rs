@@ -2,9 +2,9 @@
 
 use core::array;
 
-use crate::tiny::aes::{
-    add, last_round, next_constant, previous_constant, round, substitute, unmix_columns, unsubstitute,
-};
+use crate::tiny::aes::bytes::{add, last_round, round, unmix_columns, unsubstitute};
+use crate::tiny::aes::rounds::{next_constant, previous_constant};
+use crate::tiny::aes::s_box::substitute;
 use crate::tiny::modes::{self, BLOCK, NotBlocks};
 
 /// Length of a key, in bytes.

@@ -1,7 +1,7 @@
 //! P-256 ([FIPS 186-5](https://doi.org/10.6028/NIST.FIPS.186-5) and SP 800-186), multiplying in the words of the
 //! processor: 8, 16 or 32 bits.
 //!
-//! What is done with a secret takes the same time, and touches the same memory, whatever the secret.
+//! An operation on a secret takes the same time, and touches the same memory, whatever the secret is.
 
 mod nonce;
 mod number;
@@ -20,12 +20,12 @@ use self::residue::{Field, Modulus as _, Order, Residue};
 use self::word::{Native, Word};
 use super::Tiny;
 use crate::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
-use crate::{AuthenticationFailed, Crypto, SHA_256_DIGEST};
+use crate::{AuthenticationFailed, Hashes, SHA_256_DIGEST};
 
 /// Length of a private key, a coordinate and a shared secret, in bytes.
 pub const P_256_NUMBER: usize = 32;
 
-/// The bytes are no point of the curve: one who sent them made a mistake, or wants to learn a private key.
+/// The bytes are not a point of the curve: the sender made a mistake, or wants to learn a private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidPoint;
 
@@ -59,7 +59,7 @@ impl SecretKey {
 
     /// The signature of a message with this digest: r, then s. It needs no random number, for `crypto`
     /// derives one from the key and the digest ([RFC 6979](https://www.rfc-editor.org/rfc/rfc6979)).
-    pub fn sign<C: Crypto>(&self, crypto: &mut C, digest: &[u8; SHA_256_DIGEST]) -> [u8; 64] {
+    pub fn sign<C: Hashes>(&self, crypto: &mut C, digest: &[u8; SHA_256_DIGEST]) -> [u8; 64] {
         sign::<Native, C>(crypto, &self.0, digest)
     }
 }
@@ -206,7 +206,7 @@ fn reduced(mut number: Number) -> Number {
 }
 
 #[inline(never)]
-fn sign<W: Word, C: Crypto>(crypto: &mut C, key: &Number, digest: &[u8; SHA_256_DIGEST]) -> [u8; 64] {
+fn sign<W: Word, C: Hashes>(crypto: &mut C, key: &Number, digest: &[u8; SHA_256_DIGEST]) -> [u8; 64] {
     let hash = digest_number(digest);
     let mut nonces = Nonces::new(crypto, key, &hash);
     loop {

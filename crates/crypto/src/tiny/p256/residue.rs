@@ -8,7 +8,7 @@ use super::number::{self, Number, Wide, add_word, lower, subtract_word, upper};
 use super::word::Word;
 use crate::flash::{Table, table};
 
-/// What numbers are taken modulo.
+/// The modulus of residues.
 pub(super) trait Modulus: Copy + 'static {
     /// Its value: odd, and above 2^255.
     fn value() -> &'static Table<u32, 8>;

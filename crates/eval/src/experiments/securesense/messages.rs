@@ -1,6 +1,7 @@
 //! One handshake between two OpenMotes, each of which takes a time for each message.
 
 use sixlock_base::{Counters, Cx, Engines, Entropy, Instant};
+use sixlock_crypto::Hashes;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
     Answer, ClientSession, Completion, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen,
@@ -281,7 +282,11 @@ fn of_server(task: &Task<'_>) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-fn answer<C: P256, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, ring: &KeyRing, task: Task<'_>) -> Answer {
+fn answer<C: Hashes + P256, E: Entropy, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    ring: &KeyRing,
+    task: Task<'_>,
+) -> Answer {
     perform(cx.crypto, cx.entropy, ring.secret, &ring.trusted, task)
 }
 

@@ -1,12 +1,13 @@
 //! AES-128 a column at a time: on a processor of 32 bits that takes less room than a byte at a time, and no longer.
 
-use super::aes::{ROUNDS, next_constant, substitute};
+use super::rounds::{ROUNDS, next_constant};
+use super::s_box::substitute;
 
 /// A column of the state or of a key, its first byte the lowest.
 type Column = u32;
 
 /// Encrypts `block` in place.
-pub(super) fn encrypt(key: &[u8; 16], block: &mut [u8; 16]) {
+pub(in crate::tiny) fn encrypt(key: &[u8; 16], block: &mut [u8; 16]) {
     let mut key = columns(key);
     let mut state = columns(block);
     add(&mut state, &key);
