@@ -19,7 +19,6 @@ extern crate self as sixlock_crypto;
 
 mod ciphers;
 mod delegate;
-#[cfg(any(target_os = "none", test))]
 mod flash;
 mod hashes;
 pub mod ipsec;
@@ -33,7 +32,6 @@ mod secrets;
 mod soft;
 #[cfg(test)]
 mod tests;
-#[cfg(any(target_os = "none", test))]
 pub mod tiny;
 #[cfg(not(target_os = "none"))]
 mod unprepared_keys;
@@ -47,7 +45,6 @@ pub use prf::prf_sha256;
 pub use provider::Provider;
 pub use secrets::{constant_time_eq, wipe};
 pub use soft::Soft;
-#[cfg(any(target_os = "none", test))]
 pub use tiny::Tiny;
 #[cfg(not(target_os = "none"))]
 pub use unprepared_keys::{SmallKeys, UnpreparedKeys};

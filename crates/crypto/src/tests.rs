@@ -15,7 +15,7 @@ use crate::{
 
 /// A backend whose parts are of two others.
 fn mixed() -> Provider<Tiny, Soft, Tiny> {
-    Provider { ciphers: Tiny, hashes: Soft, p256: Tiny }
+    Provider { ciphers: Tiny::new(), hashes: Soft, p256: Tiny::new() }
 }
 
 /// Runs each of `tests` with each backend.
@@ -33,7 +33,10 @@ macro_rules! for_each_backend {
 /// The same for the list that the cloud includes.
 macro_rules! for_each_p256 {
     ($tests:tt) => {
-        for_each_backend!([soft = crate::Soft, tiny = crate::Tiny, mixed = crate::tests::mixed()], $tests);
+        for_each_backend!(
+            [soft = crate::Soft, tiny = crate::Tiny::new(), mixed = crate::tests::mixed()],
+            $tests
+        );
     };
 }
 
@@ -45,7 +48,7 @@ for_each_backend!(
     [
         soft = super::Soft,
         small_keys = super::SmallKeys::default(),
-        tiny = super::Tiny,
+        tiny = super::Tiny::new(),
         metered = super::Metered::new(super::Soft),
         mixed = super::mixed()
     ],
@@ -287,20 +290,20 @@ proptest! {
         let (twelve, _) = nonce.split_first_chunk().unwrap();
         for nonce in [CcmNonce::Thirteen(&nonce), CcmNonce::Twelve(twelve)] {
             let soft = seal(&mut Soft, &key, nonce, &aad, &plain, tag);
-            prop_assert_eq!(&soft, &seal(&mut Tiny, &key, nonce, &aad, &plain, tag));
+            prop_assert_eq!(&soft, &seal(&mut Tiny::new(), &key, nonce, &aad, &plain, tag));
             // Encryption alone is the same without the tag, both ways.
             for alone in [seal(&mut Soft, &key, nonce, &aad, &plain, CcmTag::Zero),
-                seal(&mut Tiny, &key, nonce, &aad, &plain, CcmTag::Zero)] {
+                seal(&mut Tiny::new(), &key, nonce, &aad, &plain, CcmTag::Zero)] {
                 prop_assert_eq!(alone, (soft.0.clone(), Vec::new()));
             }
-            let (soft_key, tiny_key, tag) = (Soft.aes_128(&key), Tiny.aes_128(&key), Tag::empty(CcmTag::Zero));
+            let (soft_key, tiny_key, tag) = (Soft.aes_128(&key), Tiny::new().aes_128(&key), Tag::empty(CcmTag::Zero));
             let [mut by_soft, mut by_tiny] = [soft.0.clone(), soft.0.clone()];
             prop_assert_eq!(Soft.ccm_open(&soft_key, nonce, &aad, &mut by_soft, &tag), Ok(()));
-            prop_assert_eq!(Tiny.ccm_open(&tiny_key, nonce, &aad, &mut by_tiny, &tag), Ok(()));
+            prop_assert_eq!(Tiny::new().ccm_open(&tiny_key, nonce, &aad, &mut by_tiny, &tag), Ok(()));
             prop_assert_eq!((&by_soft, &by_tiny), (&plain, &plain));
             let (mut data, tag) = (soft.0, Tag::from_bytes(&soft.1).unwrap());
-            let key = Tiny.aes_128(&key);
-            prop_assert_eq!(Tiny.ccm_open(&key, nonce, &aad, &mut data, &tag), Ok(()));
+            let key = Tiny::new().aes_128(&key);
+            prop_assert_eq!(Tiny::new().ccm_open(&key, nonce, &aad, &mut data, &tag), Ok(()));
             prop_assert_eq!(&data, &plain);
         }
     }
@@ -313,11 +316,11 @@ proptest! {
             crypto.sha256_update(&mut hash, &data);
             crypto.sha256_finish(hash)
         };
-        let mut tiny = Tiny.sha256();
-        Tiny.sha256_update(&mut tiny, front);
-        Tiny.sha256_update(&mut tiny, back);
-        prop_assert_eq!(hash(&mut Soft), Tiny.sha256_finish(tiny));
-        let (soft_key, tiny_key) = (Soft.hmac_key(&key), Tiny.hmac_key(&key));
-        prop_assert_eq!(Soft.hmac_sha256(&soft_key, &[&data]), Tiny.hmac_sha256(&tiny_key, &[front, back]));
+        let mut tiny = Tiny::new().sha256();
+        Tiny::new().sha256_update(&mut tiny, front);
+        Tiny::new().sha256_update(&mut tiny, back);
+        prop_assert_eq!(hash(&mut Soft), Tiny::new().sha256_finish(tiny));
+        let (soft_key, tiny_key) = (Soft.hmac_key(&key), Tiny::new().hmac_key(&key));
+        prop_assert_eq!(Soft.hmac_sha256(&soft_key, &[&data]), Tiny::new().hmac_sha256(&tiny_key, &[front, back]));
     }
 }

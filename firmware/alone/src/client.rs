@@ -52,7 +52,7 @@ pub fn serve<P: Profile>(
     work: impl Fn(&mut Context<'_>, &mut Session<P>),
 ) -> ! {
     let mut task = wait(0, None);
-    let (crypto, entropy, nv) = (&mut Tiny, &mut Random::default(), &mut ());
+    let (crypto, entropy, nv) = (&mut Tiny::new(), &mut Random::default(), &mut ());
     let cx = &mut Cx { now: task.now, crypto, entropy, nv, counters };
     session.connect(cx, &Config::MESH, None);
     let datagram = datagram();

@@ -37,7 +37,8 @@ fn open<T: Transform<Tiny>>(transform: &T, packet: &mut [u8; DATAGRAM], length: 
         Protocol::Esp => esp::Header::parse(behind).ok()?.0.sequence,
     };
     let found = Upper { protocol, at: Header::LEN, named_at: NAMED_AT };
-    let opened = transform.open(&mut Tiny, packet, &found, SequenceNumber::new(0, number), true).ok()?;
+    let opened =
+        transform.open(&mut Tiny::new(), packet, &found, SequenceNumber::new(0, number), true).ok()?;
     let payload = opened.payload.len();
     packet.copy_within(opened.payload, Header::LEN);
     *packet.get_mut(NAMED_AT)? = opened.next_header;
@@ -57,6 +58,6 @@ fn protect<T: Transform<Tiny>>(
     let number = SequenceNumber::new(0, number);
     let sending = Sending { spi: 1, number, extended: true, mode: Mode::Transport };
     let mut room = PacketBuffer::new(packet, 0, length)?;
-    transform.protect(&mut Tiny, entropy, &sending, &mut room).ok()?;
+    transform.protect(&mut Tiny::new(), entropy, &sending, &mut room).ok()?;
     Some(room.packet().len())
 }

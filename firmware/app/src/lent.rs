@@ -29,7 +29,7 @@ pub(crate) type Context = Cx<'static, Backend, Random, DurableCounters<Storage>>
 // Statics, as the machine is one: what lies at an address that the compiler knows is not pointed to in every call, which makes
 // images smaller by a twentieth.
 static mut LENT: Lent = Lent {
-    crypto: sixlock_crypto::Tiny,
+    crypto: Backend::new(),
     random: Random::new(),
     nv: DurableCounters(Storage),
     counters: Counters::new(),

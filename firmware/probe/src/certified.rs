@@ -64,7 +64,7 @@ fn drive<C: Crypto, R: Role<Profile = Certified>, E: Entropy, N>(
             name: None,
         };
         let trusted = Trusted { raw_public_keys: &known, certificates: Some(trust) };
-        let answer = perform(&mut Tiny, cx.entropy, &secret, &trusted, task);
+        let answer = perform(&mut Tiny::new(), cx.entropy, &secret, &trusted, task);
         io::write(&[session.complete(cx, Completion::Task(&answer)).is_ok().into()]);
     }
     if let Some(length) = session.poll_transmit(cx, &mut datagram) {

@@ -28,12 +28,13 @@ pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
     io::write(&data);
 
     let (key, iv) = (io::bytes(), io::bytes());
-    let whole = cbc_encrypt(&key, &iv, &mut data).and_then(|()| cbc_decrypt(&key, &io::bytes(), &mut data));
+    let whole = cbc_encrypt(Tiny::new(), &key, &iv, &mut data)
+        .and_then(|()| cbc_decrypt(Tiny::new(), &key, &io::bytes(), &mut data));
     io::write(&[whole.is_ok().into()]);
-    ctr(&key, &iv, &mut data);
-    io::write(&cbc_mac(&key, &[&data]));
-    io::write(&code::<Xcbc>(&mut Tiny, &key, &[&data]).unwrap_or_default());
-    io::write(&code::<Cmac>(&mut Tiny, &key, &[&data]).unwrap_or_default());
+    ctr(Tiny::new(), &key, &iv, &mut data);
+    io::write(&cbc_mac(Tiny::new(), &key, &[&data]));
+    io::write(&code::<Xcbc>(&mut Tiny::new(), &key, &[&data]).unwrap_or_default());
+    io::write(&code::<Cmac>(&mut Tiny::new(), &key, &[&data]).unwrap_or_default());
     let mac = hmac_sha1(&key, &[&data]);
     io::write(&[is_truncated(&mac, &io::bytes::<12>()).into()]);
 

@@ -21,7 +21,7 @@ pub fn probe() {
         purpose: if io::byte() == 0 { Purpose::Client } else { Purpose::Server },
         name: Some(&io::bytes::<8>()),
     };
-    match verify(&mut Tiny, &trust, [&own[..], &authority[..]]) {
+    match verify(&mut Tiny::new(), &trust, [&own[..], &authority[..]]) {
         Ok(peer) => {
             io::write(peer.common_name().unwrap_or_default());
             io::write(peer.identity().unwrap_or_default());
@@ -34,9 +34,11 @@ pub fn probe() {
         io::write(DerSignature::new(&signature).bytes());
     }
     let (secret, peer) = (io::bytes(), io::bytes());
-    if let (Some(point), Some(shared)) = (Tiny.p256_public_key(&secret), Tiny.p256_agree(&secret, &peer)) {
+    if let (Some(point), Some(shared)) =
+        (Tiny::new().p256_public_key(&secret), Tiny::new().p256_agree(&secret, &peer))
+    {
         io::write(&point);
         io::write(&*shared);
     }
-    io::write(&Tiny.p256_sign(&secret, &io::bytes()).unwrap_or([0; 64]));
+    io::write(&Tiny::new().p256_sign(&secret, &io::bytes()).unwrap_or([0; 64]));
 }

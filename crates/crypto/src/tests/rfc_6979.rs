@@ -3,7 +3,7 @@
 use super::p256::{RFC_6979_SECRET, RFC_6979_SIGNATURES, array, digest};
 use crate::p256::P256;
 
-for_each_backend!([soft = crate::Soft, tiny = crate::Tiny], [signatures_are_those_of_rfc_6979]);
+for_each_backend!([soft = crate::Soft, tiny = crate::Tiny::new()], [signatures_are_those_of_rfc_6979]);
 
 fn signatures_are_those_of_rfc_6979(crypto: &mut impl P256) {
     for (message, signature) in RFC_6979_SIGNATURES {

@@ -71,7 +71,7 @@ impl PacketCipher for Tiny {
     type AesCbc = Key;
 
     fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
-        modes::ctr(key, first, data);
+        modes::ctr(*self, key, first, data);
     }
 
     fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
@@ -80,12 +80,12 @@ impl PacketCipher for Tiny {
 
     fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
         // Blocks are whole.
-        let _ = modes::cbc_encrypt(key, iv, blocks.as_flattened_mut());
+        let _ = modes::cbc_encrypt(*self, key, iv, blocks.as_flattened_mut());
     }
 
     fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
         // Blocks are whole.
-        let _ = modes::cbc_decrypt(key, iv, blocks.as_flattened_mut());
+        let _ = modes::cbc_decrypt(*self, key, iv, blocks.as_flattened_mut());
     }
 
     fn packet_ccm_seal(

@@ -1,9 +1,9 @@
 //! Message authentication codes, over the concatenation of parts. Protocols send the first bytes of them.
 
-use super::aes;
 use super::hash::{Hmac, HmacKey};
 use super::modes::BLOCK;
 use super::sha1::Sha1;
+use super::{Tiny, aes};
 use crate::{AES_128_KEY, constant_time_eq};
 
 /// Length of a SHA-1 digest, in bytes.
@@ -17,7 +17,7 @@ pub fn is_truncated<const N: usize>(mac: &[u8], received: &[u8; N]) -> bool {
 /// CBC-MAC with AES-128, the last block filled up with zeros.
 ///
 /// It proves nothing unless all messages under a key have the same length or begin with it: CMAC does without.
-pub fn cbc_mac(key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
+pub fn cbc_mac(_: Tiny, key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
     let mut chain = Chain::new(key);
     chain.add(parts);
     chain.finish()

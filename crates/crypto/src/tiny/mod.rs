@@ -18,7 +18,29 @@ mod tests;
 /// The backend of our own for 8- and 16-bit processors: AES with each round's key made when it is
 /// needed, SHA-256 as a loop.
 ///
-/// Its AES looks bytes up in tables, which tells a neighbour about the key where there is a cache.
-/// It is therefore not there on hosts, outside tests.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Tiny;
+/// AES here, and every other cipher below [`tiny`](crate::tiny), looks bytes up in tables, whose addresses depend on the key. Where
+/// there is a cache, its timing tells a neighbour about them. A value of this type proves that there is no cache: every cipher takes
+/// one, and only devices, and the tests of this crate, can make one. A host cannot:
+///
+/// ```compile_fail,E0599
+/// sixlock_crypto::Tiny::new();
+/// ```
+///
+/// ```compile_fail,E0599
+/// sixlock_crypto::Tiny::default();
+/// ```
+///
+/// ```compile_fail,E0423
+/// sixlock_crypto::Tiny(());
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(any(target_os = "none", test, doc), derive(Default))]
+pub struct Tiny(());
+
+impl Tiny {
+    /// The backend, for targets without an operating system only.
+    #[cfg(any(target_os = "none", test, doc))]
+    pub const fn new() -> Self {
+        Self(())
+    }
+}

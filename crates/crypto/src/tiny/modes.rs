@@ -1,6 +1,6 @@
 //! AES-128 in CBC and counter mode ([NIST SP 800-38A](https://doi.org/10.6028/NIST.SP.800-38A)), in place.
 
-use super::aes;
+use super::{Tiny, aes};
 use crate::AES_128_KEY;
 
 /// Length of a block, in bytes.
@@ -11,12 +11,22 @@ pub const BLOCK: usize = 16;
 pub struct NotBlocks;
 
 /// Encrypts `data`, which must be whole blocks.
-pub fn cbc_encrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_encrypt(
+    _: Tiny,
+    key: &[u8; AES_128_KEY],
+    iv: &[u8; BLOCK],
+    data: &mut [u8],
+) -> Result<(), NotBlocks> {
     encrypt_chain(iv, data, |block| aes::encrypt(key, block))
 }
 
 /// Decrypts `data`, which must be whole blocks.
-pub fn cbc_decrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_decrypt(
+    _: Tiny,
+    key: &[u8; AES_128_KEY],
+    iv: &[u8; BLOCK],
+    data: &mut [u8],
+) -> Result<(), NotBlocks> {
     decrypt_chain(iv, data, |block| aes::decrypt(key, block))
 }
 
@@ -53,11 +63,11 @@ pub(super) fn decrypt_chain<const N: usize>(
 
 /// Encrypts or decrypts `data`: the two are the same. The last four bytes of `first`, the first counter block, count
 /// the blocks ([RFC 3686 section 4](https://www.rfc-editor.org/rfc/rfc3686#section-4)).
-pub fn ctr(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
+pub fn ctr(_: Tiny, key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
     apply_key_stream(key, first, data);
 }
 
-/// The same.
+/// [`ctr`], whose caller has proved that there is a [`Tiny`] when it made the key.
 pub(super) fn apply_key_stream(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
     let mut counter = *first;
     for bytes in data.chunks_mut(BLOCK) {

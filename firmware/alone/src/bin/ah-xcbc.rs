@@ -9,7 +9,7 @@ use sixlock_ipsec::suite::{BadKey, Xcbc96};
 
 #[unsafe(no_mangle)]
 extern "Rust" fn run() -> ! {
-    let transform = |key| Ok::<_, BadKey>(Ah::<_, false>(Xcbc96::new(&mut Tiny, key)?));
+    let transform = |key| Ok::<_, BadKey>(Ah::<_, false>(Xcbc96::new(&mut Tiny::new(), key)?));
     if let (Ok(inbound), Ok(outbound)) = (transform(b"from host to dev"), transform(b"from dev to host")) {
         echo(&inbound, &outbound);
     }

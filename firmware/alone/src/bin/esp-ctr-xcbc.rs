@@ -10,8 +10,8 @@ use sixlock_ipsec::suite::{BadKey, Combined, Ctr, Xcbc96};
 #[unsafe(no_mangle)]
 extern "Rust" fn run() -> ! {
     let transform = |cipher, code| {
-        let cipher = Ctr::new(&mut Tiny, cipher)?;
-        Ok::<_, BadKey>(Esp(Combined { cipher, integrity: Xcbc96::new(&mut Tiny, code)? }))
+        let cipher = Ctr::new(&mut Tiny::new(), cipher)?;
+        Ok::<_, BadKey>(Esp(Combined { cipher, integrity: Xcbc96::new(&mut Tiny::new(), code)? }))
     };
     let keys = (
         transform(b"from host to dev ctr", b"from host to dev"),

@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+use sixlock_crypto::Tiny;
 use sixlock_crypto::tiny::benchmark::{aes_192, sha_1, sha_512, triple_des};
 use sixlock_primitives::{Case, hex, keep, serve};
 
@@ -28,7 +29,7 @@ extern "Rust" fn run() -> ! {
 
 /// NIST SP 800-38A appendix F.2.3, blocks 1 and 2.
 mod aes {
-    use super::{aes_192, hex};
+    use super::{Tiny, aes_192, hex};
 
     const KEY: [u8; 24] = hex("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b");
     const IV: [u8; 16] = hex("000102030405060708090a0b0c0d0e0f");
@@ -37,11 +38,11 @@ mod aes {
 
     // The sizes are whole blocks, so that these do not fail.
     pub fn encrypt(data: &mut [u8]) {
-        let _ = aes_192::cbc_encrypt(&KEY, &IV, data);
+        let _ = aes_192::cbc_encrypt(Tiny::new(), &KEY, &IV, data);
     }
 
     pub fn decrypt(data: &mut [u8]) {
-        let _ = aes_192::cbc_decrypt(&KEY, &IV, data);
+        let _ = aes_192::cbc_decrypt(Tiny::new(), &KEY, &IV, data);
     }
 
     pub fn is_right() -> bool {
@@ -55,7 +56,7 @@ mod aes {
 
 /// NIST SP 800-67 appendix B.1, block 1: the first of a chain from zero.
 mod tdea {
-    use super::{hex, triple_des};
+    use super::{Tiny, hex, triple_des};
 
     const KEY: [u8; 24] = hex("0123456789abcdef23456789abcdef01456789abcdef0123");
     const PLAIN: [u8; 8] = *b"The qufc";
@@ -63,11 +64,11 @@ mod tdea {
 
     // The sizes are whole blocks, so that these do not fail.
     pub fn encrypt(data: &mut [u8]) {
-        let _ = triple_des::cbc_encrypt(&KEY, &[0; 8], data);
+        let _ = triple_des::cbc_encrypt(Tiny::new(), &KEY, &[0; 8], data);
     }
 
     pub fn decrypt(data: &mut [u8]) {
-        let _ = triple_des::cbc_decrypt(&KEY, &[0; 8], data);
+        let _ = triple_des::cbc_decrypt(Tiny::new(), &KEY, &[0; 8], data);
     }
 
     pub fn is_right() -> bool {

@@ -44,14 +44,14 @@ extern "Rust" fn run() -> ! {
 }
 
 fn prepare(_: &mut [u8]) {
-    let key = Tiny.aes_128(black_box(&KEY));
+    let key = Tiny::new().aes_128(black_box(&KEY));
     black_box(&key);
 }
 
 fn seal(data: &mut [u8]) -> Tag {
-    let key = Tiny.aes_128(black_box(&KEY));
+    let key = Tiny::new().aes_128(black_box(&KEY));
     let mut tag = Tag::empty(CcmTag::Eight);
-    Tiny.ccm_seal(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &mut tag);
+    Tiny::new().ccm_seal(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &mut tag);
     black_box(tag)
 }
 
@@ -61,49 +61,49 @@ fn seal_only(data: &mut [u8]) {
 
 fn seal_and_open(data: &mut [u8]) {
     let tag = seal(data);
-    let key = Tiny.aes_128(black_box(&KEY));
-    let opened = Tiny.ccm_open(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &tag);
+    let key = Tiny::new().aes_128(black_box(&KEY));
+    let opened = Tiny::new().ccm_open(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &tag);
     keep(&[opened.is_ok().into()], data);
 }
 
 fn hash(data: &mut [u8]) {
-    let mut hash = Tiny.sha256();
-    Tiny.sha256_update(&mut hash, data);
-    keep(&Tiny.sha256_finish(hash), data);
+    let mut hash = Tiny::new().sha256();
+    Tiny::new().sha256_update(&mut hash, data);
+    keep(&Tiny::new().sha256_finish(hash), data);
 }
 
 fn prepare_hmac(_: &mut [u8]) {
-    let key = Tiny.hmac_key(black_box(&KEY));
+    let key = Tiny::new().hmac_key(black_box(&KEY));
     black_box(&key);
 }
 
 fn mac(data: &mut [u8]) {
-    let key = Tiny.hmac_key(black_box(&KEY));
-    keep(&Tiny.hmac_sha256(&key, &[data]), data);
+    let key = Tiny::new().hmac_key(black_box(&KEY));
+    keep(&Tiny::new().hmac_sha256(&key, &[data]), data);
 }
 
 fn count(data: &mut [u8]) {
-    let key = Tiny.aes_128(black_box(&KEY));
-    Tiny.aes_ctr(&key, &KEY, data);
+    let key = Tiny::new().aes_128(black_box(&KEY));
+    Tiny::new().aes_ctr(&key, &KEY, data);
 }
 
 fn chain(data: &mut [u8]) {
-    let key = Tiny.aes_cbc(black_box(&KEY));
-    Tiny.cbc_encrypt(&key, &KEY, data.as_chunks_mut().0);
+    let key = Tiny::new().aes_cbc(black_box(&KEY));
+    Tiny::new().cbc_encrypt(&key, &KEY, data.as_chunks_mut().0);
 }
 
 fn unchain(data: &mut [u8]) {
-    let key = Tiny.aes_cbc(black_box(&KEY));
-    Tiny.cbc_decrypt(&key, &KEY, data.as_chunks_mut().0);
+    let key = Tiny::new().aes_cbc(black_box(&KEY));
+    Tiny::new().cbc_decrypt(&key, &KEY, data.as_chunks_mut().0);
 }
 
 fn prepare_xcbc(_: &mut [u8]) {
-    let key = Authenticate::<Xcbc>::authentication_key(&mut Tiny, black_box(&KEY));
+    let key = Authenticate::<Xcbc>::authentication_key(&mut Tiny::new(), black_box(&KEY));
     black_box(&key);
 }
 
 fn prepare_hmac_sha_1(_: &mut [u8]) {
-    let key = Authenticate::<HmacSha1>::authentication_key(&mut Tiny, black_box(&[7; HmacSha1::KEY]));
+    let key = Authenticate::<HmacSha1>::authentication_key(&mut Tiny::new(), black_box(&[7; HmacSha1::KEY]));
     black_box(&key);
 }
 
@@ -111,14 +111,14 @@ fn authenticate<A: MacAlgorithm, const KEY_LEN: usize>(data: &mut [u8])
 where
     Tiny: Authenticate<A>,
 {
-    if let Some(code) = code::<A>(&mut Tiny, &[7; KEY_LEN], &[data]) {
+    if let Some(code) = code::<A>(&mut Tiny::new(), &[7; KEY_LEN], &[data]) {
         keep(code.as_ref(), data);
     }
 }
 
 fn seal_gcm(data: &mut [u8]) {
-    let key = Tiny.aes_128(black_box(&KEY));
-    let key = Tiny.aes_gcm(&key);
-    let tag = Tiny.gcm_seal(&key, NONCE.first_chunk().unwrap_or(&[1; 12]), &CLEAR, data);
+    let key = Tiny::new().aes_128(black_box(&KEY));
+    let key = Tiny::new().aes_gcm(&key);
+    let tag = Tiny::new().gcm_seal(&key, NONCE.first_chunk().unwrap_or(&[1; 12]), &CLEAR, data);
     keep(&tag, data);
 }

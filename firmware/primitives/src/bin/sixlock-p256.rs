@@ -32,25 +32,25 @@ extern "Rust" fn run() -> ! {
 }
 
 fn make_key(data: &mut [u8]) {
-    if let Some(point) = Tiny.p256_public_key(black_box(&NUMBER)) {
+    if let Some(point) = Tiny::new().p256_public_key(black_box(&NUMBER)) {
         keep(&point, data);
     }
 }
 
 fn agree(data: &mut [u8]) {
-    if let Some(shared) = Tiny.p256_agree(black_box(&NUMBER), &POINT) {
+    if let Some(shared) = Tiny::new().p256_agree(black_box(&NUMBER), &POINT) {
         keep(&*shared, data);
     }
 }
 
 fn sign(data: &mut [u8]) {
-    if let Some(signature) = Tiny.p256_sign(black_box(&NUMBER), &NUMBER) {
+    if let Some(signature) = Tiny::new().p256_sign(black_box(&NUMBER), &NUMBER) {
         keep(&signature, data);
     }
 }
 
 /// One that is wrong, which is found out at the end.
 fn verify(data: &mut [u8]) {
-    let verified = Tiny.p256_verify(&POINT, black_box(&NUMBER), &[9; 64]);
+    let verified = Tiny::new().p256_verify(&POINT, black_box(&NUMBER), &[9; 64]);
     keep(&[verified.is_ok().into()], data);
 }

@@ -47,9 +47,9 @@ fn judge(primitive: u8, lengths: &[[u8; 2]; 5], mut rest: &mut [u8]) -> Option<(
     let [key, nonce, aad, message, tag] = parts;
     match primitive {
         0 => open(key, nonce, aad, message, tag),
-        1 => begins(&Tiny.hmac_sha256(&Tiny.hmac_key(key), &[message]), tag),
+        1 => begins(&Tiny::new().hmac_sha256(&Tiny::new().hmac_key(key), &[message]), tag),
         2 => begins(&hmac_sha1(key, &[message]), tag),
-        3 => begins(&code::<Cmac>(&mut Tiny, key, &[message])?, tag),
+        3 => begins(&code::<Cmac>(&mut Tiny::new(), key, &[message])?, tag),
         4 => agree(key, message),
         5 => verify(key, message, tag),
         _ => None,
@@ -61,8 +61,8 @@ fn open(key: &[u8], nonce: &[u8], aad: &[u8], message: &mut [u8], tag: &[u8]) ->
         12 => CcmNonce::Twelve(nonce.try_into().ok()?),
         _ => CcmNonce::Thirteen(nonce.try_into().ok()?),
     };
-    let key = Tiny.aes_128(key.try_into().ok()?);
-    Tiny.ccm_open(&key, nonce, aad, message, &Tag::from_bytes(tag)?).ok()
+    let key = Tiny::new().aes_128(key.try_into().ok()?);
+    Tiny::new().ccm_open(&key, nonce, aad, message, &Tag::from_bytes(tag)?).ok()
 }
 
 fn begins(code: &[u8], tag: &[u8]) -> Option<()> {
@@ -77,9 +77,9 @@ fn agree(private: &[u8], public: &mut [u8]) -> Option<()> {
 }
 
 fn verify(public: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
-    let mut hash = Tiny.sha256();
-    Tiny.sha256_update(&mut hash, message);
-    let digest = Tiny.sha256_finish(hash);
+    let mut hash = Tiny::new().sha256();
+    Tiny::new().sha256_update(&mut hash, message);
+    let digest = Tiny::new().sha256_finish(hash);
     let public = PublicKey::from_bytes(public.try_into().ok()?).ok()?;
     public.verify(&digest, signature.try_into().ok()?).ok()
 }

@@ -2,6 +2,7 @@
 
 use core::array;
 
+use crate::tiny::Tiny;
 use crate::tiny::aes::bytes::{add, last_round, round, unmix_columns, unsubstitute};
 use crate::tiny::aes::rounds::{next_constant, previous_constant};
 use crate::tiny::aes::s_box::substitute;
@@ -11,12 +12,12 @@ use crate::tiny::modes::{self, BLOCK, NotBlocks};
 pub const KEY: usize = 24;
 
 /// Encrypts `data`, which must be whole blocks.
-pub fn cbc_encrypt(key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_encrypt(_: Tiny, key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
     modes::encrypt_chain(iv, data, |block| encrypt(key, block))
 }
 
 /// Decrypts `data`, which must be whole blocks.
-pub fn cbc_decrypt(key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_decrypt(_: Tiny, key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
     modes::decrypt_chain(iv, data, |block| decrypt(key, block))
 }
 

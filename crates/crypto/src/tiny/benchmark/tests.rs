@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use sha2::Digest as _;
 
 use super::{aes_192, sha_1, sha_512, triple_des};
+use crate::Tiny;
 use crate::tests::hex as bytes;
 use crate::tiny::modes::NotBlocks;
 
@@ -39,9 +40,9 @@ fn aes_192_is_that_of_nist() {
         ),
     ] {
         let mut data = bytes(plain);
-        aes_192::cbc_encrypt(&hex(key), &hex(iv), &mut data).unwrap();
+        aes_192::cbc_encrypt(Tiny::new(), &hex(key), &hex(iv), &mut data).unwrap();
         assert_eq!(data, bytes(encrypted));
-        aes_192::cbc_decrypt(&hex(key), &hex(iv), &mut data).unwrap();
+        aes_192::cbc_decrypt(Tiny::new(), &hex(key), &hex(iv), &mut data).unwrap();
         assert_eq!(data, bytes(plain));
     }
 }
@@ -56,9 +57,9 @@ fn triple_des_is_that_of_nist() {
         (b"fox jump", "68d5c05dd9b6b900"),
     ] {
         let mut data = *plain;
-        triple_des::cbc_encrypt(&key, &[0; 8], &mut data).unwrap();
+        triple_des::cbc_encrypt(Tiny::new(), &key, &[0; 8], &mut data).unwrap();
         assert_eq!(data, hex(encrypted));
-        triple_des::cbc_decrypt(&key, &[0; 8], &mut data).unwrap();
+        triple_des::cbc_decrypt(Tiny::new(), &key, &[0; 8], &mut data).unwrap();
         assert_eq!(&data, plain);
     }
 }
@@ -91,10 +92,10 @@ fn sha_512_is_that_of_nist() {
 #[test]
 fn ciphers_take_whole_blocks_only() {
     let mut data = [7; 20];
-    assert_eq!(aes_192::cbc_encrypt(&[0; 24], &[0; 16], &mut data), Err(NotBlocks));
-    assert_eq!(aes_192::cbc_decrypt(&[0; 24], &[0; 16], &mut data), Err(NotBlocks));
-    assert_eq!(triple_des::cbc_encrypt(&[0; 24], &[0; 8], &mut data), Err(NotBlocks));
-    assert_eq!(triple_des::cbc_decrypt(&[0; 24], &[0; 8], &mut data), Err(NotBlocks));
+    assert_eq!(aes_192::cbc_encrypt(Tiny::new(), &[0; 24], &[0; 16], &mut data), Err(NotBlocks));
+    assert_eq!(aes_192::cbc_decrypt(Tiny::new(), &[0; 24], &[0; 16], &mut data), Err(NotBlocks));
+    assert_eq!(triple_des::cbc_encrypt(Tiny::new(), &[0; 24], &[0; 8], &mut data), Err(NotBlocks));
+    assert_eq!(triple_des::cbc_decrypt(Tiny::new(), &[0; 24], &[0; 8], &mut data), Err(NotBlocks));
     assert_eq!(data, [7; 20]);
 }
 
@@ -103,24 +104,24 @@ proptest! {
     fn ciphers_do_what_rustcrypto_does(key: [u8; 24], iv: [u8; 16], data in vec(any::<u8>(), 0..200)) {
         let plain: Vec<u8> = data[..data.len() / 16 * 16].into();
         let mut ours = plain.clone();
-        aes_192::cbc_encrypt(&key, &iv, &mut ours).unwrap();
+        aes_192::cbc_encrypt(Tiny::new(), &key, &iv, &mut ours).unwrap();
         let mut theirs = plain.clone();
         cbc::Encryptor::<aes::Aes192>::new(&key.into(), &iv.into())
             .encrypt_padded::<NoPadding>(&mut theirs, plain.len())
             .unwrap();
         prop_assert_eq!(&ours, &theirs);
-        aes_192::cbc_decrypt(&key, &iv, &mut ours).unwrap();
+        aes_192::cbc_decrypt(Tiny::new(), &key, &iv, &mut ours).unwrap();
         prop_assert_eq!(&ours, &plain);
         cbc::Decryptor::<aes::Aes192>::new(&key.into(), &iv.into()).decrypt_padded::<NoPadding>(&mut theirs).unwrap();
         prop_assert_eq!(&theirs, &plain);
 
         let iv = *iv.first_chunk().unwrap();
-        triple_des::cbc_encrypt(&key, &iv, &mut ours).unwrap();
+        triple_des::cbc_encrypt(Tiny::new(), &key, &iv, &mut ours).unwrap();
         cbc::Encryptor::<des::TdesEde3>::new(&key.into(), &iv.into())
             .encrypt_padded::<NoPadding>(&mut theirs, plain.len())
             .unwrap();
         prop_assert_eq!(&ours, &theirs);
-        triple_des::cbc_decrypt(&key, &iv, &mut ours).unwrap();
+        triple_des::cbc_decrypt(Tiny::new(), &key, &iv, &mut ours).unwrap();
         prop_assert_eq!(&ours, &plain);
     }
 

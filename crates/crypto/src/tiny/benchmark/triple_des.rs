@@ -1,6 +1,7 @@
 //! Triple DES with three keys ([NIST SP 800-67](https://doi.org/10.6028/NIST.SP.800-67r2)) in CBC mode.
 
 use super::des::{self, Direction, Halves};
+use crate::tiny::Tiny;
 use crate::tiny::modes::{self, NotBlocks};
 
 /// Length of a key, parity bits included, in bytes.
@@ -9,12 +10,12 @@ pub const KEY: usize = 24;
 pub const BLOCK: usize = des::BLOCK;
 
 /// Encrypts `data`, which must be whole blocks.
-pub fn cbc_encrypt(key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_encrypt(_: Tiny, key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
     modes::encrypt_chain(iv, data, |block| encrypt(key, block))
 }
 
 /// Decrypts `data`, which must be whole blocks.
-pub fn cbc_decrypt(key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+pub fn cbc_decrypt(_: Tiny, key: &[u8; KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
     modes::decrypt_chain(iv, data, |block| decrypt(key, block))
 }
 

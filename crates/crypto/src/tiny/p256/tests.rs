@@ -53,7 +53,7 @@ fn signatures_are_those_of_rfc_6979<W: Word>() {
     assert_eq!(public.to_bytes(), hex(shared::RFC_6979_POINT));
     for (message, signature) in shared::RFC_6979_SIGNATURES {
         let digest = shared::digest(message.as_bytes());
-        assert_eq!(super::sign::<W, _>(&mut Tiny, &key, &digest), hex(signature));
+        assert_eq!(super::sign::<W, _>(&mut Tiny::new(), &key, &digest), hex(signature));
         assert_eq!(super::verify::<W>(&public, &digest, &hex(signature)), Ok(()));
     }
 }
@@ -193,12 +193,12 @@ fn further_nonces_are_those_of_rfc_6979() {
     let order = rfc6979::bigint::U256::from_be_slice(&number::to_bytes(&number::load(Order::value())));
     let (key, digest) = ([3; 32], [7; 32]);
     let mut expected = rfc6979::KGenerator::<sha2::Sha256, _>::new(&key, &digest, &[], &order);
-    let mut nonces = Nonces::new(&mut Tiny, &number::from_bytes(&key), &number::from_bytes(&digest));
+    let mut nonces = Nonces::new(&mut Tiny::new(), &number::from_bytes(&key), &number::from_bytes(&digest));
     for _ in 0..5 {
         let mut nonce = [0; 32];
         expected.fill_next_k(&mut nonce);
-        assert_eq!(number::to_bytes(&nonces.next(&mut Tiny)), nonce);
-        nonces.refuse(&mut Tiny);
+        assert_eq!(number::to_bytes(&nonces.next(&mut Tiny::new())), nonce);
+        nonces.refuse(&mut Tiny::new());
     }
 }
 
@@ -218,7 +218,7 @@ fn the_words_of_this_processor_are_used_by_the_methods() {
     let keys: Vec<SecretKey> = [3, 200].map(|byte| SecretKey::from_bytes(&[byte; 32]).unwrap()).into();
     let publics: Vec<PublicKey> = keys.iter().map(SecretKey::public_key).collect();
     assert_eq!(keys[0].agree(&publics[1]), keys[1].agree(&publics[0]));
-    let signature = keys[0].sign(&mut Tiny, &[1; 32]);
+    let signature = keys[0].sign(&mut Tiny::new(), &[1; 32]);
     assert_eq!(publics[0].verify(&[1; 32], &signature), Ok(()));
     assert_eq!(publics[1].verify(&[1; 32], &signature), Err(AuthenticationFailed));
     assert_eq!(PublicKey::from_bytes(&publics[1].to_bytes()), Ok(publics[1]));
