@@ -138,19 +138,9 @@ mod tests {
     extern crate std;
     use super::*;
     use proptest::prelude::*;
+    use sixlock_testing::Random;
     use std::collections::BTreeSet;
     use std::vec::Vec;
-
-    struct Sequence(u8);
-
-    impl Entropy for Sequence {
-        fn fill(&mut self, out: &mut [u8]) {
-            for byte in out {
-                self.0 = self.0.wrapping_mul(5).wrapping_add(3);
-                *byte = self.0;
-            }
-        }
-    }
 
     proptest! {
         #[test]
@@ -169,9 +159,9 @@ mod tests {
         }
 
         #[test]
-        fn a_session_id_names_the_shard_that_gave_it(key: [u8; 16], number: u16, count in 1u16.., seed: u8) {
+        fn a_session_id_names_the_shard_that_gave_it(key: [u8; 16], number: u16, count in 1u16.., seed: u32) {
             let shard = Shard::new(number, count, key);
-            let id = shard.session_id(&mut Sequence(seed));
+            let id = shard.session_id(&mut Random::new(seed));
             for other in [0, number, count - 1] {
                 prop_assert_eq!(Shard::new(other, count, key).of_session(&id), number % count);
             }

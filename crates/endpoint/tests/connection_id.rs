@@ -14,7 +14,7 @@ use sixlock_endpoint::{Config, Door, PeerId, Storage};
 use std::net::SocketAddrV6;
 
 /// Devices that know of connection ids and want none on what they receive.
-fn network<S: Storage<Soft, SocketAddrV6>>(seed: u64, devices: usize, config: Config) -> Network<S> {
+fn network<S: Storage<Soft, SocketAddrV6>>(seed: u32, devices: usize, config: Config) -> Network<S> {
     let mut network = Network::<S>::new(seed, devices, config);
     network.dtls.connection_id = Some(ConnectionId::EMPTY);
     for n in 0..devices {
@@ -44,7 +44,7 @@ fn sealed<S: Storage<Soft, SocketAddrV6>>(network: &mut Network<S>, n: usize, me
     out[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
     let (now, device) = (network.now, &mut network.devices[n]);
     let session = device.session.as_mut().unwrap();
-    let len = session.seal(&mut device.place.cx(now), &mut out, message.len()).unwrap();
+    let len = session.seal(&mut device.rig.at(now), &mut out, message.len()).unwrap();
     out.truncate(len);
     out
 }
@@ -120,12 +120,12 @@ fn two_sessions_at_one_address_both_go_on() {
 /// The server tells a peer something; whether it takes it.
 fn tells(network: &mut Network<Small>, peer: PeerId, confirmable: bool) -> Result<(), RespondError> {
     let answer = Answer { observe: Some(1), payload: &[7; 40], ..Code::CONTENT.into() };
-    let cx = &mut network.place.cx(network.now);
+    let cx = &mut network.rig.at(network.now);
     network.server.notify(cx, peer, Token::default(), confirmable, answer)
 }
 
 /// Device 0 and its session, which has connected at home.
-fn device(seed: u64) -> (Network<Small>, PeerId) {
+fn device(seed: u32) -> (Network<Small>, PeerId) {
     let mut network = network::<Small>(seed, 1, Config::default());
     let home = network.devices[0].address;
     let record = record(&mut network, 0, 77);

@@ -8,23 +8,24 @@ use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Completion, Error, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT};
 use sixlock_endpoint::{Config, Datagrams, Event, InPlace, Storage};
+use sixlock_testing::Rig;
 
-use network::{Place, Small, address, key};
+use network::{Small, address, key};
 
 const NOW: Instant = Instant::from_millis(7);
 
 struct Server<S: Storage<Soft, SocketAddrV6>> {
     datagrams: Datagrams<Soft, SocketAddrV6, S>,
-    place: Place,
+    rig: Rig,
     /// What clients have said.
     heard: Vec<(SocketAddrV6, Vec<u8>)>,
 }
 
 impl<S: Storage<Soft, SocketAddrV6>> Server<S> {
     fn new() -> Self {
-        let mut place = Place::new(1);
+        let mut rig = Rig::seeded(1);
         let config = Config { max_sessions: 2, ..Config::default() };
-        Self { datagrams: Datagrams::new(&mut place.cx(NOW), config), place, heard: Vec::new() }
+        Self { datagrams: Datagrams::new(&mut rig.at(NOW), config), rig, heard: Vec::new() }
     }
 
     /// Takes a datagram; what it answers, to whom.
@@ -32,19 +33,19 @@ impl<S: Storage<Soft, SocketAddrV6>> Server<S> {
         let mut datagram = datagram.to_vec();
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
-            let opened = self.datagrams.handle(&mut self.place.cx(NOW), from, rest);
+            let opened = self.datagrams.handle(&mut self.rig.at(NOW), from, rest);
             self.heard.extend(opened.data.map(|data| (from, data.to_vec())));
             rest = opened.rest;
         }
         while let Some(event) = self.datagrams.poll_event() {
             if let Event::Work { session, identity, .. } = event {
                 let key = (identity == b"known").then(|| key(1));
-                self.datagrams.resume(&mut self.place.cx(NOW), session, key.as_deref()).unwrap();
+                self.datagrams.resume(&mut self.rig.at(NOW), session, key.as_deref()).unwrap();
             }
         }
         let mut out = [0; 1500];
         let mut sent = Vec::new();
-        while let Some((to, len)) = self.datagrams.poll_transmit(&mut self.place.cx(NOW), &mut out) {
+        while let Some((to, len)) = self.datagrams.poll_transmit(&mut self.rig.at(NOW), &mut out) {
             sent.push((to, out[..len].to_vec()));
         }
         sent
@@ -53,7 +54,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Server<S> {
     fn say(&mut self, to: SocketAddrV6, data: &[u8]) -> Result<Vec<u8>, Error> {
         let mut buffer = vec![0; MAX_RECORD_OVERHEAD + data.len()];
         buffer[RECORD_FRONT..][..data.len()].copy_from_slice(data);
-        let len = self.datagrams.seal(&mut self.place.cx(NOW), to, &mut buffer, data.len())?;
+        let len = self.datagrams.seal(&mut self.rig.at(NOW), to, &mut buffer, data.len())?;
         Ok(buffer[..len].to_vec())
     }
 }
@@ -61,7 +62,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Server<S> {
 struct Client {
     address: SocketAddrV6,
     session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
-    place: Place,
+    rig: Rig,
 }
 
 impl Client {
@@ -72,10 +73,10 @@ impl Client {
         key: &[u8],
         server: &mut Server<S>,
     ) -> Self {
-        let mut place = Place::new(n as u64 + 1);
+        let mut rig = Rig::seeded(n as u32 + 1);
         let room = Some(Box::new(Handshake::new()));
-        let session = ClientSession::client(&mut place.cx(NOW), sixlock_dtls::Config::HOST, None, room);
-        let mut client = Self { address: address(n), session, place };
+        let session = ClientSession::client(&mut rig.at(NOW), sixlock_dtls::Config::HOST, None, room);
+        let mut client = Self { address: address(n), session, rig };
         let mut out = [0; 1500];
         loop {
             let mut work = false;
@@ -83,12 +84,9 @@ impl Client {
                 work |= matches!(event, sixlock_dtls::Event::Work(_));
             }
             if work {
-                client
-                    .session
-                    .complete(&mut client.place.cx(NOW), Completion::Psk { identity, key })
-                    .unwrap();
+                client.session.complete(&mut client.rig.at(NOW), Completion::Psk { identity, key }).unwrap();
             }
-            let Some(len) = client.session.poll_transmit(&mut client.place.cx(NOW), &mut out) else {
+            let Some(len) = client.session.poll_transmit(&mut client.rig.at(NOW), &mut out) else {
                 return client;
             };
             for (to, datagram) in server.take(client.address, &out[..len]) {
@@ -101,7 +99,7 @@ impl Client {
     fn say(&mut self, data: &[u8]) -> Vec<u8> {
         let mut buffer = vec![0; MAX_RECORD_OVERHEAD + data.len()];
         buffer[RECORD_FRONT..][..data.len()].copy_from_slice(data);
-        let len = self.session.seal(&mut self.place.cx(NOW), &mut buffer, data.len()).unwrap();
+        let len = self.session.seal(&mut self.rig.at(NOW), &mut buffer, data.len()).unwrap();
         buffer[..len].to_vec()
     }
 
@@ -109,7 +107,7 @@ impl Client {
         let mut datagram = datagram.to_vec();
         let (mut rest, mut heard) = (&mut datagram[..], None);
         while !rest.is_empty() {
-            let received = self.session.handle(&mut self.place.cx(NOW), rest);
+            let received = self.session.handle(&mut self.rig.at(NOW), rest);
             heard = received.data.map(|data| data.to_vec()).or(heard);
             rest = received.rest;
         }
@@ -130,7 +128,7 @@ fn what_clients_say_comes_out_and_what_is_said_to_each_only_that_one_opens() {
         assert_eq!(server.heard, [(client.address, said)]);
         server.heard.clear();
     }
-    assert_eq!(server.place.counters.get(Counter::DtlsReplayed), 2);
+    assert_eq!(server.rig.count(Counter::DtlsReplayed), 2);
     let [first, second] = &mut clients;
     let datagram = server.say(first.address, b"to the first").unwrap();
     assert_eq!(second.hear(&datagram), None);

@@ -141,7 +141,7 @@ proptest! {
         {
             place.copy_from_slice(&[0xc0, 0xa6 + suite]);
         }
-        let taken = network.server.restore(&mut network.place.cx(network.now), &bytes, Duration::from_secs(1));
+        let taken = network.server.restore(&mut network.rig.at(network.now), &bytes, Duration::from_secs(1));
         let named = bytes.get(9).map_or(0, |&known| usize::from(known));
         let id = bytes.len().checked_sub(60 + named);
         let good = bytes.first().is_some_and(|&proof| proof < 3) && named <= 128 && id == Some(SESSION_ID);

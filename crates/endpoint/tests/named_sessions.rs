@@ -7,7 +7,7 @@ mod network;
 use std::collections::BTreeMap;
 use std::net::SocketAddrV6;
 
-use network::{Place, address, key};
+use network::{address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
@@ -16,6 +16,7 @@ use sixlock_dtls::{
     Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys};
+use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
 type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
@@ -38,8 +39,8 @@ struct Client {
 /// A server that shows a public key, and asks nobody for one.
 struct World {
     server: Server,
-    place: Place,
-    far: Place,
+    rig: Rig,
+    far: Rig,
     keys: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The identities of the clients that have connected.
     connected: Vec<Vec<u8>>,
@@ -65,27 +66,27 @@ fn enrolled(n: usize) -> Client {
 
 impl World {
     fn new() -> Self {
-        let mut place = Place::new(1);
+        let mut rig = Rig::seeded(1);
         let config = Config { credentials: Some(credentials(Some(public_key()))), ..Config::default() };
-        let mut server = Server::new(&mut place.cx(NOW), config);
+        let mut server = Server::new(&mut rig.at(NOW), config);
         server.keep(&[7; MARK_SECRET]);
         let keys = (0..3).map(|n| (enrolled(n).identity, key(n))).collect();
-        Self { server, place, far: Place::new(2), keys, connected: Vec::new() }
+        Self { server, rig, far: Rig::seeded(2), keys, connected: Vec::new() }
     }
 
     fn give_tickets(&mut self) {
         let keys = TicketKeys { current: [1; TICKET_KEY], previous: None };
-        self.server.give_tickets(&mut self.place.cx(NOW), &keys, 1_800_000_000);
+        self.server.give_tickets(&mut self.rig.at(NOW), &keys, 1_800_000_000);
     }
 
-    fn perform(place: &mut Place, secret: &[u8; 32], task: Task<'_>) -> sixlock_dtls::Answer {
+    fn perform(rig: &mut Rig, secret: &[u8; 32], task: Task<'_>) -> sixlock_dtls::Answer {
         let trusted = Trusted { raw_public_keys: &[public_key()], certificates: None };
-        perform(&mut Soft, place.cx(NOW).entropy, secret, &trusted, task)
+        perform(&mut Soft, rig.at(NOW).entropy, secret, &trusted, task)
     }
 
     /// The server does what it has to, until it waits for its client.
     fn serve(&mut self) {
-        let Self { server, place, keys, connected, .. } = self;
+        let Self { server, rig, keys, connected, .. } = self;
         loop {
             let mut done = None;
             let mut look_up = None;
@@ -101,10 +102,10 @@ impl World {
                 None => return,
             }
             if let Some((session, key)) = look_up {
-                server.resume(&mut place.cx(NOW), session, key.as_deref()).unwrap();
+                server.resume(&mut rig.at(NOW), session, key.as_deref()).unwrap();
             }
             if let Some((session, answer)) = done {
-                server.go_on(&mut place.cx(NOW), session, &answer).unwrap();
+                server.go_on(&mut rig.at(NOW), session, &answer).unwrap();
             }
         }
     }
@@ -116,7 +117,7 @@ impl World {
             Room::with(credentials(None)),
         )));
         let config = Dtls { suites, ..Dtls::HOST };
-        let (left, cx) = (client.resumption.as_ref(), &mut self.far.cx(NOW));
+        let (left, cx) = (client.resumption.as_ref(), &mut self.far.at(NOW));
         match &client.ticket {
             Some(ticket) => session.connect_by_ticket(cx, &config, left, ticket),
             None => session.connect(cx, &config, left),
@@ -128,7 +129,7 @@ impl World {
             match session.poll_event() {
                 Some(Told::Work(Work::Psk { .. })) => needs_key = true,
                 Some(Told::Work(Work::Task(asked))) => {
-                    task = Some(Self::perform(&mut self.place, &[1; 32], asked));
+                    task = Some(Self::perform(&mut self.rig, &[1; 32], asked));
                 }
                 Some(Told::Connected) => {
                     is_connected = true;
@@ -141,20 +142,20 @@ impl World {
             if needs_key {
                 session
                     .complete(
-                        &mut self.far.cx(NOW),
+                        &mut self.far.at(NOW),
                         Completion::Psk { identity: &client.identity, key: &client.key },
                     )
                     .unwrap();
             } else if let Some(answer) = task {
-                session.complete(&mut self.far.cx(NOW), Completion::Task(&answer)).unwrap();
-            } else if let Some(length) = session.poll_transmit(&mut self.far.cx(NOW), &mut datagram) {
+                session.complete(&mut self.far.at(NOW), Completion::Task(&answer)).unwrap();
+            } else if let Some(length) = session.poll_transmit(&mut self.far.at(NOW), &mut datagram) {
                 let mut rest = &mut datagram[..length];
                 while !rest.is_empty() {
-                    rest = self.server.handle(&mut self.place.cx(NOW), Door::Secure, address(n), rest).rest;
+                    rest = self.server.handle(&mut self.rig.at(NOW), Door::Secure, address(n), rest).rest;
                 }
                 self.serve();
-            } else if let Some(sent) = self.server.poll_transmit(&mut self.place.cx(NOW), &mut datagram) {
-                session.handle(&mut self.far.cx(NOW), &mut datagram[..sent.len]);
+            } else if let Some(sent) = self.server.poll_transmit(&mut self.rig.at(NOW), &mut datagram) {
+                session.handle(&mut self.far.at(NOW), &mut datagram[..sent.len]);
             } else {
                 return is_connected;
             }
@@ -162,7 +163,7 @@ impl World {
     }
 
     fn resumptions(&self) -> u32 {
-        self.place.counters.get(Counter::DtlsResumptions)
+        self.rig.count(Counter::DtlsResumptions)
     }
 }
 

@@ -13,7 +13,7 @@ use sixlock_endpoint::{Config, Door, Storage};
 use std::net::SocketAddrV6;
 
 /// Every device's readings are done, each once, in the name of the device.
-fn readings_arrive<S: Storage<Soft, SocketAddrV6>>(seed: u64, devices: usize, loss: u64, processing: u32) {
+fn readings_arrive<S: Storage<Soft, SocketAddrV6>>(seed: u32, devices: usize, loss: u32, processing: u32) {
     let mut network = Network::<S>::new(seed, devices, Config::default());
     (network.loss, network.processing) = (loss, processing);
     (0..devices).for_each(|n| network.connect(n));
@@ -223,7 +223,7 @@ fn nothing_is_remembered_of_those_who_do_not_return_the_cookie() {
     let mut out = [0; 1500];
     let (now, device) = (network.now, &mut network.devices[0]);
     let session = device.session.as_mut().unwrap();
-    let len = session.poll_transmit(&mut device.place.cx(now), &mut out).unwrap();
+    let len = session.poll_transmit(&mut device.rig.at(now), &mut out).unwrap();
     network.devices[0].session = None;
     for n in 100..1_100 {
         network.send(Door::Secure, address(n), &out[..len]);
@@ -283,7 +283,7 @@ fn either_side_may_close_a_session() {
     network.run(100);
     let now = network.now;
     let session = network.working_on().session().unwrap();
-    network.server.close(&mut network.place.cx(now), session);
+    network.server.close(&mut network.rig.at(now), session);
     network.run(1_000);
     assert_eq!(network.told.last(), Some(&Told::Closed(b"device 1".to_vec())));
     assert_eq!((network.devices[1].closed, network.late), (1, 1));

@@ -5,15 +5,16 @@
 use std::net::{Ipv6Addr, SocketAddrV6};
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Instant};
+use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::{Builder, Code, Type};
-use sixlock_crypto::{Crypto, SmallKeys, Soft};
+use sixlock_crypto::{SmallKeys, Soft};
 use sixlock_dtls::{
     ClientSession, Completion, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work,
 };
 use sixlock_endpoint::{
     Answer, Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard, Token,
 };
+use sixlock_testing::{Random, Rig};
 
 type Server = Endpoint<SmallKeys, SocketAddrV6, OnHeap<256>, 4>;
 type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
@@ -21,37 +22,9 @@ type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
 const KEY: &[u8] = b"0123456789abcdef";
 const DAY: Duration = Duration::from_secs(86_400);
 
-struct Random(u64);
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *byte = (self.0 >> 56) as u8;
-        }
-    }
-}
-
-struct Place<C> {
-    crypto: C,
-    entropy: Random,
-    counters: Counters,
-}
-
-impl<C: Crypto> Place<C> {
-    fn new(crypto: C, seed: u64) -> Self {
-        Self { crypto, entropy: Random(seed), counters: Counters::new() }
-    }
-
-    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, C, Random, ()>) -> T) -> T {
-        let Self { crypto, entropy, counters } = self;
-        call(&mut Cx { now: Instant::from_millis(0), crypto, entropy, nv: &mut (), counters })
-    }
-}
-
 /// Endpoints that share a port. What comes from an address comes to any of them.
 struct Cloud {
-    shards: Vec<(Server, Place<SmallKeys>, &'static Shard)>,
+    shards: Vec<(Server, Rig<SmallKeys>, &'static Shard)>,
 }
 
 /// What outlives a cloud of each session.
@@ -61,10 +34,10 @@ impl Cloud {
     fn start(count: u16, max_sessions: u32) -> Self {
         let shards = (0..count).map(|number| {
             let shard: &Shard = Box::leak(Box::new(Shard::new(number, count, *b"a key for names!")));
-            let mut place = Place::new(SmallKeys::default(), number.into());
+            let mut rig = Rig::new(SmallKeys::default(), Random::new(number.into()));
             let max_sessions = max_sessions / u32::from(count);
             let config = Config { max_sessions, shard: Some(shard), ..Config::default() };
-            (place.lend(|cx| Server::new(cx, config)), place, shard)
+            (Server::new(&mut rig.cx(), config), rig, shard)
         });
         Self { shards: shards.collect() }
     }
@@ -76,9 +49,9 @@ impl Cloud {
         from: SocketAddrV6,
         datagram: &[u8],
     ) -> (Option<Vec<u8>>, Vec<Vec<u8>>) {
-        let (server, place, _) = &mut self.shards[number];
+        let (server, rig, _) = &mut self.shards[number];
         let mut datagram = datagram.to_vec();
-        let received = place.lend(|cx| server.handle(cx, Door::Secure, from, &mut datagram));
+        let received = server.handle(&mut rig.cx(), Door::Secure, from, &mut datagram);
         if let Some(other) = received.elsewhere {
             let rest = received.rest.to_vec();
             assert_ne!(usize::from(other), number, "nobody hands over to itself");
@@ -87,7 +60,7 @@ impl Cloud {
         let id = received.request.map(|request| request.id);
         let whose = id.and_then(|id| server.identity(id).map(<[u8]>::to_vec));
         if let Some(id) = id {
-            place.lend(|cx| server.respond(cx, id, Code::CHANGED.into())).unwrap();
+            server.respond(&mut rig.cx(), id, Code::CHANGED.into()).unwrap();
         }
         let mut waits = None;
         while let Some(event) = server.poll_event() {
@@ -96,12 +69,12 @@ impl Cloud {
             }
         }
         if let Some(session) = waits {
-            place.lend(|cx| server.resume(cx, session, Some(KEY))).unwrap();
+            server.resume(&mut rig.cx(), session, Some(KEY)).unwrap();
             while server.poll_event().is_some() {}
         }
         let mut sent = Vec::new();
         let mut out = [0; 512];
-        while let Some(transmit) = place.lend(|cx| server.poll_transmit(cx, &mut out)) {
+        while let Some(transmit) = server.poll_transmit(&mut rig.cx(), &mut out) {
             sent.push(out[..transmit.len].to_vec());
         }
         (whose, sent)
@@ -110,14 +83,14 @@ impl Cloud {
     /// Ends in order.
     fn stop(mut self) -> Suspensions {
         let mut suspensions = Vec::new();
-        for (server, place, _) in &mut self.shards {
-            for session in place.lend(|cx| server.connected(cx, DAY)) {
+        for (server, rig, _) in &mut self.shards {
+            for session in server.connected(&mut rig.cx(), DAY) {
                 let mut out = [0; LONGEST_SUSPENDED];
-                let suspension = place.lend(|cx| server.suspend(cx, session, &mut out)).unwrap();
-                assert!(place.lend(|cx| server.suspend(cx, session, &mut out)).is_none());
+                let suspension = server.suspend(&mut rig.cx(), session, &mut out).unwrap();
+                assert!(server.suspend(&mut rig.cx(), session, &mut out).is_none());
                 suspensions.push(((suspension.from, suspension.idle), out[..suspension.len].to_vec()));
             }
-            assert!(place.lend(|cx| server.connected(cx, DAY)).is_empty());
+            assert!(server.connected(&mut rig.cx(), DAY).is_empty());
         }
         suspensions
     }
@@ -127,8 +100,8 @@ impl Cloud {
         let (mut neighbours, mut woken) = (Vec::new(), 0);
         for (heard, bytes) in suspensions {
             let number = self.shards[0].2.of_suspended(bytes).unwrap();
-            let (server, place, _) = &mut self.shards[usize::from(number)];
-            if let Some(session) = place.lend(|cx| server.wake(cx, *heard, bytes, 0)) {
+            let (server, rig, _) = &mut self.shards[usize::from(number)];
+            if let Some(session) = server.wake(&mut rig.cx(), *heard, bytes, 0) {
                 if !server.is_named(session) {
                     neighbours.push((heard.0, number));
                 }
@@ -144,14 +117,12 @@ impl Cloud {
     }
 
     fn wakes(&mut self, heard: (SocketAddrV6, Duration), bytes: &[u8]) -> bool {
-        let woken = |(server, place, _): &mut (Server, Place<_>, _)| {
-            place.lend(|cx| server.wake(cx, heard, bytes, 0))
-        };
+        let woken = |(server, rig, _): &mut (Server, Rig<_>, _)| server.wake(&mut rig.cx(), heard, bytes, 0);
         self.shards.iter_mut().filter_map(woken).count() > 0
     }
 
     fn count(&self, counter: Counter) -> u32 {
-        self.shards.iter().map(|(_, place, _)| place.counters.get(counter)).sum()
+        self.shards.iter().map(|(_, rig, _)| rig.count(counter)).sum()
     }
 }
 
@@ -159,7 +130,7 @@ struct Device {
     address: SocketAddrV6,
     identity: Vec<u8>,
     session: Client,
-    place: Place<Soft>,
+    rig: Rig,
     message_id: u16,
 }
 
@@ -173,22 +144,22 @@ impl Device {
 
     /// A device that has made its handshake, if it is let.
     fn begin(cloud: &mut Cloud, number: usize, n: u16, roams: bool) -> Self {
-        let mut place = Place::new(Soft, 1_000 + u64::from(n));
+        let mut rig = Rig::seeded(1_000 + u32::from(n));
         let connection_id = roams.then_some(ConnectionId::EMPTY);
         let config = sixlock_dtls::Config { connection_id, max_datagram: 512, ..sixlock_dtls::Config::HOST };
-        let session = place.lend(|cx| Client::client(cx, config, None, Some(Box::new(Handshake::new()))));
+        let session = Client::client(&mut rig.cx(), config, None, Some(Box::new(Handshake::new())));
         let address = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 10_000 + n, 0, 0);
         let mut device =
-            Self { address, identity: format!("device {n}").into_bytes(), session, place, message_id: 0 };
+            Self { address, identity: format!("device {n}").into_bytes(), session, rig, message_id: 0 };
         for _ in 0..10 {
-            let Self { session, place, identity, .. } = &mut device;
+            let Self { session, rig, identity, .. } = &mut device;
             if let Some(sixlock_dtls::Event::Work(Work::Psk { .. })) = session.poll_event() {
-                place.lend(|cx| session.complete(cx, Completion::Psk { identity, key: KEY })).unwrap();
+                session.complete(&mut rig.cx(), Completion::Psk { identity, key: KEY }).unwrap();
             }
             let mut out = [0; 512];
-            while let Some(length) = place.lend(|cx| session.poll_transmit(cx, &mut out)) {
+            while let Some(length) = session.poll_transmit(&mut rig.cx(), &mut out) {
                 for mut answer in cloud.take(number, address, &out[..length]).1 {
-                    place.lend(|cx| session.handle(cx, &mut answer));
+                    session.handle(&mut rig.cx(), &mut answer);
                 }
             }
         }
@@ -204,8 +175,8 @@ impl Device {
         let length = builder.finish();
         let mut record = vec![0; length + MAX_RECORD_OVERHEAD];
         record[RECORD_FRONT..RECORD_FRONT + length].copy_from_slice(&message[..length]);
-        let Self { session, place, .. } = self;
-        let length = place.lend(|cx| session.seal(cx, &mut record, length)).unwrap();
+        let Self { session, rig, .. } = self;
+        let length = session.seal(&mut rig.cx(), &mut record, length).unwrap();
         record.truncate(length);
         record
     }
@@ -215,10 +186,9 @@ impl Device {
         let record = self.post();
         let (whose, answers) = cloud.take(number, self.address, &record);
         assert!(cloud.take(number, self.address, &record).0.is_none(), "a repeated record is refused");
-        let Self { session, place, .. } = self;
-        let heard = answers
-            .into_iter()
-            .any(|mut answer| place.lend(|cx| session.handle(cx, &mut answer)).data.is_some());
+        let Self { session, rig, .. } = self;
+        let heard =
+            answers.into_iter().any(|mut answer| session.handle(&mut rig.cx(), &mut answer).data.is_some());
         assert_eq!(whose.is_some(), heard);
         whose.is_some_and(|whose| whose == self.identity)
     }
@@ -317,11 +287,11 @@ fn those_used_longest_ago_come_first_and_only_those_that_are_connected() {
     for n in [2, 0, 3, 1] {
         assert!(devices[n].goes_on(&mut cloud, 0));
     }
-    let (server, place, _) = &mut cloud.shards[0];
-    let sessions: Vec<SessionId> = place.lend(|cx| server.connected(cx, DAY));
-    place.lend(|cx| server.close(cx, sessions[0]));
+    let (server, rig, _) = &mut cloud.shards[0];
+    let sessions: Vec<SessionId> = server.connected(&mut rig.cx(), DAY);
+    server.close(&mut rig.cx(), sessions[0]);
     let out = &mut [0; LONGEST_SUSPENDED];
-    assert!(place.lend(|cx| server.suspend(cx, sessions[0], out)).is_none(), "it is closed");
+    assert!(server.suspend(&mut rig.cx(), sessions[0], out).is_none(), "it is closed");
     let addresses: Vec<_> = cloud.stop().into_iter().map(|((from, _), _)| from).collect();
     assert_eq!(addresses, [0, 3, 1].map(|n| devices[n].address));
 }
@@ -339,8 +309,8 @@ fn what_was_unused_for_long_before_makes_room_after() {
         assert!(cloud.stop().iter().all(|((_, unused), _)| *unused == Duration::from_secs(idle)));
         let mut cloud = Cloud::start(1, SESSIONS);
         cloud.wake(&suspensions);
-        let (server, place, _) = &mut cloud.shards[0];
-        let used = place.lend(|cx| server.connected(cx, Duration::from_secs(60)));
+        let (server, rig, _) = &mut cloud.shards[0];
+        let used = server.connected(&mut rig.cx(), Duration::from_secs(60));
         assert_eq!(used.is_empty(), makes_room);
         let new = Device::begin(&mut cloud, 0, 100, true);
         assert_eq!(new.session.is_connected(), makes_room, "unused for {idle} s");
@@ -355,13 +325,13 @@ fn a_session_that_may_have_moved_meanwhile_is_sent_nothing_before_its_client_is_
         let mut device = Device::connect(&mut cloud, 0, 1, roams);
         let suspensions = cloud.stop();
         let mut cloud = Cloud::start(1, MAX_SESSIONS);
-        let (server, place, _) = &mut cloud.shards[0];
+        let (server, rig, _) = &mut cloud.shards[0];
         let (heard, bytes) = &suspensions[0];
-        let session = place.lend(|cx| server.wake(cx, *heard, bytes, 0)).unwrap();
+        let session = server.wake(&mut rig.cx(), *heard, bytes, 0).unwrap();
         let answer = Answer { payload: &[7; 100], ..Code::CONTENT.into() };
-        place.lend(|cx| server.notify(cx, session.into(), Token::default(), false, answer)).unwrap();
+        server.notify(&mut rig.cx(), session.into(), Token::default(), false, answer).unwrap();
         let mut out = [0; 512];
-        let sent = place.lend(|cx| server.poll_transmit(cx, &mut out));
+        let sent = server.poll_transmit(&mut rig.cx(), &mut out);
         assert_eq!(sent.is_some(), !roams);
         assert!(device.goes_on(&mut cloud, 0));
     }

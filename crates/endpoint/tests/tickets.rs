@@ -7,7 +7,7 @@ mod network;
 use std::collections::BTreeMap;
 use std::net::SocketAddrV6;
 
-use network::{Place, address, key};
+use network::{address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
@@ -15,6 +15,7 @@ use sixlock_dtls::{
     Work,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys};
+use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
 type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
@@ -32,11 +33,11 @@ fn keys(n: u8) -> TicketKeys {
 /// A server, and a client that keeps what is left of its last session and a ticket.
 struct World {
     now: Instant,
-    place: Place,
+    rig: Rig,
     server: Server,
     config: Config,
     keys: BTreeMap<Vec<u8>, Vec<u8>>,
-    client: Place,
+    client: Rig,
     left: Option<SessionState>,
     ticket: Vec<u8>,
     lifetime: u32,
@@ -48,15 +49,15 @@ struct World {
 impl World {
     fn new(config: Config) -> Self {
         let now = Instant::from_millis(u32::MAX - 10_000);
-        let mut place = Place::new(1);
-        let server = Server::new(&mut place.cx(now), config);
+        let mut rig = Rig::seeded(1);
+        let server = Server::new(&mut rig.at(now), config);
         let mut world = Self {
             now,
-            place,
+            rig,
             server,
             config,
             keys: BTreeMap::new(),
-            client: Place::new(2),
+            client: Rig::seeded(2),
             left: None,
             ticket: Vec::new(),
             lifetime: 0,
@@ -70,22 +71,22 @@ impl World {
 
     /// A new server, that knows nothing but the keys of a day.
     fn restart(&mut self, day: u8, time: u32) {
-        self.server = Server::new(&mut self.place.cx(self.now), self.config);
+        self.server = Server::new(&mut self.rig.at(self.now), self.config);
         self.start(day, time);
     }
 
     fn start(&mut self, day: u8, time: u32) {
         self.server.keep(&MARKS);
-        self.server.give_tickets(&mut self.place.cx(self.now), &keys(day), time);
+        self.server.give_tickets(&mut self.rig.at(self.now), &keys(day), time);
     }
 
     /// The client makes a handshake as number `n`, by which it resumes its session if it can: whether it did.
     fn connects(&mut self, n: usize) -> bool {
-        let Self { now, place, server, keys, client, left, ticket, lifetime, connected, asked, .. } = self;
-        let before = place.counters.get(Counter::DtlsResumptions);
+        let Self { now, rig, server, keys, client, left, ticket, lifetime, connected, asked, .. } = self;
+        let before = rig.count(Counter::DtlsResumptions);
         let mut session =
             ClientSession::<Soft, Option<Box<Room>>, Ticketed>::new(Some(Box::new(Room::new())));
-        session.connect_by_ticket(&mut client.cx(*now), &Dtls::HOST, left.as_ref(), ticket);
+        session.connect_by_ticket(&mut client.at(*now), &Dtls::HOST, left.as_ref(), ticket);
         let mut datagram = [0; 2048];
         loop {
             while let Some(event) = session.poll_event() {
@@ -93,7 +94,7 @@ impl World {
                     Told::Work(Work::Psk { .. }) => {
                         session
                             .complete(
-                                &mut client.cx(*now),
+                                &mut client.at(*now),
                                 Completion::Psk { identity: b"device", key: &key(1) },
                             )
                             .unwrap();
@@ -112,24 +113,24 @@ impl World {
                     Event::Work { session, identity, proof } => {
                         asked.push((identity.to_vec(), proof));
                         let key = keys.get(identity).cloned();
-                        server.resume(&mut place.cx(*now), session, key.as_deref()).unwrap();
+                        server.resume(&mut rig.at(*now), session, key.as_deref()).unwrap();
                     }
                     Event::Connected { identity, .. } => connected.push(identity.to_vec()),
                     _ => {}
                 }
             }
-            if let Some(length) = session.poll_transmit(&mut client.cx(*now), &mut datagram) {
+            if let Some(length) = session.poll_transmit(&mut client.at(*now), &mut datagram) {
                 let mut rest = &mut datagram[..length];
                 while !rest.is_empty() {
-                    rest = server.handle(&mut place.cx(*now), Door::Secure, address(n), rest).rest;
+                    rest = server.handle(&mut rig.at(*now), Door::Secure, address(n), rest).rest;
                 }
-            } else if let Some(sent) = server.poll_transmit(&mut place.cx(*now), &mut datagram) {
-                session.handle(&mut client.cx(*now), &mut datagram[..sent.len]);
+            } else if let Some(sent) = server.poll_transmit(&mut rig.at(*now), &mut datagram) {
+                session.handle(&mut client.at(*now), &mut datagram[..sent.len]);
             } else {
                 break;
             }
         }
-        place.counters.get(Counter::DtlsResumptions) > before
+        rig.count(Counter::DtlsResumptions) > before
     }
 }
 
@@ -218,7 +219,7 @@ fn what_is_no_good_ticket_is_followed_by_a_full_handshake() {
 #[test]
 fn a_server_without_keys_of_tickets_gives_ids() {
     let mut world = World::new(Config::default());
-    world.server = Server::new(&mut world.place.cx(world.now), world.config);
+    world.server = Server::new(&mut world.rig.at(world.now), world.config);
     assert!(!world.connects(0));
     assert!(world.ticket.is_empty() && world.left.is_none());
 }

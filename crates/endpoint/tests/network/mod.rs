@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv6Addr, SocketAddrV6};
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Instant};
 use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
@@ -17,62 +17,18 @@ use sixlock_endpoint::{
     Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
     SessionId, Storage,
 };
+use sixlock_testing::{Random, Rig};
 
 /// Room for what the tests need, on a device.
 pub(crate) type Small = InPlace<4, 2, 64>;
 /// The endpoint under test.
 pub(crate) type Server<S> = Endpoint<Soft, SocketAddrV6, S, 4>;
 
-/// A xorshift generator: the tests' randomness, all from a seed.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        let mut bytes = [0; 8];
-        self.fill(&mut bytes);
-        u64::from_le_bytes(bytes) % n
-    }
-}
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            *byte = (self.0 >> 24) as u8;
-        }
-    }
-}
-
 /// By what the server tells keys apart whose sessions are kept.
 const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
 
 /// What is left of sessions, by their ids, with the moments until which they can be resumed.
 type Disk = BTreeMap<[u8; SESSION_ID], (Vec<u8>, Instant)>;
-
-/// One party's surroundings.
-pub(crate) struct Place {
-    crypto: Soft,
-    random: Random,
-    nv: (),
-    pub(crate) counters: Counters,
-}
-
-impl Place {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { crypto: Soft, random: Random::new(seed), nv: (), counters: Counters::new() }
-    }
-
-    pub(crate) fn cx(&mut self, now: Instant) -> Cx<'_, Soft, Random, ()> {
-        let Self { crypto, random, nv, counters } = self;
-        Cx { now, crypto, entropy: random, nv, counters }
-    }
-}
 
 /// A client with its session.
 pub(crate) struct Device {
@@ -81,7 +37,7 @@ pub(crate) struct Device {
     pub(crate) key: Vec<u8>,
     pub(crate) session: Option<ClientSession<Soft, Option<Box<Handshake<Soft>>>>>,
     pub(crate) coap: Client<128>,
-    pub(crate) place: Place,
+    pub(crate) rig: Rig,
     /// What is left of its last session.
     pub(crate) resumption: Option<SessionState>,
     /// The responses it got.
@@ -119,13 +75,13 @@ enum Task {
 pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) now: Instant,
     pub(crate) server: Server<S>,
-    pub(crate) place: Place,
+    pub(crate) rig: Rig,
     pub(crate) config: Config,
     pub(crate) devices: Vec<Device>,
     /// Of the devices' handshakes.
     pub(crate) dtls: sixlock_dtls::Config,
     /// In thousandths.
-    pub(crate) loss: u64,
+    pub(crate) loss: u32,
     /// Whose datagrams are lost, if not everybody's.
     pub(crate) lossy: Option<SocketAddrV6>,
     /// How long the look-up of a key takes, by identity; 5 ms for those not named.
@@ -166,15 +122,15 @@ fn identity(n: usize) -> Vec<u8> {
 }
 
 impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
-    pub(crate) fn new(seed: u64, devices: usize, config: Config) -> Self {
+    pub(crate) fn new(seed: u32, devices: usize, config: Config) -> Self {
         // Not at zero, so that time wraps within the tests.
         let now = Instant::from_millis(u32::MAX - 10_000);
-        let mut place = Place::new(seed);
+        let mut rig = Rig::seeded(seed);
         let devices = (0..devices).map(|n| Device::new(n, seed)).collect();
         Self {
             now,
-            server: Server::new(&mut place.cx(now), config),
-            place,
+            server: Server::new(&mut rig.at(now), config),
+            rig,
             config,
             devices,
             dtls: sixlock_dtls::Config::HOST,
@@ -198,7 +154,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     }
 
     pub(crate) fn count(&self, counter: Counter) -> u32 {
-        self.place.counters.get(counter)
+        self.rig.count(counter)
     }
 
     /// Begins a handshake.
@@ -213,7 +169,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         let handshake = Some(Box::new(Handshake::new()));
         let config = self.dtls;
         device.session = Some(ClientSession::client(
-            &mut device.place.cx(self.now),
+            &mut device.rig.at(self.now),
             config,
             device.resumption.as_ref(),
             handshake,
@@ -224,7 +180,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     pub(crate) fn post(&mut self, n: usize, payload: &[u8]) {
         let device = &mut self.devices[n];
         let build = |request: Builder<'_>| request.finish_with(payload);
-        device.coap.request(&mut device.place.cx(self.now), true, Code::POST, build).unwrap();
+        device.coap.request(&mut device.rig.at(self.now), true, Code::POST, build).unwrap();
     }
 
     /// What is left of the server's sessions is kept from now on.
@@ -235,7 +191,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
 
     /// The server loses all it knows, but for what is kept.
     pub(crate) fn restart(&mut self) {
-        let cx = &mut self.place.cx(self.now);
+        let cx = &mut self.rig.at(self.now);
         self.server = Server::new(cx, self.config);
         if let Some(disk) = &self.disk {
             self.server.keep(&MARKS);
@@ -277,11 +233,11 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
 
     fn step(&mut self) {
         let now = self.now;
-        self.server.handle_timeout(&mut self.place.cx(now));
+        self.server.handle_timeout(&mut self.rig.at(now));
         for device in &mut self.devices {
-            device.coap.handle_timeout(&mut device.place.cx(now));
+            device.coap.handle_timeout(&mut device.rig.at(now));
             if let Some(session) = &mut device.session {
-                session.handle_timeout(&mut device.place.cx(now));
+                session.handle_timeout(&mut device.rig.at(now));
             }
         }
         if let Some(at) = self.tasks.iter().position(|(at, _)| now.has_reached(*at)) {
@@ -303,7 +259,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     pub(crate) fn arrive(&mut self, door: Door, from: SocketAddrV6, mut datagram: Vec<u8>) {
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
-            let received = self.server.handle(&mut self.place.cx(self.now), door, from, rest);
+            let received = self.server.handle(&mut self.rig.at(self.now), door, from, rest);
             rest = received.rest;
             if let Some(request) = received.request {
                 let identity = self.server.identity(request.id).map(<[u8]>::to_vec);
@@ -322,7 +278,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 let number =
                     identity.strip_prefix(b"device ").and_then(|n| str::from_utf8(n).ok()?.parse().ok());
                 let key = self.keys.get(&identity).cloned().unwrap_or_else(|| number.map(key));
-                let cx = &mut self.place.cx(self.now);
+                let cx = &mut self.rig.at(self.now);
                 let _ = match self.failing.contains(&identity) {
                     true => self.server.look_up_failed(cx, session),
                     false => self.server.resume(cx, session, key.as_deref()),
@@ -331,14 +287,14 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             Task::Answer(request, payload) => {
                 let format = (!payload.is_empty()).then_some(sixlock_coap_msg::ContentFormat::TEXT);
                 match self.server.respond(
-                    &mut self.place.cx(self.now),
+                    &mut self.rig.at(self.now),
                     request,
                     Answer { format, payload: &payload, ..Code::CHANGED.into() },
                 ) {
                     Err(RespondError::NotWaiting) => self.late += 1,
                     // A device keeps no answer as long as a request may be.
                     Err(RespondError::TooLarge) => {
-                        let (cx, code) = (&mut self.place.cx(self.now), Code::INTERNAL_SERVER_ERROR);
+                        let (cx, code) = (&mut self.rig.at(self.now), Code::INTERNAL_SERVER_ERROR);
                         self.server.respond(cx, request, code.into()).unwrap();
                     }
                     responded => responded.unwrap(),
@@ -369,7 +325,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             }
         }
         let mut kept = [0; LONGEST_KEPT];
-        while let Some(change) = self.server.poll_kept(&mut self.place.cx(self.now), &mut kept) {
+        while let Some(change) = self.server.poll_kept(&mut self.rig.at(self.now), &mut kept) {
             let disk = self.disk.as_mut().unwrap();
             match change {
                 Kept::Resumable { id, len, left } => {
@@ -380,7 +336,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 }
             }
         }
-        while let Some(transmit) = self.server.poll_transmit(&mut self.place.cx(self.now), &mut out) {
+        while let Some(transmit) = self.server.poll_transmit(&mut self.rig.at(self.now), &mut out) {
             self.put(Hop::ToDevice(transmit.to), out[..transmit.len].to_vec());
         }
         for n in 0..self.devices.len() {
@@ -396,14 +352,14 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         let (Hop::ToServer(_, device) | Hop::ToDevice(device)) = hop;
         let is_lossy = self.lossy.is_none_or(|lossy| lossy == device);
         if self.random.below(1000) >= self.loss || !is_lossy {
-            let at = self.now + sixlock_base::Duration::from_millis(20 + self.random.below(20) as u32);
+            let at = self.now + sixlock_base::Duration::from_millis(20 + self.random.below(20));
             self.link.push((at, hop, datagram));
         }
     }
 }
 
 impl Device {
-    fn new(n: usize, seed: u64) -> Self {
+    fn new(n: usize, seed: u32) -> Self {
         Self {
             address: address(n),
             identity: identity(n),
@@ -411,7 +367,7 @@ impl Device {
             session: None,
             resumption: None,
             coap: Client::new(),
-            place: Place::new(seed.wrapping_mul(1000) + n as u64 + 1),
+            rig: Rig::seeded(seed.wrapping_mul(1000) + n as u32 + 1),
             responses: Vec::new(),
             unanswered: 0,
             failures: Vec::new(),
@@ -425,10 +381,10 @@ impl Device {
         let Some(session) = &mut self.session else { return };
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
-            let received = session.handle(&mut self.place.cx(now), rest);
+            let received = session.handle(&mut self.rig.at(now), rest);
             rest = received.rest;
             if let Some(data) = received.data
-                && let Some(response) = self.coap.handle(&mut self.place.cx(now), data)
+                && let Some(response) = self.coap.handle(&mut self.rig.at(now), data)
             {
                 self.responses.push((response.code(), response.payload().to_vec()));
             }
@@ -452,7 +408,7 @@ impl Device {
                     self.connected += 1;
                     self.secret = session.key_log().unwrap().master_secret.to_vec();
                     self.resumption = session.session_state();
-                    self.coap.restart(&mut self.place.cx(now));
+                    self.coap.restart(&mut self.rig.at(now));
                 }
                 sixlock_dtls::Event::Closed => self.closed += 1,
                 sixlock_dtls::Event::Failed(failure) => self.failures.push(failure),
@@ -460,26 +416,23 @@ impl Device {
         }
         if work {
             session
-                .complete(
-                    &mut self.place.cx(now),
-                    Completion::Psk { identity: &self.identity, key: &self.key },
-                )
+                .complete(&mut self.rig.at(now), Completion::Psk { identity: &self.identity, key: &self.key })
                 .unwrap();
         }
         let mut out = [0; 1500];
-        while let Some(len) = session.poll_transmit(&mut self.place.cx(now), &mut out) {
+        while let Some(len) = session.poll_transmit(&mut self.rig.at(now), &mut out) {
             sent.push(out[..len].to_vec());
         }
         if session.is_connected() {
             let mut out = [0; 128 + MAX_RECORD_OVERHEAD];
-            while let Some(len) = self.coap.poll_transmit(&mut self.place.cx(now), &mut out[RECORD_FRONT..]) {
-                let len = session.seal(&mut self.place.cx(now), &mut out, len).unwrap();
+            while let Some(len) = self.coap.poll_transmit(&mut self.rig.at(now), &mut out[RECORD_FRONT..]) {
+                let len = session.seal(&mut self.rig.at(now), &mut out, len).unwrap();
                 sent.push(out[..len].to_vec());
             }
         }
         if begin_anew {
             let handshake = Some(Box::new(Handshake::new()));
-            let cx = &mut self.place.cx(now);
+            let cx = &mut self.rig.at(now);
             let config = sixlock_dtls::Config::HOST;
             *session = ClientSession::client(cx, config, self.resumption.as_ref(), handshake);
             sent.extend(self.drain(now));
