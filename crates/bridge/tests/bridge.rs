@@ -1,12 +1,9 @@
 //! A border router between a serial line and a node, over a radio that loses nothing.
 
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
-
 use core::net::Ipv6Addr;
 
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
+use sixlock_base::{Counter, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_bridge::{
     Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route, Stack,
     Uplink,
@@ -14,50 +11,19 @@ use sixlock_bridge::{
 use sixlock_crypto::Soft;
 use sixlock_interface::{Arrival, Interface};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message};
-use sixlock_ipv6::{next_header, udp};
+use sixlock_ipv6::udp;
 use sixlock_slip::{Decoder, Encoder};
-
-use crate::packets::{icmpv6, packet};
+use sixlock_testing::Rig;
+use sixlock_testing::packets::{self, icmpv6};
 
 const MTU: usize = 1280;
 const BRIDGE: Eui64 = Eui64::of_node(0);
 const NODE: Eui64 = Eui64::of_node(1);
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 
-struct Ones;
-
-impl Entropy for Ones {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(1);
-    }
-}
-
-struct Counting(u32);
-
-impl sixlock_base::Nv for Counting {
-    fn reserve(&mut self, _: sixlock_base::NvSlot, count: u32) -> Result<u32, sixlock_base::NvError> {
-        self.0 += count;
-        Ok(self.0 - count)
-    }
-}
-
-/// What a station is lent.
-struct Place {
-    crypto: Soft,
-    entropy: Ones,
-    nv: Counting,
-    counters: Counters,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { crypto: Soft, entropy: Ones, nv: Counting(0), counters: Counters::new() }
-    }
-
-    fn cx(&mut self, at: u32) -> Cx<'_, Soft, Ones, Counting> {
-        let Self { crypto, entropy, nv, counters } = self;
-        Cx { now: Instant::from_millis(at / 62), crypto, entropy, nv, counters }
-    }
+/// A thousand milliseconds are 62,500 symbols.
+fn instant(symbols: u32) -> Instant {
+    Instant::from_millis(symbols / 62)
 }
 
 fn config(address: Eui64, uplink: Uplink, secured: bool) -> Config {
@@ -72,7 +38,7 @@ type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, [Route; 2]>;
 struct Line {
     bridge: Bridge<Soft, Layers>,
     node: Interface<Soft, Layers>,
-    places: [Place; 2],
+    rigs: [Rig; 2],
     host: Decoder<[u8; MTU]>,
     /// Packets that have come to the host.
     arrived: Vec<Vec<u8>>,
@@ -81,23 +47,23 @@ struct Line {
 
 impl Line {
     fn new(secured: bool) -> Self {
-        let mut places = [Place::new(), Place::new()];
+        let mut rigs = [0, 1].map(Rig::seeded);
         let mut bridge = Bridge::new();
-        bridge.start(&mut places[0].cx(0), &config(BRIDGE, Uplink::External, secured));
+        bridge.start(&mut rigs[0].cx(), &config(BRIDGE, Uplink::External, secured));
         bridge.interface().net().add_route(NODE, NODE).unwrap();
         let mut node = Interface::new();
-        node.start(&mut places[1].cx(0), &config(NODE, Uplink::NextHop(BRIDGE), secured));
-        Self { bridge, node, places, host: Decoder::new(), arrived: Vec::new(), symbols: 0 }
+        node.start(&mut rigs[1].cx(), &config(NODE, Uplink::NextHop(BRIDGE), secured));
+        Self { bridge, node, rigs, host: Decoder::new(), arrived: Vec::new(), symbols: 0 }
     }
 
     fn counted(&self, counter: Counter) -> u32 {
-        self.places[0].counters.get(counter)
+        self.rigs[0].count(counter)
     }
 
     /// Puts bytes on the line and lets everything happen that comes of them.
     fn put(&mut self, bytes: impl IntoIterator<Item = u8>) {
         let bytes: Vec<u8> = bytes.into_iter().collect();
-        let Self { bridge, node, places: [place, other], host, arrived, symbols } = self;
+        let Self { bridge, node, rigs: [rig, other], host, arrived, symbols } = self;
         let mut line = |bytes: Encoder<'_>| {
             for byte in bytes {
                 if let Some(len) = host.push(byte) {
@@ -107,7 +73,7 @@ impl Line {
         };
         // As a driver has them: a few at a time.
         for bytes in bytes.chunks(7) {
-            bridge.handle_line(&mut place.cx(*symbols), Symbols::new(*symbols), bytes, &mut line);
+            bridge.handle_line(&mut rig.at(instant(*symbols)), Symbols::new(*symbols), bytes, &mut line);
         }
         loop {
             let mut quiet = true;
@@ -115,27 +81,27 @@ impl Line {
                 let at = Symbols::new(*symbols);
                 quiet = false;
                 if command == RadioCommand::Cca {
-                    bridge.handle_cca(&mut place.cx(*symbols), at, true);
+                    bridge.handle_cca(&mut rig.at(instant(*symbols)), at, true);
                     continue;
                 }
                 let mut frame = bridge.transmit_frame().to_vec();
-                bridge.handle_transmitted(&mut place.cx(*symbols), at);
+                bridge.handle_transmitted(&mut rig.at(instant(*symbols)), at);
                 if let Some(Arrival::Datagram(datagram)) =
-                    node.handle_frame(&mut other.cx(*symbols), at, &mut frame)
+                    node.handle_frame(&mut other.at(instant(*symbols)), at, &mut frame)
                 {
-                    node.echo(&mut other.cx(*symbols), at, datagram);
+                    node.echo(&mut other.at(instant(*symbols)), at, datagram);
                 }
             }
             while let Some(command) = node.poll_radio() {
                 let at = Symbols::new(*symbols);
                 quiet = false;
                 if command == RadioCommand::Cca {
-                    node.handle_cca(&mut other.cx(*symbols), at, true);
+                    node.handle_cca(&mut other.at(instant(*symbols)), at, true);
                     continue;
                 }
                 let mut frame = node.transmit_frame().to_vec();
-                node.handle_transmitted(&mut other.cx(*symbols), at);
-                bridge.handle_frame(&mut place.cx(*symbols), at, &mut frame, &mut line);
+                node.handle_transmitted(&mut other.at(instant(*symbols)), at);
+                bridge.handle_frame(&mut rig.at(instant(*symbols)), at, &mut frame, &mut line);
             }
             if quiet && bridge.poll_radio_timeout().is_none() && node.poll_radio_timeout().is_none() {
                 return;
@@ -143,10 +109,10 @@ impl Line {
             *symbols += 10;
             let at = Symbols::new(*symbols);
             if bridge.poll_radio_timeout().is_some_and(|due| at.has_reached(due)) {
-                bridge.handle_radio_timeout(&mut place.cx(*symbols), at);
+                bridge.handle_radio_timeout(&mut rig.at(instant(*symbols)), at);
             }
             if node.poll_radio_timeout().is_some_and(|due| at.has_reached(due)) {
-                node.handle_radio_timeout(&mut other.cx(*symbols), at);
+                node.handle_radio_timeout(&mut other.at(instant(*symbols)), at);
             }
         }
     }
@@ -164,9 +130,7 @@ fn in_mesh(address: Eui64) -> Ipv6Addr {
 
 fn datagram(ends: [(Ipv6Addr, u16); 2], hop_limit: u8, body: &[u8]) -> Vec<u8> {
     let [(source, source_port), (destination, destination_port)] = ends;
-    let mut payload = [&[0; udp::Header::LEN], body].concat();
-    udp::Header { source_port, destination_port }.emit(source, destination, &mut payload).unwrap();
-    packet(source, destination, hop_limit, next_header::UDP, &payload)
+    packets::udp(source, destination, hop_limit, udp::Header { source_port, destination_port }, body)
 }
 
 #[test]

@@ -2,49 +2,17 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{
-    Counter, Counters, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, NvError, NvSlot, Packet, Symbols,
-};
+use sixlock_base::{Counter, Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Route, Stack, Upstream};
 use sixlock_interface::{Config, Csma, Interface, MacConfig, RadioCommand, Uplink};
 use sixlock_ipv6::extension::MAX_HEADERS;
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{next_header, udp};
+use sixlock_testing::{Rig, packets};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 const PORTS: (u16, u16) = (49_152, 5684);
 const PAYLOAD: &[u8] = b"a reading";
-
-struct Zeros;
-
-impl Entropy for Zeros {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-    }
-}
-
-/// No nonce is drawn.
-struct Never;
-
-impl Nv for Never {
-    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
-        Err(NvError::Storage)
-    }
-}
-
-/// What is lent to both ends.
-struct Lent(Soft, Zeros, Never, Counters);
-
-impl Lent {
-    fn new() -> Self {
-        Self(Soft, Zeros, Never, Counters::new())
-    }
-
-    fn cx(&mut self) -> Cx<'_, Soft, Zeros, Never> {
-        let Self(crypto, entropy, nv, counters) = self;
-        Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters }
-    }
-}
 
 fn config(id: u32, uplink: Uplink) -> Config {
     let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 3 };
@@ -64,8 +32,8 @@ struct Mesh {
 
 impl Mesh {
     fn new() -> Self {
-        let mut lent = Lent::new();
-        let mut cx = lent.cx();
+        let mut rig = Rig::without_ranges(0);
+        let mut cx = rig.cx();
         let mut node = Box::new(Interface::new());
         node.start(&mut cx, &config(1, Uplink::NextHop(Eui64::of_node(0))));
         let gateway = Box::new(Gateway::new(&mut cx, &config(0, Uplink::External), Exit::Flows));
@@ -75,8 +43,8 @@ impl Mesh {
     /// Lets the node send a packet. Returns the payload and ports of the datagram that leaves, if one does, and how many packets were
     /// counted as no datagrams.
     fn carry(&mut self, packet: &[u8]) -> (Option<(Vec<u8>, u16, u16)>, u32) {
-        let mut lent = Lent::new();
-        let mut cx = lent.cx();
+        let mut rig = Rig::without_ranges(0);
+        let mut cx = rig.cx();
         let mut room = Packet::<[u8; 1280]>::new();
         room.extend(packet).unwrap();
         self.node.send_packet(&mut cx, Symbols::new(0), &mut room).unwrap();
@@ -101,7 +69,7 @@ impl Mesh {
                 None => {}
             }
         }
-        (left, lent.3.get(Counter::GatewayNotUdp))
+        (left, rig.count(Counter::GatewayNotUdp))
     }
 }
 
@@ -124,18 +92,7 @@ fn packet(headers: &[(u8, &[u8])], last: u8, behind: &[u8]) -> Vec<u8> {
         payload.extend(*rest);
     }
     payload.extend(behind);
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: payload.len() as u16,
-        next_header: kinds[0],
-        hop_limit: 64,
-        source: address(),
-        destination: HOST,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    [packet, payload].concat()
+    packets::packet(address(), HOST, 64, kinds[0], &payload)
 }
 
 fn datagram() -> Vec<u8> {

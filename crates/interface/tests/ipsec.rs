@@ -5,9 +5,8 @@ use std::net::Ipv6Addr;
 
 use proptest::prelude::*;
 use sixlock_base::{
-    AhSuite, Counter, Counters, Cx, Entropy, EspSuite, Eui64, Instant, MESH_PREFIX, NetworkSuite,
+    AhSuite, Counter, Cx, EspSuite, Eui64, Instant, MESH_PREFIX, NetworkSuite, Packet, Symbols,
 };
-use sixlock_base::{Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::ipsec::{
     Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy, Protection as Associations,
@@ -16,6 +15,7 @@ use sixlock_interface::ipsec::{
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Format, Interface, Link, MacConfig, RadioCommand, Route, Stack, Uplink,
 };
+use sixlock_testing::{Random, Ranges, Rig};
 
 const ALICE: u32 = 1;
 const FORWARDER: u32 = 2;
@@ -25,44 +25,18 @@ const ESP: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
 type Security = Ipsec<Soft, AnyTransform<Soft>, 1, 1, 8>;
 type Node = Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], Security, Contexts<4>>>;
 
-struct Zeros;
-
-impl Entropy for Zeros {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-    }
-}
-
-#[derive(Default)]
-struct Durable(u32);
-
-impl Nv for Durable {
-    fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
-        self.0 += count;
-        Ok(self.0 - count)
-    }
-}
-
 struct Host {
     node: Box<Node>,
-    nv: Durable,
-    counters: Counters,
+    rig: Rig,
 }
 
 impl Host {
-    fn lend<T>(&mut self, at: u32, act: impl FnOnce(&mut Node, &mut Cx<'_, Soft, Zeros, Durable>) -> T) -> T {
-        let mut cx = Cx {
-            now: Instant::from_millis(at / 62),
-            crypto: &mut Soft,
-            entropy: &mut Zeros,
-            nv: &mut self.nv,
-            counters: &mut self.counters,
-        };
-        act(&mut self.node, &mut cx)
+    fn lend<T>(&mut self, at: u32, act: impl FnOnce(&mut Node, &mut Cx<'_, Soft, Random, Ranges>) -> T) -> T {
+        act(&mut self.node, &mut self.rig.at(Instant::from_millis(at / 62)))
     }
 
     fn count(&self, counter: Counter) -> u32 {
-        self.counters.get(counter)
+        self.rig.count(counter)
     }
 }
 
@@ -83,8 +57,7 @@ struct Chain {
 impl Chain {
     fn new(suite: NetworkSuite) -> Self {
         let host = |id: u32| {
-            let mut host =
-                Host { node: Box::new(Node::new()), nv: Durable::default(), counters: Counters::new() };
+            let mut host = Host { node: Box::new(Node::new()), rig: Rig::seeded(id) };
             let mac = MacConfig {
                 address: Eui64::of_node(id),
                 pan_id: 1,

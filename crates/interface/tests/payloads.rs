@@ -2,14 +2,13 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{
-    Counter, Counters, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, NvError, NvSlot, Packet, Symbols,
-};
+use sixlock_base::{Counter, Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Ghc, Interface, Link, Lithe, MacConfig, Payloads, RadioCommand, Route,
     Stack, Uplink,
 };
+use sixlock_testing::Rig;
 
 /// A record of DTLS.
 const RECORD: &[u8] =
@@ -19,53 +18,22 @@ fn address(id: u32) -> Ipv6Addr {
     Eui64::of_node(id).with_prefix(MESH_PREFIX)
 }
 
-struct Zeros;
-
-impl Entropy for Zeros {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-    }
-}
-
-/// No nonce is drawn.
-struct Never;
-
-impl Nv for Never {
-    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
-        Err(NvError::Storage)
-    }
-}
-
 /// An interface whose link compresses payloads as `P` says.
 type LayersOf<P> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], (), P>;
 
 struct Host<P: Payloads> {
     interface: Box<Interface<Soft, LayersOf<P>>>,
-    counters: Counters,
+    rig: Rig,
 }
 
 impl<P: Payloads> Host<P> {
     fn new(id: u32, neighbour: u32) -> Self {
-        let mut host = Self { interface: Box::new(Interface::new()), counters: Counters::new() };
+        let mut host = Self { interface: Box::new(Interface::new()), rig: Rig::without_ranges(0) };
         let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 3 };
         let mac = MacConfig { address: Eui64::of_node(id), pan_id: 1, csma, ack: false, security: None };
         let uplink = Uplink::NextHop(Eui64::of_node(neighbour));
-        host.lend(|interface, cx| interface.start(cx, &Config { mac, uplink }));
+        host.interface.start(&mut host.rig.cx(), &Config { mac, uplink });
         host
-    }
-
-    fn lend<T>(
-        &mut self,
-        act: impl FnOnce(&mut Interface<Soft, LayersOf<P>>, &mut Cx<'_, Soft, Zeros, Never>) -> T,
-    ) -> T {
-        let mut cx = Cx {
-            now: Instant::from_millis(0),
-            crypto: &mut Soft,
-            entropy: &mut Zeros,
-            nv: &mut Never,
-            counters: &mut self.counters,
-        };
-        act(&mut self.interface, &mut cx)
     }
 
     /// The frame that carries a record to host `to`.
@@ -73,13 +41,14 @@ impl<P: Payloads> Host<P> {
         let mut packet = Packet::<[u8; 1280]>::new();
         packet.reset(self.interface.front());
         packet.extend(RECORD).unwrap();
-        self.lend(|interface, cx| interface.send(cx, Symbols::new(0), &mut packet, 5684, address(to), 5684))
+        self.interface
+            .send(&mut self.rig.cx(), Symbols::new(0), &mut packet, 5684, address(to), 5684)
             .unwrap();
         for now in 0..1000 {
             let at = Symbols::new(now);
-            self.lend(|interface, cx| interface.handle_radio_timeout(cx, at));
+            self.interface.handle_radio_timeout(&mut self.rig.cx(), at);
             match self.interface.poll_radio() {
-                Some(RadioCommand::Cca) => self.lend(|interface, cx| interface.handle_cca(cx, at, true)),
+                Some(RadioCommand::Cca) => self.interface.handle_cca(&mut self.rig.cx(), at, true),
                 Some(RadioCommand::Transmit) => return self.interface.transmit_frame().to_vec(),
                 None => {}
             }
@@ -89,7 +58,7 @@ impl<P: Payloads> Host<P> {
 
     /// What the frame carries, if it is understood.
     fn receive(&mut self, mut frame: Vec<u8>) -> Option<Vec<u8>> {
-        match self.lend(|interface, cx| interface.handle_frame(cx, Symbols::new(0), &mut frame))? {
+        match self.interface.handle_frame(&mut self.rig.cx(), Symbols::new(0), &mut frame)? {
             Arrival::Datagram(delivered) => {
                 let payload = self.interface.datagram(&delivered).payload.to_vec();
                 self.interface.release(delivered);
@@ -118,7 +87,7 @@ fn the_type_says_what_a_link_compresses() {
 fn who_does_not_compress_refuses_what_is() {
     let mut receiver = Host::<()>::new(2, 1);
     assert_eq!(receiver.receive(Host::<Lithe>::new(1, 2).send(2)), None);
-    assert_eq!(receiver.counters.get(Counter::LowpanMalformed), 1);
+    assert_eq!(receiver.rig.count(Counter::LowpanMalformed), 1);
     // What is no record goes as it is.
     let plain = Host::<()>::new(1, 2).send(2);
     assert_eq!(Host::<Ghc>::new(2, 1).receive(plain).as_deref(), Some(RECORD));

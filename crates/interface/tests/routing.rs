@@ -2,8 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, New, Nv};
-use sixlock_base::{NvError, NvSlot, Packet, Symbols};
+use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, New, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::ack;
 use sixlock_interface::{
@@ -11,6 +10,7 @@ use sixlock_interface::{
     Routing, SendError, Stack, Uplink,
 };
 use sixlock_ipv6::{Header, next_header};
+use sixlock_testing::Rig;
 
 const OWN: Eui64 = Eui64::of_node(1);
 const ROUTER: Eui64 = Eui64::of_node(2);
@@ -98,57 +98,23 @@ impl Routing for Probing {
     }
 }
 
-struct Zeros;
-
-impl Entropy for Zeros {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-    }
-}
-
-struct Never;
-
-impl Nv for Never {
-    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
-        Err(NvError::Exhausted)
-    }
-}
-
 /// The layers of a host whose routing probes.
 type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>;
 
 struct Host {
     interface: Interface<Soft, Layers>,
-    counters: Counters,
-    now: Instant,
+    rig: Rig,
     at: Symbols,
 }
 
 impl Host {
     fn new() -> Self {
-        let mut host = Self {
-            interface: Interface::new(),
-            counters: Counters::new(),
-            now: Instant::from_millis(0),
-            at: Symbols::new(0),
-        };
+        let mut host = Self { interface: Interface::new(), rig: Rig::without_ranges(0), at: Symbols::new(0) };
         let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 2 };
         let mac = MacConfig { address: OWN, pan_id: 1, csma, ack: true, security: None };
-        host.lend(|interface, cx, _| interface.start(cx, &Config { mac, uplink: Uplink::None }));
+        host.interface.start(&mut host.rig.cx(), &Config { mac, uplink: Uplink::None });
         host.interface.net().add_route(FAR, ROUTER).unwrap();
         host
-    }
-
-    fn lend<T>(
-        &mut self,
-        act: impl FnOnce(
-            &mut Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>>,
-            &mut Cx<'_, Soft, Zeros, Never>,
-            Symbols,
-        ) -> T,
-    ) -> T {
-        let (entropy, nv, counters) = (&mut Zeros, &mut Never, &mut self.counters);
-        act(&mut self.interface, &mut Cx { now: self.now, crypto: &mut Soft, entropy, nv, counters }, self.at)
     }
 
     fn send(&mut self) -> Result<(), SendError> {
@@ -156,7 +122,7 @@ impl Host {
         packet.reset(self.interface.front());
         packet.extend(b"reading").unwrap();
         let to = FAR.with_prefix(MESH_PREFIX);
-        self.lend(|interface, cx, at| interface.send(cx, at, &mut packet, 5683, to, 5683))
+        self.interface.send(&mut self.rig.cx(), self.at, &mut packet, 5683, to, 5683)
     }
 
     /// Lets the radio do what is to be done, where the neighbour acknowledges each frame or none; how many frames were sent.
@@ -164,16 +130,16 @@ impl Host {
         let mut sent = 0;
         for _ in 0..1000 {
             self.at = self.at.after(1);
-            self.lend(|interface, cx, at| interface.handle_radio_timeout(cx, at));
+            self.interface.handle_radio_timeout(&mut self.rig.cx(), self.at);
             match self.interface.poll_radio() {
-                Some(RadioCommand::Cca) => self.lend(|interface, cx, at| interface.handle_cca(cx, at, true)),
+                Some(RadioCommand::Cca) => self.interface.handle_cca(&mut self.rig.cx(), self.at, true),
                 Some(RadioCommand::Transmit) => {
                     sent += 1;
                     let sequence = self.interface.transmit_frame()[2];
-                    self.lend(|interface, cx, at| interface.handle_transmitted(cx, at));
+                    self.interface.handle_transmitted(&mut self.rig.cx(), self.at);
                     if acknowledged {
                         let arrival =
-                            self.lend(|interface, cx, at| interface.handle_frame(cx, at, &mut ack(sequence)));
+                            self.interface.handle_frame(&mut self.rig.cx(), self.at, &mut ack(sequence));
                         assert!(arrival.is_none());
                     }
                 }
@@ -202,10 +168,10 @@ fn a_route_is_removed_for_what_became_of_frames_and_comes_back_with_an_answered_
     assert_eq!(host.outcomes(), [(ROUTER, Outcome::NoAck, 3)]);
     assert_eq!(host.send(), Err(SendError::NoRoute));
 
-    assert_eq!(host.interface.poll_timeout(), Some(host.now + PAUSE));
+    assert_eq!(host.interface.poll_timeout(), Some(host.rig.now + PAUSE));
     assert_eq!(host.work(true), 0, "it is not due");
-    host.now = host.now + PAUSE;
-    host.lend(|interface, cx, at| interface.handle_timeout(cx, at));
+    host.rig.now = host.rig.now + PAUSE;
+    host.interface.handle_timeout(&mut host.rig.cx(), host.at);
     assert_eq!(host.work(true), 1, "the probe");
     assert_eq!(host.outcomes(), [(ROUTER, Outcome::Delivered, 1)]);
     host.send().unwrap();

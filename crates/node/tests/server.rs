@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Packet};
+use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Packet};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Completion, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
@@ -12,30 +12,17 @@ use sixlock_node::{
     Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement,
     PreShared, Server,
 };
+use sixlock_testing::Rig;
 
 const IDENTITY: &[u8] = b"node-1";
 const KEY: &[u8] = b"a key of sixteen";
 const NODE: Eui64 = Eui64::of_node(1);
 const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000002:","n":"temperature","u":"Cel","v":21.4}]"#;
 
-struct Noise(u8);
-
-impl Entropy for Noise {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill_with(|| {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
-            self.0
-        });
-    }
-}
-
 /// A server, and what both ends are lent.
 struct Place<A = Server<Soft, PreShared, 2, 3, 1>> {
     server: Box<A>,
-    now: Instant,
-    crypto: Soft,
-    entropy: Noise,
-    counters: Counters,
+    rig: Rig,
 }
 
 /// A device that talks to it.
@@ -58,26 +45,20 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
         };
         let now = Instant::from_millis(1000);
         server.start(now, &cloud).unwrap();
-        Self { server, now, crypto: Soft, entropy: Noise(1), counters: Counters::new() }
+        Self { server, rig: Rig { now, ..Rig::seeded(1) } }
     }
 
     fn client(&mut self, id: u32, key: &'static [u8]) -> Client {
         let handshake = Some(Box::new(Handshake::new()));
-        let mut cx = Cx {
-            now: self.now,
-            crypto: &mut self.crypto,
-            entropy: &mut self.entropy,
-            nv: &mut (),
-            counters: &mut self.counters,
-        };
+        let mut cx = self.rig.cx();
         let session = ClientSession::client(&mut cx, Config::MESH, None, handshake);
         Client { address: Eui64::of_node(id), session, key, answers: Vec::new() }
     }
 
     /// Lets datagrams through until there are no more, of the client's `first`, if it has one sealed.
     fn exchange(&mut self, client: &mut Client, first: Option<Vec<u8>>) {
-        let Self { server, now, crypto, entropy, counters } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let Self { server, rig } = self;
+        let mut cx = rig.cx();
         let mut buffer = [0; 512];
         let mut next = first.or_else(|| {
             let len = client.session.poll_transmit(&mut cx, &mut buffer)?;
@@ -125,8 +106,7 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
 
     /// Sends a message in a record.
     fn send(&mut self, client: &mut Client, message: &[u8]) {
-        let Self { now, crypto, entropy, counters, .. } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let mut cx = self.rig.cx();
         let mut buffer = vec![0; message.len() + client.session.overhead()];
         buffer[RECORD_FRONT..][..message.len()].copy_from_slice(message);
         let len = client.session.seal(&mut cx, &mut buffer, message.len()).unwrap();
@@ -180,13 +160,13 @@ fn a_reading_is_taken_in_once_and_told() {
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
-    assert_eq!(place.server.poll_event(place.now), Some(Event::Connected));
+    assert_eq!(place.server.poll_event(place.rig.now), Some(Event::Connected));
     let data = ["resources", "data"];
     assert_eq!(place.get(&mut client, 1, &data), (Code::SERVICE_UNAVAILABLE, Vec::new()));
     assert_eq!(place.post(&mut client, 2, READING), Code::CHANGED);
-    assert_eq!(place.server.poll_event(place.now), Some(Event::ReadingReceived(client.address)));
+    assert_eq!(place.server.poll_event(place.rig.now), Some(Event::ReadingReceived(client.address)));
     assert_eq!(place.post(&mut client, 2, READING), Code::CHANGED, "its answer was lost");
-    assert_eq!(place.server.poll_event(place.now), None);
+    assert_eq!(place.server.poll_event(place.rig.now), None);
     assert_eq!(place.get(&mut client, 3, &data), (Code::CONTENT, READING.to_vec()));
     assert_eq!(place.post(&mut client, 4, &[b' '; 193]), Code::REQUEST_ENTITY_TOO_LARGE);
     let text = place.ask(&mut client, Code::POST, 5, &data, |builder| builder.finish_with(b"21.4"));
@@ -199,16 +179,16 @@ fn a_reading_is_taken_in_once_and_told() {
 #[test]
 fn its_own_readings_are_told_and_made_by_its_schedule() {
     let mut place = Place::new();
-    assert_eq!(place.server.poll_event(place.now), None);
-    assert_eq!(place.server.poll_timeout(), Some(place.now + Duration::from_secs(5)));
-    place.now = place.now + Duration::from_secs(5);
-    assert_eq!(place.server.poll_event(place.now), Some(Event::Sample));
-    assert_eq!(place.server.poll_timeout(), Some(place.now + Duration::from_secs(60)));
+    assert_eq!(place.server.poll_event(place.rig.now), None);
+    assert_eq!(place.server.poll_timeout(), Some(place.rig.now + Duration::from_secs(5)));
+    place.rig.now = place.rig.now + Duration::from_secs(5);
+    assert_eq!(place.server.poll_event(place.rig.now), Some(Event::Sample));
+    assert_eq!(place.server.poll_timeout(), Some(place.rig.now + Duration::from_secs(60)));
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert_eq!(place.get(&mut client, 1, &["sensors"]).0, Code::SERVICE_UNAVAILABLE);
-    let Place { server, now, crypto, entropy, counters } = &mut place;
-    let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+    let Place { server, rig } = &mut place;
+    let mut cx = rig.cx();
     server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
     let (code, payload) = place.get(&mut client, 2, &["sensors"]);
     let expected = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"humidity","u":"%RH","v":43.1},{"n":"light","u":"lx","v":310}]"#;
@@ -220,15 +200,15 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
 impl Place {
     /// Makes a reading.
     fn report(&mut self) {
-        let Self { server, now, crypto, entropy, counters } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let Self { server, rig } = self;
+        let mut cx = rig.cx();
         server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
     }
 
     /// Whom the server notifies next, and the datagram.
     fn notification(&mut self) -> Option<(Ipv6Addr, Vec<u8>)> {
-        let Self { server, now, crypto, entropy, counters } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let Self { server, rig } = self;
+        let mut cx = rig.cx();
         let mut packet = Packet::<[u8; 320]>::new();
         let (to, _) = server.poll_notification(&mut cx, NODE, &mut packet)?;
         Some((to, packet.bytes().to_vec()))
@@ -238,8 +218,7 @@ impl Place {
     fn told(&mut self, client: &mut Client) -> Option<Vec<u8>> {
         let (to, mut datagram) = self.notification()?;
         assert_eq!(to, client.address.with_prefix(MESH_PREFIX));
-        let Self { now, crypto, entropy, counters, .. } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let mut cx = self.rig.cx();
         client.session.handle(&mut cx, &mut datagram).data.map(|data| data.to_vec())
     }
 
@@ -280,12 +259,12 @@ fn readings_are_told_in_the_session_in_which_they_are_observed() {
     // An acknowledgement of the other, in its own session, says nothing about this one.
     let acknowledgement = empty(Type::Acknowledgement, message.id());
     place.send(&mut second, &acknowledgement);
-    assert!(place.server.poll_timeout().is_some_and(|due| due != place.now + Duration::from_secs(5)));
+    assert!(place.server.poll_timeout().is_some_and(|due| due != place.rig.now + Duration::from_secs(5)));
     place.send(&mut first, &acknowledgement);
     assert!(first.answers.is_empty());
     // The room of a session is for one.
     assert_eq!(place.observe(&mut first, 2, 1), None);
-    place.now = place.now + Duration::from_secs(60);
+    place.rig.now = place.rig.now + Duration::from_secs(60);
     place.report();
     assert_eq!(place.notification(), None);
 }
@@ -301,7 +280,7 @@ fn a_rejected_notification_ends_its_observation() {
     let told = place.told(&mut client).unwrap();
     let id = Message::parse(&told).unwrap().id();
     place.send(&mut client, &empty(Type::Reset, id));
-    place.now = place.now + Duration::from_secs(60);
+    place.rig.now = place.rig.now + Duration::from_secs(60);
     place.report();
     assert_eq!(place.notification(), None);
 }
@@ -344,8 +323,8 @@ fn an_echo_server_sends_back_what_it_gets() {
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
-    assert_eq!(place.server.poll_event(place.now), Some(Event::Connected));
-    assert_eq!(place.server.poll_event(place.now), None);
+    assert_eq!(place.server.poll_event(place.rig.now), Some(Event::Connected));
+    assert_eq!(place.server.poll_event(place.rig.now), None);
     for message in [&b"a message"[..], &[7; 200]] {
         place.send(&mut client, message);
         assert_eq!(client.answers.pop().as_deref(), Some(message));
@@ -364,7 +343,7 @@ fn another_key_opens_nothing() {
     let mut client = place.client(2, b"another key than");
     place.exchange(&mut client, None);
     assert!(!client.session.is_connected());
-    assert!(place.counters.get(Counter::DtlsBadRecord) > 0);
+    assert!(place.rig.count(Counter::DtlsBadRecord) > 0);
 }
 
 #[test]
@@ -377,10 +356,10 @@ fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
     }
     place.exchange(&mut third, None);
     assert!(!third.session.is_connected());
-    assert_eq!(place.counters.get(Counter::DtlsSessionsFull), 1);
-    place.now = place.now + Duration::from_secs(30);
+    assert_eq!(place.rig.count(Counter::DtlsSessionsFull), 1);
+    place.rig.now = place.rig.now + Duration::from_secs(30);
     assert_eq!(place.post(&mut second, 1, READING), Code::CHANGED);
-    place.now = place.now + Duration::from_secs(31);
+    place.rig.now = place.rig.now + Duration::from_secs(31);
     let mut third = place.client(4, KEY);
     place.exchange(&mut third, None);
     assert!(third.session.is_connected(), "in the place of the first");
@@ -395,10 +374,10 @@ fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
 impl Place {
     /// A handshake that `client` begins with a cookie, and does not go on with; whether it got a place.
     fn begin(&mut self, client: &mut Client) -> bool {
-        let full = self.counters.get(Counter::DtlsSessionsFull);
+        let full = self.rig.count(Counter::DtlsSessionsFull);
         for _ in 0..2 {
-            let Self { server, now, crypto, entropy, counters } = self;
-            let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+            let Self { server, rig } = self;
+            let mut cx = rig.cx();
             let mut buffer = [0; 512];
             let len = client.session.poll_transmit(&mut cx, &mut buffer).unwrap();
             let datagram = Datagram {
@@ -418,15 +397,15 @@ impl Place {
                 packet.reset(0);
             }
         }
-        self.counters.get(Counter::DtlsSessionsFull) == full
+        self.rig.count(Counter::DtlsSessionsFull) == full
     }
 
     /// A datagram that is nothing of a session, in the name of a client.
     fn forge(&mut self, client: &Client) {
         for mut junk in [vec![0], vec![23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 17], vec![22; 40]] {
             junk.resize(junk.len() + 17, 7);
-            let Self { server, now, crypto, entropy, counters } = self;
-            let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+            let Self { server, rig } = self;
+            let mut cx = rig.cx();
             let datagram = Datagram {
                 source: client.address.with_prefix(MESH_PREFIX),
                 source_port: 4000,
@@ -443,7 +422,7 @@ impl Place {
         (1..=most).find(|&n| {
             let mut client = self.client(100 + n, KEY);
             self.exchange(&mut client, None);
-            self.now = self.now + step;
+            self.rig.now = self.rig.now + step;
             client.session.is_connected()
         })
     }
@@ -458,7 +437,7 @@ fn what_does_not_authenticate_keeps_no_place() {
         assert!(client.session.is_connected());
     }
     for _ in 0..4 {
-        place.now = place.now + Duration::from_secs(30);
+        place.rig.now = place.rig.now + Duration::from_secs(30);
         gone.iter().for_each(|client| place.forge(client));
     }
     assert_eq!(place.hellos(Duration::from_secs(1), 1), Some(1));
@@ -471,13 +450,12 @@ fn a_replayed_record_keeps_no_place() {
     for client in &mut gone {
         place.exchange(client, None);
     }
-    let Place { now, crypto, entropy, counters, .. } = &mut place;
-    let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+    let mut cx = place.rig.cx();
     let mut record = vec![0; 1 + gone[0].session.overhead()];
     gone[0].session.seal(&mut cx, &mut record, 1).unwrap();
     for _ in 0..4 {
         place.exchange(&mut gone[0], Some(record.clone()));
-        place.now = place.now + Duration::from_secs(30);
+        place.rig.now = place.rig.now + Duration::from_secs(30);
     }
     assert_eq!(place.hellos(Duration::from_secs(1), 1), Some(1));
 }
@@ -490,7 +468,7 @@ fn handshakes_that_nobody_completes_do_not_shut_others_out() {
         assert!(place.begin(stranger));
     }
     assert_eq!(place.hellos(Duration::from_millis(1), 50), None, "a handshake has three seconds for itself");
-    place.now = place.now + Duration::from_millis(3000);
+    place.rig.now = place.rig.now + Duration::from_millis(3000);
     assert!(
         place.hellos(Duration::from_millis(1), 50).is_some(),
         "and one of four hellos gets its place then"
@@ -502,7 +480,7 @@ fn handshakes_that_nobody_completes_do_not_shut_others_out() {
         assert!(place.begin(stranger));
     }
     for _ in 0..3 {
-        place.now = place.now + Duration::from_millis(20_001);
+        place.rig.now = place.rig.now + Duration::from_millis(20_001);
         strangers.iter().for_each(|stranger| place.forge(stranger));
     }
     assert_eq!(place.hellos(Duration::from_millis(1), 1), Some(1));
@@ -519,7 +497,7 @@ fn strangers_that_begin_anew_again_and_again_do_not_shut_others_out() {
             place.begin(&mut stranger);
         }
         for n in 0..4 {
-            place.now = place.now + Duration::from_millis(725);
+            place.rig.now = place.rig.now + Duration::from_millis(725);
             let mut client = place.client(100 + 4 * round + n, KEY);
             place.exchange(&mut client, None);
             let_in += u32::from(client.session.is_connected());
@@ -542,7 +520,7 @@ fn hellos_of_strangers_end_no_session_that_is_in_use() {
         }
         let mut stranger = place.client(1000 + u32::from(id), KEY);
         assert!(!place.begin(&mut stranger));
-        place.now = place.now + Duration::from_secs(1);
+        place.rig.now = place.rig.now + Duration::from_secs(1);
     }
 }
 

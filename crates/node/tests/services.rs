@@ -2,51 +2,14 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{
-    Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Nv, NvError, NvSlot, Packet,
-    Symbols,
-};
+use sixlock_base::{Counter, Cx, Duration, Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_node::{
     Access, AnyChannel, Application, COAP_PORT, Cloud, Config, Csma, Datagrams, DtlsPsk, ECHO_PORT,
     EchoServer, Identity, InterfaceConfig, Link, MacConfig, Node, PreShared, RadioCommand, RadioMachine,
     Readings, Resource, Route, Sensor, Server, Stack, StartError, Uplink,
 };
-
-struct Noise(u8);
-
-impl Entropy for Noise {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill_with(|| {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
-            self.0
-        });
-    }
-}
-
-struct NoCounters;
-
-impl Nv for NoCounters {
-    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
-        Err(NvError::Storage)
-    }
-}
-
-struct Lent {
-    entropy: Noise,
-    counters: Counters,
-}
-
-impl Lent {
-    fn new() -> Self {
-        Self { entropy: Noise(1), counters: Counters::new() }
-    }
-
-    fn cx<'a>(&'a mut self, nv: &'a mut NoCounters, crypto: &'a mut Soft) -> Cx<'a, Soft, Noise, NoCounters> {
-        let Self { entropy, counters } = self;
-        Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters }
-    }
-}
+use sixlock_testing::{Random, Ranges, Rig};
 
 fn address(id: u32) -> Ipv6Addr {
     Eui64::of_node(id).with_prefix(MESH_PREFIX)
@@ -71,19 +34,19 @@ type Forwarder = Node<Soft, (), Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Ro
 /// A node that only forwards and echoes, and what it is lent.
 struct Station {
     node: Box<Forwarder>,
-    lent: Lent,
+    rig: Rig,
 }
 
 impl Station {
     fn new(id: u32, other: u32, echoes: bool) -> Self {
-        let mut station = Self { node: Box::new(Node::new()), lent: Lent::new() };
+        let mut station = Self { node: Box::new(Node::new()), rig: Rig::without_ranges(1) };
         let config = Config { interface: interface(id, other), cloud: None, serves: false, echoes };
         station.with(|node, cx| node.start(cx, &config)).unwrap();
         station
     }
 
-    fn with<T>(&mut self, call: impl FnOnce(&mut Forwarder, &mut Cx<'_, Soft, Noise, NoCounters>) -> T) -> T {
-        call(&mut self.node, &mut self.lent.cx(&mut NoCounters, &mut Soft))
+    fn with<T>(&mut self, call: impl FnOnce(&mut Forwarder, &mut Cx<'_, Soft, Random, Ranges>) -> T) -> T {
+        call(&mut self.node, &mut self.rig.cx())
     }
 
     /// Sends a datagram.
@@ -117,7 +80,7 @@ impl Station {
     }
 
     fn count(&self, counter: Counter) -> u32 {
-        self.lent.counters.get(counter)
+        self.rig.count(counter)
     }
 }
 
@@ -185,8 +148,7 @@ fn starts<A: Application<Soft>>(access: A::Access<'_>, serves: bool, echoes: boo
         Stack<Link<false, 4, 2>, Datagrams<320, 4>, [Route; 4]>,
         Readings<3>,
     >::new());
-    let mut lent = Lent::new();
-    node.start(&mut lent.cx(&mut NoCounters, &mut Soft), &config)
+    node.start(&mut Rig::without_ranges(1).cx(), &config)
 }
 
 /// What comes of it for each combination of the two.

@@ -27,7 +27,12 @@ impl Rig {
         Self::new(Soft, Random::new(seed))
     }
 
-    /// The same, three seconds before the time wraps, which must not matter.
+    /// The same, for machines that draw no nonce: no range can be reserved.
+    pub fn without_ranges(seed: u32) -> Self {
+        Self { nv: Ranges::failed(), ..Self::seeded(seed) }
+    }
+
+    /// A seeded rig, three seconds before the time wraps, which must not matter.
     pub fn near_wrap(seed: u32) -> Self {
         Self { now: Instant::from_millis(u32::MAX - 3_000), ..Self::seeded(seed) }
     }

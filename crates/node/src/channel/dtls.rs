@@ -206,28 +206,18 @@ mod tests {
     use super::*;
     use crate::channel::{DtlsPsk, DtlsPublicKey, KeyPair, PreShared};
     use crate::config::{Identity, KeyRing};
-    use sixlock_base::{Counter, Counters};
+    use sixlock_base::Counter;
     use sixlock_crypto::Soft;
     use sixlock_crypto::p256::P256 as _;
     use sixlock_dtls::{
         CertificateType, Certificates, Certified, Completion, CookieSecrets, Credentials, Listen,
         RawPublicKeys, ServerSession, Suites, TicketOffer, Trusted, Work, is_client_hello, listen, perform,
     };
-    use sixlock_x509::{Clock, Purpose, Template, Time, Trust};
+    use sixlock_testing::{Authority, Rig};
+    use sixlock_x509::{Clock, Purpose, Time, Trust};
     extern crate std;
     use std::boxed::Box;
     use std::vec;
-
-    struct Counting(u8);
-
-    impl Entropy for Counting {
-        fn fill(&mut self, out: &mut [u8]) {
-            out.iter_mut().for_each(|byte| {
-                self.0 = self.0.wrapping_add(1);
-                *byte = self.0;
-            });
-        }
-    }
 
     const KEY: &[u8] = b"0123456789abcdef";
     const DEVICE: [u8; 32] = [1; 32];
@@ -240,21 +230,14 @@ mod tests {
 
     /// The keys of the one with this private key, and that the other with that one is trusted: raw, or in certificates.
     fn keys(kind: CertificateType, secret: &'static [u8; 32], other: &[u8; 32], purpose: Purpose) -> KeyRing {
-        let issue = |subject, secret: &[u8; 32], authority| -> &'static [u8] {
-            let validity = (Time::new(20_089, 0), Time::new(30_000, 0));
-            let public_key = &point(secret);
-            let issuer = "authority";
-            let template =
-                Template { serial: &[1], issuer, subject, validity, public_key, authority, purposes: &[] };
-            template.issue(&mut Soft, &AUTHORITY, &mut [0; 512]).unwrap().to_vec().leak()
-        };
-        let authorities = vec![issue("authority", &AUTHORITY, true)].leak();
+        let authority = Authority::new(AUTHORITY);
+        let authorities = vec![&*authority.certificate().leak()].leak();
         let clock = Clock::At(Time::new(20_100, 0));
         KeyRing {
             secret,
             credentials: Credentials {
                 raw_public_key: Some(point(secret)),
-                certificates: vec![issue("own", secret, false)].leak(),
+                certificates: vec![&*authority.issue(2, "own", &point(secret)).leak()].leak(),
                 accepts: vec![kind].leak(),
                 mutual: true,
                 authorities: &[],
@@ -275,8 +258,7 @@ mod tests {
         cloud: Option<CloudSession>,
         secrets: CookieSecrets,
         kept: Option<SessionState>,
-        entropy: Counting,
-        counters: Counters,
+        rig: Rig,
     }
 
     impl Way<PreShared> {
@@ -299,23 +281,21 @@ mod tests {
 
     impl<P: Authenticator<Soft>> Way<P> {
         fn new(channel: Dtls<Soft, P>, kind: CertificateType, known: &[u8; 32]) -> Self {
-            let mut entropy = Counting(0);
+            let mut rig = Rig::seeded(0);
             Self {
                 channel,
                 keys: Box::leak(Box::new(keys(kind, &CLOUD, known, Purpose::Client))),
                 cloud: None,
-                secrets: CookieSecrets::new(&mut entropy),
+                secrets: CookieSecrets::new(&mut rig.entropy),
                 kept: None,
-                entropy,
-                counters: Counters::new(),
+                rig,
             }
         }
 
         /// Opens the way and lets datagrams through until there are no more.
         fn open(&mut self) {
-            let Self { channel, keys, cloud, secrets, kept, entropy, counters } = self;
-            let cx =
-                &mut Cx { now: Instant::from_millis(0), crypto: &mut Soft, entropy, nv: &mut (), counters };
+            let Self { channel, keys, cloud, secrets, kept, rig } = self;
+            let cx = &mut rig.cx();
             channel.open(cx);
             let mut datagram = [0; 1280];
             while let Some(length) = channel.poll_transmit(cx, &mut datagram) {
@@ -372,9 +352,8 @@ mod tests {
 
         /// The cloud closes the session.
         fn close(&mut self) {
-            let Self { channel, cloud, entropy, counters, .. } = self;
-            let cx =
-                &mut Cx { now: Instant::from_millis(0), crypto: &mut Soft, entropy, nv: &mut (), counters };
+            let Self { channel, cloud, rig, .. } = self;
+            let cx = &mut rig.cx();
             let mut close = [0; 64];
             cloud.as_mut().unwrap().close();
             let length = cloud.as_mut().unwrap().poll_transmit(cx, &mut close).unwrap();
@@ -383,7 +362,7 @@ mod tests {
 
         fn resumptions(&self) -> u32 {
             // Both ends count in the same place.
-            self.counters.get(Counter::DtlsResumptions) / 2
+            self.rig.count(Counter::DtlsResumptions) / 2
         }
 
         fn lose_and_resume(mut self) {
