@@ -1,12 +1,9 @@
 //! IPsec with scapy on the other side: each takes what the other has protected, and refuses what was altered.
 
-#[path = "../../crates/ipsec/tests/support/mod.rs"]
-mod support;
-
 use std::net::Ipv6Addr;
 
 use sixlock_interop::{PATIENCE, Process};
-use support::*;
+use sixlock_testing::ipsec::*;
 
 const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scapy/peer.py");
 
@@ -109,7 +106,7 @@ fn extended_sequence_numbers_are_authenticated_alike() {
     for suite in ["ah:hmac-sha1", "esp:cbc-hmac-sha256", "esp:gcm", "esp:ccm-8"] {
         let (mut near, _): (Host, Host) = pair(suite, Way::Transport, true);
         // The first number beyond 32 bits.
-        near.nv.0 = 1 << 22;
+        near.skip_to(1 << 22);
         let plain = udp_packet(b"reading");
         let protected = near.send(&plain).unwrap();
         assert_eq!(scapy.ask("open", suite, Way::Transport, 1 << 32, &protected), Some(plain), "{suite}");

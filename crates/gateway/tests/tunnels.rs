@@ -1,8 +1,5 @@
 //! The Internet's side of a security gateway, and a host at the other end of a tunnel.
 
-#[path = "../../ipsec/tests/support/mod.rs"]
-mod support;
-
 use std::net::Ipv6Addr;
 
 use sixlock_base::Counter;
@@ -11,7 +8,7 @@ use sixlock_gateway::{Internet, Tunnels};
 use sixlock_ipsec::{Action, Addresses, Association, Mode, Policy, Protection, Selector};
 use sixlock_ipv6::{Header, next_header};
 
-use support::*;
+use sixlock_testing::ipsec::*;
 
 const MODE: &str = "esp:ctr-xcbc";
 
@@ -65,7 +62,7 @@ impl Gateway {
 
     /// The counters that are not zero.
     fn counts(&self) -> Vec<(Counter, u32)> {
-        self.place.counters.iter().filter(|&(_, count)| count > 0).collect()
+        self.place.rig.counters.iter().filter(|&(_, count)| count > 0).collect()
     }
 }
 
@@ -123,7 +120,7 @@ fn cleartext_replays_altered_packets_and_other_keys_are_refused_and_counted() {
     assert_eq!(gateway.inbound(&altered), None);
     let mut stranger = self::bob_himself(1, 3);
     // Its numbers are beyond those that were used.
-    stranger.nv.0 = 1;
+    stranger.skip_to(1);
     assert_eq!(gateway.inbound(&stranger.send(&question).unwrap()), None);
     assert_eq!(gateway.inbound(b"no packet"), None);
     let expected = [
@@ -154,7 +151,7 @@ fn what_no_tunnel_is_for_is_refused_both_ways_and_so_is_a_host_that_speaks_for_a
 #[test]
 fn when_sequence_numbers_are_used_up_nothing_leaves() {
     let mut gateway = Gateway::with_bob(1, 2);
-    gateway.place.nv.0 = u32::MAX;
+    gateway.place.skip_to(u32::MAX);
     let answer = to(alice(), bob(), b"answer");
     assert_eq!(gateway.outbound(&answer), None);
     assert_eq!(gateway.counts(), [(Counter::IpsecNotProtected, 1)]);

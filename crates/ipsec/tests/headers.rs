@@ -1,12 +1,10 @@
 //! Extension headers in any order: where AH and ESP stand, and what AH covers.
 
-mod support;
-
 use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_ipsec::{Action, InboundError, OutboundError};
 use sixlock_ipv6::next_header::{AH, DESTINATION, ESP, FRAGMENT, HOP_BY_HOP, ICMPV6, ROUTING, UDP};
-use support::*;
+use sixlock_testing::ipsec::{self, *};
 
 /// RPL's option in a hop-by-hop header: its type says that it changes on the way (RFC 6553).
 fn hop_by_hop(next_header: u8) -> Vec<u8> {
@@ -207,18 +205,18 @@ fn alice_address() -> std::net::Ipv6Addr {
 #[test]
 fn a_route_that_nobody_can_predict_is_not_signed_and_one_not_at_its_end_not_opened() {
     let (mut alice, mut bob): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
-    let mut chain = route(4, 1, &[support::bob().octets()], [0, 0]);
+    let mut chain = route(4, 1, &[ipsec::bob().octets()], [0, 0]);
     chain[0] = UDP;
-    let upper = datagram(support::alice(), support::bob(), b"x");
-    let unknown = packet(support::alice(), support::bob(), ROUTING, &chain, &upper);
+    let upper = datagram(ipsec::alice(), ipsec::bob(), b"x");
+    let unknown = packet(ipsec::alice(), ipsec::bob(), ROUTING, &chain, &upper);
     assert_eq!(alice.send(&unknown), Err(OutboundError::Routing));
     chain[2] = 0;
-    let known = packet(support::alice(), support::bob(), ROUTING, &chain, &upper);
+    let known = packet(ipsec::alice(), ipsec::bob(), ROUTING, &chain, &upper);
     let protected = alice.send(&known).unwrap();
     assert_eq!(bob.receive(&protected), Err(InboundError::Routing));
     for wrong in [2, 200] {
         chain[3] = wrong;
-        let longer = packet(support::alice(), support::bob(), ROUTING, &chain, &upper);
+        let longer = packet(ipsec::alice(), ipsec::bob(), ROUTING, &chain, &upper);
         assert_eq!(alice.send(&longer), Err(OutboundError::Routing), "more to go than there is");
     }
 }
@@ -307,7 +305,7 @@ proptest! {
         chain in prop::collection::vec(prop_oneof![Just(0u8), Just(43), Just(44), Just(51), Just(60), any::<u8>()], 0..100),
     ) {
         let (mut alice, mut bob): (Host, Host) = pair(&suite, Way::Transport, false);
-        if let Ok(protected) = alice.send(&packet(support::alice(), support::bob(), first, &chain, &[])) {
+        if let Ok(protected) = alice.send(&packet(ipsec::alice(), ipsec::bob(), first, &chain, &[])) {
             // What is sent may have a routing header with a way to go, or an AH that is not ours.
             let _ = bob.receive(&protected);
         }
@@ -316,7 +314,7 @@ proptest! {
     #[test]
     fn any_upper_protocol_is_carried(upper in prop::sample::select(vec![6u8, UDP, ICMPV6, 41, 132, 255]), payload in prop::collection::vec(any::<u8>(), 0..64)) {
         let (mut alice, mut bob): (Host, Host) = pair("esp:ctr-hmac-sha1", Way::Transport, false);
-        let plain = packet(support::alice(), support::bob(), upper, &[], &payload);
+        let plain = packet(ipsec::alice(), ipsec::bob(), upper, &[], &payload);
         prop_assert_eq!(bob.receive(&alice.send(&plain).unwrap()), Ok(plain));
     }
 }

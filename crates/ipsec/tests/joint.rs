@@ -1,13 +1,11 @@
 //! Joint mode: the header of UDP, compressed under ESP.
 
-mod support;
-
 use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_ipsec::{Action, InboundError, OutboundError, Protection};
 use sixlock_ipv6::next_header::{DESTINATION, TCP, UDP};
 use sixlock_ipv6::udp;
-use support::*;
+use sixlock_testing::ipsec::*;
 
 const SUITES: [&str; 6] =
     ["esp:ctr-xcbc", "esp:cbc-hmac-sha1", "esp:null-xcbc", "esp:gcm-implicit", "esp:ccm-8", "esp:ctr"];

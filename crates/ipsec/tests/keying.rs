@@ -1,14 +1,12 @@
 //! Associations that are replaced while packets are on their way, that end, and that are not there yet.
 
-mod support;
-
 use proptest::prelude::*;
 use sixlock_base::{Counter, Duration, Instant};
 use sixlock_ipsec::{
     Action, Association, AssociationId, Automated, ConfigError, Event, InboundError, InboundId, Lifetime,
     Limits, Mode, OutboundError, OutboundId, Policy, Protection, Selector,
 };
-use support::*;
+use sixlock_testing::ipsec::{self, *};
 
 /// A host that keeps two replaced associations.
 type Peer = Machine<8, Automated<2>>;
@@ -253,7 +251,7 @@ fn time_alone_ends_associations_and_replaced_ones_too() {
         (5000, Event::Expired(old)),
     ];
     assert_eq!(told, expected);
-    bob.host.now = Instant::from_millis(5000) + Duration::from_millis(1 << 31);
+    bob.host.rig.now = Instant::from_millis(5000) + Duration::from_millis(1 << 31);
     assert_eq!(bob.host.send(&udp_packet(b"reading")), Err(OutboundError::Expired));
 }
 
@@ -266,7 +264,7 @@ fn a_packet_without_an_association_asks_for_one_until_it_is_there() {
         assert_eq!(alice.host.send(&packet), Err(OutboundError::NoAssociation));
     }
     let Some(Event::Acquire(flow)) = alice.event() else { panic!("it asks") };
-    assert_eq!((flow.local, flow.remote, flow.ports), (support::alice(), support::bob(), Some((1000, 2000))));
+    assert_eq!((flow.local, flow.remote, flow.ports), (ipsec::alice(), ipsec::bob(), Some((1000, 2000))));
     assert_eq!(alice.event(), None);
     assert_eq!(alice.host.send(&packet), Err(OutboundError::NoAssociation));
     assert!(matches!(alice.event(), Some(Event::Acquire(_))), "a later packet asks again");

@@ -1,7 +1,5 @@
 //! What policy lets out and in.
 
-mod support;
-
 use sixlock_base::{AhSuite, Counter, EspSuite};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::suite::Xcbc96;
@@ -10,7 +8,7 @@ use sixlock_ipsec::{
     Ports, Protection, Selector,
 };
 use sixlock_ipv6::next_header::{ICMPV6, ROUTING, UDP};
-use support::*;
+use sixlock_testing::ipsec::{self, *};
 
 fn bypass(protocol: u8, ports: Ports) -> Policy {
     let selector = Selector { protocol: Some(protocol), local_ports: ports, ..Selector::ANY };
@@ -74,9 +72,9 @@ fn an_association_opens_only_what_its_policy_gives_it() {
     let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
     let protected = alice.send(&udp_packet(b"to port 2000")).unwrap();
     assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
-    let mut other = datagram(support::alice(), support::bob(), b"to port 2001");
+    let mut other = datagram(ipsec::alice(), ipsec::bob(), b"to port 2001");
     other[3] ^= 1;
-    let other = packet(support::alice(), support::bob(), UDP, &[], &other);
+    let other = packet(ipsec::alice(), ipsec::bob(), UDP, &[], &other);
     assert_eq!(bob.receive(&alice.send(&other).unwrap()), Ok(other));
 }
 
@@ -122,11 +120,11 @@ fn many_receivers_of_a_group_have_an_association_of_its_own() {
     let from_group = bob.ipsec.add_inbound(from_group).unwrap();
     let reply = protect_outbound(&mut bob);
     bob.ipsec.add_policy(policy(Action::Protect(Protection::by(reply, from_group)))).unwrap();
-    let plain = packet(support::alice(), group, UDP, &[], &datagram(support::alice(), group, b"all"));
+    let plain = packet(ipsec::alice(), group, UDP, &[], &datagram(ipsec::alice(), group, b"all"));
     let protected = alice.send(&plain).unwrap();
     assert_eq!(bob.receive(&protected), Ok(plain));
     let mut redirected = protected;
-    redirected[24..40].copy_from_slice(&support::bob().octets());
+    redirected[24..40].copy_from_slice(&ipsec::bob().octets());
     assert_eq!(bob.receive(&redirected), Err(InboundError::BadIcv), "that is the other association");
 }
 
@@ -212,7 +210,7 @@ fn a_basic_transform_refuses_what_is_not_linked_with_it_and_understands_who_has_
     device.add_policy(policy(Action::Protect(one))).unwrap();
 
     let mut host = Host::new();
-    let association = || support::association(1, Mode::Transport, true, transform("ah:xcbc", 1));
+    let association = || ipsec::association(1, Mode::Transport, true, transform("ah:xcbc", 1));
     let outbound = host.ipsec.add_outbound(association()).unwrap();
     let inbound = host.ipsec.add_inbound(association()).unwrap();
     host.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
@@ -271,8 +269,7 @@ fn an_address_range_chooses_whose_traffic_is_protected() {
     alice.ipsec.add_policy(Policy { selector: cloud, action: Action::Protect(protection) }).unwrap();
     alice.ipsec.add_policy(policy(Action::Bypass)).unwrap();
     assert_eq!(alice.send(&udp_packet(b"reading")).unwrap()[6], 51);
-    let near =
-        packet(support::alice(), outer_bob(), UDP, &[], &datagram(support::alice(), outer_bob(), b"x"));
+    let near = packet(ipsec::alice(), outer_bob(), UDP, &[], &datagram(ipsec::alice(), outer_bob(), b"x"));
     assert_eq!(alice.send(&near), Ok(near));
 }
 

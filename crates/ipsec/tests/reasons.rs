@@ -1,7 +1,5 @@
 //! Why packets are refused: a packet for each reason.
 
-mod support;
-
 use sixlock_base::{EspSuite, Instant};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::suite::{AnyEsp, EspAlgorithm, EspPacket};
@@ -10,7 +8,8 @@ use sixlock_ipsec::{
     Selector, SequenceNumber,
 };
 use sixlock_ipv6::next_header::{DESTINATION, FRAGMENT, IPV6, NONE, ROUTING, UDP};
-use support::*;
+use sixlock_testing::Ranges;
+use sixlock_testing::ipsec::*;
 
 const MODE: &str = "esp:gcm";
 
@@ -60,21 +59,9 @@ fn expired() -> Machine<8, Automated<0>> {
 
 /// What a host says to a packet that it cannot store a number for.
 fn without_storage() -> OutboundError {
-    struct Broken;
-    impl sixlock_base::Nv for Broken {
-        fn reserve(&mut self, _: sixlock_base::NvSlot, _: u32) -> Result<u32, sixlock_base::NvError> {
-            Err(sixlock_base::NvError::Storage)
-        }
-    }
     let mut host = protecting(MODE);
-    let (ipsec, cx) = host.cx();
-    let mut cx = sixlock_base::Cx {
-        now: cx.now,
-        crypto: cx.crypto,
-        entropy: cx.entropy,
-        nv: &mut Broken,
-        counters: cx.counters,
-    };
+    host.rig.nv = Ranges::failed();
+    let (ipsec, mut cx) = host.cx();
     let mut buffer = [reading(), vec![0; 64]].concat();
     ipsec.outbound_in(&mut cx, &mut buffer, reading().len()).unwrap_err()
 }
@@ -87,7 +74,7 @@ fn without_room() -> OutboundError {
 
 fn without_numbers() -> OutboundError {
     let mut host = protecting(MODE);
-    host.nv.0 = u32::MAX;
+    host.skip_to(u32::MAX);
     host.send(&reading()).unwrap_err()
 }
 
@@ -178,7 +165,7 @@ fn nested() -> InboundError {
         host
     };
     let (mut once, mut twice, mut bob) = (both(true, 1), both(true, 2), both(false, 2));
-    once.nv.0 = 1;
+    once.skip_to(1);
     let protected = twice.send(&once.send(&reading()).unwrap());
     bob.receive(&protected.unwrap()).unwrap_err()
 }

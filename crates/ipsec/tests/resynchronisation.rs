@@ -1,28 +1,26 @@
 //! A receiver that was restarted finds its way back into extended sequence numbers.
 
-mod support;
-
-use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::{Metered, Operation, Soft};
 use sixlock_ipsec::*;
-use support::*;
+use sixlock_testing::Rig;
+use sixlock_testing::ipsec::*;
 
 const AHEAD: u32 = 16;
 
 /// A host that only receives what Alice sends in [`pair`], and counts what it computes.
 struct Bob {
     ipsec: Ipsec<Metered<Soft>, Resynchronised<AnyTransform<Metered<Soft>>, 1280, AHEAD>, 1, 1, 8>,
-    crypto: Metered<Soft>,
+    rig: Rig<Metered<Soft>, ()>,
 }
 
 impl Bob {
     fn new(suite: &str) -> Self {
-        let mut crypto = Metered::new(Soft);
+        let mut rig = Rig::new(Metered::new(Soft), ());
         let mut ipsec = Ipsec::new();
         let suite = suite.parse::<sixlock_base::Security>().unwrap().network.unwrap();
         let name = suite.to_string();
         let mut association = |spi, seed| {
-            let transform = AnyTransform::new(&mut crypto, suite, &keys(&name, seed)).unwrap();
+            let transform = AnyTransform::new(&mut rig.crypto, suite, &keys(&name, seed)).unwrap();
             let (lifetime, address) = ((), None);
             let transform = Resynchronised::new(transform);
             Association { spi, mode: Mode::Transport, extended: true, lifetime, address, transform }
@@ -31,27 +29,19 @@ impl Bob {
         let outbound = ipsec.add_outbound(association(0x1001, 1)).unwrap();
         let action = Action::Protect(Protection::by(outbound, inbound));
         ipsec.add_policy(Policy { selector: Selector::ANY, action }).unwrap();
-        crypto.take();
-        Self { ipsec, crypto }
+        rig.crypto.take();
+        Self { ipsec, rig }
     }
 
     fn receive(&mut self, packet: &[u8]) -> Result<(), InboundError> {
-        let mut counters = Counters::new();
-        let mut cx = Cx {
-            now: Instant::from_millis(0),
-            crypto: &mut self.crypto,
-            entropy: &mut (),
-            nv: &mut (),
-            counters: &mut counters,
-        };
-        self.ipsec.inbound(&mut cx, &mut packet.to_vec(), packet.len()).map(|_| ())
+        self.ipsec.inbound(&mut self.rig.cx(), &mut packet.to_vec(), packet.len()).map(|_| ())
     }
 }
 
 /// Alice, whose next packet has the first number with this high half and a low one that is not zero.
 fn alice_at(suite: &str, high: u32) -> Host {
     let (mut alice, _): (Host, Host) = pair(suite, Way::Transport, true);
-    alice.nv = Durable((high << 22) + 1);
+    alice.skip_to((high << 22) + 1);
     alice
 }
 
@@ -102,11 +92,11 @@ fn forged_packets_keep_none_out_and_cost_a_bounded_effort() {
     assert_eq!(bob.receive(&send(&mut alice)), Ok(()));
     let mut forged = send(&mut alice);
     *forged.last_mut().unwrap() ^= 1;
-    bob.crypto.take();
+    bob.rig.crypto.take();
     for _ in 0..3 * FAILURES {
         assert_eq!(bob.receive(&forged), Err(InboundError::BadIcv));
     }
-    let codes = bob.crypto.take().get(Operation::AesMac);
+    let codes = bob.rig.crypto.take().get(Operation::AesMac);
     assert_eq!(codes, 3 * (u32::from(FAILURES) + AHEAD));
     for count in 0..40 {
         for _ in 0..count % 20 {

@@ -1,10 +1,6 @@
 //! `sixlock router --gateway` and `sixlock node`, each a process of its own, and a host of the Internet that is this test: what
 //! passes, and what is refused and counted.
 
-#[path = "../../ipsec/tests/support/mod.rs"]
-mod ipsec;
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
 mod support;
 
 use std::io::Read;
@@ -16,9 +12,10 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::{Header, next_header};
 use sixlock_sim::{InternetHost, InternetSide, Prefix};
+use sixlock_testing::ipsec::{Host, Transform};
+use sixlock_testing::packets;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use ipsec::{Host, Transform};
 use support::namespace::{inside, run};
 use support::part::{Part, enrol, said, sixlock};
 

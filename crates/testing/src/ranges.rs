@@ -16,9 +16,11 @@ impl Ranges {
         Self { failed: true, ..Self::default() }
     }
 
-    /// Ranges that begin with `next` in each slot.
-    pub fn starting_at(next: u32) -> Self {
-        Self { next: [next; NvSlot::COUNT], failed: false }
+    /// Ranges of which that of `slot` begins with `next`.
+    pub fn starting_at(slot: NvSlot, next: u32) -> Self {
+        let mut ranges = Self::default();
+        ranges.next[slot as usize] = next;
+        ranges
     }
 
     /// The value of `slot` that is reserved next.
@@ -54,7 +56,7 @@ mod tests {
 
     #[test]
     fn values_end_and_a_range_that_does_not_fit_takes_none() {
-        let mut ranges = Ranges::starting_at(u32::MAX - 1);
+        let mut ranges = Ranges::starting_at(NvSlot::IpsecSequence, u32::MAX - 1);
         assert_eq!(ranges.reserve(NvSlot::IpsecSequence, 2), Err(NvError::Exhausted));
         assert_eq!(ranges.reserve(NvSlot::IpsecSequence, 1), Ok(u32::MAX - 1));
     }

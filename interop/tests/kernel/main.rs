@@ -8,8 +8,6 @@ mod network;
 mod pair;
 mod peer;
 mod security_gateway;
-#[path = "../../../crates/ipsec/tests/support/mod.rs"]
-mod support;
 mod tcp;
 
 use std::collections::BTreeMap;
@@ -21,7 +19,7 @@ use sixlock_ipv6::{Header, extension, next_header};
 
 use pair::{Pair, common};
 use peer::{Kernel, outside};
-use support::*;
+use sixlock_testing::ipsec::*;
 
 /// A hop-by-hop header with the option of RPL, as one is sent that may leave the mesh
 /// (<https://www.rfc-editor.org/rfc/rfc9008#section-4.2>), before a header of `next`. Routers change its last four bytes.

@@ -11,9 +11,9 @@ use smoltcp::time::Instant as TcpInstant;
 
 use crate::pair::common;
 use crate::peer::{ANSWER, ASK, Kernel, PATIENCE, RUN, is_to, observer, outside};
-use crate::support::{datagram, packet};
 use crate::tcp::{self, Way};
 use crate::{bytes, lengths, number_at};
+use sixlock_testing::ipsec::{datagram, packet};
 
 /// The way to the mesh, whose links carry what all of IPv6 do at least.
 const MESH: &str = "route add fd00::/64 via fe80::1 dev eth0 mtu 1280\n";

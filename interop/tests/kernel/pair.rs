@@ -9,7 +9,7 @@ use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_sim::xfrm_algorithms;
 
 use crate::peer::{ECHO, Kernel, inside, outside};
-use crate::support::*;
+use sixlock_testing::ipsec::*;
 
 /// Our port.
 const PORT: u16 = 1000;
@@ -94,7 +94,7 @@ impl Pair {
     pub(crate) fn host(&self) -> Host {
         let mut host = Host::new();
         // Numbers are reserved 1,024 at a time.
-        host.nv.0 = self.sent >> 10;
+        host.skip_to(self.sent >> 10);
         let mode = self.way.mode(self.outside(), outside());
         let mut ids = self.modes.iter().enumerate().map(|(nth, suite)| {
             let made = |inbound| {

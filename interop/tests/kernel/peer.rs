@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_vm::{Cable, Hardware, Initramfs, Linux, Machine, Network};
 
-use crate::support::packet;
+use sixlock_testing::ipsec::packet;
 
 /// How long anything may take. Emulation is slow, and slower beside other tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

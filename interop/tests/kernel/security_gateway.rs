@@ -11,7 +11,7 @@ use sixlock_sim::{
 
 use crate::network::{NODE, Path, altered, gateway, node};
 use crate::peer::{Kernel, RUN, outside};
-use crate::support::{datagram, keys, packet};
+use sixlock_testing::ipsec::{datagram, keys, packet};
 
 /// A chain behind a gateway that has a tunnel with the kernel, of the mode `internet`, and tunnels with nodes.
 fn network(internet: Option<&str>, tunnels: bool, security: &str) -> Simulation {

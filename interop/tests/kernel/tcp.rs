@@ -12,7 +12,7 @@ use smoltcp::wire::{HardwareAddress, IpCidr};
 
 use crate::pair::Pair;
 use crate::peer::{ECHO, Kernel, PATIENCE};
-use crate::support::Host;
+use sixlock_testing::ipsec::Host;
 
 /// What lies between TCP and the kernel: IPsec of ours, and whatever its packets go through.
 pub(crate) trait Way {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::air::{Air, Station, config, with_fcs};
 use proptest::prelude::*;
-use sixlock_base::{Counter, Eui64, LinkSuite, NvError, Symbols};
+use sixlock_base::{Counter, Eui64, LinkSuite, NvError, NvSlot, Symbols};
 use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_ieee802154::Header;
 use sixlock_mac::{BROADCAST, SendError};
@@ -268,7 +268,7 @@ fn without_security_a_full_neighbour_table_takes_newcomers() {
 #[test]
 fn without_a_frame_counter_nothing_is_sent() {
     let mut air = Air::new(2, Some(LinkSuite::Ccm64), 0, 1);
-    air.stations[0].rig.nv = Ranges::starting_at(u32::MAX - 10);
+    air.stations[0].rig.nv = Ranges::starting_at(NvSlot::LinkFrameCounter, u32::MAX - 10);
     assert_eq!(air.send(0, Eui64::of_node(1), b"x"), Err(SendError::NoCounter(NvError::Exhausted)));
     air.run();
     assert!(air.sent.is_empty() && air.stations[0].mac.can_send());

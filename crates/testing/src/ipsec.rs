@@ -1,95 +1,64 @@
 //! Two hosts with one association in each direction, for every suite.
-#![allow(dead_code, reason = "each test uses a part of it")]
-
 use std::net::Ipv6Addr;
 
-use sixlock_base::{AhSuite, Counter, Counters, Cx, Entropy, EspSuite, Instant, Nv, NvError, NvSlot, Packet};
+use sixlock_base::{AhSuite, Counter, Cx, EspSuite, NvSlot, Packet};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::*;
 use sixlock_ipv6::{Header, next_header, udp};
 
-pub(crate) type Transform = AnyTransform<Soft>;
-pub(crate) type Host = Machine<8>;
+use crate::{Random, Ranges, Rig};
 
-/// Random bytes that are not.
-pub(crate) struct Counting(u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(113);
-            *byte = self.0;
-        }
-    }
-}
-
-/// Counters that outlast a reboot.
-pub(crate) struct Durable(pub(crate) u32);
-
-impl Nv for Durable {
-    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
-        assert_eq!(slot, NvSlot::IpsecSequence);
-        let first = self.0;
-        self.0 = first.checked_add(count).ok_or(NvError::Exhausted)?;
-        Ok(first)
-    }
-}
+/// What an association does to packets.
+pub type Transform = AnyTransform<Soft>;
+/// A host with a replay window of 64 packets.
+pub type Host = Machine<8>;
 
 /// A host with a replay window of `WINDOW` × 8 packets.
-pub(crate) struct Machine<const WINDOW: usize, K: Keying = Manual> {
-    pub(crate) ipsec: Ipsec<Soft, Transform, 4, 4, WINDOW, K>,
-    pub(crate) now: Instant,
-    pub(crate) nv: Durable,
-    pub(crate) counters: Counters,
-    crypto: Soft,
-    entropy: Counting,
+pub struct Machine<const WINDOW: usize, K: Keying = Manual> {
+    /// Its associations and policies.
+    pub ipsec: Ipsec<Soft, Transform, 4, 4, WINDOW, K>,
+    /// What it is lent.
+    pub rig: Rig,
 }
 
 impl<const WINDOW: usize, K: Keying> Machine<WINDOW, K> {
-    pub(crate) fn new() -> Self {
-        Self {
-            ipsec: Ipsec::new(),
-            now: Instant::from_millis(0),
-            nv: Durable(0),
-            counters: Counters::new(),
-            crypto: Soft,
-            entropy: Counting(7),
-        }
+    /// A host without associations and policies.
+    #[allow(clippy::new_without_default, reason = "tests call it new")]
+    pub fn new() -> Self {
+        Self { ipsec: Ipsec::new(), rig: Rig::seeded(7) }
     }
 
-    pub(crate) fn send(&mut self, packet: &[u8]) -> Result<Vec<u8>, OutboundError> {
+    /// What goes out of a packet.
+    pub fn send(&mut self, packet: &[u8]) -> Result<Vec<u8>, OutboundError> {
         // Room for the longest tunnel header, and for the longest trailer.
         let mut buffer = Packet::<[u8; 2048]>::new();
         buffer.reset(96);
         buffer.extend(packet).unwrap();
-        let (ipsec, mut cx) = self.cx();
-        ipsec.outbound(&mut cx, &mut buffer)?;
+        self.ipsec.outbound(&mut self.rig.cx(), &mut buffer)?;
         Ok(buffer.bytes().to_vec())
     }
 
-    pub(crate) fn receive(&mut self, packet: &[u8]) -> Result<Vec<u8>, InboundError> {
+    /// What is let in of a packet.
+    pub fn receive(&mut self, packet: &[u8]) -> Result<Vec<u8>, InboundError> {
         let mut buffer = packet.to_vec();
-        let (ipsec, mut cx) = self.cx();
-        let len = ipsec.inbound(&mut cx, &mut buffer, packet.len())?;
+        let len = self.ipsec.inbound(&mut self.rig.cx(), &mut buffer, packet.len())?;
         buffer.truncate(len);
         Ok(buffer)
     }
 
-    pub(crate) fn count(&self, counter: Counter) -> u32 {
-        self.counters.get(counter)
+    /// Its associations, and what they are lent.
+    pub fn cx(&mut self) -> (&mut Ipsec<Soft, Transform, 4, 4, WINDOW, K>, Cx<'_, Soft, Random, Ranges>) {
+        (&mut self.ipsec, self.rig.cx())
     }
 
-    pub(crate) fn cx(
-        &mut self,
-    ) -> (&mut Ipsec<Soft, Transform, 4, 4, WINDOW, K>, Cx<'_, Soft, Counting, Durable>) {
-        let cx = Cx {
-            now: self.now,
-            crypto: &mut self.crypto,
-            entropy: &mut self.entropy,
-            nv: &mut self.nv,
-            counters: &mut self.counters,
-        };
-        (&mut self.ipsec, cx)
+    /// What `counter` stands at.
+    pub fn count(&self, counter: Counter) -> u32 {
+        self.rig.count(counter)
+    }
+
+    /// Lets the next block of its sequence numbers be that with this number.
+    pub fn skip_to(&mut self, block: u32) {
+        self.rig.nv = Ranges::starting_at(NvSlot::IpsecSequence, block);
     }
 }
 
@@ -98,7 +67,7 @@ fn key<const N: usize>(seed: u8) -> [u8; N] {
 }
 
 /// Keying material for a mode such as `ah:xcbc` or `esp:ctr-xcbc`, which follows from `seed`.
-pub(crate) fn keys(mode: &str, seed: u8) -> Vec<u8> {
+pub fn keys(mode: &str, seed: u8) -> Vec<u8> {
     let (protocol, suite) = mode.split_once(':').unwrap();
     let code_key = |name: &str, seed| match name {
         "xcbc" | "cmac" => key::<16>(seed).to_vec(),
@@ -124,7 +93,7 @@ pub(crate) fn keys(mode: &str, seed: u8) -> Vec<u8> {
 }
 
 /// The transform of `mode` under its [`keys`].
-pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
+pub fn transform(mode: &str, seed: u8) -> Transform {
     let (protocol, suite) = mode.split_once(':').unwrap();
     let keys = keys(mode, seed);
     if protocol == "ah" {
@@ -134,39 +103,47 @@ pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
 }
 
 /// The modes of every suite that authenticates.
-pub(crate) fn suites() -> Vec<String> {
+pub fn suites() -> Vec<String> {
     let ah = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
     let esp = EspSuite::ALL.iter().filter(|suite| !matches!(suite, EspSuite::Ctr | EspSuite::Cbc));
     ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))).collect()
 }
 
-pub(crate) fn alice() -> Ipv6Addr {
+/// The address of one host, in the mesh.
+pub fn alice() -> Ipv6Addr {
     "fd00::212:7400:0:1".parse().unwrap()
 }
 
-pub(crate) fn bob() -> Ipv6Addr {
+/// The address of the other, outside.
+pub fn bob() -> Ipv6Addr {
     "fd00:c::1".parse().unwrap()
 }
 
-pub(crate) fn outer_alice() -> Ipv6Addr {
+/// Where Alice's tunnels end.
+pub fn outer_alice() -> Ipv6Addr {
     "fd00::a".parse().unwrap()
 }
 
-pub(crate) fn outer_bob() -> Ipv6Addr {
+/// Where Bob's tunnels end.
+pub fn outer_bob() -> Ipv6Addr {
     "fd00::b".parse().unwrap()
 }
 
 /// Transport mode, or tunnel mode from one end or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
+    /// From end to end.
     Transport,
+    /// In a packet of its own.
     Tunnel,
 }
 
 impl Way {
-    pub(crate) const BOTH: [Self; 2] = [Self::Transport, Self::Tunnel];
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Transport, Self::Tunnel];
 
-    pub(crate) fn mode(self, local: Ipv6Addr, remote: Ipv6Addr) -> Mode {
+    /// The mode, of an end of a tunnel that is local.
+    pub fn mode(self, local: Ipv6Addr, remote: Ipv6Addr) -> Mode {
         match self {
             Self::Transport => Mode::Transport,
             Self::Tunnel => Mode::Tunnel { local, remote },
@@ -174,7 +151,8 @@ impl Way {
     }
 }
 
-pub(crate) fn association<L: Default>(
+/// An association that lasts for ever.
+pub fn association<L: Default>(
     spi: u32,
     mode: Mode,
     extended: bool,
@@ -184,7 +162,7 @@ pub(crate) fn association<L: Default>(
 }
 
 /// Protects all that `host` says to the other, and hears from it, with `suite`; adds to what protected it before.
-pub(crate) fn protect<const WINDOW: usize>(
+pub fn protect<const WINDOW: usize>(
     host: &mut Machine<WINDOW>,
     suite: &str,
     is_alice: bool,
@@ -201,12 +179,13 @@ pub(crate) fn protect<const WINDOW: usize>(
     Protection::by(outbound.unwrap(), inbound.unwrap())
 }
 
-pub(crate) fn policy(action: Action) -> Policy {
+/// What is done with all packets.
+pub fn policy(action: Action) -> Policy {
     Policy { selector: Selector::ANY, action }
 }
 
 /// Two hosts that protect everything with `suite`.
-pub(crate) fn pair<const WINDOW: usize>(
+pub fn pair<const WINDOW: usize>(
     suite: &str,
     way: Way,
     extended: bool,
@@ -221,13 +200,7 @@ pub(crate) fn pair<const WINDOW: usize>(
 }
 
 /// A packet with the extension headers `chain`, each of which names the next in its first byte, and `upper`.
-pub(crate) fn packet(
-    source: Ipv6Addr,
-    destination: Ipv6Addr,
-    first: u8,
-    chain: &[u8],
-    upper: &[u8],
-) -> Vec<u8> {
+pub fn packet(source: Ipv6Addr, destination: Ipv6Addr, first: u8, chain: &[u8], upper: &[u8]) -> Vec<u8> {
     let payload_length = (chain.len() + upper.len()) as u16;
     let header = Header {
         traffic_class: 0xb9,
@@ -245,7 +218,8 @@ pub(crate) fn packet(
     packet
 }
 
-pub(crate) fn datagram(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8> {
+/// A UDP datagram without its IPv6 header.
+pub fn datagram(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8> {
     let mut datagram = vec![0; udp::Header::LEN];
     datagram.extend(payload);
     udp::Header { source_port: 1000, destination_port: 2000 }
@@ -255,6 +229,6 @@ pub(crate) fn datagram(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) 
 }
 
 /// A UDP datagram from Alice to Bob.
-pub(crate) fn udp_packet(payload: &[u8]) -> Vec<u8> {
+pub fn udp_packet(payload: &[u8]) -> Vec<u8> {
     packet(alice(), bob(), next_header::UDP, &[], &datagram(alice(), bob(), payload))
 }
