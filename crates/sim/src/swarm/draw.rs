@@ -11,8 +11,10 @@ use crate::trial::{Attack, Disturbance, Plan, Reach};
 
 /// Millimetres that a frame reaches.
 const RANGE: i32 = 50_000;
-/// How long readings go on when all is quiet, and how long the network has then to come to rest.
+/// How long readings go on when all is quiet; longer, where a handshake may have to be given up; and how long the network has then to
+/// come to rest.
 const QUIET: Span = Span::from_secs(420);
+const QUIET_AFTER_ATTACK: Span = Span::from_secs(1020);
 const REST: Span = Span::from_secs(320);
 
 /// The network of `seed`, and what it goes through.
@@ -26,11 +28,13 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     let radio = draw.radio();
     let stormy = Span::from_secs(60 + draw.below(240));
     let quiet = Time::ZERO + stormy;
-    let stop = quiet + QUIET;
-    let plan = draw.plan(nodes, &security, &mac, quiet, stop);
+    let mut plan = draw.plan(nodes, &security, quiet);
+    if plan.attack.is_some() && security.transport.is_some() {
+        plan.stop = quiet + QUIET_AFTER_ATTACK;
+    }
     let scenario = Scenario {
         name: format!("swarm-{seed}"),
-        duration: stormy + QUIET + REST,
+        duration: plan.stop.since(Time::ZERO) + REST,
         seed,
         security,
         radio,
@@ -150,7 +154,7 @@ impl Draw {
         Radio { range: RANGE, interference, loss, burst }
     }
 
-    fn plan(&mut self, nodes: u32, security: &Security, _mac: &Mac, quiet: Time, stop: Time) -> Plan {
+    fn plan(&mut self, nodes: u32, security: &Security, quiet: Time) -> Plan {
         let frames = Disturbance {
             lose: Probability::NEVER,
             duplicate: self.per_cent(20),
@@ -180,6 +184,6 @@ impl Draw {
             (time, draw.below(u64::from(nodes) + 1) as u32)
         };
         let power_cuts = (0..cuts).map(|_| cut(self)).collect();
-        Plan { frames, datagrams, attack, power_fails, power_cuts, quiet, stop }
+        Plan { frames, datagrams, attack, power_fails, power_cuts, quiet, stop: quiet + QUIET }
     }
 }

@@ -17,6 +17,9 @@ const CHECK: u64 = 10_000;
 /// How long it may take a network to be as before when the disturbances are over: CoAP's longest exchange, another one, and a
 /// handshake.
 const RECOVERY: Span = Span::from_secs(300);
+/// The same where a stranger has spoilt a handshake, which its client gives up when it has sent its flight in vain for as long as
+/// that may take.
+const RECOVERY_OF_HANDSHAKE: Span = Span::from_secs(900);
 /// How long before the end of readings one may be due and is to be delivered by the end of the trial.
 const LAST: Span = Span::from_secs(1);
 
@@ -93,8 +96,8 @@ pub(crate) struct Guarantees {
     pub(crate) once: bool,
     /// None is acknowledged that was not accepted.
     pub(crate) acknowledged: bool,
-    /// Readings arrive again when all is over.
-    pub(crate) recovers: bool,
+    /// How long after all is over readings arrive again, if that is promised.
+    pub(crate) recovers: Option<Span>,
 }
 
 impl Guarantees {
@@ -106,7 +109,8 @@ impl Guarantees {
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
             let acknowledged = !reboots || transport.is_some();
-            return Self { link: true, authentic: true, once: true, acknowledged, recovers: keeps_sessions };
+            let recovers = keeps_sessions.then_some(RECOVERY);
+            return Self { link: true, authentic: true, once: true, acknowledged, recovers };
         };
         let is_link_safe = !reach.air || link.is_some() && !reach.link_key;
         let authentic = transport.is_some() || (is_link_safe || network.is_some()) && !reach.internet;
@@ -118,7 +122,8 @@ impl Guarantees {
             acknowledged: authentic && (!reboots || transport.is_some()),
             // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
             // astray that restore compressed ones, for up to 64 packets.
-            recovers: keeps_sessions && !reach.link_key && (is_link_safe || network.is_none()),
+            recovers: (keeps_sessions && !reach.link_key && (is_link_safe || network.is_none()))
+                .then_some(if transport.is_some() { RECOVERY_OF_HANDSHAKE } else { RECOVERY }),
         }
     }
 }
@@ -220,7 +225,8 @@ impl Invariants {
 
     /// Whether a reading that was due at `time` is to be delivered, whatever happened before.
     pub(crate) fn is_expected(&self, plan: &Plan, time: Time) -> bool {
-        self.guarantees.recovers && time >= plan.quiet + RECOVERY && time + LAST < plan.stop
+        let recovered = self.guarantees.recovers.map(|after| plan.quiet + after);
+        recovered.is_some_and(|recovered| time >= recovered) && time + LAST < plan.stop
     }
 
     /// Whether a reading was delivered.
@@ -262,7 +268,7 @@ mod tests {
     use super::*;
 
     const ALL: Guarantees =
-        Guarantees { link: true, authentic: true, once: true, acknowledged: true, recovers: true };
+        Guarantees { link: true, authentic: true, once: true, acknowledged: true, recovers: None };
 
     fn senml([a, b, c]: [i32; 3]) -> String {
         format!("[{{\"v\":{}.{}}},{{\"v\":{}.{}}},{{\"v\":{c}}}]", a / 10, a % 10, b / 10, b % 10)
