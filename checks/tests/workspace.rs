@@ -53,6 +53,20 @@ fn modules_form_no_ring() {
     assert_none(&found);
 }
 
+/// Beside DTLS 1.2 another version can stand: what every version does knows none of its messages.
+#[test]
+fn only_v12_names_messages_of_dtls_1_2() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/dtls/src");
+    let mut found = Vec::new();
+    for file in sources::rust_files(&source).iter().filter(|file| !file.starts_with(source.join("v12"))) {
+        let text = fs::read_to_string(file).expect("a source file is text");
+        for line in sources::lines_with(&text, "HandshakeType::") {
+            found.push(format!("{}:{line}: only v12 may name a message of DTLS 1.2", file.display()));
+        }
+    }
+    assert_none(&found);
+}
+
 /// `sixlock_crypto::tiny::benchmark` is for `firmware/primitives` alone.
 #[test]
 fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
