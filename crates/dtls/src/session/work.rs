@@ -57,7 +57,6 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// Protects the records from now on: the peer's proof of the keys is to come, or came already along with what they are
     /// made of.
-    #[inline(never)]
     fn await_proof<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.protect(cx.crypto);
         let Some(parts) = self.handshake.get_mut() else { return };

@@ -343,6 +343,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Goes on with what came of an operation with P-256.
+    #[inline(never)]
     fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Done, Error> {
         let certified = x.state.parameters.suite::<P>().has_public_keys();
         let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
