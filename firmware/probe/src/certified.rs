@@ -48,7 +48,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, machine: &mut M
     }
 }
 
-fn drive<C: Crypto, R: Role<Profile = Certified>, E: Entropy, N>(
+fn drive<C: Crypto, R: Role<Profile = Certified, Features = Features<Certificates>>, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     session: &mut Session<C, R, Handshake<C, Features<Certificates>>>,
 ) {

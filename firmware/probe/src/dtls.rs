@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen,
-    Role, Server, ServerSession, Session, SessionState, TicketOffer, Work, listen,
+    Client, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Features, Full, Handshake,
+    Listen, Role, Server, ServerSession, Session, SessionState, TicketOffer, Work, listen,
 };
 
 use crate::io;
@@ -80,7 +80,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
     }
 }
 
-fn drive<C: Crypto, R: Role<Profile = Full>, E: Entropy, N>(
+fn drive<C: Crypto, R: Role<Profile = Full, Features = Features>, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     session: &mut Session<C, R, Handshake<C>>,
     datagram: &mut [u8; MESSAGE],
@@ -103,7 +103,9 @@ fn drive<C: Crypto, R: Role<Profile = Full>, E: Entropy, N>(
     io::write(&[session.poll_timeout().is_some().into(), session.is_connected().into()]);
 }
 
-fn asks_for_key<C: Crypto, R: Role<Profile = Full>>(session: &mut Session<C, R, Handshake<C>>) -> bool {
+fn asks_for_key<C: Crypto, R: Role<Profile = Full, Features = Features>>(
+    session: &mut Session<C, R, Handshake<C>>,
+) -> bool {
     match session.poll_event() {
         Some(Event::Work(Work::Psk { identity })) => {
             io::write(identity);
