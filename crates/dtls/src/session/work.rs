@@ -15,6 +15,8 @@ use crate::{Completion, Error, Failure, Task, Work};
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Goes on after [`Event::Work`](crate::Event::Work) with what came of it. [`Error::NoWork`] if the session does not wait for
     /// this.
+    // Inlined, its variables would lie on the stack while a device does the work.
+    #[inline(never)]
     pub fn complete<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
