@@ -179,6 +179,8 @@ impl<R: Clone> Observer<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use sixlock_coap_msg::Code;
     use sixlock_endpoint::{Config, Door, Endpoint};
     use tokio::sync::oneshot;
@@ -187,19 +189,34 @@ mod tests {
     use crate::host_context::HostContext;
     use crate::machine::CoapEndpoint;
 
+    /// An endpoint that clients ask without a session.
+    struct Asked {
+        context: HostContext,
+        endpoint: CoapEndpoint,
+    }
+
+    impl Asked {
+        fn new(max_plain: u32) -> Self {
+            let mut context = HostContext::new();
+            let config = Config { max_plain, ..Config::default() };
+            Self { endpoint: Endpoint::new(&mut context.cx(), config), context }
+        }
+
+        /// A confirmable GET without a token, from this port: when it comes, what tells it from others, and who asks.
+        fn get(&mut self, port: u16) -> (Instant, (PeerId, Token), Peer) {
+            let from = (Ipv4Addr::LOCALHOST, port).into();
+            let mut get = [0x40, 1, 0, 7];
+            let asked = self.endpoint.handle(&mut self.context.cx(), Door::Plain, from, &mut get);
+            let asked = asked.request.expect("it is a request");
+            let key = (asked.id.peer(), Token::of(&asked.message));
+            (self.context.cx().now, key, Peer::plain(from))
+        }
+    }
+
     #[tokio::test]
     async fn notifications_of_observations_that_are_over_count_until_their_time() {
-        let mut lent = HostContext::new();
-        let mut endpoint: CoapEndpoint =
-            Endpoint::new(&mut lent.cx(), Config { max_plain: 1, ..Config::default() });
-        let from = "127.0.0.1:7".parse().unwrap();
-        // A confirmable GET without a token.
-        let mut get = [0x40, 1, 0, 7];
-        let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
-        let key = (asked.id.peer(), Token::of(&asked.message));
-        let peer = Peer::plain(from);
-
-        let (mut observers, now, topic) = (Observers::new(2, Observed::default()), lent.cx().now, Topic(1));
+        let (now, key, peer) = Asked::new(1).get(7);
+        let (mut observers, topic) = (Observers::new(2, Observed::default()), Topic(1));
         let mut waiting = Vec::new();
         for _ in 0..2 {
             let id = observers.register(now, key, topic, &peer, &()).unwrap();
@@ -223,18 +240,11 @@ mod tests {
 
     #[tokio::test]
     async fn of_a_device_another_observation_takes_the_place_of_the_oldest_at_whatever_shard_that_is() {
-        let mut lent = HostContext::new();
-        let config = Config { max_plain: 100, ..Config::default() };
-        let mut endpoint: CoapEndpoint = Endpoint::new(&mut lent.cx(), config);
+        let mut asked = Asked::new(100);
         let observed = Observed::default();
         let mut shards = [(); 2].map(|()| Observers::new(64, observed.clone()));
         let mut register = |shard: usize, port: u16, device, observers: &mut [Observers<()>; 2]| {
-            let from = (std::net::Ipv4Addr::LOCALHOST, port).into();
-            let mut get = [0x40, 1, 0, 7];
-            let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
-            let key = (asked.id.peer(), Token::of(&asked.message));
-            let peer = Peer::plain(from);
-            let now = lent.cx().now;
+            let (now, key, peer) = asked.get(port);
             let id = observers[shard].register(now, key, Topic(1), &peer, &()).unwrap();
             observers[shard].admit(id, DeviceId(device));
             assert!(observers[shard].told(now, id.peer, id.token).is_none());
