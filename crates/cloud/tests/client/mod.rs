@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, SystemTime};
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_base::Counter;
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
@@ -14,6 +14,7 @@ use sixlock_dtls::{
     FeaturesOf, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SessionState, Suite, Suites, Ticketed, Trusted,
     Work, perform,
 };
+use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 /// How long a client waits before it sends again.
@@ -22,14 +23,6 @@ const WAIT: Duration = Duration::from_millis(100);
 const TRIES: usize = 300;
 /// How often in a handshake: whatever ends that, it goes on until then.
 const RETRANSMISSIONS: u8 = 250;
-
-struct Random;
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        getrandom::fill(out).unwrap();
-    }
-}
 
 /// How a handshake ended that did not connect, and what came from the cloud: content type and length of each datagram,
 /// so that one that was sent again because somebody was slow counts once.
@@ -85,8 +78,7 @@ impl Proof<'_> {
 pub(crate) struct Client {
     socket: UdpSocket,
     session: ClientSession<Soft, Option<Box<Room>>, Ticketed>,
-    counters: Counters,
-    now: Instant,
+    rig: Rig<Soft, System>,
     /// What is left of the session when it is over.
     pub(crate) left: Option<SessionState>,
     /// The ticket that it was given.
@@ -98,14 +90,6 @@ pub(crate) fn socket(address: SocketAddr) -> UdpSocket {
     socket.connect(address).unwrap();
     socket.set_read_timeout(Some(WAIT)).unwrap();
     socket
-}
-
-/// What a client lends its session.
-fn with<T>(
-    (counters, now): (&mut Counters, Instant),
-    call: impl FnOnce(&mut Cx<'_, Soft, Random, ()>) -> T,
-) -> T {
-    call(&mut Cx { now, crypto: &mut Soft, entropy: &mut Random, nv: &mut (), counters })
 }
 
 impl Client {
@@ -157,21 +141,18 @@ impl Client {
         connection_id: Option<ConnectionId>,
     ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
-        let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
-        let session = with((&mut counters, now), |cx| {
-            let suites = proof.suites();
-            let config = Config { retransmissions: RETRANSMISSIONS, connection_id, suites, ..Config::HOST };
-            let mut session = ClientSession::new(Some(proof.handshake()));
-            match ticket {
-                None => session.connect(cx, &config, left),
-                Some(ticket) => session.connect_by_ticket(cx, &config, left, ticket),
-            }
-            session
-        });
-        let mut client = Self { socket: socket(address), session, counters, now, left: None, ticket: None };
+        let mut rig = Rig::new(Soft, System);
+        let suites = proof.suites();
+        let config = Config { retransmissions: RETRANSMISSIONS, connection_id, suites, ..Config::HOST };
+        let mut session = ClientSession::new(Some(proof.handshake()));
+        match ticket {
+            None => session.connect(&mut rig.cx(), &config, left),
+            Some(ticket) => session.connect_by_ticket(&mut rig.cx(), &config, left, ticket),
+        }
+        let mut client = Self { socket: socket(address), session, rig, left: None, ticket: None };
         let mut datagram = [0; 2048];
         loop {
-            let Self { socket, session, counters, now, .. } = &mut client;
+            let Self { socket, session, rig, .. } = &mut client;
             let event = session.poll_event();
             match event {
                 Some(Event::Work(work)) => {
@@ -187,25 +168,23 @@ impl Client {
                                     name: Some(CLOUD_NAME.as_bytes()),
                                 }),
                             };
-                            Some(perform(&mut Soft, &mut Random, &pair.secret, &trusted, task))
+                            Some(perform(&mut Soft, &mut System, &pair.secret, &trusted, task))
                         }
                         _ => None,
                     };
-                    with((counters, *now), |cx| match (answer, proof) {
-                        (Some(answer), _) => session.complete(cx, Completion::Task(&answer)),
+                    let completion = match (&answer, proof) {
+                        (Some(answer), _) => Completion::Task(answer),
                         (None, Proof::PreSharedKey { identity, key }) => {
-                            session.complete(cx, Completion::Psk { identity: identity.as_bytes(), key })
+                            Completion::Psk { identity: identity.as_bytes(), key }
                         }
                         (None, _) => panic!("the cloud asks for another proof"),
-                    })
-                    .unwrap();
+                    };
+                    session.complete(&mut rig.cx(), completion).unwrap();
                 }
                 Some(Event::Connected) => {
                     let new = session.new_ticket().map(|new| new.ticket.to_vec());
                     // Who resumes has the last word.
-                    while let Some(len) =
-                        with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram))
-                    {
+                    while let Some(len) = session.poll_transmit(&mut rig.cx(), &mut datagram) {
                         socket.send(&datagram[..len]).unwrap();
                     }
                     client.left = client.session.session_state();
@@ -216,7 +195,7 @@ impl Client {
                 Some(Event::Closed) => panic!("closed before it was connected"),
                 None => {}
             }
-            while let Some(len) = with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram)) {
+            while let Some(len) = session.poll_transmit(&mut rig.cx(), &mut datagram) {
                 socket.send(&datagram[..len]).unwrap();
             }
             match socket.recv(&mut datagram) {
@@ -224,13 +203,13 @@ impl Client {
                     heard.insert((datagram[0], len));
                     let mut rest = &mut datagram[..len];
                     while !rest.is_empty() {
-                        rest = with((counters, *now), |cx| session.handle(cx, rest)).rest;
+                        rest = session.handle(&mut rig.cx(), rest).rest;
                     }
                 }
                 // Nothing came: the client's clock moves on to its next retransmission.
                 Err(_) => {
-                    *now = session.poll_timeout().unwrap_or(*now);
-                    with((counters, *now), |cx| session.handle_timeout(cx));
+                    rig.now = session.poll_timeout().unwrap_or(rig.now);
+                    session.handle_timeout(&mut rig.cx());
                 }
             }
         }
@@ -238,7 +217,7 @@ impl Client {
 
     /// Whether the handshake resumed a session.
     pub(crate) fn has_resumed(&self) -> bool {
-        self.counters.get(Counter::DtlsResumptions) > 0
+        self.rig.count(Counter::DtlsResumptions) > 0
     }
 
     /// Goes on at another port.
@@ -253,10 +232,10 @@ impl Client {
 
     /// A record with `message`; nothing if the session is over.
     pub(crate) fn seal(&mut self, message: &[u8]) -> Option<Vec<u8>> {
-        let Self { session, counters, now, .. } = self;
+        let Self { session, rig, .. } = self;
         let mut record = vec![0; message.len() + MAX_RECORD_OVERHEAD];
         record[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
-        let len = with((counters, *now), |cx| session.seal(cx, &mut record, message.len())).ok()?;
+        let len = session.seal(&mut rig.cx(), &mut record, message.len()).ok()?;
         record.truncate(len);
         Some(record)
     }
@@ -271,12 +250,12 @@ impl Client {
         let mut datagram = [0; 2048];
         for _ in 0..TRIES {
             let record = self.seal(message)?;
-            let Self { socket, session, counters, now, .. } = self;
+            let Self { socket, session, rig, .. } = self;
             socket.send(&record).ok()?;
             while let Ok(len) = socket.recv(&mut datagram) {
                 let mut rest = &mut datagram[..len];
                 while !rest.is_empty() {
-                    let received = with((counters, *now), |cx| session.handle(cx, rest));
+                    let received = session.handle(&mut rig.cx(), rest);
                     rest = received.rest;
                     let answer = received.data.and_then(|data| answer_to(message, data));
                     if answer.is_some() {

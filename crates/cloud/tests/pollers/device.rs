@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, UNIX_EPOCH};
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Instant};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap::{Part, ServerConfig};
 use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
@@ -15,6 +15,7 @@ use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, p
 use sixlock_endpoint::{
     Answer, Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys,
 };
+use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 pub(crate) const IDENTITY: &str = "the cloud";
@@ -88,7 +89,7 @@ impl Keys {
                 name: Some(CLOUD_NAME.as_bytes()),
             }),
         };
-        perform(&mut Soft, &mut Random, &self.secret, &trusted, task)
+        perform(&mut Soft, &mut System, &self.secret, &trusted, task)
     }
 }
 
@@ -115,14 +116,6 @@ pub(crate) struct Device {
     hang_up: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-}
-
-struct Random;
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        getrandom::fill(out).unwrap();
-    }
 }
 
 impl Device {
@@ -208,7 +201,7 @@ fn serve(
     seen: &Mutex<Vec<Seen>>,
     (hang_up, stop): (&AtomicBool, &AtomicBool),
 ) {
-    let (started, mut counters, mut crypto) = (std::time::Instant::now(), Counters::new(), Soft);
+    let (started, mut rig) = (std::time::Instant::now(), Rig::new(Soft, System));
     let coap = ServerConfig { critical_options: KNOWN, ..ServerConfig::default() };
     let suites = Suites::new(&[Suite::PskAes128Ccm8, Suite::EcdheEcdsaAes128Ccm8]);
     // Whoever refuses its flight waits for it to come again, several times.
@@ -220,13 +213,7 @@ fn serve(
     let mut datagram = [0; 2048];
     let (mut value, mut resumptions, mut session) = (0, 0, None);
     while !stop.load(Ordering::Relaxed) {
-        let cx = &mut Cx {
-            now: Instant::from_millis(started.elapsed().as_millis() as u32),
-            crypto: &mut crypto,
-            entropy: &mut Random,
-            nv: &mut (),
-            counters: &mut counters,
-        };
+        let cx = &mut rig.at(Instant::from_millis(started.elapsed().as_millis() as u32));
         let endpoint = endpoint.get_or_insert_with(|| {
             let mut endpoint = Endpoint::new(cx, config);
             if let Some(keys) = &sessions.tickets {
