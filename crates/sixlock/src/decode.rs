@@ -10,6 +10,7 @@ use serde_json::Value;
 use sixlock_decode::{Capture, Decoder, Keys, Layer, Reason, Record};
 
 use crate::args::Decode;
+use crate::standard_streams::unless_closed;
 
 /// One frame, as it is written as JSON.
 #[derive(Serialize)]
@@ -48,18 +49,13 @@ pub(crate) fn run(args: &Decode) -> Result<(), Box<dyn Error>> {
             }
         };
         if let Err(error) = printer.frame(&record, decoder.decode(&record)) {
-            return unless_hung_up(error);
+            return Ok(unless_closed(error)?);
         }
     }
     if let Err(error) = printer.end() {
-        return unless_hung_up(error);
+        return Ok(unless_closed(error)?);
     }
     damaged.map_or(Ok(()), |error| Err(error.into()))
-}
-
-/// Whoever reads the output may stop reading it.
-fn unless_hung_up(error: io::Error) -> Result<(), Box<dyn Error>> {
-    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) }
 }
 
 /// Writes frames, and counts those that were not read whole.

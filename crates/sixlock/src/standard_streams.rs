@@ -25,12 +25,12 @@ pub(crate) fn write_error(text: Arguments<'_>) {
 pub(crate) fn write_output(text: Arguments<'_>) {
     let mut output = io::stdout().lock();
     let written = output.write_fmt(text).and_then(|()| output.flush());
-    if let Err(error) = written.or_else(ended) {
+    if let Err(error) = written.or_else(unless_closed) {
         to_stderr!("sixlock: standard output: {error}");
     }
 }
 
-/// Takes it for success that nobody reads any more.
-fn ended(error: io::Error) -> io::Result<()> {
+/// Takes it for success that nobody reads the output any more.
+pub(crate) fn unless_closed(error: io::Error) -> io::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }
