@@ -19,6 +19,9 @@ pub trait Version {
     type Parameters: Parameters;
     /// A message that is sent.
     type Message: OutgoingMessage;
+
+    /// Whether a message of a peer that is connected asks for another handshake.
+    fn is_renegotiation(kind: HandshakeType) -> bool;
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
@@ -37,6 +40,18 @@ pub trait Parameters {
 
     /// The random value of the client's hello.
     fn client_random(&self) -> &[u8; RANDOM];
+
+    /// What stands in the peer's protected records, where they carry connection ids.
+    fn own_id(&self) -> ConnectionId;
+
+    /// The longest content that may be sent, and the longest that may come.
+    fn limits(&self) -> (u16, u16);
+
+    /// The alert for a peer whose proof failed, and its epoch: `epoch` unless its certificate or signature was refused.
+    fn alert(&self, epoch: u16) -> (AlertDescription, u16);
+
+    /// Whether the handshake resumes an earlier session.
+    fn is_resumed(&self) -> bool;
 }
 
 /// Which side.
@@ -149,21 +164,6 @@ pub trait HandshakeRole: Sized {
 
     /// How records are protected once the keys can be derived.
     fn protect<C: Crypto>(crypto: &mut C, parameters: &ParametersOf<Self>) -> Self::Codec<C>;
-
-    /// What stands in the peer's protected records, where they carry connection ids.
-    fn own_id(parameters: &ParametersOf<Self>) -> ConnectionId;
-
-    /// The longest content that may be sent, and the longest that may come.
-    fn limits(parameters: &ParametersOf<Self>) -> (u16, u16);
-
-    /// What a peer is told that has not proved who it is, and in which epoch.
-    fn alert(parameters: &ParametersOf<Self>) -> (AlertDescription, u16);
-
-    /// Whether a message of a peer that is connected asks for another handshake.
-    fn is_renegotiation(kind: HandshakeType) -> bool;
-
-    /// Whether the handshake resumes an earlier session.
-    fn is_resumed(parameters: &ParametersOf<Self>) -> bool;
 }
 
 /// What the messages of a role are made of.

@@ -33,6 +33,10 @@ struct Tiny;
 impl Version for Tiny {
     type Parameters = Secrets;
     type Message = Message;
+
+    fn is_renegotiation(_: HandshakeType) -> bool {
+        false
+    }
 }
 
 /// What the messages are made of.
@@ -57,6 +61,22 @@ impl Parameters for Secrets {
 
     fn client_random(&self) -> &[u8; RANDOM] {
         &self.random
+    }
+
+    fn own_id(&self) -> ConnectionId {
+        ConnectionId::EMPTY
+    }
+
+    fn limits(&self) -> (u16, u16) {
+        (0, 0)
+    }
+
+    fn alert(&self, _: u16) -> (AlertDescription, u16) {
+        (AlertDescription::DECRYPT_ERROR, PLAIN)
+    }
+
+    fn is_resumed(&self) -> bool {
+        false
     }
 }
 
@@ -270,26 +290,6 @@ impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
 
     fn protect<C: Crypto>(_: &mut C, parameters: &Secrets) -> Sum {
         Sum(parameters.random[0] | 1)
-    }
-
-    fn own_id(_: &Secrets) -> ConnectionId {
-        ConnectionId::EMPTY
-    }
-
-    fn limits(_: &Secrets) -> (u16, u16) {
-        (0, 0)
-    }
-
-    fn alert(_: &Secrets) -> (AlertDescription, u16) {
-        (AlertDescription::DECRYPT_ERROR, PLAIN)
-    }
-
-    fn is_renegotiation(_: HandshakeType) -> bool {
-        false
-    }
-
-    fn is_resumed(_: &Secrets) -> bool {
-        false
     }
 }
 

@@ -149,10 +149,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let Some(handshake) = self.handshake.get() else { return };
         let parameters = &handshake.state.parameters;
         if R::CONNECTION_IDS {
-            self.own_id = R::own_id(parameters);
+            self.own_id = parameters.own_id();
         }
         if R::RECORD_LIMITS {
-            (self.send_limit, self.receive_limit) = R::limits(parameters);
+            (self.send_limit, self.receive_limit) = parameters.limits();
         }
         self.protection = Slot::Full(R::protect(crypto, parameters));
     }
@@ -237,7 +237,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     #[inline(never)]
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(handshake) = self.handshake.get() else { return };
-        let (description, epoch) = R::alert(&handshake.state.parameters);
+        let (description, epoch) = handshake.state.parameters.alert(R::ALERT_EPOCH);
         self.alert = Some((Alert::fatal(description), epoch));
         self.fail(cx, Failure::Authentication);
     }

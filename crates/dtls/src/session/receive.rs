@@ -9,7 +9,8 @@ use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::Incoming;
 use crate::engine::record::{self, PLAIN, RecordCodec};
 use crate::engine::role::{
-    HandshakeContext, HandshakeRole, HandshakeState, MessageOf, Outcome, OutcomeOf, PassedOver, Target,
+    HandshakeContext, HandshakeRole, HandshakeState, MessageOf, Outcome, OutcomeOf, Parameters, PassedOver,
+    Target, Version,
 };
 use crate::engine::round_trip::RoundTrips;
 
@@ -313,7 +314,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         self.phase = Phase::Connected;
         self.pending.connected = true;
         cx.counters.count(Counter::DtlsHandshakes);
-        if R::RESUMPTION && R::is_resumed(parameters) {
+        if R::RESUMPTION && parameters.is_resumed() {
             cx.counters.count(Counter::DtlsResumptions);
         }
     }
@@ -345,7 +346,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                     cx.counters.count(Counter::DtlsRetransmissions);
                     handshake.state.outgoing.again();
                 }
-                _ if R::is_renegotiation(header.kind) && self.alert.is_none() => {
+                _ if R::Version::is_renegotiation(header.kind) && self.alert.is_none() => {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
                     self.alert = Some((Alert { level, description }, R::DATA_EPOCH));
                 }

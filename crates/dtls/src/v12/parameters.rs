@@ -121,6 +121,23 @@ impl<F: FeatureSet> Parameters for HandshakeParameters<F> {
     fn client_random(&self) -> &[u8; RANDOM] {
         &self.client_random
     }
+
+    fn own_id(&self) -> ConnectionId {
+        self.connection_ids().map_or(ConnectionId::EMPTY, |(own, _)| own)
+    }
+
+    fn limits(&self) -> (u16, u16) {
+        (self.limits.send, self.limits.receive)
+    }
+
+    fn alert(&self, epoch: u16) -> (AlertDescription, u16) {
+        let refusal = self.keys.get().and_then(|keys| keys.refusal);
+        refusal.map_or((AlertDescription::DECRYPT_ERROR, epoch), |description| (description, PLAIN))
+    }
+
+    fn is_resumed(&self) -> bool {
+        self.resumed
+    }
 }
 
 impl<F: FeatureSet> HandshakeParameters<F> {
@@ -181,13 +198,6 @@ impl<F: FeatureSet> HandshakeParameters<F> {
     pub(crate) fn task(&self, operation: KeyOperation) -> Option<Task<'_>> {
         let (keys, certificates) = (self.keys.get()?, self.certificates.get()?);
         keys.task(operation, certificates.body())
-    }
-
-    /// What a peer is told that has not proved who it is, and in which epoch: in `epoch` unless its certificate or signature was
-    /// refused.
-    pub(crate) fn alert(&self, epoch: u16) -> (AlertDescription, u16) {
-        let refusal = self.keys.get().and_then(|keys| keys.refusal);
-        refusal.map_or((AlertDescription::DECRYPT_ERROR, epoch), |description| (description, PLAIN))
     }
 
     /// The server's ticket, if it was taken.

@@ -21,8 +21,8 @@ use crate::engine::record::PLAIN;
 use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
-    Answer, Completion, ConnectionId, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState,
-    TicketOffer, Work,
+    Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState, TicketOffer,
+    Work,
 };
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
@@ -558,25 +558,5 @@ impl<P: Profile> HandshakeRole for Server<P> {
 
     fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
         schedule::protect(crypto, Side::Server, parameters)
-    }
-
-    fn own_id(parameters: &HandshakeParameters<P::Features>) -> ConnectionId {
-        parameters.connection_ids().map_or(ConnectionId::EMPTY, |(own, _)| own)
-    }
-
-    fn limits(parameters: &HandshakeParameters<P::Features>) -> (u16, u16) {
-        (parameters.limits.send, parameters.limits.receive)
-    }
-
-    fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {
-        parameters.alert(Self::ALERT_EPOCH)
-    }
-
-    fn is_renegotiation(kind: HandshakeType) -> bool {
-        matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)
-    }
-
-    fn is_resumed(parameters: &HandshakeParameters<P::Features>) -> bool {
-        parameters.resumed
     }
 }

@@ -6,9 +6,9 @@ use sixlock_base::Entropy;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, CertificateRequest, CertificateType, ECDSA_SIGN, EphemeralPskServer, Finished,
-    HandshakeHeader, HandshakeType, HelloVerifyRequest, Names, NewSessionTicket, ServerHello,
-    ServerKeyExchange, SignatureAlgorithm, SignedKeyExchange, Window,
+    CertificateRequest, CertificateType, ECDSA_SIGN, EphemeralPskServer, Finished, HandshakeHeader,
+    HandshakeType, HelloVerifyRequest, Names, NewSessionTicket, ServerHello, ServerKeyExchange,
+    SignatureAlgorithm, SignedKeyExchange, Window,
 };
 
 use self::hello::{Hello, take_hello};
@@ -24,7 +24,7 @@ use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
 use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::engine::transcript::Transcript;
-use crate::{Answer, Completion, ConnectionId, Error, FeatureSet, Full, OptionalPart, Profile, Work};
+use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Work};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -547,26 +547,6 @@ impl<P: Profile> HandshakeRole for Client<P> {
 
     fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
         schedule::protect(crypto, Side::Client, parameters)
-    }
-
-    fn own_id(parameters: &HandshakeParameters<P::Features>) -> ConnectionId {
-        parameters.connection_ids().map_or(ConnectionId::EMPTY, |(own, _)| own)
-    }
-
-    fn limits(parameters: &HandshakeParameters<P::Features>) -> (u16, u16) {
-        (parameters.limits.send, parameters.limits.receive)
-    }
-
-    fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {
-        parameters.alert(Self::ALERT_EPOCH)
-    }
-
-    fn is_renegotiation(kind: HandshakeType) -> bool {
-        matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)
-    }
-
-    fn is_resumed(parameters: &HandshakeParameters<P::Features>) -> bool {
-        parameters.resumed
     }
 }
 
