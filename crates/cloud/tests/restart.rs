@@ -2,14 +2,13 @@
 
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
-mod crash;
 
 use std::path::Path;
 
 use client::Client;
-use crash::copy;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::SessionState;
+use sixlock_testing::crash::copy;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";

@@ -3,18 +3,17 @@
 
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
-mod crash;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
 use std::path::Path;
 
 use client::{Client, metric};
-use crash::copy;
 use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{Config, Device, Enrolled, ResourceId, Rotation, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
+use sixlock_testing::crash::copy;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";

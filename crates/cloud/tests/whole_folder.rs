@@ -1,15 +1,13 @@
 //! A data folder that is not whole is refused in words, and left as it is.
 
-mod crash;
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crash::copy;
 use sixlock_cloud::{
     Config, Device, Error, Offline, Proof, StartError, Store, back_up, replace_private, restore, start,
 };
+use sixlock_testing::crash::copy;
 
 /// A folder in which a cloud has run, with a device.
 async fn folder() -> tempfile::TempDir {

@@ -90,18 +90,18 @@ impl Store {
     pub async fn has_key(&self, resource: ResourceId, key: &Secret, now: i64) -> Result<bool, Error> {
         let is_it = |known: &Known| constant_time_eq(known.key.bytes(), key.bytes());
         let sent = || self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let forgotten = {
-            let mut sent = sent();
-            if sent.get(&resource, now).is_some_and(is_it) {
+        let revocations = {
+            let sent = sent();
+            if sent.get(resource, now).is_some_and(is_it) {
                 return Ok(true);
             }
-            sent.forgotten()
+            sent.revocations()
         };
         // It may be another that is good as well.
         let known = self.keys_of(resource, now).await?.into_iter().find(is_it);
         let is_known = known.is_some();
         if let Some(known) = known {
-            sent().insert(resource, known, forgotten);
+            sent().insert(known, revocations);
         }
         Ok(is_known)
     }

@@ -20,7 +20,6 @@ mod ids;
 mod import;
 pub mod journal;
 mod known;
-mod known_keys;
 mod latest;
 mod master_key;
 mod open;
@@ -37,6 +36,7 @@ mod rotation;
 mod schema;
 pub mod sealed;
 pub mod secrets;
+mod sent_keys;
 mod sign_in_files;
 pub mod snapshot;
 mod snapshot_note;
@@ -65,7 +65,6 @@ pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
 };
 pub use known::{Known, KnownKey};
-pub use known_keys::KnownKeys;
 pub use latest::Latest;
 pub use master_key::MasterKey;
 pub use parsers::Parser;

@@ -67,7 +67,7 @@ impl Store {
             master: Arc::new(master),
             own: Arc::new(own),
             poller_changes: Arc::default(),
-            doors: Arc::default(),
+            revocations: Arc::default(),
             sent: Arc::default(),
             ends: Arc::default(),
             access: watch::Sender::new(()),

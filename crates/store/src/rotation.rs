@@ -1,4 +1,4 @@
-//! How credentials are replaced and how they end. The doors are told, and close what rests on them.
+//! How credentials are replaced and how they end. The servers that hold sessions are told, and close those that rest on them.
 
 use std::sync::PoisonError;
 
@@ -15,7 +15,7 @@ use crate::revocation::Revocation;
 use crate::secrets::Secret;
 use crate::store::Store;
 
-/// Revocations that wait for the doors; beyond, whoever revokes waits.
+/// Revocations that wait for the server that holds the sessions; beyond, the one who revokes waits.
 const REVOCATIONS: usize = 64;
 
 /// How a resource's credential is replaced.
@@ -54,8 +54,8 @@ pub struct Rotated {
 impl Store {
     /// The revocations from now on. There is one listener.
     pub fn revocations(&self) -> mpsc::Receiver<Revocation> {
-        let (doors, revocations) = mpsc::channel(REVOCATIONS);
-        let _ = self.doors.set(doors);
+        let (sender, revocations) = mpsc::channel(REVOCATIONS);
+        let _ = self.revocations.set(sender);
         revocations
     }
 
@@ -63,17 +63,17 @@ impl Store {
     /// no new session can.
     pub async fn revoke(&self, credentials: Vec<CredentialId>) {
         if !credentials.is_empty() {
-            self.tell_doors(credentials, None).await;
+            self.close_sessions(credentials, None).await;
         }
     }
 
-    async fn tell_doors(&self, ended: Vec<CredentialId>, replaced: Option<CredentialId>) {
+    async fn close_sessions(&self, ended: Vec<CredentialId>, replaced: Option<CredentialId>) {
         let (closed, all_closed) = oneshot::channel();
         let revocation = Revocation { credentials: ended.into_iter().collect(), replaced, closed };
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).forget(|known| revocation.is_of(known));
-        let Some(doors) = self.doors.get() else { return };
-        // Doors that are gone have closed all sessions.
-        if doors.send(revocation).await.is_ok() {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).revoke(|known| revocation.is_of(known));
+        let Some(sender) = self.revocations.get() else { return };
+        // A server that is gone has closed all sessions.
+        if sender.send(revocation).await.is_ok() {
             let _ = all_closed.await;
         }
     }
@@ -84,7 +84,7 @@ impl Store {
         let store = self.clone();
         to_its_end(async move {
             let (rotated, ended, replaced) = store.replace(resource, rotation, now).await?;
-            store.tell_doors(ended, replaced).await;
+            store.close_sessions(ended, replaced).await;
             store.ends.notify_one();
             Ok(rotated)
         })

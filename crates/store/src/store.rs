@@ -8,13 +8,12 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 
 use crate::changes::Changes;
 use crate::hashing::Hasher;
-use crate::ids::ResourceId;
 use crate::journal::Queue;
-use crate::known_keys::KnownKeys;
 use crate::master_key::MasterKey;
 use crate::poller_changes::PollerChanges;
 use crate::public_keys::OwnKeys;
 use crate::revocation::Revocation;
+use crate::sent_keys::SentKeys;
 
 /// The store. Clones share it.
 #[derive(Clone)]
@@ -30,10 +29,10 @@ pub struct Store {
     pub(crate) changes: Changes,
     pub(crate) master: Arc<MasterKey>,
     pub(crate) own: Arc<OwnKeys>,
-    /// Who closes the sessions of credentials that end; nobody where no sessions are.
-    pub(crate) doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
+    /// Where the servers that hold sessions learn which credentials end; empty if there is no such server.
+    pub(crate) revocations: Arc<OnceLock<mpsc::Sender<Revocation>>>,
     /// The keys that devices have sent with requests lately.
-    pub(crate) sent: Arc<std::sync::Mutex<KnownKeys<ResourceId>>>,
+    pub(crate) sent: Arc<std::sync::Mutex<SentKeys>>,
     /// Tells that a credential was given an end.
     pub(crate) ends: Arc<Notify>,
     /// The pollers that were changed.

@@ -1,15 +1,13 @@
 //! The store: what was acknowledged is there after reopening, once.
 
-mod crash;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use crash::copy;
 use sixlock_store::{
     Append, Device, Error, Idempotency, LONGEST_PAGE, Page, Proof, Reading, ResourceId, Rotation,
     STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
 };
+use sixlock_testing::crash::copy;
 
 const NOW: i64 = 1_000_000;
 const ALL: Page = Page { limit: LONGEST_PAGE, from: None, until: None };

@@ -1,11 +1,13 @@
 //! What the tests of all crates share. A [`Rig`] lends a machine its time, entropy, counter ranges and counters; the entropy is
 //! [`Random`] from a seed, [`Fixed`] or the [`System`]'s, and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send, and an
-//! [`Authority`] issues certificates. A [`Recording`] keeps what a machine writes. [`ipsec`] has hosts that protect what they say.
+//! [`Authority`] issues certificates. A [`Recording`] keeps what a machine writes. [`ipsec`] has hosts that protect what they say, and
+//! [`crash`] copies a folder as a crash leaves it.
 //!
 //! Crates have it as a development dependency only. The unit tests of a crate that it imports see that crate twice: they use no
 //! type of theirs that they got from here.
 
 mod authority;
+pub mod crash;
 mod entropy;
 pub mod ipsec;
 pub mod packets;

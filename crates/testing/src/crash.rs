@@ -1,11 +1,11 @@
-//! What a crash leaves.
+//! What a crash leaves of a folder of files.
 
 use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 /// Copies the files in a folder to another as a crash would leave them: nothing was closed, no checkpoint was made, and what the processes
 /// shared is gone. A file that goes meanwhile, as the journal does a moment after the cloud, has them all copied again.
-pub(crate) fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     let try_copy = || -> Result<()> {
         for copied in std::fs::read_dir(to)? {
             std::fs::remove_file(copied?.path())?;
