@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes every door, or those named. Usage: scripts/fuzz.sh SECONDS [DOOR...]
+# Fuzzes every entry point, or those named. Usage: scripts/fuzz.sh SECONDS [ENTRY_POINT...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-seconds=${1:?usage: scripts/fuzz.sh SECONDS [DOOR...]}
+seconds=${1:?usage: scripts/fuzz.sh SECONDS [ENTRY_POINT...]}
 shift
 ensure_rust
 ensure_nightly
@@ -21,16 +21,16 @@ fi
 fuzz=(cargo "+$NIGHTLY" fuzz)
 options=(--sanitizer none --debug-assertions --target-dir "${CARGO_TARGET_DIR:-$PWD/target}/fuzz")
 "${fuzz[@]}" build "${options[@]}"
-for door in "$@"; do
+for entry_point in "$@"; do
     # What is found goes to the first folder; seeds are only read.
-    mkdir -p "fuzz/corpus/$door"
+    mkdir -p "fuzz/corpus/$entry_point"
     log=$(mktemp)
-    if "${fuzz[@]}" run "${options[@]}" "$door" "fuzz/corpus/$door" "fuzz/seeds/$door" -- \
+    if "${fuzz[@]}" run "${options[@]}" "$entry_point" "fuzz/corpus/$entry_point" "fuzz/seeds/$entry_point" -- \
         -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1024 >"$log" 2>&1; then
-        printf '%-14s %s\n' "$door" "$(grep -E '^Done' "$log")"
+        printf '%-14s %s\n' "$entry_point" "$(grep -E '^Done' "$log")"
         rm "$log"
     else
         cat "$log"
-        fail "The door $door has a defect. Its input is in fuzz/artifacts/$door/: put it into fuzz/seeds/$door/, and see it with: cargo test -p sixlock-doors"
+        fail "The entry point $entry_point has a defect. Its input is in fuzz/artifacts/$entry_point/: put it into fuzz/seeds/$entry_point/, and see it with: cargo test -p sixlock-entry-points"
     fi
 done

@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    sixlock_doors::door("coap_message")(input);
+    sixlock_entry_points::entry_point("coap_message")(input);
 });

@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    sixlock_doors::door("dtls_client")(input);
+    sixlock_entry_points::entry_point("dtls_client")(input);
 });

@@ -140,7 +140,7 @@ pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usi
         post: Target::cloud(address),
         proofs,
     };
-    let plain = cloud.coap.ok_or_else(|| io::Error::other("the cloud has no plain door"))?;
+    let plain = cloud.coap.ok_or_else(|| io::Error::other("the cloud does not speak plain CoAP"))?;
     let offers = vec![
         offer(Protection::Plain, plain, in_queries.collect()),
         offer(Protection::PreSharedKey, cloud.coaps, shared.iter().map(Proof::from).collect()),

@@ -1,6 +1,6 @@
 //! The kernel's own account of the order: a post is in the log, the log is on the disk, and then it is acknowledged.
 //!
-//! The cloud runs under strace, with its plain door open, so that the trace shows what it sends. Each post holds a
+//! The cloud runs under strace, with plain CoAP on, so that the trace shows what it sends. Each post holds a
 //! value whose eight bytes stand nowhere else: by them its page is found among what is written to the log.
 
 use std::io::ErrorKind;

@@ -99,7 +99,7 @@ export interface Network {
 export interface AuditLine {
   id?: number;
   time: number;
-  door?: string;
+  scheme?: string;
   from?: string;
   /** Why somebody was refused. */
   reason?: string;
@@ -110,7 +110,7 @@ export interface AuditLine {
   lost?: number;
 }
 
-/** Where the cloud's doors listen, as `address:port`; plain CoAP may be off. */
+/** Where the cloud's servers listen, as `address:port`; plain CoAP may be off. */
 export interface Endpoints {
   http: string;
   coap: string | null;

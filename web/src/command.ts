@@ -13,14 +13,14 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Where a device finds a door: one that listens on all addresses is at the one that the page came from. */
+/** Where a device finds a server: one that listens on all addresses is at the one that the page came from. */
 export function reachable(endpoint: string, pageHost: string): string {
   const at = endpoint.lastIndexOf(":");
   const host = endpoint.slice(0, at);
   return ["0.0.0.0", "[::]"].includes(host) ? `${pageHost}${endpoint.slice(at)}` : endpoint;
 }
 
-/** The line for a shell that posts a reading as the device would; nothing where the door it needs is shut. */
+/** The line for a shell that posts a reading as the device would; nothing where the server it needs is off. */
 export function postCommand(
   device: ResourceWithKey,
   endpoints: Endpoints,

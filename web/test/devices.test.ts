@@ -16,7 +16,7 @@ const device = {
 };
 const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
 
-test("the shown line posts over DTLS to the cloud's door", () => {
+test("the shown line posts over DTLS to the cloud's server", () => {
   expect(postCommand(device, endpoints, "127.0.0.1")).toBe(
     `coap-client-openssl -u greenhouse -k Ab_-9 -m post -t 110 -e '[{"n":"temperature","u":"Cel","v":21.4}]' ` +
       "coaps://127.0.0.1:5684/resources/data",
@@ -31,7 +31,7 @@ test("a device with a public key posts with the files that hold its private key 
   );
 });
 
-test("a device without DTLS needs the plain door", () => {
+test("a device without DTLS needs plain CoAP", () => {
   const plain = { ...device, mode: "none" };
   expect(postCommand(plain, endpoints, "127.0.0.1")).toBeUndefined();
   const line = postCommand(plain, { ...endpoints, coap: "127.0.0.1:5683" }, "127.0.0.1");
@@ -44,7 +44,7 @@ test("nothing in a name ends a word of the shell", () => {
   expect(shellWord("")).toBe("''");
 });
 
-test("a door on all addresses is at the page's own", () => {
+test("a server on all addresses is at the page's own", () => {
   expect(reachable("0.0.0.0:5684", "cloud.example")).toBe("cloud.example:5684");
   expect(reachable("[::]:5684", "cloud.example")).toBe("cloud.example:5684");
   expect(reachable("[::1]:5684", "cloud.example")).toBe("[::1]:5684");

@@ -1,4 +1,4 @@
-//! Who may do what: the one policy of both doors. It is asked before any handler runs, and what it does not allow
+//! Who may do what: the one policy of HTTP and CoAP. It is asked before any handler runs, and what it does not allow
 //! is refused.
 
 use sixlock_store::{ResourceId, UserId};

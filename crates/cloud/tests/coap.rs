@@ -1,4 +1,4 @@
-//! The CoAP doors as a device finds them: real datagrams, the DTLS client that devices run, a real cloud.
+//! The CoAP server as a device finds it: real datagrams, the DTLS client that devices run, a real cloud.
 
 #[allow(dead_code, reason = "restarts are elsewhere")]
 mod client;
@@ -28,7 +28,7 @@ fn post(id: u16, token: &[u8], query: &[&str], value: f64) -> Vec<u8> {
     datagram[..len].to_vec()
 }
 
-/// Asks for the resource, at the plain door.
+/// Asks for the resource, over plain CoAP.
 fn get(id: u16, query: &[&str]) -> Vec<u8> {
     let mut datagram = [0; 256];
     let mut builder = Builder::new(&mut datagram, Type::Confirmable, Code::GET, id, b"g").unwrap();
@@ -40,7 +40,7 @@ fn get(id: u16, query: &[&str]) -> Vec<u8> {
     datagram[..len].to_vec()
 }
 
-/// A key as it is sent at the plain door.
+/// A key as it is sent over plain CoAP.
 fn sent(key: &[u8]) -> String {
     format!("key={}", std::str::from_utf8(key).unwrap())
 }
@@ -147,7 +147,7 @@ async fn a_reading_posted_over_dtls_is_stored_when_it_is_acknowledged() {
     let refusals = cloud.refusals().await;
     assert_eq!(refusals.len(), 1);
     assert_eq!(
-        (&refusals[0]["door"], &refusals[0]["reason"]),
+        (&refusals[0]["scheme"], &refusals[0]["reason"]),
         (&"coaps".into(), &"anothers_resource".into())
     );
 }
@@ -246,7 +246,7 @@ async fn with_its_resource_a_device_loses_its_session_and_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_metrics_count_what_happened_at_the_doors() {
+async fn the_metrics_count_what_happened_at_the_servers() {
     let cloud = start(2).await;
     let client = cloud.connect("node-1", KEY).await.unwrap();
     let (client, _) = ask(client, post(1, b"aaaa", &[], 1.5)).await;
@@ -257,11 +257,11 @@ async fn the_metrics_count_what_happened_at_the_doors() {
     assert!(cloud.get("/metrics", "guess").await.starts_with("HTTP/1.1 401"));
     let metrics = cloud.get_as_administrator("/metrics").await;
     for line in [
-        r#"sixlock_requests_total{door="coaps",status="204"} 1"#,
-        r#"sixlock_requests_total{door="coaps",status="403"} 1"#,
-        r#"sixlock_requests_total{door="http",status="401"} 1"#,
-        r#"sixlock_refusals_total{door="coaps",reason="anothers_resource"} 1"#,
-        r#"sixlock_refusals_total{door="coaps",reason="wrong_key"} 1"#,
+        r#"sixlock_requests_total{scheme="coaps",status="204"} 1"#,
+        r#"sixlock_requests_total{scheme="coaps",status="403"} 1"#,
+        r#"sixlock_requests_total{scheme="http",status="401"} 1"#,
+        r#"sixlock_refusals_total{scheme="coaps",reason="anothers_resource"} 1"#,
+        r#"sixlock_refusals_total{scheme="coaps",reason="wrong_key"} 1"#,
         r#"sixlock_handshakes_total{outcome="connected"} 1"#,
         r#"sixlock_handshakes_total{outcome="failed"} 1"#,
         "sixlock_sessions 1",
@@ -362,7 +362,7 @@ async fn a_key_that_is_remembered_ends_when_its_time_comes_though_nothing_can_be
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_plain_door_asks_for_the_key_of_the_resource() {
+async fn plain_coap_asks_for_the_key_of_the_resource() {
     let cloud = start(1).await;
     let id = format!("id={}", cloud.nodes[0].0);
     assert_eq!(cloud.plain(post(1, b"a", &[&id, "key=0123456789abcdef"], 1.5)).await, Some(Code::CHANGED));
@@ -376,7 +376,7 @@ async fn the_plain_door_asks_for_the_key_of_the_resource() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_the_plain_door_remembers_is_refused_at_once_when_it_is_removed_or_replaced() {
+async fn a_key_that_plain_coap_remembers_is_refused_at_once_when_it_is_removed_or_replaced() {
     let cloud = start(3).await;
     let ask = async |node: usize, key: &[u8]| {
         let id = format!("id={}", cloud.nodes[node].0);
@@ -399,7 +399,7 @@ async fn a_key_that_the_plain_door_remembers_is_refused_at_once_when_it_is_remov
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_plain_door_is_closed_unless_it_is_switched_on() {
+async fn plain_coap_is_off_unless_it_is_switched_on() {
     let directory = tempfile::tempdir().unwrap();
     let off = Config { coap: None, ..config(directory.path()) };
     let running = sixlock_cloud::start(off, None).await.unwrap();
@@ -427,7 +427,7 @@ async fn a_post_that_was_stored_before_a_restart_is_not_stored_again_after_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_bytes_come_the_doors_stay_open() {
+async fn whatever_bytes_come_the_servers_stay_open() {
     let cloud = start(1).await;
     let client = cloud.connect("node-1", KEY).await.unwrap();
     let (secure, plain) = (cloud.running.coaps, cloud.running.coap.unwrap());

@@ -1,4 +1,4 @@
-//! The HTTP door as a client sees it, over real connections to a real cloud.
+//! The HTTP server as a client sees it, over real connections to a real cloud.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

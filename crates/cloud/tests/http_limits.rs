@@ -1,4 +1,4 @@
-//! What the HTTP door does when there is too much: of connections, passwords, feeds and missed points.
+//! What the HTTP server does when there is too much: of connections, passwords, feeds and missed points.
 
 mod web_client;
 

@@ -1,4 +1,4 @@
-//! Observers at the plain door: what they are told, and when no more.
+//! Observers over plain CoAP: what they are told, and when no more.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;

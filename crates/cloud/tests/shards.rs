@@ -50,7 +50,7 @@ async fn a_session_goes_on_whichever_thread_hears_its_device_at_another_address(
         assert!(passed.is_some_and(|passed| passed > 0), "{passed:?} datagrams were handed over");
         assert_eq!(metric(http, "sixlock_dtls_handshakes_total"), Some(1));
         assert_eq!(
-            metric(http, r#"sixlock_requests_total{door="coaps",status="205"}"#),
+            metric(http, r#"sixlock_requests_total{scheme="coaps",status="205"}"#),
             Some(ADDRESSES.into())
         );
         assert_eq!(metric(http, "sixlock_sessions"), Some(1));

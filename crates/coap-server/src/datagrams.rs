@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use sixlock_dtls::is_client_hello;
-use sixlock_endpoint::Door;
+use sixlock_endpoint::Transport;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
@@ -50,9 +50,9 @@ impl Incoming {
         self.datagrams.len()
     }
 
-    /// Returns whether the datagram number `n`, received through `door`, begins with a ClientHello.
-    pub(crate) fn is_hello(&mut self, door: Door, n: usize) -> bool {
-        door == Door::Secure && self.get(n).is_some_and(|(datagram, _)| is_client_hello(datagram))
+    /// Returns whether the datagram number `n`, received through `scheme`, begins with a ClientHello.
+    pub(crate) fn is_hello(&mut self, transport: Transport, n: usize) -> bool {
+        transport == Transport::Dtls && self.get(n).is_some_and(|(datagram, _)| is_client_hello(datagram))
     }
 
     /// The datagram number `n`, and where it came from.
@@ -78,7 +78,7 @@ pub(crate) struct Outgoing {
 }
 
 struct Queued {
-    door: Door,
+    transport: Transport,
     to: SocketAddr,
     /// Where it begins.
     start: usize,
@@ -95,7 +95,7 @@ impl Outgoing {
     pub(crate) fn push(
         &mut self,
         room: usize,
-        write: impl FnOnce(&mut [u8]) -> Option<(Door, SocketAddr, usize)>,
+        write: impl FnOnce(&mut [u8]) -> Option<(Transport, SocketAddr, usize)>,
     ) -> bool {
         let start = self.datagrams.last().map_or(0, |last| last.start + last.length);
         let end = start + room;
@@ -103,14 +103,14 @@ impl Outgoing {
             self.bytes.resize(end, 0);
         }
         let written = self.bytes.get_mut(start..end).and_then(write);
-        self.datagrams.extend(written.map(|(door, to, length)| Queued { door, to, start, length }));
+        self.datagrams.extend(written.map(|(transport, to, length)| Queued { transport, to, start, length }));
         written.is_some()
     }
 
     /// Sends the datagrams for this socket. One that cannot be sent is lost: its receiver asks again.
-    pub(crate) async fn send(&self, door: Door, socket: &UdpSocket) {
+    pub(crate) async fn send(&self, transport: Transport, socket: &UdpSocket) {
         let datagrams: Vec<&Queued> =
-            self.datagrams.iter().filter(|datagram| datagram.door == door).collect();
+            self.datagrams.iter().filter(|datagram| datagram.transport == transport).collect();
         let mut rest = &datagrams[..];
         while !rest.is_empty() {
             match socket.try_io(Interest::WRITABLE, || self.give(socket, rest)) {
@@ -165,13 +165,13 @@ mod tests {
                 let length = if too_long { 70_000 } else { usize::from(n) };
                 assert!(outgoing.push(length + 10, |room| {
                     room[..length].fill(n);
-                    Some((Door::Secure, to, length))
+                    Some((Transport::Dtls, to, length))
                 }));
             }
-            assert!(outgoing.push(10, |_| Some((Door::Plain, to, 10))), "this is for another socket");
+            assert!(outgoing.push(10, |_| Some((Transport::Udp, to, 10))), "this is for another socket");
             assert!(!outgoing.push(10, |_| None));
             assert!(outgoing.is_full());
-            outgoing.send(Door::Secure, &sender).await;
+            outgoing.send(Transport::Dtls, &sender).await;
             let (mut incoming, mut got) = (Incoming::new(), Vec::new());
             while got.len() < 3 * BATCH - 1 {
                 receiver.readable().await.unwrap();

@@ -182,7 +182,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use sixlock_coap_msg::Code;
-    use sixlock_endpoint::{Config, Door, Endpoint};
+    use sixlock_endpoint::{Config, Endpoint, Transport};
     use tokio::sync::oneshot;
 
     use super::*;
@@ -206,7 +206,7 @@ mod tests {
         fn get(&mut self, port: u16) -> (Instant, (PeerId, Token), Peer) {
             let from = (Ipv4Addr::LOCALHOST, port).into();
             let mut get = [0x40, 1, 0, 7];
-            let asked = self.endpoint.handle(&mut self.context.cx(), Door::Plain, from, &mut get);
+            let asked = self.endpoint.handle(&mut self.context.cx(), Transport::Udp, from, &mut get);
             let asked = asked.request.expect("it is a request");
             let key = (asked.id.peer(), Token::of(&asked.message));
             (self.context.cx().now, key, Peer::plain(from))

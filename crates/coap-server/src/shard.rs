@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use sixlock_base::Counter;
-use sixlock_endpoint::{Door, Event, Notified, Outcome, SessionId};
+use sixlock_endpoint::{Event, Notified, Outcome, SessionId, Transport};
 use tokio::sync::watch;
 use tokio::time::Sleep;
 
@@ -88,31 +88,36 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     /// Receives what waits at a socket, as much as one call of the system gives: then the other sockets get their turn.
-    async fn on_readable(&mut self, ready: io::Result<Door>, incoming: &mut Incoming) {
-        let Ok(door) = ready else { return tokio::time::sleep(AFTER_ERROR).await };
-        if self.io.receive(door, incoming).is_err() {
+    async fn on_readable(&mut self, ready: io::Result<Transport>, incoming: &mut Incoming) {
+        let Ok(transport) = ready else { return tokio::time::sleep(AFTER_ERROR).await };
+        if self.io.receive(transport, incoming).is_err() {
             return;
         }
         self.machine.lent.hold_clock();
         // Sessions come before clients that want one.
         for n in 0..incoming.len() {
-            if !incoming.is_hello(door, n) {
-                self.on_datagram(door, incoming.get(n)).await;
+            if !incoming.is_hello(transport, n) {
+                self.on_datagram(transport, incoming.get(n)).await;
             }
         }
         let more_waits = incoming.len() == BATCH;
         for n in 0..incoming.len() {
-            if incoming.is_hello(door, n) {
-                self.on_hello(door, incoming.get(n), more_waits).await;
+            if incoming.is_hello(transport, n) {
+                self.on_hello(transport, incoming.get(n), more_waits).await;
             }
         }
     }
 
     /// Takes a ClientHello if there is time for it.
-    async fn on_hello(&mut self, door: Door, datagram: Option<(&mut [u8], SocketAddr)>, more_waits: bool) {
+    async fn on_hello(
+        &mut self,
+        transport: Transport,
+        datagram: Option<(&mut [u8], SocketAddr)>,
+        more_waits: bool,
+    ) {
         let now = Instant::now();
         if self.authentication.share.admits(now, more_waits) {
-            self.on_datagram(door, datagram).await;
+            self.on_datagram(transport, datagram).await;
             self.authentication.share.took(now.elapsed());
         } else {
             self.machine.lent.counters.count(Counter::DtlsSessionsFull);
@@ -120,11 +125,15 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     /// Takes a datagram.
-    pub(crate) async fn on_datagram(&mut self, door: Door, datagram: Option<(&mut [u8], SocketAddr)>) {
+    pub(crate) async fn on_datagram(
+        &mut self,
+        transport: Transport,
+        datagram: Option<(&mut [u8], SocketAddr)>,
+    ) {
         let Some((mut rest, from)) = datagram else { return };
         while !rest.is_empty() {
             let (endpoint, mut cx) = self.machine.endpoint();
-            let received = endpoint.handle(&mut cx, door, from, rest);
+            let received = endpoint.handle(&mut cx, transport, from, rest);
             rest = received.rest;
             if let Some(shard) = received.elsewhere {
                 let passed = self.session_store.channel.forward(shard, from, rest);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sixlock_endpoint::Door;
+use sixlock_endpoint::Transport;
 use tokio::net::UdpSocket;
 
 use crate::datagrams::{Incoming, Outgoing};
@@ -27,19 +27,19 @@ impl ShardIo {
     }
 
     /// Waits until a socket can be read.
-    pub(crate) async fn readable(&self) -> io::Result<Door> {
+    pub(crate) async fn readable(&self) -> io::Result<Transport> {
         tokio::select! {
-            readable = self.secure.readable() => readable.map(|()| Door::Secure),
-            readable = readable(self.plain.as_ref()) => readable.map(|()| Door::Plain),
+            readable = self.secure.readable() => readable.map(|()| Transport::Dtls),
+            readable = readable(self.plain.as_ref()) => readable.map(|()| Transport::Udp),
         }
     }
 
     /// Receives what waits at a socket, as much as one call of the system gives.
-    pub(crate) fn receive(&self, door: Door, incoming: &mut Incoming) -> io::Result<()> {
-        match (door, &self.plain) {
-            (Door::Secure, _) => incoming.receive(&self.secure),
-            (Door::Plain, Some(plain)) => incoming.receive(plain),
-            (Door::Plain, None) => Err(io::ErrorKind::NotConnected.into()),
+    pub(crate) fn receive(&self, transport: Transport, incoming: &mut Incoming) -> io::Result<()> {
+        match (transport, &self.plain) {
+            (Transport::Dtls, _) => incoming.receive(&self.secure),
+            (Transport::Udp, Some(plain)) => incoming.receive(plain),
+            (Transport::Udp, None) => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 
@@ -48,7 +48,7 @@ impl ShardIo {
         while self.outgoing.push(LONGEST_SENT, |buffer| {
             let (endpoint, mut cx) = machine.endpoint();
             let transmit = endpoint.poll_transmit(&mut cx, buffer)?;
-            Some((transmit.door, transmit.to, transmit.len))
+            Some((transmit.transport, transmit.to, transmit.len))
         }) {}
     }
 
@@ -59,9 +59,9 @@ impl ShardIo {
 
     /// Sends what waits.
     pub(crate) async fn send(&mut self) {
-        self.outgoing.send(Door::Secure, &self.secure).await;
+        self.outgoing.send(Transport::Dtls, &self.secure).await;
         if let Some(plain) = &self.plain {
-            self.outgoing.send(Door::Plain, plain).await;
+            self.outgoing.send(Transport::Udp, plain).await;
         }
         self.outgoing.clear();
     }

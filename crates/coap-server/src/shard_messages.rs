@@ -1,7 +1,7 @@
 //! What a shard does for others, and what it gets from them.
 
 use sixlock_dtls::SESSION_ID;
-use sixlock_endpoint::{Door, LONGEST_KEPT};
+use sixlock_endpoint::{LONGEST_KEPT, Transport};
 use zeroize::Zeroizing;
 
 use crate::directory::Directory;
@@ -24,7 +24,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     async fn on_shard_message(&mut self, message: ShardMessage) {
         match message {
             ShardMessage::Datagram { from, mut bytes } => {
-                self.on_datagram(Door::Secure, Some((&mut bytes, from))).await;
+                self.on_datagram(Transport::Dtls, Some((&mut bytes, from))).await;
             }
             // The client may have given up: then nobody waits for the answer.
             ShardMessage::Fetch { id, answer } => drop(answer.send(state_of(&mut self.machine, &id))),

@@ -22,7 +22,7 @@ pub struct Config {
     /// in all (no network counting for more than its share), handshakes end whose client stays silent for a third wait of
     /// the server's, or, if it was not heard since its hello, for a second.
     pub max_handshakes: u32,
-    /// How many peers of the plain door are remembered; 0 closes the door. When there are as many, a new one takes the
+    /// How many peers that speak plain CoAP are remembered; with 0 plain CoAP is off. When there are as many, a new one takes the
     /// place of the peer heard of longest ago, if nothing is under way with that; else its request is dropped.
     pub max_plain: u32,
     /// How long a session is to be unused before another may take its place.

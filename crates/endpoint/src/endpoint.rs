@@ -4,7 +4,7 @@ use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Error, OptionalPart, SESSION_ID};
 
-use crate::id::{Door, PeerId, Proof, RequestId, SessionId};
+use crate::id::{PeerId, Proof, RequestId, SessionId, Transport};
 use crate::plain::Plain;
 use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::Event;
@@ -43,8 +43,8 @@ pub struct Received<'d, A> {
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<A> {
-    /// Through which door.
-    pub door: Door,
+    /// The transport that it takes.
+    pub transport: Transport,
     /// Where to.
     pub to: A,
     /// Its length.
@@ -71,27 +71,27 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     pub fn handle<'d, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        door: Door,
+        transport: Transport,
         from: A,
         datagram: &'d mut [u8],
     ) -> Received<'d, A> {
-        match door {
-            Door::Secure => {
+        match transport {
+            Transport::Dtls => {
                 let Taken { incoming, elsewhere, rest } =
                     self.secure.handle(cx, &self.config, from, datagram);
                 let request = incoming.map(|(session, request)| {
                     let SessionId { slot, serial } = session;
-                    let id = RequestId { door, slot, serial, exchange: request.id };
+                    let id = RequestId { transport, slot, serial, exchange: request.id };
                     let longest_answer = self.secure.longest_answer(session);
                     Request { id, from, message: request.message, longest_answer, unverified: None }
                 });
                 Received { request, elsewhere, rest }
             }
-            Door::Plain => {
+            Transport::Udp => {
                 let most = AMPLIFICATION * datagram.len();
                 let request =
                     self.plain.handle(cx, &self.config, from, datagram).map(|(slot, serial, request)| {
-                        let id = RequestId { door, slot, serial, exchange: request.id };
+                        let id = RequestId { transport, slot, serial, exchange: request.id };
                         let unverified = (!self.plain.is_verified(slot)).then_some(most);
                         Request { id, from, message: request.message, longest_answer: usize::MAX, unverified }
                     });
@@ -100,7 +100,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         }
     }
 
-    /// The identity that the client of a session proved; none at the plain door, or if the session is gone.
+    /// The identity that the client of a session proved; `None` over plain CoAP, or if the session is gone.
     pub fn identity(&self, id: RequestId) -> Option<&[u8]> {
         self.secure.identity(id.session()?)
     }
@@ -126,9 +126,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         id: RequestId,
         diagnostic: &[u8],
     ) -> Result<(), RespondError> {
-        match id.door {
-            Door::Secure => self.respond(cx, id, Code::INTERNAL_SERVER_ERROR.into()),
-            Door::Plain => self.plain.challenge(cx, id.slot, id.serial, id.exchange, diagnostic),
+        match id.transport {
+            Transport::Dtls => self.respond(cx, id, Code::INTERNAL_SERVER_ERROR.into()),
+            Transport::Udp => self.plain.challenge(cx, id.slot, id.serial, id.exchange, diagnostic),
         }
     }
 
@@ -141,13 +141,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         confirmable: bool,
         answer: Answer<'_>,
     ) -> Result<(), RespondError> {
-        let PeerId { door, slot, serial } = peer;
-        match door {
-            Door::Secure => {
+        let PeerId { transport, slot, serial } = peer;
+        match transport {
+            Transport::Dtls => {
                 let session = SessionId { slot, serial };
                 self.secure.notify(cx, &self.config, session, token, confirmable, answer)
             }
-            Door::Plain => self.plain.notify(cx, &self.config, (slot, serial), token, confirmable, answer),
+            Transport::Udp => self.plain.notify(cx, &self.config, (slot, serial), token, confirmable, answer),
         }
     }
 
@@ -283,10 +283,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         out: &mut [u8],
     ) -> Option<Transmit<A>> {
         if let Some((to, len)) = self.secure.poll_transmit(cx, &self.config, out) {
-            return Some(Transmit { door: Door::Secure, to, len });
+            return Some(Transmit { transport: Transport::Dtls, to, len });
         }
         let (to, len) = self.plain.poll_transmit(cx, &self.config, out)?;
-        Some(Transmit { door: Door::Plain, to, len })
+        Some(Transmit { transport: Transport::Udp, to, len })
     }
 
     /// The next event. Sessions that are over go only when their end was told.

@@ -6,59 +6,59 @@ use crate::table::Slot;
 
 /// Which way datagrams come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Door {
+pub enum Transport {
     /// CoAP without protection.
-    Plain,
+    Udp,
     /// CoAP over DTLS.
-    Secure,
+    Dtls,
 }
 
 /// Which request: no other has the same id, so that a late response finds none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
-    pub(crate) door: Door,
+    pub(crate) transport: Transport,
     pub(crate) slot: Slot,
     pub(crate) serial: u32,
     pub(crate) exchange: ExchangeId,
 }
 
 impl RequestId {
-    /// The door the request came through.
-    pub const fn door(&self) -> Door {
-        self.door
+    /// The transport the request came by.
+    pub const fn transport(&self) -> Transport {
+        self.transport
     }
 
     /// Whose request it is.
     pub const fn peer(&self) -> PeerId {
-        PeerId { door: self.door, slot: self.slot, serial: self.serial }
+        PeerId { transport: self.transport, slot: self.slot, serial: self.serial }
     }
 
-    /// The session the request came in; none at the plain door.
+    /// The session the request came in; `None` over plain CoAP.
     pub const fn session(&self) -> Option<SessionId> {
-        match self.door {
-            Door::Plain => None,
-            Door::Secure => Some(SessionId { slot: self.slot, serial: self.serial }),
+        match self.transport {
+            Transport::Udp => None,
+            Transport::Dtls => Some(SessionId { slot: self.slot, serial: self.serial }),
         }
     }
 }
 
-/// Who asks: a session, or an address at the plain door as long as it is remembered.
+/// The one that asks: a session, or an address that speaks plain CoAP, as long as it is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId {
-    pub(crate) door: Door,
+    pub(crate) transport: Transport,
     pub(crate) slot: Slot,
     pub(crate) serial: u32,
 }
 
 impl PeerId {
     pub(crate) const fn plain(slot: Slot, serial: u32) -> Self {
-        Self { door: Door::Plain, slot, serial }
+        Self { transport: Transport::Udp, slot, serial }
     }
 }
 
 impl From<SessionId> for PeerId {
     fn from(SessionId { slot, serial }: SessionId) -> Self {
-        Self { door: Door::Secure, slot, serial }
+        Self { transport: Transport::Dtls, slot, serial }
     }
 }
 

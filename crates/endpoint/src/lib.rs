@@ -1,6 +1,6 @@
 //! A CoAP server of many peers, over DTLS and plain, sans-IO.
 //!
-//! An [`Endpoint`] is fed the datagrams of its two [`Door`]s and lends the requests in them. Each is answered with
+//! An [`Endpoint`] is fed the datagrams of its two [`Transport`]s and lends the requests in them. Each is answered with
 //! [`Endpoint::respond`], at once or after the database has said so, in any order. Keys are looked up outside, and P-256 is
 //! done there: a handshake that needs one or the other says so in an [`Event`] and stands still, all others go on.
 //!
@@ -38,7 +38,7 @@ pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Endpoint, Received, Request, Transmit};
-pub use id::{Door, PeerId, Proof, RequestId, SessionId, Stage};
+pub use id::{PeerId, Proof, RequestId, SessionId, Stage, Transport};
 pub use prefixes::NetworkLoad;
 pub use session_event::Event;
 pub use session_record::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};

@@ -1,4 +1,4 @@
-//! The door without protection.
+//! CoAP without protection.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, Notified, Request, RespondError, Token};

@@ -25,7 +25,7 @@ pub trait Storage<C: Crypto, A: Address> {
     type SessionCache<V>: Table<[u8; SESSION_ID], V>;
     /// What makes session tickets: `()` where there are none.
     type Tickets: OptionalPart<Tickets<C>>;
-    /// The peers of the plain door.
+    /// The peers that speak plain CoAP.
     type Plain<V>: Table<A, V>;
 
     /// Which shards have gone on with sessions of which addresses, if there may be any.
@@ -41,7 +41,7 @@ pub trait Storage<C: Crypto, A: Address> {
     fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake;
 }
 
-/// Everything in place, for devices with pre-shared keys: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` peers of the plain door, responses of at
+/// Everything in place, for devices with pre-shared keys: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` peers that speak plain CoAP, responses of at
 /// most `RESPONSE` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize>;

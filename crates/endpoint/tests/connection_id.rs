@@ -10,7 +10,7 @@ use sixlock_crypto::Soft;
 use sixlock_dtls::{ConnectionId, MAX_RECORD_OVERHEAD, RECORD_FRONT};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
-use sixlock_endpoint::{Config, Door, PeerId, Storage};
+use sixlock_endpoint::{Config, PeerId, Storage, Transport};
 use std::net::SocketAddrV6;
 
 /// Devices that know of connection ids and want none on what they receive.
@@ -85,15 +85,15 @@ fn only_an_authentic_record_that_is_the_newest_moves_a_session() {
     let mut network = network::<Small>(3, 1, Config::default());
     let (home, elsewhere) = (network.devices[0].address, address(100));
     let [held_up, delivered] = [1, 2].map(|id| record(&mut network, 0, id));
-    network.send(Door::Secure, home, &delivered);
+    network.send(Transport::Dtls, home, &delivered);
     network.run(1_000);
     // The same again, an altered one and one from before: all of them from another's address.
-    network.send(Door::Secure, elsewhere, &delivered);
+    network.send(Transport::Dtls, elsewhere, &delivered);
     let mut altered = record(&mut network, 0, 3);
     *altered.last_mut().unwrap() ^= 1;
-    network.send(Door::Secure, elsewhere, &altered);
+    network.send(Transport::Dtls, elsewhere, &altered);
     let done = network.done.len();
-    network.send(Door::Secure, elsewhere, &held_up);
+    network.send(Transport::Dtls, elsewhere, &held_up);
     network.run(1_000);
     assert_eq!(network.done.len(), done + 1, "it is late, but a request");
     assert!(network.stray.is_empty(), "and its answer goes to the device");
@@ -107,7 +107,7 @@ fn two_sessions_at_one_address_both_go_on() {
     // The second is there now; whoever lives there is not disturbed, and the first can follow.
     network.devices[1].address = network.devices[0].address;
     let request = record(&mut network, 1, 9);
-    network.send(Door::Secure, network.devices[0].address, &request);
+    network.send(Transport::Dtls, network.devices[0].address, &request);
     network.run(1_000);
     assert_eq!(network.done.last().unwrap().0, Some(b"device 1".to_vec()));
     assert!(network.told.len() == 2, "nobody was closed");
@@ -129,7 +129,7 @@ fn device(seed: u32) -> (Network<Small>, PeerId) {
     let mut network = network::<Small>(seed, 1, Config::default());
     let home = network.devices[0].address;
     let record = record(&mut network, 0, 77);
-    network.send(Door::Secure, home, &record);
+    network.send(Transport::Dtls, home, &record);
     network.run(5);
     let peer = network.working_on().peer();
     network.run(1_000);
@@ -151,7 +151,7 @@ fn who_has_not_answered_at_a_new_address_is_sent_no_more_than_three_times_what_c
         for id in 0..redirected {
             let record = record(&mut network, 0, id);
             came += record.len();
-            network.send(Door::Secure, victim, &record);
+            network.send(Transport::Dtls, victim, &record);
             network.run(100);
         }
         assert_eq!(network.count(Counter::DtlsAddressChanges), 1);
@@ -179,7 +179,7 @@ fn no_record_that_is_let_come_from_elsewhere_shows_that_its_client_receives_ther
     {
         let record = sealed(&mut network, 0, &empty(kind, id));
         came += record.len();
-        network.send(Door::Secure, victim, &record);
+        network.send(Transport::Dtls, victim, &record);
         network.run(10);
     }
     for _ in 0..200 {

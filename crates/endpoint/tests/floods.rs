@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
 use network::{Network, Told, address};
 use sixlock_base::Counter;
-use sixlock_endpoint::{Config, Door, OnHeap};
+use sixlock_endpoint::{Config, OnHeap, Transport};
 
 /// Devices with sessions.
 const OLD: usize = 5;
@@ -248,7 +248,7 @@ impl Babblers {
             let is_silent = matches!(self.junk, Junk::Hello) && age > 300;
             if age.is_multiple_of(self.period) && !is_silent {
                 let from = network.devices[*client].address;
-                network.arrive(Door::Secure, from, bytes.clone());
+                network.arrive(Transport::Dtls, from, bytes.clone());
             }
         }
         network.sent.clear();

@@ -15,7 +15,7 @@ use sixlock_dtls::{
     CertificateType, ClientSession, Completion, Config as Dtls, Credentials, Event as Told, FeaturesOf,
     Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
-use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys};
+use sixlock_endpoint::{Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport};
 use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
@@ -151,7 +151,7 @@ impl World {
             } else if let Some(length) = session.poll_transmit(&mut self.far.at(NOW), &mut datagram) {
                 let mut rest = &mut datagram[..length];
                 while !rest.is_empty() {
-                    rest = self.server.handle(&mut self.rig.at(NOW), Door::Secure, address(n), rest).rest;
+                    rest = self.server.handle(&mut self.rig.at(NOW), Transport::Dtls, address(n), rest).rest;
                 }
                 self.serve();
             } else if let Some(sent) = self.server.poll_transmit(&mut self.rig.at(NOW), &mut datagram) {

@@ -9,7 +9,7 @@ use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
 use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, SessionState, Suite, Suites};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
-use sixlock_endpoint::{Config, Door, InPlace, Storage};
+use sixlock_endpoint::{Config, InPlace, Storage, Transport};
 use std::net::SocketAddrV6;
 
 /// Device `n` posts, and gets its answer.
@@ -204,7 +204,7 @@ fn another_device_s_fatal_alert_does_not_make_a_session_forgotten_that_it_has_na
     assert_eq!(network.told.last(), Some(&Told::Connected(b"device 1".to_vec())));
     let (from, secret) = (network.devices[1].address, network.devices[1].secret.clone());
     let alert = fatal_alert(&network, &secret, CcmTag::Sixteen);
-    network.send(Door::Secure, from, &alert);
+    network.send(Transport::Dtls, from, &alert);
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));
     assert_eq!(network.told.last(), Some(&Told::Failed(b"device 1".to_vec(), failed)));
@@ -295,7 +295,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     let (home, secret) = (network.devices[0].address, network.devices[0].secret.clone());
     let mut forged = fatal_alert(&network, &secret, CcmTag::Eight);
     *forged.last_mut().unwrap() ^= 1;
-    network.send(Door::Secure, home, &forged);
+    network.send(Transport::Dtls, home, &forged);
     network.run(1_000);
     assert_eq!(comes_back(&mut network, 0, b"a forged one changes nothing"), 1);
 
@@ -303,7 +303,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     posts(&mut network, 0, b"anew");
     let secret = network.devices[0].secret.clone();
     let alert = fatal_alert(&network, &secret, CcmTag::Eight);
-    network.send(Door::Secure, home, &alert);
+    network.send(Transport::Dtls, home, &alert);
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));
     assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), failed)));

@@ -9,7 +9,7 @@ use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
-use sixlock_endpoint::{Config, Door, Storage};
+use sixlock_endpoint::{Config, Storage, Transport};
 use std::net::SocketAddrV6;
 
 /// Every device's readings are done, each once, in the name of the device.
@@ -226,7 +226,7 @@ fn nothing_is_remembered_of_those_who_do_not_return_the_cookie() {
     let len = session.poll_transmit(&mut device.rig.at(now), &mut out).unwrap();
     network.devices[0].session = None;
     for n in 100..1_100 {
-        network.send(Door::Secure, address(n), &out[..len]);
+        network.send(Transport::Dtls, address(n), &out[..len]);
     }
     network.run(1_000);
     assert_eq!((network.count(Counter::DtlsCookiesSent), network.stray.len()), (1_000, 1_000));

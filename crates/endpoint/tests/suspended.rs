@@ -12,7 +12,7 @@ use sixlock_dtls::{
     ClientSession, Completion, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work,
 };
 use sixlock_endpoint::{
-    Answer, Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard, Token,
+    Answer, Config, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard, Token, Transport,
 };
 use sixlock_testing::{Random, Rig};
 
@@ -51,7 +51,7 @@ impl Cloud {
     ) -> (Option<Vec<u8>>, Vec<Vec<u8>>) {
         let (server, rig, _) = &mut self.shards[number];
         let mut datagram = datagram.to_vec();
-        let received = server.handle(&mut rig.cx(), Door::Secure, from, &mut datagram);
+        let received = server.handle(&mut rig.cx(), Transport::Dtls, from, &mut datagram);
         if let Some(other) = received.elsewhere {
             let rest = received.rest.to_vec();
             assert_ne!(usize::from(other), number, "nobody hands over to itself");

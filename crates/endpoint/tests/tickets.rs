@@ -14,7 +14,9 @@ use sixlock_dtls::{
     ClientSession, Completion, Config as Dtls, Event as Told, FeaturesOf, Handshake, SessionState, Ticketed,
     Work,
 };
-use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys};
+use sixlock_endpoint::{
+    Config, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys, Transport,
+};
 use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
@@ -122,7 +124,7 @@ impl World {
             if let Some(length) = session.poll_transmit(&mut client.at(*now), &mut datagram) {
                 let mut rest = &mut datagram[..length];
                 while !rest.is_empty() {
-                    rest = server.handle(&mut rig.at(*now), Door::Secure, address(n), rest).rest;
+                    rest = server.handle(&mut rig.at(*now), Transport::Dtls, address(n), rest).rest;
                 }
             } else if let Some(sent) = server.poll_transmit(&mut rig.at(*now), &mut datagram) {
                 session.handle(&mut client.at(*now), &mut datagram[..sent.len]);

@@ -8,7 +8,7 @@ use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
 use sixlock_dtls::{Answer, perform};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, Proof, RequestId, SessionId};
+use sixlock_endpoint::{Config, Endpoint, Event, OnHeap, Proof, RequestId, SessionId, Transport};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
@@ -161,9 +161,9 @@ impl Cloud {
         datagram: &mut Outbound,
         mut accepted: impl FnMut(u32, &[u8]),
     ) {
-        let door = match datagram.port {
-            COAP => Door::Plain,
-            COAPS => Door::Secure,
+        let transport = match datagram.port {
+            COAP => Transport::Udp,
+            COAPS => Transport::Dtls,
             _ => return,
         };
         if let Some(flow) = self.flow_of(datagram.from) {
@@ -173,7 +173,7 @@ impl Cloud {
         let (mut parts, mut cx) = self.lend(now);
         let mut rest = &mut datagram.payload[..];
         loop {
-            let received = parts.endpoint.handle(&mut cx, door, from, rest);
+            let received = parts.endpoint.handle(&mut cx, transport, from, rest);
             if let Some(request) = received.request {
                 let node = parts.author(request.id, from, &request.message);
                 let code = match node {
@@ -297,7 +297,7 @@ impl Parts<'_> {
 
     /// Which node a request is from: by the identity of its session, by the resource and key in it, or by its address.
     fn author(&self, id: RequestId, from: SocketAddrV6, message: &Message<'_>) -> Option<u32> {
-        if id.door() == Door::Secure {
+        if id.transport() == Transport::Dtls {
             return self.identities.get(self.endpoint.identity(id)?).copied();
         }
         if self.credential? == Credential::None {

@@ -336,6 +336,6 @@ fn what_is_done_while_the_cloud_does_not_run_is_recorded_too() {
         ("key_removed", "/credentials"),
     ] {
         let line = record.lines().find(|line| line.contains(action)).expect(action);
-        assert!(line.contains(r#""door":"command""#) && line.contains(what), "{line}");
+        assert!(line.contains(r#""scheme":"command""#) && line.contains(what), "{line}");
     }
 }

@@ -132,12 +132,12 @@ fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_
     // Both ways leave a trace, and no password stands anywhere.
     let audit = place.audit();
     for action in ["user_added", "role_changed_to_admin", "password_changed", "user_deleted"] {
-        for (door, user) in [("http", "ann"), ("command", "bob")] {
+        for (transport, user) in [("http", "ann"), ("command", "bob")] {
             let told = audit.lines().any(|line| {
-                line.contains(action) && line.contains(&format!("\"{door}\"")) && line.contains(user)
-                    || action == "password_changed" && line.contains(&format!("\"{door}\""))
+                line.contains(action) && line.contains(&format!("\"{transport}\"")) && line.contains(user)
+                    || action == "password_changed" && line.contains(&format!("\"{transport}\""))
             });
-            assert!(told, "{action} {door}: {audit}");
+            assert!(told, "{action} {transport}: {audit}");
         }
     }
     assert!(!audit.contains("password of"), "{audit}");

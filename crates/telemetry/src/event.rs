@@ -191,7 +191,7 @@ impl Event<'_> {
             Self::SessionsSaved { sessions } => line("suspended").field("sessions", sessions),
             Self::Stopping => line("stopping"),
             Self::Answered { scheme, status } => {
-                line("answered").field("door", scheme.name()).field("status", status)
+                line("answered").field("scheme", scheme.name()).field("status", status)
             }
             Self::Refused(refused) => refused.line(line("refused")),
             Self::Done(done) => done.line(line("done")),

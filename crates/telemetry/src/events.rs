@@ -18,7 +18,7 @@ pub struct Events {
     metrics: Arc<Metrics>,
     audit: Option<Audit>,
     faults: Arc<FaultLines>,
-    /// What is counted where no other thread counts, at a shard of the doors.
+    /// What is counted where no other thread counts, at a shard of the CoAP server.
     shard: Option<Arc<Shard>>,
 }
 
@@ -38,7 +38,7 @@ impl Events {
         Self { audit: Some(audit), ..self }
     }
 
-    /// The same for a shard of the CoAP doors, whose requests and state are counted on their own, without waiting for another's.
+    /// The same for a shard of the CoAP server, whose requests and state are counted on their own, without waiting for another's.
     pub fn of_shard(&self) -> Self {
         Self { shard: Some(self.metrics.shard()), ..self.clone() }
     }
@@ -73,7 +73,7 @@ impl Events {
         self.audit.as_ref()
     }
 
-    /// Takes note of how a shard of the CoAP doors is doing: open sessions, requests that wait for their answer, keys that are
+    /// Takes note of how a shard of the CoAP server is doing: open sessions, requests that wait for their answer, keys that are
     /// being looked up, and what the protocols have counted.
     pub fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
         if let Some(shard) = &self.shard {
@@ -130,15 +130,15 @@ mod tests {
         let fault = format!("error fault at=look_up error={}", serde_json::json!("it is full"));
         let expected = [
             r#"info connected from=127.0.0.1:7 identity="node 1""#,
-            "info refused door=coaps from=127.0.0.1:7 reason=wrong_key who=node-2",
+            "info refused scheme=coaps from=127.0.0.1:7 reason=wrong_key who=node-2",
             &*fault,
         ];
         assert_eq!(told, expected);
         let metrics = events.metrics(0, None);
         for line in [
-            r#"sixlock_requests_total{door="http",status="204"} 1"#,
+            r#"sixlock_requests_total{scheme="http",status="204"} 1"#,
             r#"sixlock_handshakes_total{outcome="connected"} 1"#,
-            r#"sixlock_refusals_total{door="coaps",reason="wrong_key"} 1"#,
+            r#"sixlock_refusals_total{scheme="coaps",reason="wrong_key"} 1"#,
             r#"sixlock_faults_total{at="look_up"} 1"#,
         ] {
             assert!(metrics.lines().any(|known| known == line), "{line} is not in {metrics}");

@@ -16,13 +16,13 @@ use crate::record::Scheme;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
-    door: &'static str,
+    scheme: &'static str,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Why {
-    door: &'static str,
+    scheme: &'static str,
     reason: &'static str,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Metrics {
     certificates: Family<State, Gauge>,
     batches: Histogram,
     commits: Histogram,
-    /// The shards of the CoAP doors, of which what is told is the sum.
+    /// The shards of the CoAP server, of which what is told is the sum.
     shards: Mutex<Vec<Arc<Shard>>>,
     /// What a border router beside the cloud has counted, if there is one.
     router: OnceLock<Protocols>,
@@ -92,7 +92,7 @@ pub(crate) struct Metrics {
 /// What protocols have counted.
 struct Protocols(Vec<(Protocol, AtomicU64)>);
 
-/// How a shard of the CoAP doors is doing. It alone counts here.
+/// How a shard of the CoAP server is doing. It alone counts here.
 pub(crate) struct Shard {
     sessions: AtomicU64,
     under_way: AtomicU64,
@@ -128,7 +128,7 @@ impl Requests {
             for (status, count) in (0..).zip(statuses) {
                 let count = count.load(Ordering::Relaxed);
                 if count > 0 {
-                    sum.get_or_create(&Answered { door: scheme.name(), status }).inc_by(count);
+                    sum.get_or_create(&Answered { scheme: scheme.name(), status }).inc_by(count);
                 }
             }
         }
@@ -142,13 +142,13 @@ impl Default for Shard {
             under_way: AtomicU64::default(),
             look_ups: AtomicU64::default(),
             answered: Requests::default(),
-            protocols: Protocols::of(is_of_doors),
+            protocols: Protocols::of(is_of_coap_server),
         }
     }
 }
 
-/// Whether the CoAP doors count it: theirs are DTLS and CoAP, and what is below them is the system's.
-fn is_of_doors(counter: Protocol) -> bool {
+/// Whether the CoAP server counts it: theirs are DTLS and CoAP, and what is below them is the system's.
+fn is_of_coap_server(counter: Protocol) -> bool {
     matches!(counter.name().split_once('_'), Some(("dtls" | "coap", _)))
 }
 
@@ -234,7 +234,7 @@ impl Metrics {
             | Event::Closed { .. } => {}
             Event::Answered { scheme, status } => self.answered.count(scheme, status),
             Event::Refused(refused) => {
-                let why = Why { door: refused.scheme().name(), reason: refused.reason() };
+                let why = Why { scheme: refused.scheme().name(), reason: refused.reason() };
                 self.refused.get_or_create(&why).inc();
             }
             Event::Done(done) => {
@@ -257,7 +257,7 @@ impl Metrics {
         }
     }
 
-    /// Another shard of the CoAP doors.
+    /// Another shard of the CoAP server.
     pub(crate) fn shard(&self) -> Arc<Shard> {
         let shard = Arc::new(Shard::default());
         self.shards().push(shard.clone());
@@ -302,7 +302,8 @@ impl Metrics {
     /// made so many milliseconds after 1970.
     pub(crate) fn text(&self, feeds: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
-        let (answered, protocols, shards) = (Family::default(), Protocols::of(is_of_doors), self.shards());
+        let (answered, protocols, shards) =
+            (Family::default(), Protocols::of(is_of_coap_server), self.shards());
         self.answered.add_to(&answered);
         for shard in &*shards {
             shard.answered.add_to(&answered);
@@ -365,7 +366,7 @@ impl Metrics {
                 ("When the latest backup was made", ConstGauge::new(backup as f64 / 1_000.0));
             registry.register_with_unit("last_backup_timestamp", help, Unit::Seconds, seconds);
         }
-        protocols.register(&mut registry, "", "Counted by the protocols of the CoAP doors");
+        protocols.register(&mut registry, "", "Counted by the protocols of the CoAP server");
         if let Some(router) = self.router.get() {
             router.register(&mut registry, "router_", "Counted by the border router");
         }
@@ -430,8 +431,8 @@ mod tests {
         metrics.count(&Event::Answered { scheme: Scheme::Coaps, status: 204 });
         let text = metrics.text(0, None);
         for line in [
-            r#"sixlock_requests_total{door="coaps",status="204"} 3"#,
-            r#"sixlock_requests_total{door="coap",status="204"} 2"#,
+            r#"sixlock_requests_total{scheme="coaps",status="204"} 3"#,
+            r#"sixlock_requests_total{scheme="coap",status="204"} 2"#,
             "sixlock_sessions 20",
             "sixlock_coap_under_way 4",
             "sixlock_key_look_ups 2",
@@ -452,11 +453,11 @@ mod tests {
         metrics.router(&counters);
         let text = metrics.text(0, None);
         assert!(text.lines().any(|line| line == "sixlock_router_ipsec_discarded_total 3"), "{text}");
-        assert!(!text.contains("sixlock_ipsec"), "the doors count no such thing: {text}");
+        assert!(!text.contains("sixlock_ipsec"), "the CoAP server counts no such thing: {text}");
     }
 
     #[test]
-    fn what_the_doors_tell_is_what_their_sources_count() {
+    fn what_the_coap_server_tells_is_what_their_sources_count() {
         let counted: BTreeSet<String> =
             ["../dtls/src", "../coap/src", "../endpoint/src", "../coap-server/src"]
                 .iter()
@@ -469,7 +470,7 @@ mod tests {
                     named.filter(|name| name.starts_with(char::is_uppercase)).collect::<Vec<_>>()
                 })
                 .collect();
-        let told = Protocol::ALL.iter().filter(|counter| is_of_doors(**counter));
+        let told = Protocol::ALL.iter().filter(|counter| is_of_coap_server(**counter));
         assert_eq!(told.map(|counter| format!("{counter:?}")).collect::<BTreeSet<_>>(), counted);
     }
 

@@ -34,7 +34,7 @@ impl Scheme {
 /// A refusal.
 #[derive(Clone, Debug, Serialize)]
 pub struct Refused {
-    #[serde(rename = "door")]
+    #[serde(rename = "scheme")]
     scheme: Scheme,
     /// The peer's address.
     from: Client,
@@ -80,7 +80,7 @@ impl Refused {
     /// Adds its fields to a line of the log.
     pub(crate) fn line(&self, line: Line) -> Line {
         let Self { scheme, from, reason, who, what } = self;
-        line.field("door", scheme.name())
+        line.field("scheme", scheme.name())
             .field("from", from)
             .field("reason", reason)
             .maybe("who", who.as_ref())
@@ -91,7 +91,7 @@ impl Refused {
 /// An action that matters to security.
 #[derive(Clone, Debug, Serialize)]
 pub struct Done {
-    #[serde(rename = "door")]
+    #[serde(rename = "scheme")]
     scheme: Scheme,
     /// The address of the user; `None` if a command did it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ impl Done {
     /// Adds its fields to a line of the log.
     pub(crate) fn line(&self, line: Line) -> Line {
         let Self { scheme, from, action, who, what } = self;
-        line.field("door", scheme.name())
+        line.field("scheme", scheme.name())
             .maybe("from", from.as_ref())
             .field("action", action)
             .maybe("who", who.as_ref())

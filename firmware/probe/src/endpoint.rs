@@ -6,7 +6,7 @@ use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Door, Event, InPlace, Kept, LONGEST_KEPT, Proof};
+use sixlock_endpoint::{Config, Transport, Event, InPlace, Kept, LONGEST_KEPT, Proof};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
@@ -24,9 +24,9 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
     let mut datagram = io::bytes::<MESSAGE>();
     match io::byte() {
         0 => {
-            let door = if io::byte() == 0 { Door::Plain } else { Door::Secure };
+            let transport = if io::byte() == 0 { Transport::Udp } else { Transport::Dtls };
             let from = SocketAddrV6::new(Ipv6Addr::from(io::bytes()), 5683, 0, 0);
-            let received = endpoint.handle(cx, door, from, &mut datagram);
+            let received = endpoint.handle(cx, transport, from, &mut datagram);
             if let Some(request) = received.request {
                 io::write(request.message.payload());
                 let id = request.id;

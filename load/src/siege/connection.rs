@@ -19,12 +19,12 @@ const LONGEST: usize = 4 << 20;
 
 /// Where the cloud listens, and what it speaks there.
 #[derive(Clone)]
-pub(super) struct Door {
+pub(super) struct HttpServer {
     address: SocketAddrV4,
     tls: Option<Arc<ClientConfig>>,
 }
 
-impl Door {
+impl HttpServer {
     /// Plain HTTP.
     pub(super) const fn plain(address: SocketAddrV4) -> Self {
         Self { address, tls: None }

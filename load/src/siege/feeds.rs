@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::connection::{Connection, Door};
+use super::connection::{Connection, HttpServer};
 
 /// How long a connection is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,12 +22,18 @@ enum Feed {
 
 /// Asks for `count` live feeds with one token, from the first point on, and reads what comes until it is told to stop; how many were open at a
 /// time.
-pub(super) fn follow(door: &Door, from: Ipv4Addr, token: &str, count: usize, stop: &AtomicBool) -> usize {
+pub(super) fn follow(
+    server: &HttpServer,
+    from: Ipv4Addr,
+    token: &str,
+    count: usize,
+    stop: &AtomicBool,
+) -> usize {
     let request = format!(
         "GET /api/v1/live HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nLast-Event-ID: 0\r\n\r\n",
-        door.host()
+        server.host()
     );
-    let mut feeds: Vec<Feed> = (0..count).map(|_| ask(door, from, &request)).collect();
+    let mut feeds: Vec<Feed> = (0..count).map(|_| ask(server, from, &request)).collect();
     let mut most = 0;
     while !stop.load(Ordering::Relaxed) {
         feeds = feeds.into_iter().map(look).collect();
@@ -37,8 +43,8 @@ pub(super) fn follow(door: &Door, from: Ipv4Addr, token: &str, count: usize, sto
     most
 }
 
-fn ask(door: &Door, from: Ipv4Addr, request: &str) -> Feed {
-    let asked = door.connect(from, PATIENCE).and_then(|mut connection| {
+fn ask(server: &HttpServer, from: Ipv4Addr, request: &str) -> Feed {
+    let asked = server.connect(from, PATIENCE).and_then(|mut connection| {
         connection.write_all(request.as_bytes())?;
         connection.flush()?;
         Ok(connection)

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::connection::{Connection, Door};
+use super::connection::{Connection, HttpServer};
 
 /// How long a connection is waited for: who besieges has others to open.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,13 +52,13 @@ pub(super) struct Held {
 /// Holds `count` connections open until it is told to stop; each that the server ends is opened again. How many it has tried to open, `tried` tells
 /// meanwhile.
 pub(super) fn hold(
-    door: &Door,
+    server: &HttpServer,
     from: &[Ipv4Addr],
     (habit, count): (Habit, usize),
     tried: &AtomicUsize,
     stop: &AtomicBool,
 ) -> Held {
-    let opening = habit.opening(&door.host());
+    let opening = habit.opening(&server.host());
     let mut connections: Vec<Option<Connection>> = (0..count).map(|_| None).collect();
     let mut held = Held::default();
     while !stop.load(Ordering::Relaxed) {
@@ -72,7 +72,7 @@ pub(super) fn hold(
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            *connection = open(door, from, &opening);
+            *connection = open(server, from, &opening);
             tried.fetch_add(1, Ordering::Relaxed);
         }
         held.most = held.most.max(connections.iter().flatten().count());
@@ -82,8 +82,8 @@ pub(super) fn hold(
 }
 
 /// A connection on which `opening` was sent, as far as the server takes it; nothing if it takes none of it.
-fn open(door: &Door, from: Ipv4Addr, opening: &[u8]) -> Option<Connection> {
-    let mut connection = door.connect(from, PATIENCE).ok()?;
+fn open(server: &HttpServer, from: Ipv4Addr, opening: &[u8]) -> Option<Connection> {
+    let mut connection = server.connect(from, PATIENCE).ok()?;
     let mut left = opening;
     while !left.is_empty() {
         match connection.write(left) {

@@ -25,7 +25,7 @@ use crate::flood::Flooding;
 use crate::process::most_resident_bytes;
 use crate::{Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Proof, Target, Tell};
 use crate::{enrol, posts};
-use connection::Door;
+use connection::HttpServer;
 use idle::{Habit, Held, hold};
 pub use report::Besieged;
 use report::Figure;
@@ -108,7 +108,7 @@ impl Plan {
 /// A cloud that is to be besieged, and those who use it.
 struct Scene {
     cloud: Cloud,
-    door: Door,
+    server: HttpServer,
     token: String,
     credentials: Vec<Credential>,
     fleet: Fleet,
@@ -128,9 +128,9 @@ impl Scene {
             cloud = Cloud::start(program, data, any, &["--tls-cert", &certificate, "--tls-key", &key])?;
         }
         let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, cloud.http.port());
-        let door = match authority {
-            None => Door::plain(address),
-            Some(authority) => Door::secure(address, &authority)?,
+        let server = match authority {
+            None => HttpServer::plain(address),
+            Some(authority) => HttpServer::secure(address, &authority)?,
         };
         let mut fleet = Fleet::new(Target::cloud(cloud.coaps), &credentials, Habits::default())?;
         // Each has a value then, which the user may look at.
@@ -138,7 +138,7 @@ impl Scene {
             return Err(io::Error::other("not every device is answered"));
         }
         let token = fs::read_to_string(data.join(TOKEN))?.trim().to_owned();
-        Ok(Self { cloud, door, token, credentials, fleet })
+        Ok(Self { cloud, server, token, credentials, fleet })
     }
 }
 
@@ -225,8 +225,8 @@ fn addresses(networks: &[[u8; 3]]) -> Vec<Ipv4Addr> {
 }
 
 fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Noticed> {
-    let Scene { cloud, door, token, credentials, fleet } = scene;
-    let (door, token, from) = (&*door, &**token, &*addresses(&NETWORKS));
+    let Scene { cloud, server, token, credentials, fleet } = scene;
+    let (server, token, from) = (&*server, &**token, &*addresses(&NETWORKS));
     let proofs: Vec<Proof> = credentials.iter().map(Proof::from).collect();
     let target = Target::cloud(cloud.coaps);
     let (mut noticed, stop) = (Noticed::default(), &AtomicBool::new(false));
@@ -234,14 +234,14 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
     let posts = post(fleet, plan, |_| {
         thread::scope(|scope| {
             let held = [(Habit::SlowBody, plan.slow_bodies), (Habit::NeverReads, plan.unread)];
-            let holding = [0, 1].map(|n| scope.spawn(move || hold(door, from, held[n], &tried[n], stop)));
-            let feeds = scope.spawn(|| feeds::follow(door, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
+            let holding = [0, 1].map(|n| scope.spawn(move || hold(server, from, held[n], &tried[n], stop)));
+            let feeds = scope.spawn(|| feeds::follow(server, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
             let flood = scope.spawn(|| begin_handshakes(target, &proofs, plan, stop));
             let end = Instant::now() + plan.limit;
             // The others come when all those are there, or were turned away.
             wait(plan.limit / 3, || tried[0].load(Ordering::Relaxed) >= plan.slow_bodies);
-            let look = move || user::look(door, Ipv4Addr::LOCALHOST, token, (plan.looks, plan.span), end);
-            let requests = move |kind, from, count| send(door, from, (kind, count), plan.span, end);
+            let look = move || user::look(server, Ipv4Addr::LOCALHOST, token, (plan.looks, plan.span), end);
+            let requests = move |kind, from, count| send(server, from, (kind, count), plan.span, end);
             let user = scope.spawn(look);
             let hostile = scope.spawn(move || requests(Kind::Hostile, from, plan.hostile));
             let guesses = scope
@@ -339,5 +339,5 @@ fn report(
         format!("{half_done} handshakes half done"),
     ];
     notes.extend(user.first.as_ref().map(|first| format!("first not served: {first}")));
-    Besieged { door: if secure { "TLS" } else { "HTTP" }, figures, notes }
+    Besieged { over: if secure { "TLS" } else { "HTTP" }, figures, notes }
 }

@@ -77,7 +77,7 @@ impl Figure {
 #[derive(Clone, Debug)]
 pub struct Besieged {
     /// What HTTP went over.
-    pub(super) door: &'static str,
+    pub(super) over: &'static str,
     pub(super) figures: Vec<Figure>,
     /// What else there is to say.
     pub(super) notes: Vec<String>,
@@ -102,7 +102,7 @@ impl Besieged {
             json!({ "what": what, "value": value, "at_most": most, "unit": unit.name(), "holds": figure.holds() })
         };
         let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
-        json!({ "over": self.door, "holds": self.holds(), "figures": figures, "notes": self.notes })
+        json!({ "over": self.over, "holds": self.holds(), "figures": figures, "notes": self.notes })
     }
 }
 
@@ -111,7 +111,7 @@ impl fmt::Display for Besieged {
         writeln!(
             f,
             "{:<58}{:>14}{:>14}  holds",
-            format!("besieged over {}", self.door),
+            format!("besieged over {}", self.over),
             "figure",
             "at most"
         )?;
@@ -132,7 +132,7 @@ mod tests {
     fn a_fault_is_a_figure_above_its_bound_that_no_busy_machine_explains() {
         let late = Figure::latency("late", Duration::from_millis(3), Duration::from_millis(2));
         let [lost, kept] = [1, 0].map(|value| Figure::count("lost", value, 0));
-        let besieged = |figures| Besieged { door: "HTTP", figures, notes: Vec::new() };
+        let besieged = |figures| Besieged { over: "HTTP", figures, notes: Vec::new() };
         assert!(besieged(vec![kept.clone()]).holds());
         let slow = besieged(vec![kept, late, Figure::late("left", 1, 0)]);
         assert!(!slow.holds() && slow.faults().is_empty(), "{slow}");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connection::Door;
+use super::connection::HttpServer;
 
 /// How many requests are under way at the same time.
 const AT_ONCE: usize = 16;
@@ -69,16 +69,16 @@ impl Answers {
 
 /// Sends `count` requests, spread over `span` and from the addresses `from` in turn, until all are answered, at most until `end`.
 pub(super) fn send(
-    door: &Door,
+    server: &HttpServer,
     from: &[Ipv4Addr],
     (kind, count): (Kind, usize),
     span: Duration,
     end: Instant,
 ) -> Answers {
     let (started, next, answers) = (Instant::now(), AtomicUsize::new(0), Mutex::new(Answers::default()));
-    let host = door.host();
+    let host = server.host();
     let one = |n: usize| {
-        let answer = door.ask(from[n % from.len()], &kind.request(n, &host), PATIENCE);
+        let answer = server.ask(from[n % from.len()], &kind.request(n, &host), PATIENCE);
         let mut answers = answers.lock().expect("no thread panics with it");
         answers.sent += 1;
         *answers.by_status.entry(answer.map_or(0, |answer| answer.status)).or_default() += 1;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connection::Door;
+use super::connection::HttpServer;
 use crate::Latencies;
 
 /// How long a request is made again, as browsers do when a connection ends without an answer, before it is taken for not served.
@@ -35,7 +35,7 @@ pub(super) struct Served {
 
 /// Looks `count` times, spread over `span` and each time in a connection of its own, at most until `end`.
 pub(super) fn look(
-    door: &Door,
+    server: &HttpServer,
     from: Ipv4Addr,
     token: &str,
     (count, span): (usize, Duration),
@@ -52,12 +52,12 @@ pub(super) fn look(
         let path = LOOKS[n % LOOKS.len()];
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
-            door.host()
+            server.host()
         );
         let given_up = Instant::now() + PATIENCE;
         let answer = loop {
             let left = given_up.saturating_duration_since(Instant::now());
-            let answer = door.ask(from, request.as_bytes(), left.max(LEAST));
+            let answer = server.ask(from, request.as_bytes(), left.max(LEAST));
             if answer.is_ok() || left.is_zero() {
                 break answer;
             }

@@ -31,7 +31,7 @@ export class AuditPage implements Page {
     this.table = html(
       "table",
       { class: "list audit", hidden: true },
-      html("thead", {}, html("tr", {}, ...["Time", "Event", "Door", "From", "Who", "What"].map(column))),
+      html("thead", {}, html("tr", {}, ...["Time", "Event", "Scheme", "From", "Who", "What"].map(column))),
       this.body,
     );
     this.root = html(
@@ -113,7 +113,7 @@ function row(line: AuditLine): HTMLElement {
       { class: line.reason === undefined ? undefined : "refused" },
       html("strong", {}, words(eventOf(line) ?? "")),
     ),
-    cell("Door", line.door),
+    cell("Scheme", line.scheme),
     cell("From", line.from),
     cell("Who", line.who),
     cell("What", line.what),

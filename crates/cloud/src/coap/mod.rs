@@ -1,6 +1,6 @@
-//! What devices ask by CoAP, whichever door it came through.
+//! What devices ask by CoAP, over HTTP or CoAP.
 //!
-//! A device acts for its own resource: the one that the identity of its DTLS session is bound to, or at the plain door
+//! A device acts for its own resource: the one that the identity of its DTLS session is bound to, or over plain CoAP
 //! the one whose key it sends as `key=`. What it does not name is that. Of another's it can do nothing (4.03).
 //!
 //! | path | GET | POST | PUT | DELETE |
@@ -12,7 +12,7 @@
 //! | `/streams/data` | points of one | `{"value","time"?}` or some of these | | points of one |
 //!
 //! – is for people, by HTTP: 4.03. In the query: `id=` names the user, resource or stream that the path is about,
-//! `resource=` at the plain door the device where `id=` does not, `from=` and `until=` a span of points.
+//! `resource=` over plain CoAP the device where `id=` does not, `from=` and `until=` a span of points.
 //!
 //! All but readings is JSON or CBOR; `Accept` chooses, of points also SenML and text. An answer longer than 1024 bytes comes
 //! in blocks, as a longer request may, and one of 65,536 bytes may be cut: lists go on with `after=` the last id (of a
@@ -66,7 +66,7 @@ type Policy = fn(Caller, Action, Target) -> Result<(), Denial>;
 
 /// What a request is about.
 struct Place {
-    /// The device's resource, by whose key a request at the plain door is known.
+    /// The device's resource, by whose key a request over plain CoAP is known.
     resource: Option<ResourceId>,
     target: Target,
     stream: Option<StreamId>,
@@ -226,7 +226,7 @@ impl Devices {
         self.events.tell(Event::Refused(&refused));
     }
 
-    /// Who asks at the plain door: the device of `resource`, if the request brings a key of it.
+    /// Who asks over plain CoAP: the device of `resource`, if the request brings a key of it.
     async fn by_key(&self, resource: ResourceId, request: &Request) -> Result<Caller, Refusal> {
         let Some(given) = &request.key else { return Ok(Caller::Nobody) };
         let fits = self.store.has_key(resource, given, now_ms()).await?;

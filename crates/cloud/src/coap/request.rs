@@ -22,7 +22,7 @@ pub(crate) struct Request {
     operation: Operation,
     /// What its path names; nothing, if there is no such path.
     pub(super) kind: Option<Kind>,
-    /// The key of a request at the plain door.
+    /// The key of a request over plain CoAP.
     pub(super) key: Option<Secret>,
     /// The format of the answer; nothing for one that nobody has.
     accept: Option<Option<ContentFormat>>,

@@ -56,7 +56,7 @@ const fn usual() -> usize {
 
 /// Who was refused, and who did what, newest first
 ///
-/// A refusal is `{"id","time","door","from","reason","who"?,"what"?}`, an action `{"id","time","door","from"?,"action",
+/// A refusal is `{"id","time","scheme","from","reason","who"?,"what"?}`, an action `{"id","time","scheme","from"?,"action",
 /// "who"?,"what"?}`, and `{"id","time","lost"}` says that so many more lines came faster than they are written. Of refusals
 /// 1000 at once and 50 a second are. `from` is the address that a trusted proxy names, where there is one. All that is
 /// kept is the newest 64 to 128 MB, and of actions likewise. What a client states is cut to 192 bytes. A page has fewer than

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::body_deadline::Pace;
 use super::trusted_proxies::TrustedProxies;
 
-/// Where each door listens.
+/// Where each server listens.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 pub(crate) struct Endpoints {
     /// The HTTP API

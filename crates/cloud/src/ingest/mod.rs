@@ -1,4 +1,4 @@
-//! The way of a payload into the store, whichever door it came through.
+//! The way of a payload into the store, over HTTP or CoAP.
 
 pub(crate) mod points;
 

@@ -147,7 +147,7 @@ pub(crate) struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Never(&'static str),
-    Door,
+    OwnAddress,
     Closed(&'static str),
     ThisMachine,
     Port(u16),
@@ -170,7 +170,9 @@ impl fmt::Display for Refusal {
         }
         match self.why {
             Why::Never(what) => return write!(f, "{host} is at {what} address, which is never polled"),
-            Why::Door => return write!(f, "{host} is a door of this cloud itself, which is never polled"),
+            Why::OwnAddress => {
+                return write!(f, "{host} is an address of this cloud itself, which is never polled");
+            }
             Why::Closed(what) => write!(f, "{host} is at {what} address")?,
             Why::ThisMachine => write!(f, "{host} is an address of the cloud's own machine")?,
             Why::Port(port) => write!(f, "port {port} belongs to another service")?,
@@ -184,13 +186,13 @@ impl fmt::Display for Refusal {
 pub(crate) struct Guard {
     allowed: Vec<PollAllow>,
     /// Where the cloud itself listens.
-    doors: Vec<SocketAddr>,
+    own_addresses: Vec<SocketAddr>,
 }
 
 impl Guard {
-    /// Allows, besides the open Internet, what is `allowed`, but never the cloud's own `doors`.
-    pub(crate) fn new(allowed: Vec<PollAllow>, doors: Vec<SocketAddr>) -> Self {
-        Self { allowed, doors }
+    /// Allows, besides the open Internet, what is `allowed`, but never the cloud's `own_addresses`.
+    pub(crate) fn new(allowed: Vec<PollAllow>, own_addresses: Vec<SocketAddr>) -> Self {
+        Self { allowed, own_addresses }
     }
 
     /// Says no to a target that names an address which may not be asked. Where a name leads is seen when it is
@@ -222,11 +224,10 @@ impl Guard {
             return Some(Why::Never(what));
         }
         let local = is_local(ip);
-        let is_door = |door: &SocketAddr| {
-            door.port() == port && (door.ip() == ip || door.ip().is_unspecified() && local)
-        };
-        if self.doors.iter().any(is_door) {
-            return Some(Why::Door);
+        let is_own =
+            |own: &SocketAddr| own.port() == port && (own.ip() == ip || own.ip().is_unspecified() && local);
+        if self.own_addresses.iter().any(is_own) {
+            return Some(Why::OwnAddress);
         }
         let allowing = || self.allowed.iter().filter(|allow| allow.covers(target.host(), ip));
         if allowing().any(|allow| allow.port == Some(port)) {
@@ -397,10 +398,10 @@ mod tests {
     }
 
     #[test]
-    fn the_clouds_own_doors_are_never_asked() {
+    fn the_clouds_own_addresses_are_never_asked() {
         let guard = guard(&["0.0.0.0/0", "::/0", "127.0.0.1:8080", "localhost:5684"]);
-        assert_eq!(check(&guard, "http://localhost:8080", "127.0.0.1"), Err(Why::Door));
-        assert_eq!(check(&guard, "coaps://localhost", "127.0.0.1"), Err(Why::Door));
+        assert_eq!(check(&guard, "http://localhost:8080", "127.0.0.1"), Err(Why::OwnAddress));
+        assert_eq!(check(&guard, "coaps://localhost", "127.0.0.1"), Err(Why::OwnAddress));
         assert!(check(&guard, "coap://localhost", "127.0.0.1").is_ok());
         assert!(check(&guard, "http://a:8080", "1.1.1.1").is_ok());
     }

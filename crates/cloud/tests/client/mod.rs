@@ -1,4 +1,4 @@
-//! A device at the CoAP doors: real datagrams and the DTLS client that devices run.
+//! A device at the CoAP server: real datagrams and the DTLS client that devices run.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

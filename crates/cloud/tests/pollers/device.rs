@@ -13,7 +13,7 @@ use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
 use sixlock_endpoint::{
-    Answer, Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys,
+    Answer, Config, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys, Transport,
 };
 use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -120,40 +120,40 @@ pub(crate) struct Device {
 
 impl Device {
     /// A device on a free port of loopback.
-    pub(crate) fn start(door: Door) -> Self {
-        Self::start_at(door, LOOPBACK)
+    pub(crate) fn start(transport: Transport) -> Self {
+        Self::start_at(transport, LOOPBACK)
     }
 
     /// One with public keys besides.
     pub(crate) fn with_keys(keys: Keys) -> Self {
-        Self::begin(Door::Secure, LOOPBACK, Some(keys))
+        Self::begin(Transport::Dtls, LOOPBACK, Some(keys))
     }
 
-    pub(crate) fn start_at(door: Door, address: SocketAddr) -> Self {
-        Self::begin(door, address, None)
+    pub(crate) fn start_at(transport: Transport, address: SocketAddr) -> Self {
+        Self::begin(transport, address, None)
     }
 
     /// One that does so when a session is to be resumed.
     pub(crate) fn where_sessions_are(resumed: Resumed) -> Self {
-        Self::begin_with(Door::Secure, LOOPBACK, None, Sessions { tickets: None, resumed })
+        Self::begin_with(Transport::Dtls, LOOPBACK, None, Sessions { tickets: None, resumed })
     }
 
     /// One that gives tickets, by secrets that it has ever had: they are all that it knows of sessions from before its start.
     pub(crate) fn with_tickets(address: SocketAddr, keys: Option<Keys>) -> Self {
         let tickets = TicketKeys { current: [7; TICKET_KEY], previous: None };
         Self::begin_with(
-            Door::Secure,
+            Transport::Dtls,
             address,
             keys,
             Sessions { tickets: Some(tickets), resumed: Resumed::Gladly },
         )
     }
 
-    fn begin(door: Door, address: SocketAddr, keys: Option<Keys>) -> Self {
-        Self::begin_with(door, address, keys, Sessions { tickets: None, resumed: Resumed::Gladly })
+    fn begin(transport: Transport, address: SocketAddr, keys: Option<Keys>) -> Self {
+        Self::begin_with(transport, address, keys, Sessions { tickets: None, resumed: Resumed::Gladly })
     }
 
-    fn begin_with(door: Door, address: SocketAddr, keys: Option<Keys>, sessions: Sessions) -> Self {
+    fn begin_with(transport: Transport, address: SocketAddr, keys: Option<Keys>, sessions: Sessions) -> Self {
         let socket = UdpSocket::bind(address).unwrap();
         let address = socket.local_addr().unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -162,7 +162,7 @@ impl Device {
         let thread = {
             let (seen, hang_up, stop) = (seen.clone(), hang_up.clone(), stop.clone());
             std::thread::spawn(move || {
-                serve(&socket, door, (keys.as_ref(), &sessions), &seen, (&hang_up, &stop));
+                serve(&socket, transport, (keys.as_ref(), &sessions), &seen, (&hang_up, &stop));
             })
         };
         Self { address, seen, hang_up, stop, thread: Some(thread) }
@@ -196,7 +196,7 @@ impl Drop for Device {
 
 fn serve(
     socket: &UdpSocket,
-    door: Door,
+    transport: Transport,
     (keys, sessions): (Option<&Keys>, &Sessions),
     seen: &Mutex<Vec<Seen>>,
     (hang_up, stop): (&AtomicBool, &AtomicBool),
@@ -234,7 +234,7 @@ fn serve(
             }
             let mut rest = &mut datagram[..length];
             while !rest.is_empty() {
-                let received = endpoint.handle(cx, door, from, rest);
+                let received = endpoint.handle(cx, transport, from, rest);
                 rest = received.rest;
                 let Some(request) = received.request else { continue };
                 let options = |number| {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use device::{Device, IDENTITY, KEY, LONG, LOOPBACK, Resumed, Seen};
 use serde_json::{Value, json};
 use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
-use sixlock_endpoint::Door;
+use sixlock_endpoint::Transport;
 use tempfile::TempDir;
 use web::{Server, answer};
 
@@ -211,7 +211,7 @@ async fn an_authorization_goes_to_its_own_host_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_leads_to_this_machine_is_not_polled() {
     let server = Server::start(|_| answer("200 OK", SENML, r#"[{"n":"t","v":1}]"#));
-    let device = Device::start(Door::Plain);
+    let device = Device::start(Transport::Udp);
     let cloud = start(&[]).await;
     for url in [
         format!("http://localhost:{}/", server.address.port()),
@@ -301,7 +301,7 @@ async fn settings_that_cannot_be_are_refused() {
         (json!({"url": device, "period": 60, "identity": "", "key": "b"}), "an identity has"),
         (json!({"url": device, "period": 60, "identity": "a", "key": "b".repeat(65)}), "a key has"),
         (json!({"url": http, "period": 60, "more": 1}), "unknown field"),
-        (json!({"url": format!("http://{}/", cloud.running.http), "period": 60}), "a door of this cloud"),
+        (json!({"url": format!("http://{}/", cloud.running.http), "period": 60}), "an address of this cloud"),
     ] {
         let (status, refused) = cloud.ask("PUT", settings.clone()).await;
         let message = refused["error"]["message"].as_str().unwrap_or_default();
@@ -312,7 +312,7 @@ async fn settings_that_cannot_be_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_is_polled_by_coap_every_period() {
-    let device = Device::start(Door::Plain);
+    let device = Device::start(Transport::Udp);
     let cloud = start(&[&device.address.to_string()]).await;
     cloud.set(json!({"url": device.url("coap", "a/b%20c?x=1"), "period": 5})).await;
     assert_eq!(cloud.stored(3).await[..3], [1.0, 2.0, 3.0]);
@@ -325,7 +325,7 @@ async fn a_device_is_polled_by_coap_every_period() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readings_that_come_in_blocks_are_stored_unless_they_change_meanwhile() {
-    let (plain, secure) = (Device::start(Door::Plain), Device::start(Door::Secure));
+    let (plain, secure) = (Device::start(Transport::Udp), Device::start(Transport::Dtls));
     let cloud = start(&[&plain.address.to_string(), &secure.address.to_string()]).await;
     let told = cloud.error(json!({"url": plain.url("coap", "torn"), "period": SELDOM})).await;
     assert!(told.contains("do not belong together"), "{told}");
@@ -340,7 +340,7 @@ async fn readings_that_come_in_blocks_are_stored_unless_they_change_meanwhile() 
 /// Figure 5 of the SecureSense paper.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_kept_between_polls_and_closed_when_the_url_leads_elsewhere() {
-    let (first, second) = (Device::start(Door::Secure), Device::start(Door::Secure));
+    let (first, second) = (Device::start(Transport::Dtls), Device::start(Transport::Dtls));
     let cloud = start(&["127.0.0.1/32"]).await;
     cloud.set(coaps(first.url("coaps", "a"), 5)).await;
     cloud.stored(3).await;
@@ -375,7 +375,7 @@ async fn a_session_is_kept_between_polls_and_closed_when_the_url_leads_elsewhere
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_the_device_closed_is_resumed() {
-    let device = Device::start(Door::Secure);
+    let device = Device::start(Transport::Dtls);
     let cloud = start(&["127.0.0.1/32"]).await;
     cloud.set(coaps(device.url("coaps", "a"), SELDOM)).await;
     cloud.stored(1).await;
@@ -400,13 +400,13 @@ async fn a_session_that_the_device_closed_is_resumed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_has_forgotten_the_session_is_met_anew_in_the_same_poll() {
-    let device = Device::start(Door::Secure);
+    let device = Device::start(Transport::Dtls);
     let address = device.address;
     let cloud = start(&["127.0.0.1/32"]).await;
     cloud.set(coaps(device.url("coaps", "a"), SELDOM)).await;
     cloud.stored(1).await;
     drop(device);
-    let device = Device::start_at(Door::Secure, address);
+    let device = Device::start_at(Transport::Dtls, address);
     cloud.set(coaps(device.url("coaps", "b"), SELDOM)).await;
     cloud.stored(2).await;
     assert_eq!((device.count(&Seen::Connected), device.count(&Seen::Asked("b".into()))), (1, 1));
@@ -415,7 +415,7 @@ async fn a_device_that_has_forgotten_the_session_is_met_anew_in_the_same_poll() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_knows_another_key_is_not_believed() {
-    let device = Device::start(Door::Secure);
+    let device = Device::start(Transport::Dtls);
     let cloud = start(&["127.0.0.1/32"]).await;
     let url = device.url("coaps", "a");
     let settings = json!({"url": url, "period": SELDOM, "identity": IDENTITY, "key": "another key of 20"});
@@ -427,7 +427,7 @@ async fn a_device_that_knows_another_key_is_not_believed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pollers_go_on_after_a_restart_and_resume_their_sessions() {
-    let device = Device::start(Door::Secure);
+    let device = Device::start(Transport::Dtls);
     let Cloud { running, directory, .. } = {
         let cloud = start(&["127.0.0.1/32"]).await;
         cloud.set(coaps(device.url("coaps", "a"), 5)).await;
@@ -467,7 +467,7 @@ async fn a_session_is_resumed_by_its_ticket_though_both_sides_were_started_anew(
     cloud.running.stop().await.unwrap();
     drop(second);
     // One that gives none any more gives an id.
-    let device = Device::start_at(Door::Secure, address);
+    let device = Device::start_at(Transport::Dtls, address);
     let cloud = start_in(cloud.directory, &["127.0.0.1/32"]).await;
     cloud.stored(3).await;
     device.hang_up();

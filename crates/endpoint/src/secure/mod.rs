@@ -1,4 +1,4 @@
-//! The door behind DTLS.
+//! CoAP over DTLS.
 
 mod client;
 mod hello;

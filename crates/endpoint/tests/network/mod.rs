@@ -14,8 +14,8 @@ use sixlock_dtls::{
     SessionState,
 };
 use sixlock_endpoint::{
-    Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
-    SessionId, Storage,
+    Config, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError, SessionId,
+    Storage, Transport,
 };
 use sixlock_testing::{Random, Rig};
 
@@ -62,7 +62,7 @@ pub(crate) enum Told {
 }
 
 enum Hop {
-    ToServer(Door, SocketAddrV6),
+    ToServer(Transport, SocketAddrV6),
     ToDevice(SocketAddrV6),
 }
 
@@ -201,8 +201,8 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         }
     }
 
-    pub(crate) fn send(&mut self, door: Door, from: SocketAddrV6, datagram: &[u8]) {
-        self.link.push((self.now, Hop::ToServer(door, from), datagram.to_vec()));
+    pub(crate) fn send(&mut self, transport: Transport, from: SocketAddrV6, datagram: &[u8]) {
+        self.link.push((self.now, Hop::ToServer(transport, from), datagram.to_vec()));
     }
 
     /// Lets so many milliseconds pass.
@@ -246,7 +246,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         if let Some(at) = self.link.iter().position(|(at, ..)| now.has_reached(*at)) {
             let (_, hop, datagram) = self.link.remove(at);
             match hop {
-                Hop::ToServer(door, from) => self.arrive(door, from, datagram),
+                Hop::ToServer(transport, from) => self.arrive(transport, from, datagram),
                 Hop::ToDevice(to) => match self.devices.iter_mut().find(|device| device.address == to) {
                     Some(device) => device.handle(now, datagram),
                     None => self.stray.push((to, datagram)),
@@ -256,14 +256,14 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     }
 
     /// A datagram is at the server now.
-    pub(crate) fn arrive(&mut self, door: Door, from: SocketAddrV6, mut datagram: Vec<u8>) {
+    pub(crate) fn arrive(&mut self, transport: Transport, from: SocketAddrV6, mut datagram: Vec<u8>) {
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
-            let received = self.server.handle(&mut self.rig.at(self.now), door, from, rest);
+            let received = self.server.handle(&mut self.rig.at(self.now), transport, from, rest);
             rest = received.rest;
             if let Some(request) = received.request {
                 let identity = self.server.identity(request.id).map(<[u8]>::to_vec);
-                assert_eq!((request.from, request.id.door()), (from, door));
+                assert_eq!((request.from, request.id.transport()), (from, transport));
                 let payload = request.message.payload().to_vec();
                 self.done.push((identity, payload.clone()));
                 let at = self.now + sixlock_base::Duration::from_millis(self.processing);
@@ -342,7 +342,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         for n in 0..self.devices.len() {
             for datagram in self.devices[n].drain(self.now) {
                 let from = self.devices[n].address;
-                self.put(Hop::ToServer(Door::Secure, from), datagram);
+                self.put(Hop::ToServer(Transport::Dtls, from), datagram);
             }
         }
     }

@@ -243,7 +243,7 @@ mod tests {
             (&"backup_taken".into(), &serde_json::Value::Null)
         );
         assert_eq!(lines[0]["who"], "evil\n{\"time\":0}");
-        assert_eq!(lines[0]["door"], "coaps");
+        assert_eq!(lines[0]["scheme"], "coaps");
         assert_eq!(lines[1]["what"], "/api/v1/live");
     }
 

@@ -161,7 +161,7 @@ async fn a_plain_post_brings_the_key_of_its_resource() {
     assert_eq!(bench.points(bench.own).await, 2);
     let refusals = bench.refusals();
     assert_eq!(refusals.len(), 7);
-    assert!(refusals.iter().all(|refusal| refusal["reason"] == "wrong_key" && refusal["door"] == "coap"));
+    assert!(refusals.iter().all(|refusal| refusal["reason"] == "wrong_key" && refusal["scheme"] == "coap"));
     assert!(!format!("{refusals:?}").contains("0123456789"), "a key stands in the record");
 }
 

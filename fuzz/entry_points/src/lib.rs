@@ -1,7 +1,7 @@
-//! Each door, a place where bytes from outside come in, as a function: fuzzing calls it with
+//! Each entry point, a place where bytes from outside come in, as a function: fuzzing calls it with
 //! anything, `tests/replay.rs` with the real inputs in `fuzz/seeds/`.
 //!
-//! A door panics when an input breaks a promise, and returns how much of the input the machine
+//! An entry point panics when an input breaks a promise, and returns how much of the input the machine
 //! behind it took: real inputs must get somewhere.
 
 mod assembly;
@@ -21,11 +21,11 @@ mod x509;
 
 pub use input::{join, split};
 
-/// A door's function.
-pub type Door = fn(&[u8]) -> usize;
+/// The function of an entry point.
+pub type EntryPoint = fn(&[u8]) -> usize;
 
-/// Every door by its name, which is also that of its fuzz target and of its folder of seeds.
-pub const DOORS: &[(&str, Door)] = &[
+/// Every entry point by its name, which is also that of its fuzz target and of its folder of seeds.
+pub const ENTRY_POINTS: &[(&str, EntryPoint)] = &[
     ("frame", link::frame),
     ("compression", link::compression),
     ("fragments", link::fragments),
@@ -50,12 +50,12 @@ pub const DOORS: &[(&str, Door)] = &[
     ("capture", capture::capture),
 ];
 
-/// The door called `name`.
+/// The entry point called `name`.
 ///
 /// # Panics
 ///
 /// When there is none.
-pub fn door(name: &str) -> Door {
-    let found = DOORS.iter().find(|(known, _)| *known == name);
-    found.unwrap_or_else(|| panic!("no door is called {name}")).1
+pub fn entry_point(name: &str) -> EntryPoint {
+    let found = ENTRY_POINTS.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("no entry point is called {name}")).1
 }

@@ -95,7 +95,7 @@ pub(crate) fn payloads(input: &[u8]) -> usize {
     taken
 }
 
-/// What a peer sends for `packets`, as the door takes it.
+/// What a peer sends for `packets`, as the entry point takes it.
 pub(crate) fn sealed(choice: u8, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (mut rig, mut host, mut contexts) = (Rig::seeded(5), host(choice), contexts(choice));
     let seal = |packet: &Vec<u8>| {

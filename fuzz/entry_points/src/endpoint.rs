@@ -1,4 +1,4 @@
-//! A CoAP server of many peers, through both of its doors.
+//! A CoAP server of many peers, over both of its transports.
 
 use std::net::{Ipv6Addr, SocketAddrV6};
 
@@ -6,7 +6,7 @@ use sixlock_base::Duration;
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Config as DtlsConfig, Handshake, RECORD_FRONT, RECORD_OVERHEAD};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace};
+use sixlock_endpoint::{Config, Endpoint, Event, InPlace, Transport};
 use sixlock_testing::Rig;
 
 use crate::dtls::{IDENTITY, KEY, MAX_DATAGRAM, drain_client};
@@ -29,7 +29,7 @@ fn peer(choice: u8) -> SocketAddrV6 {
     SocketAddrV6::new(Ipv6Addr::LOCALHOST, u16::from(choice), 0, 0)
 }
 
-/// Datagrams: the first byte of each says from which of four peers and through which door, the
+/// Datagrams: the first byte of each says from which of four peers and over which transport, the
 /// second how much time passes before.
 pub(crate) fn datagrams(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(9);
@@ -39,29 +39,35 @@ pub(crate) fn datagrams(input: &[u8]) -> usize {
         let [choice, pause, datagram @ ..] = datagram else { continue };
         rig.pass(u32::from(*pause) * 100);
         server.handle_timeout(&mut rig.cx());
-        let door = if choice & 4 == 0 { Door::Secure } else { Door::Plain };
-        taken += take(&mut server, &mut rig, door, peer(choice & 3), &mut datagram.to_vec());
+        let transport = if choice & 4 == 0 { Transport::Dtls } else { Transport::Udp };
+        taken += take(&mut server, &mut rig, transport, peer(choice & 3), &mut datagram.to_vec());
         drain(&mut server, &mut rig);
     }
     taken
 }
 
 /// Hands a datagram in, answers the requests in it and counts them.
-fn take(server: &mut Server, rig: &mut Rig, door: Door, from: SocketAddrV6, datagram: &mut [u8]) -> usize {
+fn take(
+    server: &mut Server,
+    rig: &mut Rig,
+    transport: Transport,
+    from: SocketAddrV6,
+    datagram: &mut [u8],
+) -> usize {
     let mut taken = 0;
     let mut rest = datagram;
     while !rest.is_empty() {
-        let received = server.handle(&mut rig.cx(), door, from, rest);
+        let received = server.handle(&mut rig.cx(), transport, from, rest);
         rest = received.rest;
         let Some(request) = received.request else { continue };
         assert_eq!(request.from, from);
         let id = request.id;
         taken += 1;
-        match door {
-            Door::Secure => {
+        match transport {
+            Transport::Dtls => {
                 assert_eq!(server.identity(id), Some(IDENTITY), "only who knows the key is heard")
             }
-            Door::Plain => assert_eq!(server.identity(id), None),
+            Transport::Udp => assert_eq!(server.identity(id), None),
         }
         server.respond(&mut rig.cx(), id, Code::CHANGED.into()).expect("the request waits");
     }
@@ -80,7 +86,7 @@ fn drain(server: &mut Server, rig: &mut Rig) -> Vec<Vec<u8>> {
     let mut out = [0; MAX_DATAGRAM];
     while let Some(transmit) = server.poll_transmit(&mut rig.cx(), &mut out) {
         let datagram = &out[..transmit.len];
-        if transmit.door == Door::Plain {
+        if transmit.transport == Transport::Udp {
             Message::parse(datagram).expect("what is sent is a message");
         }
         sent.push(datagram.to_vec());
@@ -102,7 +108,7 @@ pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
         }
         for mut datagram in datagrams {
             sent.push(datagram.clone());
-            take(&mut server, &mut rig, Door::Secure, peer(0), &mut datagram);
+            take(&mut server, &mut rig, Transport::Dtls, peer(0), &mut datagram);
             for mut answer in drain(&mut server, &mut rig) {
                 client.handle(&mut here.cx(), &mut answer);
             }

@@ -1,4 +1,4 @@
-//! Real inputs for every door, made by the machines on the other side of it.
+//! Real inputs for every entry point, made by the machines on the other side of it.
 
 use core::net::Ipv6Addr;
 
@@ -19,10 +19,10 @@ use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::{bridge, capture, dtls, endpoint, ipsec, join};
 
-/// An input for a door.
+/// An input for an entry point.
 pub struct Seed {
-    /// The door.
-    pub door: &'static str,
+    /// The name of the entry point.
+    pub entry_point: &'static str,
     /// What the input is.
     pub name: String,
     /// The input.
@@ -38,14 +38,15 @@ const CBOR_KINDS: &[u8] =
     \xa2\x03\x61b\x24\x21\xa2\x04\xf5\x06\xc4\x82\x20\x18\xd6\xa1\x08\x42\x01\x02\xa1\x05\xfa\x47\xc3\x50\x00\
     \xa2\x02\x00\x61x\x82\xbf\x01\x7f\x61p\xff\xff\xc1\xf6\xff";
 
-/// The seeds of every door.
+/// The seeds of every entry point.
 ///
 /// # Panics
 ///
 /// When a machine does not make of ordinary data what it should.
 pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
-    let mut add = |door, name: &str, input: Vec<u8>| seeds.push(Seed { door, name: name.into(), input });
+    let mut add =
+        |entry_point, name: &str, input: Vec<u8>| seeds.push(Seed { entry_point, name: name.into(), input });
     let packets = packets();
     let plain: Vec<_> = packets.iter().map(|(_, packet)| packet.clone()).collect();
     for choice in (0..ipsec::SUITES).flat_map(|suite| [suite, suite | 0xc0]) {
@@ -72,8 +73,8 @@ pub fn all() -> Vec<Seed> {
         for suite in 0..4 {
             let frames = frames(suite, &fragments);
             let input = [vec![suite], join(frames.iter().map(|frame| &frame[..]))].concat();
-            for door in ["frame", "interface"] {
-                add(door, &format!("{name}-suite-{suite}"), input.clone());
+            for entry_point in ["frame", "interface"] {
+                add(entry_point, &format!("{name}-suite-{suite}"), input.clone());
             }
             if suite % 2 == 1 {
                 continue;
