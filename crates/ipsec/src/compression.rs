@@ -10,12 +10,16 @@ use crate::layout::{self, Layout};
 /// One packet of this many carries its whole sequence number.
 const TOLD_EVERY: u8 = 64;
 
+/// A number so little behind the highest belongs to a packet that came late. One that is further behind was carried whole, and the next ones
+/// follow it. With 8 bits [`Context::known`] restores numbers up to here behind the highest.
+const LATE: u32 = 64;
+
 /// The state of a flow. All zeros if there is none.
 #[derive(Clone, Copy)]
 struct Entry {
     ends: [u8; 32],
     spi: u32,
-    /// The highest sequence number received.
+    /// The highest sequence number received, or the last that was carried whole and is no late one.
     heard: u32,
     /// The last sequence number sent.
     told: u32,
@@ -155,8 +159,7 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<F
 
     fn received(&mut self, packet: &[u8]) {
         if let Some((entry, number)) = self.entry(packet) {
-            // Serial numbers: half of them are after the highest (RFC 1982).
-            if !entry.is_heard || number.wrapping_sub(entry.heard) as i32 >= 0 {
+            if !entry.is_heard || entry.heard.wrapping_sub(number) > LATE {
                 (entry.heard, entry.is_heard) = (number, true);
             }
         }

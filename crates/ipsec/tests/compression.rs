@@ -109,6 +109,27 @@ fn a_receiver_that_has_forgotten_refuses_short_numbers_until_it_is_told_one() {
 }
 
 #[test]
+fn a_forged_number_misleads_nobody_about_those_that_follow() {
+    for (format, suite) in [(Format::Paper2012, "ah:xcbc"), (Format::Drafts, "esp:ccm-8")] {
+        // Half of all numbers are ahead of the flow's, and half are behind.
+        for forged in [10_u32, 300, 5_000, 0x0100_0000, 0x7fff_ffff, 0x8000_0000, 0xffff_0000] {
+            let (mut alice, _) = pair::<8>(suite, Way::Transport, false);
+            let (mut near, mut far) = (End::new(format), End::new(format));
+            for n in 0..2_100 {
+                let packet = alice.send(&udp_packet(b"reading")).unwrap();
+                if n == 2_000 {
+                    let mut other = packet.clone();
+                    let at = 40 + if suite.starts_with("ah") { 8 } else { 4 };
+                    other[at..at + 4].copy_from_slice(&forged.to_be_bytes());
+                    assert_eq!(far.receive(&near.send(&other)), Ok(other), "{suite} {forged}");
+                }
+                assert_eq!(far.receive(&near.send(&packet)), Ok(packet), "{suite} {forged} {n}");
+            }
+        }
+    }
+}
+
+#[test]
 fn numbers_cross_2_to_the_16_and_2_to_the_32() {
     for block in [63, (1 << 22) - 1] {
         let (mut alice, mut bob) = pair::<8>("esp:gcm-implicit", Way::Transport, true);

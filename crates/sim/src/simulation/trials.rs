@@ -26,8 +26,7 @@ impl Simulation {
         let mut simulation = Self::build(scenario, Options { sinks, ..Options::default() })?;
         let link = scenario.security.link.zip(simulation.deployment.link_key().copied());
         let stations = simulation.stations.len() as u32;
-        let echoes = matches!(scenario.traffic.kind, TrafficKind::Echo { .. });
-        let guarantees = Guarantees::of(&plan, &scenario.security, echoes);
+        let guarantees = Guarantees::of(&plan, scenario);
         let trial = Trial::new(scenario.seed, plan, guarantees, link, stations);
         let witness = &trial.invariants.witness;
         for (station, storage) in simulation.stations.iter_mut().zip(&trial.storages) {

@@ -14,7 +14,7 @@ const RANGE: i32 = 50_000;
 /// How long readings go on when all is quiet; longer, where a handshake may have to be given up; and how long the network has then to
 /// come to rest.
 const QUIET: Span = Span::from_secs(420);
-const QUIET_AFTER_ATTACK: Span = Span::from_secs(1020);
+const QUIET_AFTER_SPOILT_HANDSHAKES: Span = Span::from_secs(1020);
 const REST: Span = Span::from_secs(320);
 
 /// The network of `seed`, and what it goes through.
@@ -29,8 +29,8 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     let stormy = Span::from_secs(60 + draw.below(240));
     let quiet = Time::ZERO + stormy;
     let mut plan = draw.plan(nodes, &security, quiet);
-    if plan.attack.is_some() && security.transport.is_some() {
-        plan.stop = quiet + QUIET_AFTER_ATTACK;
+    if plan.spoils_handshakes() && security.transport.is_some() {
+        plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
     let scenario = Scenario {
         name: format!("swarm-{seed}"),

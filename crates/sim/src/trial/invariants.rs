@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use sixlock_base::Security;
 
+use crate::scenario::{Mac, Scenario, TrafficKind};
 use crate::time::{Span, Time};
 
 use super::plan::{Attack, Plan};
@@ -17,7 +18,7 @@ const CHECK: u64 = 10_000;
 /// How long it may take a network to be as before when the disturbances are over: CoAP's longest exchange, another one, and a
 /// handshake.
 const RECOVERY: Span = Span::from_secs(300);
-/// The same where a stranger has spoilt a handshake, which its client gives up when it has sent its flight in vain for as long as
+/// The same where a forged or damaged message may have spoilt a handshake, which its client gives up when it has sent its flight in vain for as long as
 /// that may take.
 const RECOVERY_OF_HANDSHAKE: Span = Span::from_secs(900);
 /// How long before the end of readings one may be due and is to be delivered by the end of the trial.
@@ -101,15 +102,21 @@ pub(crate) struct Guarantees {
 }
 
 impl Guarantees {
-    /// What a network so protected promises; with `echoes`, the far end sends them and notices no session that its node has lost.
-    pub(crate) fn of(plan: &Plan, security: &Security, echoes: bool) -> Self {
-        let Security { link, network, transport, .. } = security;
+    /// What this network promises, whatever it goes through.
+    pub(crate) fn of(plan: &Plan, scenario: &Scenario) -> Self {
+        let Security { link, network, transport, .. } = &scenario.security;
+        let echoes = matches!(scenario.traffic.kind, TrafficKind::Echo { .. });
+        // The host sends an echo to each node at the same time. With the NullMAC, those that collide once do so each time.
+        let collides = echoes && scenario.mac == Mac::Null;
         let reboots = plan.has_reboots();
+        // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
+        let is_spoilt = transport.is_some() && plan.spoils_handshakes();
+        let recovery = if is_spoilt { RECOVERY_OF_HANDSHAKE } else { RECOVERY };
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
             let acknowledged = !reboots || transport.is_some();
-            let recovers = keeps_sessions.then_some(RECOVERY);
+            let recovers = (keeps_sessions && !collides).then_some(recovery);
             return Self { link: true, authentic: true, once: true, acknowledged, recovers };
         };
         let is_link_safe = !reach.air || link.is_some() && !reach.link_key;
@@ -122,8 +129,8 @@ impl Guarantees {
             acknowledged: authentic && (!reboots || transport.is_some()),
             // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
             // astray that restore compressed ones, for up to 64 packets.
-            recovers: (keeps_sessions && !reach.link_key && (is_link_safe || network.is_none()))
-                .then_some(if transport.is_some() { RECOVERY_OF_HANDSHAKE } else { RECOVERY }),
+            recovers: (keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none()))
+                .then_some(recovery),
         }
     }
 }

@@ -58,4 +58,9 @@ impl Plan {
     pub(crate) fn has_reboots(&self) -> bool {
         self.power_fails.happens_ever() || !self.power_cuts.is_empty()
     }
+
+    /// Whether messages of handshakes, which nothing protects yet, arrive that nobody sent so.
+    pub(crate) fn spoils_handshakes(&self) -> bool {
+        self.attack.is_some() || self.datagrams.damage.happens_ever()
+    }
 }
