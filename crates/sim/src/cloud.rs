@@ -8,7 +8,7 @@ use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
 use sixlock_dtls::{Answer, perform};
-use sixlock_endpoint::{Config, Endpoint, Event, OnHeap, Proof, RequestId, SessionId, Transport};
+use sixlock_endpoint::{Config, Endpoint, Event, OnHeap, Proof, RequestId, Transport};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
@@ -16,6 +16,7 @@ use crate::devices::Device;
 use crate::engine::Accelerated;
 use crate::outbound::Outbound;
 use crate::random::{Purpose, Stream};
+use crate::receipts::Receipts;
 use crate::scenario::Credential;
 use crate::time::Time;
 use crate::timer::Timer;
@@ -51,27 +52,8 @@ pub(crate) struct Cloud {
     credential: Option<Credential>,
     /// The flow by which each node was heard last.
     flows: Vec<Option<FlowId>>,
-    /// The latest request of each node that was accepted.
-    receipts: Vec<Option<Receipt>>,
-}
-
-/// By what a request is known again that comes in another session: see decision 2.
-struct Receipt {
-    session: SessionId,
-    token: Vec<u8>,
-    payload: Vec<u8>,
-}
-
-impl Receipt {
-    fn of(id: RequestId, message: &Message<'_>) -> Option<Self> {
-        let (token, payload) = (message.token().to_vec(), message.payload().to_vec());
-        Some(Self { session: id.session()?, token, payload })
-    }
-
-    /// Whether `later` is the same request, sent anew.
-    fn is_of(&self, later: &Self) -> bool {
-        self.session != later.session && (&self.token, &self.payload) == (&later.token, &later.payload)
-    }
+    /// What is kept of the requests of each node that were accepted.
+    receipts: Vec<Receipts>,
 }
 
 impl Cloud {
@@ -120,7 +102,7 @@ impl Cloud {
             resources: by(|device| &device.resource),
             credential,
             flows: vec![None; devices.len() + 1],
-            receipts: devices.iter().map(|_| None).collect(),
+            receipts: devices.iter().map(|_| Receipts::default()).collect(),
             devices,
         }
     }
@@ -170,7 +152,7 @@ impl Cloud {
             *flow = Some(datagram.flow);
         }
         let from = datagram.from;
-        let (mut parts, mut cx) = self.lend(now);
+        let (parts, mut cx) = self.lend(now);
         let mut rest = &mut datagram.payload[..];
         loop {
             let received = parts.endpoint.handle(&mut cx, transport, from, rest);
@@ -184,7 +166,7 @@ impl Cloud {
                 // A session that has gone needs no answer.
                 let answered = parts.endpoint.respond(&mut cx, request.id, code.into());
                 if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered)
-                    && parts.is_new(node, Receipt::of(request.id, &request.message))
+                    && parts.receipts[node as usize - 1].insert(now, request.id, from, &request.message)
                 {
                     accepted(node, request.message.payload());
                 }
@@ -282,19 +264,10 @@ struct Parts<'a> {
     identities: &'a BTreeMap<Vec<u8>, u32>,
     resources: &'a BTreeMap<Vec<u8>, u32>,
     credential: Option<Credential>,
-    receipts: &'a mut [Option<Receipt>],
+    receipts: &'a mut [Receipts],
 }
 
 impl Parts<'_> {
-    /// Whether a node's request is not one that it has sent anew in another session.
-    fn is_new(&mut self, node: u32, receipt: Option<Receipt>) -> bool {
-        let Some(receipt) = receipt else { return true };
-        let latest = &mut self.receipts[node as usize - 1];
-        let is_new = !latest.as_ref().is_some_and(|latest| latest.is_of(&receipt));
-        *latest = Some(receipt);
-        is_new
-    }
-
     /// Which node a request is from: by the identity of its session, by the resource and key in it, or by its address.
     fn author(&self, id: RequestId, from: SocketAddrV6, message: &Message<'_>) -> Option<u32> {
         if id.transport() == Transport::Dtls {

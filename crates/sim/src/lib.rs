@@ -43,6 +43,7 @@ mod public_keys;
 mod random;
 mod random_block;
 mod readings;
+mod receipts;
 mod recorder;
 mod runs;
 mod scenario;
