@@ -55,8 +55,8 @@ impl Entry {
 /// The soft state of at most `FLOWS` flows, by addresses, protocol and security parameters index: the sequence numbers
 /// received and sent. Forwarders and gateways need no keys for it.
 ///
-/// It is learnt from packets that are not authenticated here: after a forged one, packets are lost up to the next that carries its whole
-/// number. When the table is full, the least recently used flow is replaced.
+/// It is learnt from packets that are not authenticated here. A forged one that this end's neighbour sends does no harm, as the next
+/// packet carries its whole number; after one that a stranger sends on the link, packets are lost up to the next that carries its whole number. When the table is full, the least recently used flow is replaced.
 ///
 /// `P` says how payloads are compressed. Without `DRAFTS`, the format of the drafts is not linked: where it is chosen, headers are not
 /// compressed.
@@ -158,10 +158,10 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<F
     }
 
     fn received(&mut self, packet: &[u8]) {
-        if let Some((entry, number)) = self.entry(packet) {
-            if !entry.is_heard || entry.heard.wrapping_sub(number) > LATE {
-                (entry.heard, entry.is_heard) = (number, true);
-            }
+        if let Some((entry, number)) = self.entry(packet)
+            && (!entry.is_heard || entry.heard.wrapping_sub(number) > LATE)
+        {
+            (entry.heard, entry.is_heard) = (number, true);
         }
     }
 
