@@ -55,6 +55,17 @@ const CAUSES: [(&str, &[Counter]); 24] = [
     ("exchanges", &[Counter::CoapExchangesFull]),
 ];
 
+/// The causes' names.
+pub(crate) const NAMES: [&str; CAUSES.len()] = {
+    let mut names = [""; CAUSES.len()];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = CAUSES[n].0;
+        n += 1;
+    }
+    names
+};
+
 /// How often a station has dropped something, by cause, in the order of the causes' list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Drops([u32; CAUSES.len()]);
@@ -141,6 +152,6 @@ mod tests {
         let table = text.split("## Causes of `drop`").nth(1).unwrap_or_default();
         let documented: Vec<_> =
             table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
-        assert_eq!(documented, CAUSES.map(|(cause, _)| cause));
+        assert_eq!(documented, NAMES);
     }
 }

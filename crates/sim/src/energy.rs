@@ -133,6 +133,9 @@ pub struct Energy {
 }
 
 impl Energy {
+    /// What its parts are called in reports.
+    pub(crate) const PARTS: [&str; 5] = ["cpu", "lpm", "tx", "rx", "listen"];
+
     /// What a node with these figures consumes in these times, to the nanojoule.
     pub fn of(profile: &Profile, times: &StateTimes) -> Self {
         let millijoules = |current: u32, span: Span| {

@@ -49,6 +49,17 @@ pub(crate) enum Skip {
 impl Skip {
     const ALL: [Self; 4] = [Self::UnderWay, Self::NoSession, Self::ProcessorBusy, Self::NotBegun];
 
+    /// Their names.
+    pub(crate) const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut n = 0;
+        while n < names.len() {
+            names[n] = Self::ALL[n].name();
+            n += 1;
+        }
+        names
+    };
+
     /// What reports and events call it.
     pub(crate) const fn name(self) -> &'static str {
         match self {

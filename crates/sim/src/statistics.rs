@@ -146,6 +146,9 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// What its parts are called in reports.
+    pub(crate) const PARTS: [&str; 3] = ["mean", "p50", "p95"];
+
     /// The distribution of `spans`, if there are any.
     pub(crate) fn of(spans: &[Span]) -> Option<Self> {
         let mut sorted: Vec<u64> = spans.iter().map(|span| span.micros()).collect();

@@ -262,8 +262,8 @@ pub(crate) struct Node {
 }
 
 /// What only a scenario takes.
-const WITH_SCENARIO: [&str; 8] =
-    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "json"];
+const WITH_SCENARIO: [&str; 9] =
+    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "json", "csv"];
 
 /// `sixlock sim`.
 #[derive(Debug, Args)]
@@ -300,9 +300,12 @@ pub(crate) struct Sim {
     /// Threads that share the runs [default: one a core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Print the result as JSON
+    /// Print the result as JSON; docs/reports.md says what each value is
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the result as CSV, a line for each node and run
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// Write every frame on the air to a capture; of several runs, the first one's
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,

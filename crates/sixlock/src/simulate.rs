@@ -1,5 +1,7 @@
 //! `sixlock sim`.
 
+mod cells;
+mod csv;
 mod outputs;
 mod spread;
 mod swarm;
@@ -54,6 +56,8 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
             reports => serde_json::to_writer(&mut out, reports)?,
         }
         writeln!(out)?;
+    } else if args.csv {
+        csv::print(&mut out, &reports)?;
     } else {
         table::heading(&mut out, &scenario, &reports)?;
         match &reports[..] {

@@ -91,3 +91,26 @@ fn a_swarm_takes_no_scenario_and_records_one_network_only() {
     }
     assert_eq!(swarm(&["--swarm", "2", "--events", "events"]).status.code(), Some(1));
 }
+
+#[test]
+fn csv_has_the_values_of_json_in_a_line_for_each_node_and_run() {
+    let text = format!("seed = 7\nsecurity = \"dtls-psk\"\n[platform]\nprofile = \"tmote-sky\"\n{NETWORK}");
+    let printed = |args: &[&str]| String::from_utf8(sim(&text, args).stdout).unwrap();
+    let csv = printed(&["--csv", "--runs", "2"]);
+    let rows: Vec<Vec<_>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let reports: serde_json::Value = serde_json::from_str(&printed(&["--json", "--runs", "2"])).unwrap();
+    let value =
+        |row: &[&str], name| row[rows[0].iter().position(|column| *column == name).unwrap()].to_owned();
+    let [_, first, first_router, second, second_router] = &rows[..] else { panic!("{csv}") };
+    for (n, row, router) in [(0, first, first_router), (1, second, second_router)] {
+        assert_eq!([row.len(), router.len()], [rows[0].len(); 2]);
+        let (report, node) = (&reports[n], &reports[n]["nodes"][0]);
+        assert_eq!([value(row, "seed"), value(row, "id")], [report["seed"].to_string(), "1".into()]);
+        assert_eq!(value(row, "due"), node["due"].to_string());
+        assert_eq!(value(row, "rtt_ms.p95"), node["rtt_ms"]["p95"].to_string());
+        assert_eq!(value(row, "energy_mj.listen"), node["energy_mj"]["listen"].to_string());
+        assert_eq!(value(row, "provenance.platform"), "tmote-sky");
+        assert_eq!([value(router, "id"), value(router, "due")], ["0", ""]);
+        assert_eq!(value(router, "bytes"), report["router"]["bytes"].to_string());
+    }
+}

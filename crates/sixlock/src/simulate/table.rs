@@ -5,9 +5,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use sixlock_base::Engines;
-use sixlock_sim::{
-    Credential, Destination, Distribution, Energy, HandshakeReport, NodeReport, Report, Scenario, TrafficKind,
-};
+use sixlock_sim::{Credential, Destination, HandshakeReport, NodeReport, Report, Scenario, TrafficKind};
+
+use super::cells::Cells;
 
 /// What stands where there is no value.
 pub(super) const NOTHING: &str = "–";
@@ -39,42 +39,67 @@ fn requests(scenario: &Scenario) -> String {
     }
 }
 
+/// A column of a node's line: its heading, its width, and the metrics that its numbers are the sums of.
+struct Column(&'static str, usize, &'static [&'static str]);
+
+const COLUMNS: [Column; 11] = [
+    Column("node", 6, &["id"]),
+    Column("hops", 4, &["hops"]),
+    Column("due", 6, &["due"]),
+    Column("delivered", 9, &["delivered"]),
+    Column("failed", 6, &["failed"]),
+    Column("skipped", 7, &["skipped"]),
+    Column("pending", 7, &["pending"]),
+    Column("rtt p50/ms", 10, &["rtt_ms.p50"]),
+    Column("rtt p95/ms", 10, &["rtt_ms.p95"]),
+    Column("frames", 8, &["frames"]),
+    Column("bytes", 9, &["bytes"]),
+];
+
+/// Those of what nodes consume.
+const ENERGY: [Column; 6] = [
+    Column("CPU/mJ", 9, &["energy_mj.cpu"]),
+    Column("TX/mJ", 8, &["energy_mj.tx"]),
+    Column("RX/mJ", 8, &["energy_mj.rx"]),
+    Column("listen/mJ", 10, &["energy_mj.listen"]),
+    Column(
+        "all/mJ",
+        10,
+        &["energy_mj.cpu", "energy_mj.lpm", "energy_mj.tx", "energy_mj.rx", "energy_mj.listen"],
+    ),
+    Column("without listen/mJ", 17, &["energy_mj.cpu", "energy_mj.lpm", "energy_mj.tx", "energy_mj.rx"]),
+];
+
+impl Column {
+    /// What stands there for what `cells` are of: whole numbers as they are, times and energies with one digit.
+    fn cell(&self, cells: &Cells) -> Option<String> {
+        let Self(heading, _, metrics) = self;
+        let sum = metrics.iter().map(|metric| cells.number(metric)).sum::<Option<f64>>()?;
+        Some(if heading.contains('/') { format!("{sum:.1}") } else { sum.to_string() })
+    }
+}
+
 /// Prints one run, a line a node.
 pub(super) fn nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
     let consume = report.nodes.iter().any(|node| node.energy_mj.is_some());
-    write!(out, "{:>6} {:>4} ", "node", "hops")?;
-    write!(out, "{:>6} {:>9} {:>6} {:>7} {:>7} ", "due", "delivered", "failed", "skipped", "pending")?;
-    write!(out, "{:>10} {:>10} {:>8} {:>9}", "rtt p50/ms", "rtt p95/ms", "frames", "bytes")?;
-    if consume {
-        write!(out, " {:>9} {:>8} {:>8} {:>10}", "CPU/mJ", "TX/mJ", "RX/mJ", "listen/mJ")?;
-        write!(out, " {:>10} {:>17}", "all/mJ", "without listen/mJ")?;
+    let columns: Vec<_> = COLUMNS.iter().chain(ENERGY.iter().filter(|_| consume)).collect();
+    line(out, columns.iter().map(|Column(heading, width, _)| (*width, (*heading).into())))?;
+    for cells in Cells::of_nodes(report)? {
+        let cell = |column: &Column| column.cell(&cells).unwrap_or(NOTHING.into());
+        line(out, columns.iter().map(|column| (column.1, cell(column))))?;
     }
-    writeln!(out)?;
-    for node in &report.nodes {
-        line(out, node, consume)?;
-    }
-    let router = &report.router;
-    writeln!(out, "{:>6} {:>72} {:>9}", "router", router.frames, router.bytes)?;
+    let router = Cells::of_router(report)?;
+    let (names, rest) = columns.split_at(1);
+    let name = names.iter().map(|column| (column.1, "router".into()));
+    let rest = rest.iter().map(|column| (column.1, column.cell(&router).unwrap_or_default()));
+    line(out, name.chain(rest))?;
     if consume { provenance(out, scenario, report) } else { Ok(()) }
 }
 
-fn line(out: &mut impl Write, node: &NodeReport, consume: bool) -> io::Result<()> {
-    let NodeReport { id, hops, due, delivered, failed, skipped, pending, frames, bytes, .. } = node;
-    let millis = |of: fn(&Distribution) -> f64| {
-        node.rtt_ms.as_ref().map_or(NOTHING.into(), |rtt| format!("{:.1}", of(rtt)))
-    };
-    let [p50, p95] = [millis(|rtt| rtt.p50), millis(|rtt| rtt.p95)];
-    write!(out, "{id:>6} {hops:>4} {due:>6} {delivered:>9} {failed:>6} {skipped:>7} {pending:>7} ")?;
-    write!(out, "{p50:>10} {p95:>10} {frames:>8} {bytes:>9}")?;
-    if consume {
-        let of = |part: fn(&Energy) -> f64| {
-            node.energy_mj.as_ref().map_or(NOTHING.into(), |energy| format!("{:.1}", part(energy)))
-        };
-        let [cpu, tx, rx, listen] = [of(|e| e.cpu), of(|e| e.tx), of(|e| e.rx), of(|e| e.listen)];
-        let [all, without] = [of(Energy::total), of(Energy::without_listening)];
-        write!(out, " {cpu:>9} {tx:>8} {rx:>8} {listen:>10} {all:>10} {without:>17}")?;
-    }
-    writeln!(out)
+/// Prints a line of cells, each as wide as is said with it.
+fn line(out: &mut impl Write, cells: impl Iterator<Item = (usize, String)>) -> io::Result<()> {
+    let cells: Vec<_> = cells.map(|(width, cell)| format!("{cell:>width$}")).collect();
+    writeln!(out, "{}", cells.join(" ").trim_end())
 }
 
 fn provenance(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
@@ -178,7 +203,7 @@ fn completed(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_sim::{Options, Simulation, Time};
+    use sixlock_sim::{METRICS, Metric, Options, Simulation, Time};
 
     fn printed(text: &str) -> String {
         let scenario = Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}"));
@@ -190,6 +215,14 @@ mod tests {
         nodes(&mut out, &scenario, &reports[0]).unwrap();
         sums(&mut out, &scenario, &reports).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_column_is_of_metrics_in_the_list() {
+        let listed: Vec<_> = METRICS.iter().flat_map(Metric::columns).collect();
+        for metric in COLUMNS.iter().chain(&ENERGY).flat_map(|column| column.2) {
+            assert!(listed.iter().any(|name| name == metric), "{metric}");
+        }
     }
 
     #[test]
