@@ -6,7 +6,7 @@ use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Transport, Event, InPlace, Kept, LONGEST_KEPT, Proof};
+use sixlock_endpoint::{Config, Event, InPlace, Kept, LONGEST_KEPT, Proof, Transport};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
