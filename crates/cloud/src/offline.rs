@@ -1,9 +1,8 @@
 //! A cloud's data while no cloud runs with it.
 
-use std::fs::File;
 use std::path::Path;
 
-use sixlock_store::{Store, Writer, is_new, lock};
+use sixlock_store::{DirectoryLock, Store, Writer, is_new, lock};
 
 use crate::Error;
 
@@ -12,7 +11,7 @@ pub struct Offline {
     /// What the cloud keeps.
     pub store: Store,
     writer: Writer,
-    _lock: File,
+    _lock: DirectoryLock,
 }
 
 impl Offline {

@@ -1,6 +1,5 @@
 //! Starting and stopping.
 
-use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
@@ -12,7 +11,7 @@ use std::time::Duration;
 use sixlock_base::Counters;
 use sixlock_coap_server::{Server, Sockets, bind_all};
 use sixlock_store::{
-    ADMINISTRATOR, Device, Enrolled, MasterKey, SIGN_IN_LINK, Store, User, Writer, lock,
+    ADMINISTRATOR, Device, DirectoryLock, Enrolled, MasterKey, SIGN_IN_LINK, Store, User, Writer, lock,
     make_private_directory, now_ms, read_private, remove_sign_in_file, replace_private, secrets,
 };
 use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel};
@@ -121,7 +120,7 @@ pub struct Running {
     log: (Log, thread::JoinHandle<()>),
     /// What keeps what is left of sessions with devices that are polled.
     polled_thread: thread::JoinHandle<()>,
-    _lock: File,
+    _lock: DirectoryLock,
 }
 
 /// Starts the cloud. `network` is what `/api/v1/network` shows, as JSON, where there is a network.

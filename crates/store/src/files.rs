@@ -41,11 +41,22 @@ pub fn make_private_directory(path: &Path) -> Result<(), Error> {
 }
 
 /// Keeps a second cloud away from the same data: it would not know what this one writes.
-pub fn lock(directory: &Path) -> Result<File, Error> {
+#[derive(Debug)]
+pub struct DirectoryLock(File);
+
+impl Drop for DirectoryLock {
+    /// Unlocks the folder. Closing the file is not enough: a process that another thread is about to start shares it for a moment.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Locks the data in `directory` until the lock is dropped. Returns [`Error::InUse`] if another has locked it.
+pub fn lock(directory: &Path) -> Result<DirectoryLock, Error> {
     let path = directory.join("lock");
     let file = open_private(&path).map_err(|error| Error::file(&path, error))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(DirectoryLock(file)),
         Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse(directory.to_owned())),
         Err(std::fs::TryLockError::Error(error)) => Err(Error::file(&path, error)),
     }
@@ -100,4 +111,20 @@ pub fn read_private(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     file.read_to_string(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_locked_once_and_free_again_although_its_file_is_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let locked = lock(folder.path()).unwrap();
+        assert!(matches!(lock(folder.path()), Err(Error::InUse(_))));
+        // As a process has it that was forked and does not run its own program yet.
+        let _shared = locked.0.try_clone().unwrap();
+        drop(locked);
+        lock(folder.path()).unwrap();
+    }
 }

@@ -58,7 +58,8 @@ pub use error::{BadDevice, Error};
 pub use expiry::SOON_MS;
 pub use feed::{FeedPoint, LONGEST_REPLAY, Next, Scope};
 pub use files::{
-    create_private, lock, make_private_directory, read_private, replace_private, sync_directory,
+    DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
+    sync_directory,
 };
 pub use ids::{CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
 pub use journal::{
