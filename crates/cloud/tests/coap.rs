@@ -3,7 +3,9 @@
 #[allow(dead_code, reason = "restarts are elsewhere")]
 mod client;
 
+use std::net::UdpSocket;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use client::{Client, Refused, ask_plain, socket};
@@ -49,6 +51,8 @@ struct Cloud {
     running: Running,
     directory: TempDir,
     nodes: Vec<ResourceId>,
+    /// What asked over plain CoAP. They stay open: another at a port that one of them had would ask what the cloud has answered already.
+    asked: Mutex<Vec<UdpSocket>>,
 }
 
 fn config(directory: &Path) -> Config {
@@ -65,7 +69,7 @@ async fn start(nodes: usize) -> Cloud {
         let device = Device { key, ..Device::named(format!("node-{n}")) };
         ids.push(running.enrol(device).await.unwrap().resource.id);
     }
-    Cloud { running, directory, nodes: ids }
+    Cloud { running, directory, nodes: ids, asked: Mutex::default() }
 }
 
 impl Cloud {
@@ -76,7 +80,9 @@ impl Cloud {
 
     async fn plain(&self, message: Vec<u8>) -> Option<Code> {
         let address = self.running.coap.unwrap();
-        spawn_blocking(move || ask_plain(address, &message)).await.unwrap()
+        let (socket, answer) = spawn_blocking(move || ask_plain(address, &message)).await.unwrap();
+        self.asked.lock().unwrap().push(socket);
+        answer
     }
 
     async fn values(&self, node: usize) -> Vec<f64> {

@@ -55,7 +55,8 @@ impl<'a> Path<'a> {
 
     /// The way to `network`, of which the kernel is told all that it is to know.
     pub(crate) fn to(kernel: &'a Kernel, network: Simulation) -> Self {
-        kernel.configure("xfrm state flush\nxfrm policy flush");
+        // While a policy is left, what the kernel still sends for connections of before wants an association.
+        kernel.configure("xfrm policy flush\nxfrm state flush");
         kernel.configure(&xfrm(network.peerings(), outside()).unwrap());
         Self { kernel, network, to_kernel: Vec::new(), to_network: Vec::new() }
     }

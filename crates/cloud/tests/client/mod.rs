@@ -20,7 +20,7 @@ use sixlock_x509::{Clock, Purpose, Time, Trust};
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
 /// How often, before it gives up.
-const TRIES: usize = 300;
+const TRIES: usize = 1_200;
 /// How often in a handshake: whatever ends that, it goes on until then.
 const RETRANSMISSIONS: u8 = 250;
 
@@ -274,19 +274,19 @@ fn answer_to(message: &[u8], datagram: &[u8]) -> Option<Code> {
     (answer.code().is_response() && answer.token() == asked.token()).then_some(answer.code())
 }
 
-/// Sends a message without protection until it is answered.
-pub(crate) fn ask_plain(address: SocketAddr, message: &[u8]) -> Option<Code> {
+/// Sends a message without protection until it is answered, from a socket of its own.
+pub(crate) fn ask_plain(address: SocketAddr, message: &[u8]) -> (UdpSocket, Option<Code>) {
     let (socket, mut datagram) = (socket(address), [0; 2048]);
     for _ in 0..TRIES {
         socket.send(message).unwrap();
         while let Ok(len) = socket.recv(&mut datagram) {
             let answer = answer_to(message, &datagram[..len]);
             if answer.is_some() {
-                return answer;
+                return (socket, answer);
             }
         }
     }
-    None
+    (socket, None)
 }
 
 /// What a metric of the cloud says.
