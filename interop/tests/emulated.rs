@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use sixlock_interop::{PATIENCE, Process};
 use sixlock_node::COAPS_PORT;
 use sixlock_sim::{
-    Destination, Device, EmulatedNode, FarEnd, Options, Platform, Scenario, Simulation, Span, Topology,
-    built_image,
+    Destination, Device, EmulatedNode, FarEnd, Options, Platform, Scenario, ScenarioBuilder, Simulation,
+    Span, Topology, built_image,
 };
 
 const IDENTITY: &str = "node-1";
@@ -22,12 +22,13 @@ const ANSWER: Duration = Duration::from_millis(500);
 /// An emulated node beside a border router, which lets datagrams out and in. It posts its readings, or serves them.
 fn simulation(platform: Platform, to: Destination) -> Simulation {
     let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
-    let mut scenario = Scenario { topology, ..Scenario::default() };
-    (scenario.traffic.period, scenario.traffic.to) = (Span::from_secs(5), to);
+    let builder = Scenario::builder().topology(topology).period(Span::from_secs(5)).destination(to);
+    let scenario = builder.build().unwrap();
     // Tests run in the package's folder, images are built in the workspace's.
     let built = built_image(platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
-    scenario.emulated.insert(1, EmulatedNode { platform, image });
+    let node = EmulatedNode { platform, image };
+    let scenario = ScenarioBuilder::from(scenario).emulated(1, node).build().unwrap();
     let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into(), keys: None };
     let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
     Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"))

@@ -29,10 +29,12 @@ struct Node {
 impl Node {
     fn new(secure: bool) -> Self {
         let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
-        let mut scenario = Scenario { topology, ..Scenario::default() };
-        scenario.security = if secure { "dtls-psk" } else { "llsec" }.parse().unwrap();
-        scenario.traffic.period = Span::from_secs(1);
-        scenario.traffic.to = if secure { Destination::Node(1) } else { Destination::Cloud };
+        let (security, to) = match secure {
+            true => ("dtls-psk", Destination::Node(1)),
+            false => ("llsec", Destination::Cloud),
+        };
+        let builder = Scenario::builder().topology(topology).security(security.parse().unwrap());
+        let scenario = builder.period(Span::from_secs(1)).destination(to).build().unwrap();
         let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into(), keys: None };
         let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
         let mut simulation = Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"));

@@ -11,7 +11,7 @@ mod line;
 
 use std::error::Error;
 
-use sixlock_sim::{Mac, Options, Scenario, Simulation, Span, Time};
+use sixlock_sim::{EmulatedNode, Mac, Options, Platform, ScenarioBuilder, Simulation, Span, Time};
 
 /// The node that is emulated.
 const EMULATED: u32 = 2;
@@ -39,17 +39,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         kind => format!("kind = \"{kind}\""),
     };
     let traffic = format!("[traffic]\n{traffic}\nperiod = \"15s\"");
-    let mut scenario = Scenario::parse("stack", &line::line(platform, security, &traffic))?;
-    match (rest, scenario.emulated.get_mut(&EMULATED)) {
-        (Some("null"), _) => scenario.mac = Mac::Null,
-        (Some(image), Some(node)) => node.image = Some(image.into()),
-        _ => {}
-    }
+    let mut builder = ScenarioBuilder::parse("stack", &line::line(platform, security, &traffic))?;
+    builder = match rest {
+        Some("null") => builder.mac(Mac::Null),
+        Some(image) => {
+            let platform = Platform::named(platform)?;
+            builder.emulated(EMULATED, EmulatedNode { platform, image: Some(image.into()) })
+        }
+        None => builder,
+    };
     if has_public_keys {
         // Three such handshakes at a time collide, and take up to a minute.
-        scenario.duration = Span::from_secs(120);
+        builder = builder.duration(Span::from_secs(120));
     }
-    let end = Time::ZERO + Span::from_micros(scenario.duration.micros());
+    let scenario = builder.build()?;
+    let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
     let mut simulation = Simulation::new(&scenario, Options::default())?;
     simulation.step_until(end);
     let stack = simulation.stack_peak(EMULATED).ok_or("the node is not emulated")??;

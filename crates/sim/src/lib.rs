@@ -85,7 +85,9 @@ pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
-pub use scenario::{Credential, Csma, Destination, Mac, Overrides, Radio, Scenario, Traffic, TrafficKind};
+pub use scenario::{
+    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind,
+};
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};

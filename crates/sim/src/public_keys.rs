@@ -141,14 +141,17 @@ fn name_of(id: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sixlock_base::Security;
+
     use super::*;
+    use crate::scenario::ScenarioBuilder;
 
     #[test]
     fn keys_are_those_of_their_seed_and_everybody_trusts_whom_it_talks_to() {
         let scenario = |seed, transport, traffic| {
-            let mut scenario = Scenario::parse("keys", traffic).unwrap();
-            (scenario.seed, scenario.security.transport) = (seed, transport);
-            scenario
+            let security = Security { transport, ..Security::default() };
+            let builder = ScenarioBuilder::parse("keys", traffic).unwrap();
+            builder.seed(seed).security(security).build().unwrap()
         };
         let rings = |seed, suite| KeyRings::new(&scenario(seed, Some(suite), ""), 3).unwrap();
         assert!(KeyRings::new(&scenario(1, Some(TransportSuite::DtlsPsk), ""), 3).is_none());

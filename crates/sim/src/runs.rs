@@ -23,8 +23,7 @@ pub fn run_seeds(
 ) -> Result<Vec<Report>, ScenarioError> {
     let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
     let with_seed = |run: u32| {
-        let mut scenario = scenario.clone();
-        scenario.seed = scenario.seed.wrapping_add(run.into());
+        let scenario = scenario.with_seed(scenario.seed.wrapping_add(run.into()));
         let report = Simulation::new(&scenario, Options::default())?.run();
         done();
         report.map_err(|failure: io::Error| error(failure.to_string()))

@@ -1,5 +1,6 @@
 //! Scenarios: what is simulated, read from TOML.
 
+mod builder;
 mod checks;
 mod read;
 #[cfg(test)]
@@ -10,51 +11,51 @@ use std::collections::BTreeMap;
 use sixlock_base::{Security, TransportSuite};
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression};
 
-use crate::error::ScenarioError;
-use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
-use crate::topology::Topology;
+use crate::topology::{Layout, Topology, TopologyError};
+
+pub use builder::ScenarioBuilder;
 
 /// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.
 const SHORT_ECHO: u16 = 200;
 
-/// What is simulated.
+/// What is simulated. It comes from a file or from a [`ScenarioBuilder`], and keeps what is checked there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// How long to simulate.
-    pub duration: Span,
+    pub(crate) duration: Span,
     /// Where all randomness comes from.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// How traffic is protected.
-    pub security: Security,
+    pub(crate) security: Security,
     /// Whether that may be by suites that accept forged packets.
-    pub unauthenticated: bool,
+    pub(crate) unauthenticated: bool,
     /// What protects packets between nodes and the border router as a security gateway, if it is one.
-    pub gateway: Option<NodesSide>,
+    pub(crate) gateway: Option<NodesSide>,
     /// The radio medium.
-    pub radio: Radio,
+    pub(crate) radio: Radio,
     /// How a node gets at the channel.
-    pub mac: Mac,
+    pub(crate) mac: Mac,
     /// Whether packets carry RPL's option and the headers that border routers put around them for it, as if routers read them; routes
     /// are static.
-    pub rpl_headers: bool,
+    pub(crate) rpl_headers: bool,
     /// How nodes and border router compress the payload of UDP over links; none as it is.
-    pub compression: Option<PayloadCompression>,
+    pub(crate) compression: Option<PayloadCompression>,
     /// Where the nodes stand.
-    pub topology: Topology,
+    pub(crate) topology: Topology,
     /// What they send.
-    pub traffic: Traffic,
+    pub(crate) traffic: Traffic,
     /// What every node runs on, unless it says otherwise; without, nodes take no time.
-    pub profile: Option<Platform>,
+    pub(crate) profile: Option<Platform>,
     /// What single nodes run on that are not emulated, by id.
-    pub platforms: BTreeMap<u32, Platform>,
+    pub(crate) platforms: BTreeMap<u32, Platform>,
     /// The nodes that are emulated, by id; the others run natively.
-    pub emulated: BTreeMap<u32, EmulatedNode>,
+    pub(crate) emulated: BTreeMap<u32, EmulatedNode>,
 }
 
 /// The unit-disk radio medium.
@@ -164,21 +165,6 @@ pub enum TrafficKind {
     },
 }
 
-/// What the command line changes in a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// How traffic is protected.
-    pub security: Option<Security>,
-    /// How many nodes a chain or grid has.
-    pub nodes: Option<u32>,
-    /// How long to simulate.
-    pub duration: Option<Span>,
-    /// Where all randomness comes from.
-    pub seed: Option<u64>,
-    /// How links compress the payload of UDP, if they do.
-    pub compression: Option<Option<PayloadCompression>>,
-}
-
 impl Default for Scenario {
     /// Network 1 of the thesis: a border router and a chain of six nodes.
     fn default() -> Self {
@@ -209,6 +195,64 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// The same with another seed.
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long to simulate.
+    pub fn duration(&self) -> Span {
+        self.duration
+    }
+
+    /// Where all randomness comes from.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How traffic is protected.
+    pub fn security(&self) -> Security {
+        self.security
+    }
+
+    /// What protects packets between nodes and the border router as a security gateway, if it is one.
+    pub fn gateway(&self) -> Option<&NodesSide> {
+        self.gateway.as_ref()
+    }
+
+    /// The radio medium.
+    pub fn radio(&self) -> Radio {
+        self.radio
+    }
+
+    /// Where the nodes stand.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Where the nodes stand, and which way their packets go.
+    ///
+    /// # Errors
+    /// Says why nodes cannot stand so; those of a scenario that was built can.
+    pub(crate) fn layout(&self) -> Result<Layout, TopologyError> {
+        self.topology.lay_out(self.radio.range)
+    }
+
+    /// What the nodes send.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// The nodes that are emulated, by id.
+    pub fn emulated(&self) -> &BTreeMap<u32, EmulatedNode> {
+        &self.emulated
+    }
+
     /// What node `id`, which is not the border router, runs on, if that takes time.
     pub fn platform_of(&self, id: u32) -> Option<Platform> {
         let emulated = self.emulated.get(&id).map(|node| node.platform);
@@ -229,37 +273,5 @@ impl Scenario {
             (None, TrafficKind::Report) => &[("coap", COAP_PORT), ("echo", ECHO_PORT)],
             (None, TrafficKind::Echo { .. }) => &[("echo", ECHO_PORT)],
         }
-    }
-
-    /// The scenario with what the command line changes.
-    ///
-    /// # Errors
-    /// Says what cannot be changed so.
-    pub fn with(mut self, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        let name = self.name.clone();
-        let error = |message: String| ScenarioError { file: name.clone(), line: None, message };
-        self.change(overrides).map_err(error)?;
-        self.check_security().map_err(error)?;
-        self.check_compression().map_err(error)?;
-        let layout = self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
-        self.check_destination(&layout).map_err(error)?;
-        Ok(self)
-    }
-
-    /// Changes what the command line does, and checks nothing but the number of nodes.
-    fn change(&mut self, overrides: &Overrides) -> Result<(), String> {
-        self.security = overrides.security.unwrap_or(self.security);
-        self.duration = overrides.duration.unwrap_or(self.duration);
-        self.seed = overrides.seed.unwrap_or(self.seed);
-        self.compression = overrides.compression.unwrap_or(self.compression);
-        let Some(wanted) = overrides.nodes else { return Ok(()) };
-        if !(1..=MAX_NODES).contains(&wanted) {
-            return Err(format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}"));
-        }
-        match &mut self.topology {
-            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
-            Topology::List(_) => return Err("the number of nodes is that of its [[node]] entries".into()),
-        }
-        Ok(())
     }
 }

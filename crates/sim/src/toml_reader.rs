@@ -21,9 +21,13 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// An error at `span`.
     pub(crate) fn error(self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
+        let line = Some(self.line(span));
+        ScenarioError { file: self.file.into(), line, message: message.into() }
+    }
+
+    fn line(self, span: Range<usize>) -> usize {
         let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
-        ScenarioError { file: self.file.into(), line: Some(line), message: message.into() }
+        1 + before.bytes().filter(|&byte| byte == b'\n').count()
     }
 }
 
@@ -49,6 +53,11 @@ impl<'a, 'i> Section<'a, 'i> {
     /// Where `key` stands, if it does.
     pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())
+    }
+
+    /// The line on which `key` stands; the first if it does not.
+    pub(crate) fn line(&self, key: &str) -> usize {
+        self.source.line(self.span(key).unwrap_or(0..0))
     }
 
     /// An error about the value of `key`.
@@ -143,12 +152,9 @@ impl<'a, 'i> Section<'a, 'i> {
         range: core::ops::RangeInclusive<u64>,
     ) -> Result<u64, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(default) };
-        whole_number(value).filter(|number| range.contains(number)).ok_or_else(|| {
-            self.error(
-                key,
-                format!("{key} is not a whole number between {} and {}", range.start(), range.end()),
-            )
-        })
+        whole_number(value)
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| self.error(key, not_within(key, &range)))
     }
 
     /// The numbers of the array at `key`, each of which must lie in `range`; none if it is not there.
@@ -218,6 +224,11 @@ impl<'a, 'i> Section<'a, 'i> {
             None => String::new(),
         }
     }
+}
+
+/// What is wrong with the number at `key` if it does not lie in `range`.
+pub(crate) fn not_within(key: &str, range: &core::ops::RangeInclusive<u64>) -> String {
+    format!("{key} is not a whole number between {} and {}", range.start(), range.end())
 }
 
 fn whole_number(value: &Spanned<DeValue<'_>>) -> Option<u64> {

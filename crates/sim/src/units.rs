@@ -18,9 +18,15 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
 /// # Errors
 /// Says what is wrong with it.
 pub fn parse_duration(text: &str) -> Result<Span, String> {
-    match parse_span(text)? {
+    let span = parse_span(text)?;
+    longer_than_nothing(span).map(|()| span)
+}
+
+/// Whether it is not [`Span::ZERO`].
+pub(crate) fn longer_than_nothing(span: Span) -> Result<(), String> {
+    match span {
         Span::ZERO => Err("it must be longer than nothing".into()),
-        span => Ok(span),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Networks of which an accelerator computes a part: what goes over the air is the same, its time and energy are not.
 
-use sixlock_sim::{NodeReport, Options, Overrides, Report, Scenario, Simulation, Sinks};
+use sixlock_sim::{NodeReport, Options, Report, Scenario, ScenarioBuilder, Simulation, Sinks};
 use sixlock_testing::Recording;
 
 /// A node beside the router, in a minute of reports or echoes.
@@ -62,13 +62,12 @@ fn with_an_engine_a_handshake_and_its_records_take_the_same_frames() {
 
 #[test]
 fn an_engine_that_is_taken_on_the_command_line_needs_a_platform_that_has_one() {
-    let overrides = Overrides {
-        security: Some(sixlock_base::Security::any("llsec@engine").unwrap()),
-        ..Overrides::default()
+    let accelerated = |builder: ScenarioBuilder| {
+        builder.security(sixlock_base::Security::any("llsec@engine").unwrap()).build()
     };
-    let error = Scenario::default().with(&overrides).unwrap_err();
+    let error = accelerated(Scenario::builder()).unwrap_err();
     let message =
         "the native platform has no engine: name another in [platform] profile, or leave @engine out";
     assert_eq!(error.message, message);
-    assert!(scenario("tmote-sky", "none", "report").with(&overrides).is_ok());
+    assert!(accelerated(scenario("tmote-sky", "none", "report").into()).is_ok());
 }

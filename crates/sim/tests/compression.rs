@@ -5,8 +5,11 @@ use sixlock_testing::Recording;
 
 const COMPRESSIONS: [&str; 3] = ["none", "lithe", "ghc"];
 
-fn scenario(security: &str, compression: &str, rest: &str) -> Scenario {
-    let text = format!("security = \"{security}\"\n[lowpan]\ncompression = \"{compression}\"\n{rest}");
+/// A network that is simulated for this many seconds.
+fn scenario(security: &str, compression: &str, seconds: u32, rest: &str) -> Scenario {
+    let text = format!(
+        "security = \"{security}\"\nduration = \"{seconds}s\"\n[lowpan]\ncompression = \"{compression}\"\n{rest}"
+    );
     Scenario::parse("compressed", &text).unwrap()
 }
 
@@ -26,8 +29,7 @@ const ECHOES: &str =
 #[test]
 fn a_record_costs_29_bytes_on_the_air_by_lithe_13_by_ghc_16_and_a_handshake_less_too() {
     let with = |security, compression| {
-        let mut scenario = scenario(security, compression, ECHOES);
-        scenario.duration = sixlock_sim::Span::from_secs(100);
+        let scenario = scenario(security, compression, 100, ECHOES);
         let (report, lengths) = run(&scenario);
         assert!(report.nodes.iter().all(|node| node.sent > 90 && node.delivered == node.sent), "{report:?}");
         // Each echo is a frame there and one back; what comes before is the handshake.
@@ -55,8 +57,7 @@ fn networks_that_lose_frames_deliver_with_each_compression() {
     let rest = "[radio]\nloss = 0.1\n[topology]\nkind = \"chain\"\nnodes = 4\n[traffic]\nperiod = \"20s\"";
     for security in ["llsec+dtls-psk", "dtls-rpk", "ah+dtls-psk", "none"] {
         let bytes = COMPRESSIONS.map(|compression| {
-            let mut scenario = scenario(security, compression, rest);
-            scenario.duration = sixlock_sim::Span::from_secs(200);
+            let scenario = scenario(security, compression, 200, rest);
             let (report, _) = run(&scenario);
             for node in &report.nodes {
                 assert!(

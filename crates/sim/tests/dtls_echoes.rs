@@ -1,7 +1,7 @@
 //! Echoes over DTLS: the host at the far end begins a session with each node, and sends what comes back.
 
 use sixlock_base::Counter;
-use sixlock_sim::{NodeReport, Options, Platform, Scenario, Simulation, Time};
+use sixlock_sim::{NodeReport, Options, Platform, Scenario, ScenarioBuilder, Simulation, Span, Time};
 
 fn chain(more: &str) -> Scenario {
     secured("dtls-psk", more)
@@ -17,7 +17,7 @@ fn secured(security: &str, more: &str) -> Scenario {
 
 fn run(scenario: &Scenario) -> Simulation {
     let mut simulation = Simulation::new(scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     simulation
 }
 
@@ -40,10 +40,10 @@ fn every_echo_comes_back_in_the_one_session_of_its_node() {
 
 #[test]
 fn echoes_come_back_from_boards_and_take_them_time() {
-    let mut scenario = chain("to = 2");
+    let scenario = chain("to = 2");
     let native = run(&scenario).report();
-    scenario.profile = Some(Platform::Mb851);
-    let boards = run(&scenario).report();
+    let boards = ScenarioBuilder::from(scenario).profile(Some(Platform::Mb851)).build().unwrap();
+    let boards = run(&boards).report();
     let (native, board) = (&native.nodes[1], &boards.nodes[1]);
     assert_eq!((board.handshakes(), boards.nodes[0].sent), (1, 0));
     assert!(board.sent >= 28 && board.delivered + 1 >= board.sent, "{board:?}");
@@ -68,12 +68,10 @@ fn nodes_that_are_servers_prove_by_public_keys_who_they_are() {
 
 #[test]
 fn handshakes_are_made_though_frames_are_lost_or_begun_again() {
-    let mut scenario = chain("[radio]\nloss = 0.3");
-    let report = run(&scenario).report();
+    let report = run(&chain("[radio]\nloss = 0.3")).report();
     assert!(report.nodes.iter().all(|node| node.handshakes() > 0 && node.delivered > 10), "{report:?}");
-    scenario = chain("[radio]\nloss = 1.0");
-    scenario.duration = sixlock_sim::Span::from_secs(900);
-    let simulation = run(&scenario);
+    let scenario = ScenarioBuilder::from(chain("[radio]\nloss = 1.0"));
+    let simulation = run(&scenario.duration(Span::from_secs(900)).build().unwrap());
     assert!(simulation.report().nodes.iter().all(|node| node.sent == 0 && node.handshake_ms().is_none()));
     assert!(simulation.counters(0).unwrap().get(Counter::FramesSent) > 100, "it tries again");
 }

@@ -10,8 +10,8 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{
-    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
-    Time, built_image,
+    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, ScenarioBuilder, Simulation,
+    Sinks, Span, Time, built_image,
 };
 use sixlock_testing::Recording;
 use sixlock_testing::packets::icmpv6;
@@ -19,14 +19,15 @@ use sixlock_testing::packets::icmpv6;
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     let text = line::line(platform, security, rest);
-    let mut scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
-    let does = scenario.clone();
-    for (id, node) in &mut scenario.emulated {
+    let scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
+    let nodes = scenario.emulated().clone();
+    let builder = nodes.into_iter().fold(ScenarioBuilder::from(scenario.clone()), |builder, (id, node)| {
         // Tests run in the package's folder, images are built in the workspace's.
-        let built = built_image(node.platform, &does, *id).unwrap();
-        node.image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
-    }
-    scenario
+        let built = built_image(node.platform, &scenario, id).unwrap();
+        let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
+        builder.emulated(id, EmulatedNode { image, ..node })
+    });
+    builder.build().unwrap()
 }
 
 /// Four readings each, the last of them early enough to be sent again when it is lost.
@@ -75,10 +76,10 @@ fn an_mb851_makes_a_handshake_and_posts_its_readings() {
 /// the emulated one passes on what its own have room for. Three long handshakes at a time collide, so that some come through
 /// late, and the first reading waits for them.
 fn proves_and_posts_its_readings(platform: &str, security: &str) {
-    let mut scenario = line(platform, security, REPORTS);
     let board = Platform::named(platform).unwrap();
-    scenario.platforms.extend([1, 3].map(|id| (id, board)));
-    scenario.duration = Span::from_secs(120);
+    let builder = ScenarioBuilder::from(line(platform, security, REPORTS));
+    let builder = builder.platform(1, board).platform(3, board).duration(Span::from_secs(120));
+    let scenario = builder.build().unwrap();
     let report = run(&scenario, Sinks::default());
     for node in &report.nodes {
         let fared = (node.sent >= 4, node.delivered, node.handshakes());
@@ -115,11 +116,12 @@ fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
 
 /// An emulated node takes the readings of an emulated one and of a native one.
 fn takes_readings(server: &str, client: &str) {
-    let mut scenario = line(server, "dtls-psk", "[traffic]\nperiod = \"14s\"\nto = 2");
+    let scenario = line(server, "dtls-psk", "[traffic]\nperiod = \"14s\"\nto = 2");
     let platform = Platform::named(client).unwrap();
     let built = built_image(platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
-    scenario.emulated.insert(1, EmulatedNode { platform, image });
+    let node = EmulatedNode { platform, image };
+    let scenario = ScenarioBuilder::from(scenario).emulated(1, node).build().unwrap();
     let report = run(&scenario, Sinks::default());
     for node in &report.nodes {
         let fared = (node.sent, node.delivered, node.handshakes());
@@ -189,11 +191,10 @@ fn emulated_nodes_answer_pings_and_without_dtls_udp_echoes() {
 fn answers_what_is_protected(platform: &str, security: &str) {
     let traffic = "[traffic]\nkind = \"echo\"\nperiod = \"12s\"\npayload = \"120B\"";
     let emulated = line(platform, security, traffic);
-    let mut native = emulated.clone();
-    native.emulated.clear();
+    let native = ScenarioBuilder::from(emulated.clone()).without_platform(2).build().unwrap();
     let [emulated, native] = [emulated, native].map(|scenario| {
         let mut simulation = start(&scenario, Options { packets: true, ..Options::default() });
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         simulation.flush().unwrap_or_else(|error| panic!("{error}"));
         for node in &simulation.report().nodes {
             assert_eq!((node.sent, node.delivered), (5, 5), "{platform}, {security}: {node:?}");
@@ -228,14 +229,12 @@ fn takes_as_long(platform: &str, security: &str, traffic: &str) {
     takes_as_long_in(line(platform, security, traffic));
 }
 
-fn takes_as_long_in(mut emulated: Scenario) {
-    let mut modelled = emulated.clone();
-    let EmulatedNode { platform, .. } = modelled.emulated.remove(&2).unwrap();
-    modelled.platforms.insert(2, platform);
-    for scenario in [&mut emulated, &mut modelled] {
-        scenario.duration = Span::from_secs(120);
-    }
-    let [emulated, modelled] = [emulated, modelled].map(|scenario| run(&scenario, Sinks::default()));
+fn takes_as_long_in(scenario: Scenario) {
+    let platform = scenario.emulated()[&2].platform;
+    let emulated = ScenarioBuilder::from(scenario).duration(Span::from_secs(120));
+    let modelled = emulated.clone().platform(2, platform);
+    let [emulated, modelled] =
+        [emulated, modelled].map(|builder| run(&builder.build().unwrap(), Sinks::default()));
     for (emulated, modelled) in emulated.nodes.iter().zip(&modelled.nodes) {
         let case = format!("{platform:?}: {emulated:?}, {modelled:?}");
         let fared = |node: &NodeReport| (node.sent, node.delivered, node.handshakes());
@@ -271,7 +270,8 @@ fn with_the_null_mac_a_native_node_of_a_platform_takes_as_long_as_the_emulated_o
     for (platform, security) in
         [("tmote-sky", "none"), ("tmote-sky", "llsec:cbc-mac-32"), ("openmote", "none")]
     {
-        takes_as_long_in(Scenario { mac: Mac::Null, ..line(platform, security, echo) });
+        let builder = ScenarioBuilder::from(line(platform, security, echo)).mac(Mac::Null);
+        takes_as_long_in(builder.build().unwrap());
     }
 }
 
@@ -291,8 +291,8 @@ fn the_same_seed_gives_the_same_bytes_with_an_emulated_node_too() {
 
 #[test]
 fn an_image_that_is_not_there_is_an_error_that_says_what_builds_it() {
-    let mut scenario = line("micaz", "none", "");
-    scenario.emulated.get_mut(&2).unwrap().image = Some("nothing".into());
+    let node = EmulatedNode { platform: Platform::MicaZ, image: Some("nothing".into()) };
+    let scenario = ScenarioBuilder::from(line("micaz", "none", "")).emulated(2, node).build().unwrap();
     let error = Simulation::new(&scenario, Options::default()).err().unwrap();
     let message = "node 2 cannot be emulated: nothing is not there: scripts/firmware.sh images builds it";
     assert_eq!(error.message, message);

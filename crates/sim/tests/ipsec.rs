@@ -1,7 +1,7 @@
 //! IPsec through whole networks.
 
 use sixlock_base::{AhSuite, Counter, EspSuite, NetworkSuite};
-use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
+use sixlock_sim::{Options, Report, Scenario, ScenarioBuilder, Simulation, Sinks, Span, Time};
 use sixlock_testing::Recording;
 
 /// A chain of four nodes with this mode, and what is said of the rest.
@@ -27,8 +27,8 @@ fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop()
         for kind in ["report", "echo"] {
             let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
             let text = if kind == "echo" { text + "\npayload = \"512B\"" } else { text };
-            let mut scenario = chain(&security, &text);
-            scenario.duration = Span::from_millis(50_000);
+            let scenario = ScenarioBuilder::from(chain(&security, &text));
+            let scenario = scenario.duration(Span::from_secs(50)).build().unwrap();
             for node in &run(&scenario).nodes {
                 assert!(node.sent >= 2 && node.rtt_ms.is_some(), "{security}, {kind}: {node:?}");
                 assert_eq!(node.delivered, node.sent, "{security}, {kind}: {node:?}");
@@ -52,16 +52,16 @@ fn suites_that_accept_forgeries_are_simulated_where_the_scenario_says_so_alone()
         for kind in ["report", "echo"] {
             let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
             let text = format!("security = \"none\"\n{text}");
-            let permitted = Scenario::parse("s", &format!("unauthenticated = true\n{text}")).unwrap();
-            let security = Some(sixlock_base::Security::any(security).unwrap());
-            let duration = Some(Span::from_millis(50_000));
-            let overrides =
-                sixlock_sim::Overrides { security, duration, nodes: Some(4), ..Default::default() };
-            let scenario = permitted.with(&overrides).unwrap();
+            let secured = |text: &str| {
+                let builder = ScenarioBuilder::parse("s", text).unwrap();
+                let security = sixlock_base::Security::any(security).unwrap();
+                builder.security(security).duration(Span::from_secs(50)).nodes(4).build()
+            };
+            let scenario = secured(&format!("unauthenticated = true\n{text}")).unwrap();
             for node in &run(&scenario).nodes {
                 assert!(node.sent >= 2 && node.delivered == node.sent, "{security:?}, {kind}: {node:?}");
             }
-            assert!(Scenario::parse("s", &text).unwrap().with(&overrides).is_err());
+            assert!(secured(&text).is_err());
         }
     }
 }
@@ -77,7 +77,7 @@ fn headers_are_compressed_on_the_air_but_for_every_64th_packet() {
         let text = format!("security = \"{security}\"\n{text}");
         let scenario = Scenario::parse("one", &text).unwrap();
         let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         simulation.flush().unwrap();
         let frames = capture.frames();
         frames.iter().filter(|frame| frame[0] & 7 == 1).map(Vec::len).collect::<Vec<_>>()
@@ -111,7 +111,7 @@ fn nodes_protect_what_goes_from_one_to_another() {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), 6);
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let report = simulation.report();
         for id in [1, 3, 4] {
             let node = &report.nodes[id - 1];
@@ -135,10 +135,12 @@ fn more_nodes_than_one_has_room_for_are_refused() {
 #[test]
 fn under_loss_no_packet_is_opened_with_a_wrong_number() {
     for security in ["ah", "esp"] {
-        let mut scenario = chain(security, "[traffic]\nkind = \"echo\"\npayload = \"100B\"\nperiod = \"2s\"");
-        scenario.radio.loss = Probability::new(0.25).unwrap();
+        let scenario = chain(
+            security,
+            "[radio]\nloss = 0.25\n[traffic]\nkind = \"echo\"\npayload = \"100B\"\nperiod = \"2s\"",
+        );
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let report = simulation.report();
         assert!(report.nodes.iter().all(|node| node.rtt_ms.is_some()));
         for refused in [Counter::IpsecBadIcv, Counter::IpsecMalformed, Counter::IpsecPolicyViolated] {
@@ -160,7 +162,7 @@ fn on_a_platform_ipsec_takes_the_cpus_time() {
         );
         let scenario = Scenario::parse("sky", &text).unwrap_or_else(|error| panic!("{error}"));
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let report = simulation.report();
         assert!(report.nodes.iter().all(|node| node.delivered >= 5), "{security}: {report:?}");
         let network = simulation.network();

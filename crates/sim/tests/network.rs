@@ -7,8 +7,8 @@ use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_node::{COAP_PORT, ECHO_PORT};
 use sixlock_sim::{
-    Destination, FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation,
-    Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
+    Destination, FarEnd, Network, NodeReport, Options, Probability, Radio, Report, Scenario, ScenarioBuilder,
+    Simulation, Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
 };
 use sixlock_testing::Recording;
 
@@ -23,26 +23,40 @@ const MODES: [&str; 8] = [
     "llsec+esp:gcm-implicit+dtls-psk",
 ];
 
-fn load(name: &str, overrides: Overrides) -> Scenario {
+fn file(name: &str) -> ScenarioBuilder {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
-    let scenario = Scenario::load(&path).and_then(|scenario| scenario.with(&overrides));
-    scenario.unwrap_or_else(|error| panic!("{error}"))
+    ScenarioBuilder::load(&path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn mode(mode: &str) -> Overrides {
-    Overrides { security: Some(mode.parse().unwrap()), ..Overrides::default() }
+fn build(builder: ScenarioBuilder) -> Scenario {
+    builder.build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The scenario of a file, secured in this way.
+fn load(name: &str, mode: &str) -> Scenario {
+    build(file(name).security(mode.parse().unwrap()))
+}
+
+/// The same where each frame is lost with this probability.
+fn lossy(scenario: Scenario, loss: f64) -> ScenarioBuilder {
+    let radio = Radio { loss: Probability::new(loss).unwrap(), ..scenario.radio() };
+    ScenarioBuilder::from(scenario).radio(radio)
+}
+
+fn echoing(scenario: Scenario, payload: u16) -> Scenario {
+    build(ScenarioBuilder::from(scenario).traffic_kind(TrafficKind::Echo { payload }))
 }
 
 fn run(scenario: &Scenario) -> (Report, Network) {
     let mut simulation = Simulation::new(scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     (simulation.report(), simulation.network())
 }
 
 #[test]
 fn network_1_delivers_every_reading_in_every_mode() {
     for security in MODES {
-        let (report, network) = run(&load("network1.toml", mode(security)));
+        let (report, network) = run(&load("network1.toml", security));
         for (node, state) in report.nodes.iter().zip(&network.nodes) {
             assert_eq!(node.hops, node.id);
             assert_eq!((node.sent, node.delivered), (10, 10), "{security}: {node:?}");
@@ -60,8 +74,8 @@ fn network_1_delivers_every_reading_in_every_mode() {
 #[test]
 fn a_node_takes_the_readings_of_all_others() {
     for security in ["dtls-psk", "llsec+dtls-psk"] {
-        let mut scenario = load("network1.toml", mode(security));
-        scenario.traffic.to = Destination::Node(3);
+        let builder = ScenarioBuilder::from(load("network1.toml", security));
+        let scenario = build(builder.destination(Destination::Node(3)));
         let (report, _) = run(&scenario);
         for node in &report.nodes {
             // A handshake counts once: at the client.
@@ -89,7 +103,7 @@ fn security_bytes_are_what_a_mode_adds_on_the_air() {
         "llsec+esp:gcm-implicit+dtls-psk",
     ];
     let sums = |security| {
-        let (_, network) = run(&load("network1.toml", mode(security)));
+        let (_, network) = run(&load("network1.toml", security));
         let all = network.nodes.iter().map(|node| node.transmissions).chain([network.router]);
         let (mut bytes, mut security) = (0, 0);
         for transmissions in all {
@@ -114,8 +128,7 @@ fn security_bytes_are_what_a_mode_adds_on_the_air() {
 /// Whatever is lost or collides.
 #[test]
 fn the_times_in_all_states_add_up_to_the_time_simulated_and_sending_takes_as_long_as_the_frames() {
-    let mut scenario = load("grid-100.toml", mode("llsec+dtls-psk"));
-    scenario.radio.loss = Probability::new(0.1).unwrap();
+    let scenario = build(lossy(load("grid-100.toml", "llsec+dtls-psk"), 0.1));
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
     let (mut sent, mut heard) = (0, 0);
     for end in [0, 1, 10_000_001, 61_234_567] {
@@ -140,7 +153,7 @@ fn the_times_in_all_states_add_up_to_the_time_simulated_and_sending_takes_as_lon
 
 #[test]
 fn a_cpu_works_at_most_as_long_as_time_passes_also_in_the_middle_of_its_tasks() {
-    let scenario = load("sky-4.toml", Overrides::default());
+    let scenario = build(file("sky-4.toml"));
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
     let step = Span::from_micros(777);
     let (mut before, mut partly) = (Span::ZERO, 0);
@@ -159,12 +172,11 @@ fn a_cpu_works_at_most_as_long_as_time_passes_also_in_the_middle_of_its_tasks() 
 
 #[test]
 fn nodes_that_do_nothing_sleep_and_listen() {
-    let mut scenario = load("network1.toml", mode("none"));
-    scenario.traffic.kind = TrafficKind::Echo { payload: 64 };
+    let scenario = echoing(load("network1.toml", "none"), 64);
     let options = Options { far_end: FarEnd::Outside, ..Options::default() };
     let mut simulation = Simulation::new(&scenario, options).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
-    let (none, all) = (Span::ZERO, scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let (none, all) = (Span::ZERO, scenario.duration());
     let nothing = StateTimes { cpu: none, lpm: all, tx: none, rx: none, listen: all };
     assert_eq!(simulation.state_times(6), Some(nothing));
     assert_eq!(simulation.state_times(7), None);
@@ -172,8 +184,7 @@ fn nodes_that_do_nothing_sleep_and_listen() {
 
 /// The capture, the event log and the key log of a lossy network.
 fn recorded(seed: u64, step: Span) -> [Vec<u8>; 3] {
-    let mut scenario = load("chain-4.toml", Overrides { seed: Some(seed), ..mode("llsec+dtls-psk") });
-    scenario.radio.loss = Probability::new(0.1).unwrap();
+    let scenario = build(lossy(load("chain-4.toml", "llsec+dtls-psk"), 0.1).seed(seed));
     let sinks = [Recording::default(), Recording::default(), Recording::default()];
     let [pcap, events, key_log] = &sinks;
     let options = Options {
@@ -181,7 +192,7 @@ fn recorded(seed: u64, step: Span) -> [Vec<u8>; 3] {
         ..Options::default()
     };
     let mut simulation = Simulation::new(&scenario, options).unwrap();
-    while simulation.now() < Time::ZERO + scenario.duration {
+    while simulation.now() < Time::ZERO + scenario.duration() {
         simulation.step_until(simulation.now() + step);
     }
     simulation.flush().unwrap();
@@ -200,7 +211,7 @@ fn a_seed_gives_the_same_bytes_however_it_is_stepped_and_another_seed_gives_othe
 
 #[test]
 fn runs_come_in_the_order_of_their_seeds_whatever_the_threads() {
-    let scenario = load("chain-4.toml", Overrides { seed: Some(5), ..Overrides::default() });
+    let scenario = build(file("chain-4.toml").seed(5));
     let on = |threads| {
         let done = AtomicU32::new(0);
         let count = || {
@@ -213,7 +224,7 @@ fn runs_come_in_the_order_of_their_seeds_whatever_the_threads() {
     let reports = on(1);
     assert_eq!(reports.iter().map(|report| report.seed).collect::<Vec<_>>(), [5, 6, 7, 8, 9, 10]);
     assert_eq!(reports, on(2));
-    assert_eq!(reports[1], run(&load("chain-4.toml", Overrides { seed: Some(6), ..Overrides::default() })).0);
+    assert_eq!(reports[1], run(&build(file("chain-4.toml").seed(6))).0);
     assert_ne!(reports[0].nodes, reports[1].nodes);
 }
 
@@ -222,12 +233,10 @@ fn handshakes_over_six_hops_come_through_a_fifth_of_all_frames_lost() {
     const SEEDS: u64 = 100;
     let mut completed = 0;
     for seed in 0..SEEDS {
-        let duration = Some(Span::from_secs(300));
-        let overrides = Overrides { seed: Some(seed), duration, ..Overrides::default() };
-        let mut scenario = load("network1.toml", overrides);
-        scenario.radio.loss = Probability::new(0.2).unwrap();
+        let scenario = build(file("network1.toml").seed(seed).duration(Span::from_secs(300)));
+        let scenario = build(lossy(scenario, 0.2));
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let counters = simulation.counters(6).unwrap();
         let failed = counters.get(Counter::DtlsHandshakesFailed);
         completed += u64::from(counters.get(Counter::DtlsHandshakes) > 0 && failed == 0);
@@ -238,9 +247,9 @@ fn handshakes_over_six_hops_come_through_a_fifth_of_all_frames_lost() {
 
 #[test]
 fn a_hundred_nodes_deliver_their_readings() {
-    let scenario = load("grid-100.toml", Overrides::default());
+    let scenario = build(file("grid-100.toml"));
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     let report = simulation.report();
     let skipped = |id| u64::from(simulation.counters(id).unwrap().get(Counter::ReadingsSkipped));
     for node in &report.nodes {
@@ -256,8 +265,7 @@ fn a_hundred_nodes_deliver_their_readings() {
 
 #[test]
 fn echoes_come_back_from_every_node() {
-    let mut scenario = load("network1.toml", mode("llsec"));
-    scenario.traffic.kind = TrafficKind::Echo { payload: 64 };
+    let scenario = echoing(load("network1.toml", "llsec"), 64);
     let (report, _) = run(&scenario);
     for node in &report.nodes {
         assert_eq!((node.sent, node.delivered), (10, 10), "{node:?}");
@@ -268,10 +276,10 @@ fn echoes_come_back_from_every_node() {
 
 #[test]
 fn datagrams_for_the_cloud_can_leave_the_simulation_and_answers_come_in() {
-    let scenario = load("chain-4.toml", mode("none"));
+    let scenario = load("chain-4.toml", "none");
     let options = Options { far_end: FarEnd::Outside, ..Options::default() };
     let mut simulation = Simulation::new(&scenario, options).unwrap();
-    while simulation.now() < Time::ZERO + scenario.duration {
+    while simulation.now() < Time::ZERO + scenario.duration() {
         simulation.step_until(simulation.now() + Span::from_millis(10));
         while let Some(request) = simulation.poll_upstream() {
             assert_eq!(request.port, 5683);
@@ -291,7 +299,7 @@ fn datagrams_for_the_cloud_can_leave_the_simulation_and_answers_come_in() {
 
 #[test]
 fn devices_that_do_not_fit_the_scenario_are_refused() {
-    let scenario = load("chain-4.toml", Overrides::default());
+    let scenario = build(file("chain-4.toml"));
     let device = sixlock_sim::Device::of_node(1, 1);
     assert_eq!(device.key.len(), 32);
     let try_devices = |devices| {
@@ -306,7 +314,8 @@ fn devices_that_do_not_fit_the_scenario_are_refused() {
 
 #[test]
 fn reports_are_spelled_as_others_read_them() {
-    let scenario = load("chain-4.toml", Overrides { duration: Some(Span::from_secs(90)), ..mode("none") });
+    let scenario =
+        build(file("chain-4.toml").security("none".parse().unwrap()).duration(Span::from_secs(90)));
     let (report, network) = run(&scenario);
     let keys = |value: &serde_json::Value| {
         value.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -345,7 +354,7 @@ fn get(simulation: &mut Simulation, path: &[&str]) -> Option<Vec<u8>> {
 #[test]
 fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
     for security in MODES {
-        let scenario = load("network1.toml", mode(security));
+        let scenario = load("network1.toml", security);
         let serves = scenario.services().iter().any(|&(name, _)| name == "coap");
         assert_eq!(serves, !security.contains("dtls"), "{security}");
         let options = Options { far_end: FarEnd::Outside, ..Options::default() };
@@ -378,9 +387,9 @@ fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
 #[test]
 fn a_node_echoes_in_the_clear_only_where_nothing_goes_over_dtls() {
     for (security, traffic) in MODES.iter().flat_map(|mode| [(mode, false), (mode, true)]) {
-        let mut scenario = load("network1.toml", mode(security));
+        let mut scenario = load("network1.toml", security);
         if traffic {
-            scenario.traffic.kind = TrafficKind::Echo { payload: 20 };
+            scenario = echoing(scenario, 20);
         }
         let options = Options { far_end: FarEnd::Outside, ..Options::default() };
         let mut simulation = Simulation::new(&scenario, options).unwrap();
@@ -405,10 +414,8 @@ struct Observer {
 impl Observer {
     /// One that has asked to observe, and acknowledges what it is told or does not; a frame is lost so often.
     fn new(security: &str, loss: f64, seed: u64, acknowledges: bool) -> Self {
-        let mut scenario = load("network1.toml", mode(security));
-        scenario.traffic.period = Span::from_secs(10);
-        scenario.radio.loss = Probability::new(loss).unwrap();
-        scenario.seed = seed;
+        let scenario = lossy(load("network1.toml", security), loss);
+        let scenario = build(scenario.period(Span::from_secs(10)).seed(seed));
         let options = Options { far_end: FarEnd::Outside, ..Options::default() };
         let mut simulation = Simulation::new(&scenario, options).unwrap();
         simulation.step_until(Time::ZERO + Span::from_secs(30));

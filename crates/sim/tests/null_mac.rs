@@ -4,23 +4,29 @@ use std::path::PathBuf;
 
 use sixlock_base::{Counter, Security};
 use sixlock_sim::{
-    Csma, Destination, Distribution, Echo, Energy, Mac, Options, Platform, Probability, Profile, Scenario,
-    Simulation, Span, Time, TrafficKind,
+    Csma, Destination, Distribution, Echo, Energy, Mac, Options, Platform, Probability, Profile, Radio,
+    Scenario, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
 };
 
 fn scenario(security: &str, payload: u16, to: u32) -> Scenario {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/raza2012.toml");
-    let mut scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
-    scenario.security = Security::any(security).unwrap();
-    scenario.traffic.kind = TrafficKind::Echo { payload };
-    scenario.traffic.to = Destination::Node(to);
-    scenario.duration = Span::from_secs(20);
-    scenario
+    let builder = ScenarioBuilder::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    builder
+        .security(Security::any(security).unwrap())
+        .traffic_kind(TrafficKind::Echo { payload })
+        .destination(Destination::Node(to))
+        .duration(Span::from_secs(20))
+        .build()
+        .unwrap()
+}
+
+fn with_csma(scenario: Scenario) -> Scenario {
+    ScenarioBuilder::from(scenario).mac(Mac::Csma(Csma::default())).build().unwrap()
 }
 
 fn run(scenario: &Scenario) -> Simulation {
     let mut simulation = Simulation::new(scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     simulation
 }
 
@@ -67,25 +73,23 @@ fn nothing_is_acknowledged_repeated_or_delayed() {
         assert_eq!(count(id, Counter::FramesSent), 6 * datagrams, "node {id}");
         assert_eq!(count(id, Counter::MacRetries) + count(id, Counter::MacNoAck), 0, "node {id}");
     }
-    let Mac::Csma(csma) = Scenario::default().mac else { panic!("CSMA-CA is the default") };
-    assert_eq!(csma, Csma::default());
     let mean = |scenario: &Scenario| run(scenario).report().nodes[3].rtt_ms.unwrap().mean;
-    let with_csma = Scenario { mac: Mac::Csma(csma), ..scenario("none", 512, 4) };
+    let with_csma = with_csma(scenario("none", 512, 4));
     assert!(mean(&with_csma) > mean(&scenario("none", 512, 4)));
 }
 
 #[test]
 fn a_lost_frame_is_a_lost_echo() {
-    let mut lossy = scenario("none", 64, 4);
-    lossy.radio.loss = Probability::new(0.1).unwrap();
-    (lossy.duration, lossy.traffic.period) = (Span::from_secs(200), Span::from_secs(1));
+    let perfect = scenario("none", 64, 4);
+    let radio = Radio { loss: Probability::new(0.1).unwrap(), ..perfect.radio() };
+    let lossy = ScenarioBuilder::from(perfect).radio(radio);
+    let lossy = lossy.duration(Span::from_secs(200)).period(Span::from_secs(1)).build().unwrap();
     let report = run(&lossy).report();
     // Eight frames, none of which may be lost: 0.9^8 is 0.43.
     let delivered = report.nodes[3].delivered;
     assert_eq!(report.nodes[3].sent, 200);
     assert!((60..110).contains(&delivered), "{delivered} of 200");
-    lossy.mac = Mac::Csma(Csma::default());
-    let delivered = run(&lossy).report().nodes[3].delivered;
+    let delivered = run(&with_csma(lossy)).report().nodes[3].delivered;
     assert!(delivered >= 198, "{delivered} of 200 with retries");
 }
 
@@ -166,15 +170,13 @@ fn ipsec_is_the_work_of_who_answers_and_not_of_who_sends_on() {
 
 #[test]
 fn echoes_to_all_nodes_are_told_apart() {
-    let mut all = scenario("none", 64, 4);
-    all.traffic.to = Destination::Cloud;
-    all.platforms.clear();
-    let report = run(&all).report();
+    let builder = ScenarioBuilder::from(scenario("none", 64, 4)).destination(Destination::Cloud);
+    let all = (1..=4).fold(builder, ScenarioBuilder::without_platform);
+    let report = run(&all.clone().build().unwrap()).report();
     assert!(report.nodes.iter().all(|node| (node.sent, node.delivered) == (2, 2)), "{report:?}");
     assert_eq!(report.nodes[3].cpu_ms.unwrap().forwarded, None);
     assert!(report.nodes[0].cpu_ms.unwrap().forwarded.is_some());
-    all.profile = None;
-    let native = run(&all);
+    let native = run(&all.profile(None).build().unwrap());
     assert!(native.report().nodes.iter().all(|node| node.cpu_ms.is_none()));
     assert_eq!(native.echoes().len(), 8);
 }

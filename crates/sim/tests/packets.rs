@@ -6,7 +6,7 @@ use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, fragment, next_header, udp};
 use sixlock_node::ECHO_PORT;
-use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
+use sixlock_sim::{CLOUD, Options, Scenario, Simulation, Span};
 use sixlock_testing::packets::{self, icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
@@ -28,8 +28,7 @@ fn chain(packets: bool) -> Simulation {
 }
 
 fn secured(security: &str, packets: bool) -> Simulation {
-    let overrides = Overrides { security: security.parse().ok(), ..Overrides::default() };
-    let scenario = Scenario::default().with(&overrides).unwrap();
+    let scenario = Scenario::builder().security(security.parse().unwrap()).build().unwrap();
     Simulation::new(&scenario, Options { packets, ..Options::default() }).unwrap()
 }
 

@@ -1,6 +1,8 @@
 //! Nodes that prove by public keys who they are, raw and in certificates.
 
-use sixlock_sim::{Destination, Options, Platform, Report, Scenario, Simulation, Span, Time};
+use sixlock_sim::{
+    Destination, Options, Platform, Report, Scenario, ScenarioBuilder, Simulation, Span, Time,
+};
 
 fn chain(security: &str, platform: &str) -> Scenario {
     let text = format!(
@@ -14,7 +16,7 @@ fn chain(security: &str, platform: &str) -> Scenario {
 fn run(security: &str, platform: &str) -> (Report, f64) {
     let scenario = chain(security, platform);
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     let cpu = simulation.state_times(2).map_or(Span::ZERO, |times| times.cpu);
     (simulation.report(), cpu.micros() as f64 / 1e6)
 }
@@ -39,10 +41,10 @@ fn readings_arrive_in_sessions_made_with_public_keys() {
 #[test]
 fn a_node_takes_in_the_readings_of_others_in_sessions_made_with_public_keys() {
     for security in ["dtls-rpk", "dtls-x509"] {
-        let mut scenario = chain(security, "native");
-        scenario.traffic.to = Destination::Node(1);
+        let scenario = ScenarioBuilder::from(chain(security, "native"));
+        let scenario = scenario.destination(Destination::Node(1)).build().unwrap();
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let report = simulation.report();
         let client = &report.nodes[1];
         assert!(
@@ -56,8 +58,8 @@ fn a_node_takes_in_the_readings_of_others_in_sessions_made_with_public_keys() {
 #[test]
 fn flights_go_through_nodes_with_shorter_buffers_than_their_sender() {
     for security in ["dtls-rpk", "dtls-x509"] {
-        let mut scenario = chain(security, "native");
-        scenario.platforms.insert(1, Platform::Mb851);
+        let scenario = ScenarioBuilder::from(chain(security, "native"));
+        let scenario = scenario.platform(1, Platform::Mb851).build().unwrap();
         let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
         delivers(&report);
     }

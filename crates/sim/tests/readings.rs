@@ -5,7 +5,9 @@ mod log;
 use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_ieee802154::{FrameType, Header};
-use sixlock_sim::{Destination, NodeReport, Options, Report, Scenario, Simulation, Span, Time, TrafficKind};
+use sixlock_sim::{
+    Destination, NodeReport, Options, Report, Scenario, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
+};
 use sixlock_sixlowpan::FragmentHeader;
 
 use crate::log::{Event, Log, Recorded};
@@ -24,7 +26,7 @@ fn run_recorded(scenario: &Scenario) -> (Simulation, Recorded) {
     let recorded = Recorded::default();
     let options = Options { sinks: recorded.sinks(), ..Options::default() };
     let mut simulation = Simulation::new(scenario, options).unwrap_or_else(|error| panic!("{error}"));
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     simulation.flush().unwrap();
     (simulation, recorded)
 }
@@ -70,7 +72,7 @@ fn round_trips_are_recounted(log: &Log, id: u32) {
 }
 
 fn posts(scenario: &Scenario, id: u32) -> bool {
-    let traffic = &scenario.traffic;
+    let traffic = scenario.traffic();
     let is_server = traffic.to == Destination::Node(id);
     traffic.kind == TrafficKind::Report && !is_server && traffic.from.is_none_or(|from| from == id)
 }
@@ -78,7 +80,7 @@ fn posts(scenario: &Scenario, id: u32) -> bool {
 /// That the sums hold, and are those of the events.
 fn agree(scenario: &Scenario) {
     let (simulation, report, log) = run(scenario);
-    let (end, period) = (scenario.duration.micros(), scenario.traffic.period.micros());
+    let (end, period) = (scenario.duration().micros(), scenario.traffic().period.micros());
     for node in &report.nodes {
         let id = node.id;
         assert_eq!(node.due, node.delivered + node.failed + node.skipped + node.pending, "{node:?}");
@@ -327,8 +329,8 @@ fn a_handshake_is_not_in_the_round_trips_of_readings() {
 #[test]
 fn a_full_receive_fifo_is_told() {
     let text = include_str!("../../../scenarios/sky-4.toml");
-    let mut scenario = scenario(text);
-    scenario.security = "llsec".parse().unwrap();
+    let builder = ScenarioBuilder::parse("sky-4", text).unwrap();
+    let scenario = builder.security("llsec".parse().unwrap()).build().unwrap();
     let (_, report, log) = run(&scenario);
     let full: u32 = report.nodes.iter().filter_map(|node| node.drops.get("rxfifo")).sum();
     assert!(full > 0, "{report:?}");
@@ -359,7 +361,7 @@ fn first_reading(security: &str, credential: &str) -> usize {
     let recorded = Recorded::default();
     let options = Options { sinks: recorded.sinks(), ..Options::default() };
     let mut simulation = Simulation::new(&scenario, options).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     let log = recorded.log();
     let transmissions = log.all().filter(|event| event.name == "transmit");
     let mut frames = transmissions.zip(recorded.frames());
@@ -394,10 +396,11 @@ fn readings_are_delivered_with_a_credential_and_without() {
 
 #[test]
 fn a_time_in_which_nothing_is_due_has_no_ratio() {
-    let mut scenario = scenario("security = \"none\"\n[traffic]\nperiod = \"20d\"");
+    let scenario = scenario("security = \"none\"\n[traffic]\nperiod = \"20d\"");
+    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
     for duration in [Span::ZERO, Span::from_millis(1)] {
-        scenario.duration = duration;
-        let (_, report, _) = run(&scenario);
+        simulation.step_until(Time::ZERO + duration);
+        let report = simulation.report();
         assert_eq!((report.delivery(), report.sum(|node| node.due)), (None, 0));
     }
 }

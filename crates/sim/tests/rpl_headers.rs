@@ -32,7 +32,7 @@ fn run(security: &str, kind: &str) -> Simulation {
     );
     let scenario = Scenario::parse("rpl", &text).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     simulation
 }
 

@@ -33,8 +33,8 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
     }
     for name in names {
         let scenario = load(&name);
-        assert_eq!(format!("{}.toml", scenario.name), name);
-        scenario.topology.lay_out(scenario.radio.range).unwrap();
+        assert_eq!(format!("{}.toml", scenario.name()), name);
+        scenario.topology().lay_out(scenario.radio().range).unwrap();
     }
 }
 
@@ -42,10 +42,10 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
 fn the_networks_have_the_hops_they_are_known_for() {
     let hops = |name| {
         let scenario = load(name);
-        scenario.topology.lay_out(scenario.radio.range).unwrap().hops
+        scenario.topology().lay_out(scenario.radio().range).unwrap().hops
     };
     assert_eq!(hops("network1.toml"), [0, 1, 2, 3, 4, 5, 6]);
     let network2 = hops("network2.toml");
     assert_eq!((network2.len(), network2[1], network2[13]), (14, 1, 6));
-    assert_eq!(load("grid-100.toml").topology, Topology::Grid { nodes: 100, spacing: 40_000 });
+    assert_eq!(*load("grid-100.toml").topology(), Topology::Grid { nodes: 100, spacing: 40_000 });
 }

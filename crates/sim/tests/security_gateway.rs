@@ -5,7 +5,9 @@ use std::net::Ipv6Addr;
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::next_header;
-use sixlock_sim::{Destination, EmulatedNode, NodesSide, Options, Platform, Scenario, Simulation, Span};
+use sixlock_sim::{
+    Destination, EmulatedNode, NodesSide, Options, Platform, Scenario, ScenarioBuilder, Simulation, Span,
+};
 use sixlock_testing::packets::{icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
@@ -26,9 +28,8 @@ fn chain_to(to: Destination, security: &str, gateway: NodesSide) -> Simulation {
     let text = format!(
         "security = \"{security}\"\n[topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nperiod = \"20s\""
     );
-    let mut scenario = Scenario::parse("chain", &text).unwrap();
-    scenario.traffic.to = to;
-    scenario.gateway = Some(gateway);
+    let builder = ScenarioBuilder::parse("chain", &text).unwrap();
+    let scenario = builder.destination(to).gateway(gateway).build().unwrap();
     let options = Options { packets: true, ..Options::default() };
     Simulation::new(&scenario, options).unwrap()
 }
@@ -117,8 +118,8 @@ fn nodes_with_tunnels_speak_to_each_other_through_the_gateway() {
 #[test]
 fn tunnels_to_nodes_need_a_suite_and_those_without_are_nodes_that_there_are() {
     let refused = |security: &str, nodes: NodesSide| {
-        let mut scenario = Scenario::parse("chain", &format!("security = \"{security}\"")).unwrap();
-        scenario.gateway = Some(nodes);
+        let scenario =
+            Scenario::builder().security(security.parse().unwrap()).gateway(nodes).build().unwrap();
         Simulation::new(&scenario, Options::default()).err().unwrap().to_string()
     };
     let error = refused("llsec", tunnels(false));
@@ -129,25 +130,22 @@ fn tunnels_to_nodes_need_a_suite_and_those_without_are_nodes_that_there_are() {
 
 #[test]
 fn a_node_on_a_platform_has_no_tunnel() {
-    let mut scenario = Scenario::parse("chain", "security = \"esp\"").unwrap();
-    scenario.gateway = Some(tunnels(false));
-    let refused = |scenario: &Scenario| {
-        let error = Simulation::new(scenario, Options::default()).err().unwrap().to_string();
+    let builder = Scenario::builder().security("esp".parse().unwrap()).gateway(tunnels(false));
+    let refused = |builder: ScenarioBuilder| {
+        let scenario = builder.build().unwrap();
+        let error = Simulation::new(&scenario, Options::default()).err().unwrap().to_string();
         assert!(error.contains("node 2 is a micaz, and firmware images have no tunnels"), "{error}");
     };
     let emulated = EmulatedNode { platform: Platform::MicaZ, image: None };
-    scenario.emulated.insert(2, emulated);
-    refused(&scenario);
-    scenario.emulated.clear();
-    scenario.profile = Some(Platform::MicaZ);
-    refused(&scenario);
+    refused(builder.clone().emulated(2, emulated));
+    refused(builder.profile(Some(Platform::MicaZ)));
 }
 
 #[test]
 fn a_scenario_says_what_the_gateway_does() {
     let gateway = |text: &str| {
         let scenario = Scenario::parse("s", text).map_err(|error| error.to_string())?;
-        Ok::<_, String>(scenario.gateway)
+        Ok::<_, String>(scenario.gateway().cloned())
     };
     assert_eq!(gateway(""), Ok(None));
     let nodes = NodesSide { tunnels: true, link_only: Vec::new(), enforce: false };

@@ -12,9 +12,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use sixlock_sim::{Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, run_seeds};
+use sixlock_sim::{
+    Options, Report, Scenario, ScenarioBuilder, ScenarioError, Simulation, Sinks, Span, Time, run_seeds,
+};
 
-use crate::args::{Compression, Sim};
+use crate::args::Sim;
 use crate::progress;
 
 /// Steps that a run's progress is shown in.
@@ -28,14 +30,7 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
 }
 
 fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
-    let overrides = Overrides {
-        security: args.security,
-        nodes: args.nodes,
-        duration: args.duration,
-        seed: args.seed,
-        compression: args.compression.map(Compression::choice),
-    };
-    let scenario = Scenario::load_with(path, &overrides)?;
+    let scenario = scenario(args, path)?;
     let started = Instant::now();
     let mut reports = Vec::new();
     if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {
@@ -44,8 +39,7 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     let left = args.runs - reports.len() as u32;
     if left > 0 {
         let bar = progress::bar("Simulating", left.into());
-        let mut scenario = scenario.clone();
-        scenario.seed = scenario.seed.wrapping_add(reports.len() as u64);
+        let scenario = scenario.with_seed(scenario.seed().wrapping_add(reports.len() as u64));
         reports.extend(run_seeds(&scenario, left, args.threads, || bar.inc(1))?);
         bar.finish_and_clear();
     }
@@ -72,12 +66,33 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The scenario of the file, with what the arguments change.
+fn scenario(args: &Sim, path: &Path) -> Result<Scenario, ScenarioError> {
+    let mut builder = ScenarioBuilder::load(path)?;
+    if let Some(security) = args.security {
+        builder = builder.security(security);
+    }
+    if let Some(nodes) = args.nodes {
+        builder = builder.nodes(nodes);
+    }
+    if let Some(duration) = args.duration {
+        builder = builder.duration(duration);
+    }
+    if let Some(seed) = args.seed {
+        builder = builder.seed(seed);
+    }
+    if let Some(compression) = args.compression {
+        builder = builder.compression(compression.choice());
+    }
+    builder.build()
+}
+
 /// Runs in steps, so that progress can be shown.
 fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Error>> {
     let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() })?;
     let bar = progress::bar("Simulating", STEPS);
     for step in 1..STEPS {
-        simulation.step_until(Time::ZERO + Span::from_micros(scenario.duration.micros() / STEPS * step));
+        simulation.step_until(Time::ZERO + Span::from_micros(scenario.duration().micros() / STEPS * step));
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -13,7 +13,9 @@ use sixlock_base::{Nv, Security, TransportSuite};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
 use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret};
 use sixlock_router::{HOST, Tun, Uplink};
-use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology};
+use sixlock_sim::{
+    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, ScenarioBuilder, Simulation,
+};
 use tokio::sync::{mpsc, watch};
 
 use crate::announce::announce;
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let scenario = scenario(args)?;
         let mut devices = Vec::new();
         for id in 1..=args.nodes {
-            devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed, id)).await?);
+            devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed(), id)).await?);
         }
         let mut router_counters: Option<Box<dyn Nv + Send>> = None;
         if let Some(gateway) = &args.gateway.gateway {
@@ -93,7 +95,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             args.nodes,
             args.period.as_secs(),
             args.security,
-            scenario.seed
+            scenario.seed()
         );
         to_stdout!("{told}");
         let last = published.endpoints.last().and_then(|node| node["address"].as_str());
@@ -113,24 +115,27 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
 }
 
 /// The thesis' Network 1, as the arguments change it.
-fn scenario(args: &Up) -> Result<Scenario, getrandom::Error> {
-    let mut scenario = Scenario { name: "up".into(), security: args.security, ..Scenario::default() };
-    if let Topology::Chain { nodes, .. } = &mut scenario.topology {
-        *nodes = args.nodes;
-    }
-    scenario.traffic.period = args.period;
-    scenario.compression = args.compression.choice();
-    let node = |&(id, platform)| (id, EmulatedNode { platform, image: None });
-    scenario.emulated = args.emulate.iter().map(node).collect();
+fn scenario(args: &Up) -> Result<Scenario, Box<dyn Error>> {
     // The standard's first backoff is shorter than a full frame, so that two nodes that do not hear
     // each other destroy each other's retries, too: with these, nobody waits for a first reading.
-    scenario.mac = Mac::Csma(Csma { min_be: 5, max_be: 7, max_retries: 7, ..Csma::default() });
+    let mac = Mac::Csma(Csma { min_be: 5, max_be: 7, max_retries: 7, ..Csma::default() });
     // All keys come from the seed, and the cloud believes who knows one: it must not be guessed.
-    scenario.seed = match args.seed {
+    let seed = match args.seed {
         Some(seed) => seed,
         None => getrandom::u64()?,
     };
-    Ok(scenario)
+    let builder = Scenario::builder()
+        .name("up")
+        .security(args.security)
+        .nodes(args.nodes)
+        .period(args.period)
+        .compression(args.compression.choice())
+        .mac(mac)
+        .seed(seed);
+    let emulated = |builder: ScenarioBuilder, &(id, platform)| {
+        builder.emulated(id, EmulatedNode { platform, image: None })
+    };
+    Ok(args.emulate.iter().fold(builder, emulated).build()?)
 }
 
 /// Makes the cloud know a node, and the node its resource. A key pair is a new one each time.

@@ -34,7 +34,7 @@ pub(super) fn handshake(scenario: &Scenario, client: u32) -> Result<Taken, Error
     let count = |simulation: &Simulation, counter| {
         simulation.counters(client).map_or(0, |counters| counters.get(counter))
     };
-    let end = Time::ZERO + scenario.duration;
+    let end = Time::ZERO + scenario.duration();
     let until = |simulation: &mut Simulation, counter| {
         while count(simulation, counter) == 0 && simulation.now() < end {
             simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));

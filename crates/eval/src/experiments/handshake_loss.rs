@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sixlock_base::Security;
-use sixlock_sim::{Csma, Mac, Probability, Scenario};
+use sixlock_sim::{Csma, Mac, Probability, Radio, Scenario, ScenarioBuilder};
 
 use super::handshake::{Taken, handshake};
 use super::sample::Sample;
@@ -169,12 +169,13 @@ fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
 }
 
 fn one(mode: &str, air: Air, seed: u64) -> Result<Taken, Error> {
-    let mut scenario = Scenario::parse("handshake-loss", NETWORK)?;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    scenario.radio.loss = Probability::new(f64::from(air.loss) / 100.0).unwrap_or(scenario.radio.loss);
-    scenario.radio.burst = air.burst;
-    scenario.mac = Mac::Csma(Csma { max_retries: air.retries, ..Csma::default() });
-    scenario.seed = seed;
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    let network = Scenario::parse("handshake-loss", NETWORK)?;
+    let loss = Probability::new(f64::from(air.loss) / 100.0).unwrap_or(network.radio().loss);
+    let radio = Radio { loss, burst: air.burst, ..network.radio() };
+    let mac = Mac::Csma(Csma { max_retries: air.retries, ..Csma::default() });
+    let builder = ScenarioBuilder::from(network).security(security).radio(radio);
+    let scenario = builder.mac(mac).seed(seed).build()?;
     handshake(&scenario, CLIENT)
 }
 

@@ -50,9 +50,9 @@ impl Case {
     /// What the emulated node does in it.
     fn run(&self, platform: Platform, seed: u64) -> Result<Vec<MeasuredTask>, Box<dyn Error>> {
         let name = Platform::ALL.iter().find(|(_, other)| *other == platform).map_or("", |(name, _)| name);
-        let mut scenario = Scenario::parse(&self.name, &line(name, self.security, &self.traffic))?;
-        scenario.seed = seed;
-        let end = Time::ZERO + Span::from_micros(scenario.duration.micros());
+        let scenario =
+            Scenario::parse(&self.name, &line(name, self.security, &self.traffic))?.with_seed(seed);
+        let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
         let mut simulation = Simulation::new(&scenario, Options { shadows: true, ..Options::default() })?;
         simulation.step_until(end);
         simulation.flush().map_err(|error| format!("{}: {error}", self.name))?;

@@ -1,27 +1,182 @@
-//! What a scenario may not ask for.
+//! What a scenario may not ask for, whether a file or a caller asks.
+
+use core::ops::RangeInclusive;
 
 use sixlock_base::Engines;
 
+use crate::network::MAX_NODES;
 use crate::platform::Platform;
+use crate::time::Span;
+use crate::toml_reader::not_within;
 use crate::topology::{Layout, Topology};
+use crate::units::longer_than_nothing;
 
-use super::{Destination, SHORT_ECHO, Scenario, TrafficKind};
+use super::{Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, TrafficKind};
+
+/// The ranges of IEEE 802.15.4-2006, table 86.
+pub(super) const MAX_BE: RangeInclusive<u64> = 3..=8;
+pub(super) const MAX_BACKOFFS: RangeInclusive<u64> = 0..=5;
+pub(super) const MAX_RETRIES: RangeInclusive<u64> = 0..=7;
+/// The numbers that nodes have, and how many there may be.
+pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
+/// Frames that a link loses in a row.
+pub(super) const BURST: RangeInclusive<u64> = 1..=1000;
+/// Bytes of an echo.
+const PAYLOAD: RangeInclusive<u16> = 8..=1024;
+pub(super) const NOT_A_PAYLOAD: &str =
+    "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"";
+/// The longest period: devices tell times apart that are less than 24 days apart.
+const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
+
+/// The part of a scenario that is to blame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Duration,
+    Security,
+    Range,
+    Interference,
+    Burst,
+    Mac,
+    Headers,
+    Compression,
+    Topology,
+    Node(u32),
+    Spacing,
+    Period,
+    Payload,
+    To,
+    From,
+    Credential,
+}
+
+/// What is wrong.
+pub(super) struct Fault {
+    pub(super) key: Key,
+    pub(super) message: String,
+}
+
+fn fault(key: Key, message: impl Into<String>) -> Fault {
+    Fault { key, message: message.into() }
+}
+
+fn within(
+    key: Key,
+    name: &'static str,
+    number: impl Into<u64>,
+    range: RangeInclusive<u64>,
+) -> Result<(), Fault> {
+    match range.contains(&number.into()) {
+        true => Ok(()),
+        false => Err(fault(key, not_within(name, &range))),
+    }
+}
 
 impl Scenario {
-    pub(super) fn check_destination(&self, layout: &Layout) -> Result<(), String> {
+    /// Whether it can be simulated, as far as can be seen before.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        longer_than_nothing(self.duration)
+            .map_err(|wrong| fault(Key::Duration, format!("duration: {wrong}")))?;
+        self.check_radio()?;
+        self.check_mac()?;
+        self.check_traffic()?;
+        self.check_headers()?;
+        self.check_compression()?;
+        self.check_security()?;
+        self.check_destination(&self.check_topology()?)
+    }
+
+    /// Gives a chain or grid this many nodes.
+    pub(super) fn set_nodes(&mut self, wanted: u32) -> Result<(), Fault> {
+        if !NODES.contains(&wanted.into()) {
+            let message = format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}");
+            return Err(fault(Key::Topology, message));
+        }
+        match &mut self.topology {
+            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
+            Topology::List(_) => {
+                return Err(fault(Key::Topology, "the number of nodes is that of its [[node]] entries"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_radio(&self) -> Result<(), Fault> {
+        let radio = &self.radio;
+        if radio.range <= 0 {
+            return Err(fault(Key::Range, "range: it must be more than nothing"));
+        }
+        if radio.interference < radio.range {
+            return Err(fault(Key::Interference, "interference must reach at least as far as range"));
+        }
+        let Some(mean) = radio.burst else { return Ok(()) };
+        within(Key::Burst, "burst", mean, BURST)?;
+        match radio.loss.in_bursts(mean) {
+            Some(_) => Ok(()),
+            None => Err(fault(Key::Burst, "bursts as short as that cannot make so much loss: raise burst")),
+        }
+    }
+
+    fn check_mac(&self) -> Result<(), Fault> {
+        let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, .. }) = self.mac else {
+            return Ok(());
+        };
+        within(Key::Mac, "max_be", max_be, MAX_BE)?;
+        within(Key::Mac, "min_be", min_be, 0..=max_be.into())?;
+        within(Key::Mac, "max_backoffs", max_backoffs, MAX_BACKOFFS)?;
+        within(Key::Mac, "max_retries", max_retries, MAX_RETRIES)
+    }
+
+    fn check_traffic(&self) -> Result<(), Fault> {
+        let traffic = &self.traffic;
+        let period = |message: &str| Err(fault(Key::Period, format!("period: {message}")));
+        longer_than_nothing(traffic.period).or_else(|wrong| period(&wrong))?;
+        if !traffic.period.micros().is_multiple_of(1000) {
+            return period("readings are due in whole milliseconds");
+        }
+        if traffic.period > LONGEST_PERIOD {
+            return period("readings are due at least every 20d");
+        }
+        let TrafficKind::Echo { payload } = traffic.kind else { return Ok(()) };
+        if !PAYLOAD.contains(&payload) {
+            return Err(fault(Key::Payload, NOT_A_PAYLOAD));
+        }
+        if traffic.from.is_some() {
+            return Err(fault(Key::From, "echoes are the cloud's: to names the node that answers them"));
+        }
+        match traffic.credential {
+            Credential::None => Ok(()),
+            Credential::Query => Err(fault(Key::Credential, "echoes prove nothing: leave credential out")),
+        }
+    }
+
+    fn check_topology(&self) -> Result<Layout, Fault> {
+        if let Topology::Chain { nodes, spacing } | Topology::Grid { nodes, spacing } = self.topology {
+            within(Key::Topology, "nodes", nodes, NODES)?;
+            if spacing <= 0 {
+                return Err(fault(Key::Spacing, "spacing must be more than nothing"));
+            }
+        }
+        self.layout().map_err(|wrong| fault(wrong.node().map_or(Key::Topology, Key::Node), wrong.to_string()))
+    }
+
+    fn check_destination(&self, layout: &Layout) -> Result<(), Fault> {
         let last = layout.len() as u32 - 1;
         if let Some(node) = self.traffic.from.filter(|&node| node > last) {
-            return Err(format!("node {node} cannot post readings: the last node is {last}"));
+            return Err(fault(
+                Key::From,
+                format!("node {node} cannot post readings: the last node is {last}"),
+            ));
         }
         let Destination::Node(node) = self.traffic.to else { return Ok(()) };
         if node > last {
-            return Err(match self.traffic.kind {
+            let message = match self.traffic.kind {
                 TrafficKind::Report => format!("readings cannot go to node {node}: the last node is {last}"),
                 TrafficKind::Echo { .. } => format!("node {node} cannot echo: the last node is {last}"),
-            });
+            };
+            return Err(fault(Key::To, message));
         }
         if self.traffic.kind == TrafficKind::Report && self.security.transport.is_none() {
-            return Err("a node takes readings by DTLS only: set security to \"dtls-psk\"".into());
+            return Err(fault(Key::To, "a node takes readings by DTLS only: set security to \"dtls-psk\""));
         }
         Ok(())
     }
@@ -30,25 +185,29 @@ impl Scenario {
         self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty()
     }
 
-    pub(super) fn check_compression(&self) -> Result<(), String> {
+    fn check_compression(&self) -> Result<(), Fault> {
         match self.compression.is_some() && self.has_boards() {
+            true => Err(fault(
+                Key::Compression,
+                "no firmware compresses payloads: leave [lowpan] compression out, or platforms",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn check_headers(&self) -> Result<(), Fault> {
+        match self.rpl_headers && self.has_boards() {
             true => {
-                Err("no firmware compresses payloads: leave [lowpan] compression out, or platforms".into())
+                Err(fault(Key::Headers, "no firmware knows headers of RPL: leave them out, or platforms"))
             }
             false => Ok(()),
         }
     }
 
-    pub(super) fn check_headers(&self) -> Result<(), String> {
-        match self.rpl_headers && self.has_boards() {
-            true => Err("no firmware knows headers of RPL: leave them out, or platforms".into()),
-            false => Ok(()),
-        }
-    }
-
-    pub(super) fn check_security(&self) -> Result<(), String> {
+    fn check_security(&self) -> Result<(), Fault> {
+        let wrong = |message: String| Err(fault(Key::Security, message));
         if let (Some(suite), false) = (self.security.unauthenticated(), self.unauthenticated) {
-            return Err(format!(
+            return wrong(format!(
                 "{suite} accepts forged and replayed packets: choose another suite, or set unauthenticated = true \
                 in the scenario"
             ));
@@ -56,12 +215,12 @@ impl Scenario {
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
         let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
         if is_small && self.has_long_datagrams() {
-            return Err(format!(
+            return wrong(format!(
                 "a micaz has no memory for echoes of more than {SHORT_ECHO} bytes: name another platform"
             ));
         }
         if self.security.transport.is_some() && is_small {
-            return Err(
+            return wrong(
                 "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another \
                 platform"
                     .into(),
@@ -71,7 +230,7 @@ impl Scenario {
             return Ok(());
         }
         if let Some(id) = self.emulated.keys().next() {
-            return Err(format!(
+            return wrong(format!(
                 "node {id} is emulated, and its firmware takes no engine: leave @engine out"
             ));
         }
@@ -82,9 +241,11 @@ impl Scenario {
             _ => self.profile.is_none(),
         };
         match is_native {
-            true => Err("the native platform has no engine: name another in [platform] profile, \
+            true => wrong(
+                "the native platform has no engine: name another in [platform] profile, \
                 or leave @engine out"
-                .into()),
+                    .into(),
+            ),
             false => Ok(()),
         }
     }

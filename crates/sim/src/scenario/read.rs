@@ -1,6 +1,5 @@
 //! Scenarios as TOML.
 
-use core::ops::Range;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,12 +12,12 @@ use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::security_gateway::NodesSide;
-use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length};
 
-use super::{Credential, Csma, Destination, Mac, Overrides, Radio, Scenario, Traffic, TrafficKind};
+use super::checks::{BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
+use super::{Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind};
 
 impl Scenario {
     /// Reads the scenario in `path`.
@@ -26,21 +25,7 @@ impl Scenario {
     /// # Errors
     /// Says what is wrong and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
-        Self::load_with(path, &Overrides::default())
-    }
-
-    /// Reads the scenario in `path`, with what the command line changes before anything is checked.
-    ///
-    /// # Errors
-    /// Says what is wrong, and where if the file is to blame.
-    pub fn load_with(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        let file = path.display().to_string();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse_with(&file, &text, overrides),
-            Err(error) => {
-                Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
-            }
-        }
+        ScenarioBuilder::load(path)?.build()
     }
 
     /// Reads the scenario in `text`; errors call it `file`. Missing parts take defaults.
@@ -48,90 +33,77 @@ impl Scenario {
     /// # Errors
     /// Says what is wrong and where.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
-        Self::parse_with(file, text, &Overrides::default())
+        ScenarioBuilder::parse(file, text)?.build()
+    }
+}
+
+/// On which lines keys stand.
+type Lines = BTreeMap<Key, usize>;
+
+impl ScenarioBuilder {
+    /// Starts from the scenario in `path`.
+    ///
+    /// # Errors
+    /// Says what cannot be read and where.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) => {
+                Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
+            }
+        }
     }
 
-    pub(super) fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Self, ScenarioError> {
+    /// Starts from the scenario in `text`; errors call it `file`. Missing parts take defaults.
+    ///
+    /// # Errors
+    /// Says what cannot be read and where.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Source { file, text };
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
         let mut top = Section::new(source, "the scenario", document.get_ref());
-        let to = top.section("traffic", "[traffic]")?.span("to").unwrap_or(0..0);
-        let default = Self::default();
-        let mut scenario = Self {
+        let mut lines = Lines::new();
+        let default = Scenario::default();
+        let mut scenario = Scenario {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
             security: top.parsed("security", default.security, Security::any)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
-            radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
+            radio: read_radio(top.section("radio", "[radio]")?, default.radio, &mut lines)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
             rpl_headers: default.rpl_headers,
             compression: default.compression,
             topology: default.topology,
-            traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
+            traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic, &mut lines)?,
             profile: None,
             platforms: default.platforms,
             emulated: default.emulated,
         };
+        lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
         routing.choice("kind", &[("static", ())])?;
         scenario.rpl_headers = routing.choice("headers", &[("none", false), ("rpl", true)])?;
-        let headers = routing.span("headers").unwrap_or(0..0);
+        lines.insert(Key::Headers, routing.line("headers"));
         routing.finish()?;
         let mut lowpan = top.section("lowpan", "[lowpan]")?;
         let compressions = PayloadCompression::ALL.map(|(name, compression)| (name, Some(compression)));
         scenario.compression =
             lowpan.choice("compression", &[&[("none", None)], &compressions[..]].concat())?;
-        let compression = lowpan.span("compression").unwrap_or(0..0);
+        lines.insert(Key::Compression, lowpan.line("compression"));
         lowpan.finish()?;
         let mut platform = top.section("platform", "[platform]")?;
         let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
         scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
         platform.finish()?;
-        let nodes;
-        (scenario.topology, scenario.platforms, scenario.emulated, nodes) = read_topology(&mut top)?;
-        // What the command line says stands on no line.
-        let elsewhere = |message| ScenarioError { file: file.into(), line: None, message };
-        let blame = |is_changed: bool, at: Range<usize>, wrong: String| match is_changed {
-            true => elsewhere(wrong),
-            false => source.error(at, wrong),
-        };
-        scenario.change(overrides).map_err(elsewhere)?;
-        scenario.check_headers().map_err(|wrong| source.error(headers, wrong))?;
-        let is_changed = overrides.compression.is_some();
-        scenario.check_compression().map_err(|wrong| blame(is_changed, compression, wrong))?;
-        let (is_changed, at) = (overrides.security.is_some(), top.span("security").unwrap_or(0..0));
-        scenario.check_security().map_err(|wrong| blame(is_changed, at, wrong))?;
-        let top_level = top.span("topology").or(top.span("node")).unwrap_or(0..0);
+        (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top, &mut lines)?;
+        let key = if top.span("topology").is_some() { "topology" } else { "node" };
+        lines.insert(Key::Topology, top.line(key));
         top.finish()?;
-        let is_changed = overrides.nodes.is_some();
-        match scenario.topology.lay_out(scenario.radio.range) {
-            Err(error) => {
-                let at = error.node().and_then(|id| nodes.get(&id).cloned()).unwrap_or(top_level);
-                return Err(blame(is_changed, at, error.to_string()));
-            }
-            Ok(layout) => {
-                // A destination fits its number of nodes, and demands a security mode.
-                let is_changed = is_changed || overrides.security.is_some();
-                scenario.check_destination(&layout).map_err(|wrong| blame(is_changed, to, wrong))?;
-            }
-        }
-        Ok(scenario)
-    }
-}
-
-/// The longest period: devices tell times apart that are less than 24 days apart.
-const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
-
-/// The time between readings, which devices keep in whole milliseconds.
-fn parse_period(text: &str) -> Result<Span, String> {
-    let period = parse_duration(text)?;
-    match period.micros() % 1000 {
-        0 if period <= LONGEST_PERIOD => Ok(period),
-        0 => Err("readings are due at least every 20d".into()),
-        _ => Err("readings are due in whole milliseconds".into()),
+        Ok(Self::read(scenario, file, lines))
     }
 }
 
@@ -140,32 +112,29 @@ fn read_gateway(top: &mut Section<'_, '_>) -> Result<Option<NodesSide>, Scenario
     let is_there = top.span("gateway").is_some();
     let mut section = top.section("gateway", "[gateway]")?;
     let tunnels = section.choice("nodes", &[("tunnel", true), ("link", false)])?;
-    let link_only = section.integers("link_only", 1..=MAX_NODES.into())?;
+    let link_only = section.integers("link_only", NODES)?;
     let enforce = section.choice("enforce", &[("none", false), ("ipsec", true)])?;
     section.finish()?;
     let link_only = link_only.into_iter().map(|id| id as u32).collect();
     Ok(is_there.then_some(NodesSide { tunnels, link_only, enforce }))
 }
 
-fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, ScenarioError> {
+fn read_radio(
+    mut section: Section<'_, '_>,
+    default: Radio,
+    lines: &mut Lines,
+) -> Result<Radio, ScenarioError> {
     section.choice("model", &[("unit-disk", ())])?;
-    let positive = |text: &str| match parse_length(text)? {
-        length @ 1.. => Ok(length),
-        _ => Err("it must be more than nothing".to_string()),
-    };
-    let range = section.parsed("range", default.range, positive)?;
-    let interference = section.parsed("interference", range, positive)?;
-    if interference < range {
-        return Err(section.error("interference", "interference must reach at least as far as range"));
-    }
+    let range = section.parsed("range", default.range, parse_length)?;
+    lines.insert(Key::Range, section.line("range"));
+    let interference = section.parsed("interference", range, parse_length)?;
+    lines.insert(Key::Interference, section.line("interference"));
     let loss = section.float("loss", 0.0)?;
     let loss = Probability::new(loss)
         .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
-    let burst = section.integer("burst", 1, 1..=1000)? as u32;
+    let burst = section.integer("burst", 1, BURST)? as u32;
     let burst = section.span("burst").map(|_| burst);
-    if burst.is_some_and(|mean| loss.in_bursts(mean).is_none()) {
-        return Err(section.error("burst", "bursts as short as that cannot make so much loss: raise burst"));
-    }
+    lines.insert(Key::Burst, section.line("burst"));
     section.finish()?;
     Ok(Radio { range, interference, loss, burst })
 }
@@ -176,34 +145,34 @@ fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
         return Ok(Mac::Null);
     }
     let default = Csma::default();
-    // The ranges of IEEE 802.15.4-2006, table 86.
-    let max_be = section.integer("max_be", default.max_be.into(), 3..=8)?;
+    let max_be = section.integer("max_be", default.max_be.into(), MAX_BE)?;
     let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
     let csma = Csma {
         min_be: min_be as u8,
         max_be: max_be as u8,
-        max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), 0..=5)? as u8,
-        max_retries: section.integer("max_retries", default.max_retries.into(), 0..=7)? as u8,
+        max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), MAX_BACKOFFS)? as u8,
+        max_retries: section.integer("max_retries", default.max_retries.into(), MAX_RETRIES)? as u8,
         ack: section.boolean("ack", default.ack)?,
     };
     section.finish()?;
     Ok(Mac::Csma(csma))
 }
 
-fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffic, ScenarioError> {
+fn read_traffic(
+    mut section: Section<'_, '_>,
+    default: Traffic,
+    lines: &mut Lines,
+) -> Result<Traffic, ScenarioError> {
     let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
-    let period = section.parsed("period", default.period, parse_period)?;
+    let period = section.parsed("period", default.period, parse_duration)?;
     section.choice("start", &[("uniform", ())])?;
     let to = read_destination(&mut section)?;
     let payload = section.string("payload")?;
     let kind = if echo {
         let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
             None => 64,
-            Some(Ok(bytes)) if (8..=1024).contains(&bytes) => bytes,
-            Some(_) => {
-                let message = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"";
-                return Err(section.error("payload", message));
-            }
+            Some(Ok(bytes)) => bytes,
+            Some(Err(_)) => return Err(section.error("payload", NOT_A_PAYLOAD)),
         };
         if section.boolean("confirmable", false)? {
             return Err(section.error("confirmable", "echo traffic is plain UDP: it cannot be confirmable"));
@@ -218,16 +187,18 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
         }
         TrafficKind::Report
     };
-    let from = section.integer("from", 1, 1..=MAX_NODES.into())? as u32;
+    let from = section.integer("from", 1, NODES)? as u32;
     let from = section.span("from").map(|_| from);
-    if echo && from.is_some() {
-        return Err(section.error("from", "echoes are the cloud's: to names the node that answers them"));
-    }
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
-    if echo && credential == Credential::Query {
-        return Err(section.error("credential", "echoes prove nothing: leave credential out"));
-    }
+    let keys = [
+        (Key::Period, "period"),
+        (Key::Payload, "payload"),
+        (Key::To, "to"),
+        (Key::From, "from"),
+        (Key::Credential, "credential"),
+    ];
+    lines.extend(keys.map(|(key, name)| (key, section.line(name))));
     section.finish()?;
     Ok(Traffic { kind, period, to, from, credential })
 }
@@ -240,16 +211,16 @@ fn read_destination(section: &mut Section<'_, '_>) -> Result<Destination, Scenar
             _ => Err(format!("\"{text}\" is not \"cloud\", nor the number of a node, such as 1")),
         });
     }
-    Ok(Destination::Node(section.integer("to", 1, 1..=MAX_NODES.into())? as u32))
+    Ok(Destination::Node(section.integer("to", 1, NODES)? as u32))
 }
 
 /// Nodes, by id.
 type Nodes<T> = BTreeMap<u32, T>;
 
-/// The nodes: where they stand, what single ones run on, and where in the file each is.
-type NodesRead = (Topology, Nodes<Platform>, Nodes<EmulatedNode>, Nodes<Range<usize>>);
+/// The nodes: where they stand, and what single ones run on.
+type NodesRead = (Topology, Nodes<Platform>, Nodes<EmulatedNode>);
 
-fn read_topology(top: &mut Section<'_, '_>) -> Result<NodesRead, ScenarioError> {
+fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRead, ScenarioError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Chain,
@@ -260,13 +231,13 @@ fn read_topology(top: &mut Section<'_, '_>) -> Result<NodesRead, ScenarioError> 
     let kind =
         section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
     let entries = top.sections("node", "[[node]]")?;
-    let (mut platforms, mut emulated, mut places) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
     let topology = if kind == Kind::List {
         let mut placements = Vec::new();
         for entry in entries {
-            let place = entry.span("id");
+            let line = entry.line("id");
             let (placement, runs) = read_node(entry)?;
-            places.extend(place.map(|place| (placement.id, place)));
+            lines.insert(Key::Node(placement.id), line);
             match runs {
                 Runs::Native => {}
                 Runs::Modelled(platform) => drop(platforms.insert(placement.id, platform)),
@@ -281,11 +252,9 @@ fn read_topology(top: &mut Section<'_, '_>) -> Result<NodesRead, ScenarioError> 
             return Err(top.error("node", "[[node]] entries need [topology] kind = \"list\""));
         }
         let default_nodes = if kind == Kind::Chain { 6 } else { 100 };
-        let nodes = section.integer("nodes", default_nodes, 1..=MAX_NODES.into())? as u32;
+        let nodes = section.integer("nodes", default_nodes, NODES)? as u32;
         let spacing = section.parsed("spacing", 40_000, parse_length)?;
-        if spacing <= 0 {
-            return Err(section.error("spacing", "spacing must be more than nothing"));
-        }
+        lines.insert(Key::Spacing, section.line("spacing"));
         if kind == Kind::Chain {
             section.choice("router", &[("end", ())])?;
             Topology::Chain { nodes, spacing }
@@ -295,7 +264,7 @@ fn read_topology(top: &mut Section<'_, '_>) -> Result<NodesRead, ScenarioError> 
         }
     };
     section.finish()?;
-    Ok((topology, platforms, emulated, places))
+    Ok((topology, platforms, emulated))
 }
 
 /// What a node runs on.

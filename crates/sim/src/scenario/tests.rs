@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use super::checks::NOT_A_PAYLOAD;
 use super::*;
 use crate::topology::Placement;
 
@@ -205,7 +206,7 @@ fn errors_name_the_line_and_what_to_do() {
             "[radio]\nloss = 0.8\nburst = 2",
             "f:3: bursts as short as that cannot make so much loss: raise burst",
         ),
-        ("[traffic]\nfrom = 7", "f:1: node 7 cannot post readings: the last node is 6"),
+        ("[traffic]\nfrom = 7", "f:2: node 7 cannot post readings: the last node is 6"),
         (
             "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
             "f:4: echoes are the cloud's: to names the node that answers them",
@@ -219,47 +220,106 @@ fn errors_name_the_line_and_what_to_do() {
     assert_eq!(Scenario::load(Path::new("/nowhere.toml")).unwrap_err().line, None);
 }
 
-fn secured(security: &str) -> Overrides {
-    Overrides { security: Some(security.parse().unwrap()), ..Overrides::default() }
-}
-
 #[test]
-fn the_command_line_beats_the_file() {
-    let overrides = Overrides {
-        security: Some("none".parse().unwrap()),
-        nodes: Some(3),
-        duration: Some(Span::from_secs(5)),
-        seed: Some(9),
-        compression: Some(Some(PayloadCompression::Ghc)),
-    };
-    let scenario = Scenario::default().with(&overrides).unwrap();
+fn what_is_set_beats_the_file_and_stands_on_no_line() {
+    let built = |builder: ScenarioBuilder| builder.build().map_err(|error| error.to_string());
+    let scenario = Scenario::builder()
+        .security("none".parse().unwrap())
+        .nodes(3)
+        .duration(Span::from_secs(5))
+        .seed(9)
+        .compression(Some(PayloadCompression::Ghc));
+    let scenario = built(scenario).unwrap();
     assert_eq!(scenario.security, Security::default());
     assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(5), 9));
     assert_eq!(scenario.compression, Some(PayloadCompression::Ghc));
-    let on_boards = Scenario::parse("s", "[platform]\nprofile = \"openmote\"").unwrap();
-    let compressing = Overrides { compression: overrides.compression, ..Overrides::default() };
-    assert!(
-        on_boards.with(&compressing).unwrap_err().to_string().contains("no firmware compresses payloads")
-    );
     assert_eq!(scenario.topology, Topology::Chain { nodes: 3, spacing: 40_000 });
-    let to = Scenario::parse("s", "[traffic]\nto = 6").unwrap();
-    assert_eq!(to.traffic.to, Destination::Node(6));
-    let fewer = Overrides { nodes: Some(5), ..Overrides::default() };
-    assert_eq!(
-        to.with(&fewer).unwrap_err().to_string(),
-        "chain-6: readings cannot go to node 6: the last node is 5"
-    );
+    let on_boards = ScenarioBuilder::parse("s", "[platform]\nprofile = \"openmote\"").unwrap();
+    let error = built(on_boards.compression(Some(PayloadCompression::Ghc))).unwrap_err();
+    assert!(error.contains("no firmware compresses payloads"), "{error}");
+    let read = |text: &str| ScenarioBuilder::parse("s", text).unwrap();
+    let to_the_last = read("[traffic]\nto = 6");
+    assert_eq!(built(to_the_last.clone()).unwrap().traffic.to, Destination::Node(6));
+    let wrong = "readings cannot go to node 6: the last node is 5";
+    assert_eq!(built(to_the_last.clone().nodes(5)), Err(format!("s: {wrong}")));
+    let built_before = to_the_last.build().unwrap();
+    assert_eq!(built(ScenarioBuilder::from(built_before).nodes(5)), Err(format!("chain-6: {wrong}")));
     let micaz = "seed = 1\n[platform]\nprofile = \"micaz\"";
-    assert!(Scenario::parse("s", micaz).is_err(), "the default is DTLS");
-    assert!(Scenario::parse_with("s", micaz, &secured("llsec")).is_ok());
-    let refused = Scenario::parse_with("s", micaz, &secured("dtls-rpk")).unwrap_err();
+    assert!(built(read(micaz)).is_err(), "the default is DTLS");
+    let secured = |security: &str| read(micaz).security(security.parse().unwrap()).build();
+    assert!(secured("llsec").is_ok());
+    let refused = secured("dtls-rpk").unwrap_err();
     assert_eq!(refused.line, None, "it stands on no line: {refused}");
-    let refused = Scenario::parse_with("s", "[traffic]\nto = 6", &fewer).unwrap_err();
-    assert_eq!(refused.to_string(), "s: readings cannot go to node 6: the last node is 5");
-    let none = Overrides { nodes: Some(0), ..Overrides::default() };
-    assert!(Scenario::default().with(&none).is_err());
+    assert!(built(Scenario::builder().nodes(0)).is_err());
     let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1";
-    assert!(Scenario::parse("s", list).unwrap().with(&overrides).is_err());
+    assert!(built(read(list)).is_ok());
+    assert!(built(read(list).nodes(3)).is_err());
+}
+
+#[test]
+fn what_a_file_may_not_say_a_caller_may_not_set() {
+    let radio = Scenario::default().radio;
+    let traffic = Scenario::default().traffic;
+    let csma = Csma::default();
+    let echo = TrafficKind::Echo { payload: 64 };
+    let new = Scenario::builder;
+    for (builder, message) in [
+        (new().duration(Span::ZERO), "duration: it must be longer than nothing"),
+        (new().period(Span::ZERO), "period: it must be longer than nothing"),
+        (new().period(Span::from_micros(1500)), "period: readings are due in whole milliseconds"),
+        (new().period(Span::from_secs(21 * 86_400)), "period: readings are due at least every 20d"),
+        (new().radio(Radio { range: 0, ..radio }), "range: it must be more than nothing"),
+        (
+            new().radio(Radio { interference: 40_000, ..radio }),
+            "interference must reach at least as far as range",
+        ),
+        (new().radio(Radio { burst: Some(0), ..radio }), "burst is not a whole number between 1 and 1000"),
+        (
+            new().radio(Radio { loss: Probability::new(0.8).unwrap(), burst: Some(2), ..radio }),
+            "bursts as short as that cannot make so much loss: raise burst",
+        ),
+        (new().mac(Mac::Csma(Csma { max_be: 9, ..csma })), "max_be is not a whole number between 3 and 8"),
+        (new().mac(Mac::Csma(Csma { min_be: 6, ..csma })), "min_be is not a whole number between 0 and 5"),
+        (
+            new().mac(Mac::Csma(Csma { max_backoffs: 6, ..csma })),
+            "max_backoffs is not a whole number between 0 and 5",
+        ),
+        (
+            new().mac(Mac::Csma(Csma { max_retries: 8, ..csma })),
+            "max_retries is not a whole number between 0 and 7",
+        ),
+        (new().traffic_kind(TrafficKind::Echo { payload: 7 }), NOT_A_PAYLOAD),
+        (
+            new().traffic(Traffic { kind: echo, from: Some(1), ..traffic }),
+            "echoes are the cloud's: to names the node that answers them",
+        ),
+        (
+            new().traffic(Traffic { kind: echo, credential: Credential::Query, ..traffic }),
+            "echoes prove nothing: leave credential out",
+        ),
+        (
+            new().traffic(Traffic { from: Some(7), ..traffic }),
+            "node 7 cannot post readings: the last node is 6",
+        ),
+        (new().destination(Destination::Node(7)), "readings cannot go to node 7: the last node is 6"),
+        (new().nodes(1001), "a network has between 1 and 1000 nodes, not 1001"),
+        (
+            new().topology(Topology::Chain { nodes: 0, spacing: 1 }),
+            "nodes is not a whole number between 1 and 1000",
+        ),
+        (new().topology(Topology::Grid { nodes: 4, spacing: 0 }), "spacing must be more than nothing"),
+        (new().topology(Topology::List(Vec::new())), "a network needs a [[node]] beside the router"),
+        (
+            new().profile(Some(Platform::OpenMote)).rpl_headers(true),
+            "no firmware knows headers of RPL: leave them out, or platforms",
+        ),
+        (
+            new().profile(Some(Platform::MicaZ)),
+            "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another platform",
+        ),
+    ] {
+        assert_eq!(builder.build().unwrap_err().to_string(), format!("chain-6: {message}"));
+    }
 }
 
 proptest::proptest! {

@@ -72,7 +72,7 @@ impl Deployment {
     /// # Errors
     /// Says why they cannot stand so, or be so many.
     pub(super) fn new(scenario: &Scenario, options: &mut Options) -> Result<Self, String> {
-        let layout = scenario.topology.lay_out(scenario.radio.range).map_err(|wrong| wrong.to_string())?;
+        let layout = scenario.layout().map_err(|wrong| wrong.to_string())?;
         let nodes = layout.len() as u32 - 1;
         if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !(1..=nodes).contains(id)) {
             return Err(format!("there is no node {id} that could be emulated"));

@@ -32,23 +32,25 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     if plan.spoils_handshakes() && security.transport.is_some() {
         plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
-    let scenario = Scenario {
-        name: format!("swarm-{seed}"),
-        duration: plan.stop.since(Time::ZERO) + REST,
-        seed,
-        security,
-        radio,
-        mac,
-        rpl_headers: draw.once_in(4),
-        compression: match draw.below(4) {
-            0 => Some(PayloadCompression::Lithe),
-            1 => Some(PayloadCompression::Ghc),
-            _ => None,
-        },
-        topology,
-        traffic,
-        ..Scenario::default()
+    let rpl_headers = draw.once_in(4);
+    let compression = match draw.below(4) {
+        0 => Some(PayloadCompression::Lithe),
+        1 => Some(PayloadCompression::Ghc),
+        _ => None,
     };
+    let builder = Scenario::builder()
+        .name(format!("swarm-{seed}"))
+        .duration(plan.stop.since(Time::ZERO) + REST)
+        .seed(seed)
+        .security(security)
+        .radio(radio)
+        .mac(mac)
+        .rpl_headers(rpl_headers)
+        .compression(compression)
+        .topology(topology)
+        .traffic(traffic);
+    // Only networks that can be simulated are to be drawn.
+    let scenario = builder.build().unwrap_or_else(|wrong| panic!("{wrong}"));
     (scenario, plan)
 }
 

@@ -31,7 +31,7 @@ fn create(path: Option<&Path>, open: impl FnOnce(&Path) -> io::Result<File>) -> 
 
 /// Whether each output has a file of its own, which is no input.
 fn check(args: &Sim, scenario: Option<&Scenario>) -> Result<(), String> {
-    let emulated = scenario.into_iter().flat_map(|scenario| scenario.emulated.values());
+    let emulated = scenario.into_iter().flat_map(|scenario| scenario.emulated().values());
     let images = emulated.filter_map(|node| node.image.as_deref());
     let mut taken: Vec<_> = images.map(|image| ("an image of the scenario", resolved(image))).collect();
     taken.extend(args.scenario.iter().map(|path| ("the scenario", resolved(path))));

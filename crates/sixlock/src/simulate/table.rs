@@ -19,13 +19,13 @@ pub(super) fn heading(out: &mut impl Write, scenario: &Scenario, reports: &[Repo
         Some(last) => format!("seeds {} to {}", report.seed, last.seed),
         None => format!("seed {}", report.seed),
     };
-    writeln!(out, "{}, {}, {seeds}, {:.0} s", scenario.name, scenario.security, report.simulated_s)?;
+    writeln!(out, "{}, {}, {seeds}, {:.0} s", scenario.name(), scenario.security(), report.simulated_s)?;
     writeln!(out, "{}", requests(scenario))
 }
 
 fn requests(scenario: &Scenario) -> String {
-    let traffic = &scenario.traffic;
-    let (receiver, knows) = match (traffic.to, scenario.security.transport, traffic.credential) {
+    let traffic = scenario.traffic();
+    let (receiver, knows) = match (traffic.to, scenario.security().transport, traffic.credential) {
         (Destination::Node(node), ..) => (format!("node {node}"), "their DTLS session"),
         (_, Some(_), _) => ("the cloud".into(), "their DTLS session"),
         (_, None, Credential::None) => ("the cloud".into(), "their address (credential = \"none\")"),
@@ -110,7 +110,7 @@ fn provenance(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io:
         _ => "modelled",
     };
     writeln!(out, "CPU times are {cpu}, radio times modelled, currents published: see docs/platforms.md")?;
-    if scenario.security.engines != Engines::NONE {
+    if scenario.security().engines != Engines::NONE {
         writeln!(out, "what @engine computes takes times modelled from data sheets")?;
     }
     Ok(())
@@ -120,7 +120,7 @@ fn provenance(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io:
 pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]) -> io::Result<()> {
     let sum = |field: fn(&NodeReport) -> u64| reports.iter().map(|report| report.sum(field)).sum::<u64>();
     let (due, delivered) = (sum(|node| node.due), sum(|node| node.delivered));
-    let noun = match scenario.traffic.kind {
+    let noun = match scenario.traffic().kind {
         TrafficKind::Report => "readings",
         TrafficKind::Echo { .. } => "echoes",
     };
@@ -133,7 +133,7 @@ pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]
         let causes = if causes.is_empty() { causes } else { format!(" ({causes})") };
         writeln!(out, "failed {failed}, skipped {skipped}{causes}, pending at the end {pending}")?;
     }
-    if scenario.security.transport.is_some() {
+    if scenario.security().transport.is_some() {
         handshakes(out, reports)?;
     }
     let drops = reports.iter().flat_map(|report| {
@@ -208,7 +208,7 @@ mod tests {
     fn printed(text: &str) -> String {
         let scenario = Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}"));
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.step_until(Time::ZERO + scenario.duration());
         let reports = [simulation.report()];
         let mut out = Vec::new();
         heading(&mut out, &scenario, &reports).unwrap();

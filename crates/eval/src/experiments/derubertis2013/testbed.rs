@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sixlock_base::{NetworkSuite, Security};
 use sixlock_sim::{
-    Energy, Options, Platform, Profile, Scenario, Simulation, Span, StateTimes, Time, TrafficKind,
+    Energy, Options, Platform, Profile, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -115,13 +115,15 @@ fn taken(way: Way, bytes: u16, runs: u32) -> Result<Taken, Error> {
 
 fn run(way: Way, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
     let text = include_str!("../../../../../scenarios/derubertis2013.toml");
-    let mut scenario = Scenario::parse("scenarios/derubertis2013.toml", text)?;
     let mode = way.security;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    scenario.seed = seed;
-    scenario.traffic.kind = TrafficKind::Echo { payload: bytes };
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    let scenario = ScenarioBuilder::parse("scenarios/derubertis2013.toml", text)?
+        .security(security)
+        .seed(seed)
+        .traffic_kind(TrafficKind::Echo { payload: bytes })
+        .build()?;
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    let end = Time::ZERO + scenario.duration;
+    let end = Time::ZERO + scenario.duration();
     let lost = || Error(format!("there was no echo: {mode}, {bytes} bytes, seed {seed}"));
     // The handshake is over when the first echo is sent.
     while simulation.echoes().is_empty() {
@@ -138,7 +140,7 @@ fn run(way: Way, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
     let awake = StateTimes { lpm: nothing, listen: nothing, ..times };
     let energy = Energy::of(&Profile::of(Platform::Mb851), &awake).total();
     let echoes = node.sent as f64;
-    let seconds = echoes * scenario.traffic.period.as_secs();
+    let seconds = echoes * scenario.traffic().period.as_secs();
     Ok([
         response,
         f64::from(all) / seconds,

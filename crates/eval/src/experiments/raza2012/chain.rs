@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{
-    Csma, Destination, Echo, Energy, Mac, Options, Platform, Profile, Scenario, Simulation, Span, StateTimes,
-    Time, TrafficKind,
+    Csma, Destination, Echo, Energy, Mac, Options, Platform, Profile, ScenarioBuilder, Simulation, Span,
+    StateTimes, Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -142,17 +142,19 @@ fn millis(span: Span) -> f64 {
 /// The second echo of a run: what is there to be learnt of the flow, the first has told.
 fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
     let text = include_str!("../../../../../scenarios/raza2012.toml");
-    let mut scenario = Scenario::parse("scenarios/raza2012.toml", text)?;
     let mode = setting.way.security;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    scenario.seed = seed;
-    scenario.mac = setting.mac;
-    scenario.traffic.kind = TrafficKind::Echo { payload: setting.bytes };
-    scenario.traffic.to = Destination::Node(setting.hops);
-    let period = scenario.traffic.period.micros();
-    scenario.duration = Span::from_micros(2 * period);
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    let scenario = ScenarioBuilder::parse("scenarios/raza2012.toml", text)?
+        .security(security)
+        .seed(seed)
+        .mac(setting.mac)
+        .traffic_kind(TrafficKind::Echo { payload: setting.bytes })
+        .destination(Destination::Node(setting.hops))
+        .build()?;
+    let period = scenario.traffic().period.micros();
+    let scenario = ScenarioBuilder::from(scenario).duration(Span::from_micros(2 * period)).build()?;
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.step_until(Time::ZERO + scenario.duration());
     let echoes = simulation.echoes();
     echoes.get(1).cloned().ok_or_else(|| Error(format!("there were no two echoes: {setting:?}")))
 }

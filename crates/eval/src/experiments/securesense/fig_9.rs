@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use sixlock_base::Security;
-use sixlock_sim::{Csma, Mac, Scenario};
+use sixlock_sim::{Csma, Mac, ScenarioBuilder};
 
 use super::super::handshake::handshake;
 use super::super::sample::Sample;
@@ -93,9 +93,9 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
 
 /// How long one handshake takes, in seconds, and for which part of it the node's CPU is at work, in per cent.
 fn one(mode: &str, mac: Mac, seed: u64) -> Result<(f64, f64), Error> {
-    let mut scenario = Scenario::parse("securesense-fig9", NETWORK)?;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    (scenario.mac, scenario.seed) = (mac, seed);
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    let builder = ScenarioBuilder::parse("securesense-fig9", NETWORK)?;
+    let scenario = builder.security(security).mac(mac).seed(seed).build()?;
     let taken = handshake(&scenario, CLIENT)?;
     match taken.has_session {
         true => Ok((taken.seconds, 100.0 * taken.cpu / taken.seconds)),

@@ -3,7 +3,7 @@
 
 use sixlock_base::Security;
 use sixlock_dtls::{Certificates, RawPublicKeys};
-use sixlock_sim::{KeyRings, Lasted, NodeReport, Options, Scenario, Simulation, Span};
+use sixlock_sim::{KeyRings, Lasted, NodeReport, Options, Scenario, ScenarioBuilder, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
 use crate::error::Error;
@@ -80,9 +80,8 @@ fn secured(mode: &str, more: &str) -> Result<Scenario, Error> {
     let text = format!(
         "duration = \"60s\"\n[platform]\nprofile = \"openmote\"\n[topology]\nkind = \"chain\"\nnodes = 1\n{more}"
     );
-    let mut scenario = Scenario::parse("securesense", &text)?;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    Ok(scenario)
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    Ok(ScenarioBuilder::parse("securesense", &text)?.security(security).build()?)
 }
 
 fn figure(title: &'static str, messages: &Messages, part: fn(&Lasted) -> Span) -> Figure {

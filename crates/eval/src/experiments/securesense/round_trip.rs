@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sixlock_base::Security;
-use sixlock_sim::{Destination, Options, Scenario, Simulation, TrafficKind};
+use sixlock_sim::{Destination, Options, ScenarioBuilder, Simulation, TrafficKind};
 
 use super::super::sample::Sample;
 use crate::error::Error;
@@ -56,12 +56,14 @@ impl RoundTrips {
 
 fn round_trip((way, bytes, hops): Setting, seed: u64) -> Result<f64, Error> {
     let text = include_str!("../../../../../scenarios/securesense.toml");
-    let mut scenario = Scenario::parse("scenarios/securesense.toml", text)?;
     let mode = way.security;
-    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    scenario.seed = seed;
-    scenario.traffic.kind = TrafficKind::Echo { payload: bytes };
-    scenario.traffic.to = Destination::Node(hops);
+    let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    let scenario = ScenarioBuilder::parse("scenarios/securesense.toml", text)?
+        .security(security)
+        .seed(seed)
+        .traffic_kind(TrafficKind::Echo { payload: bytes })
+        .destination(Destination::Node(hops))
+        .build()?;
     let report = Simulation::new(&scenario, Options::default())?.run();
     let report = report.map_err(|error| Error(error.to_string()))?;
     let time = report.nodes.get(hops as usize - 1).and_then(|node| node.rtt_ms);
