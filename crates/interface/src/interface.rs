@@ -358,7 +358,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// Gives up what has waited too long, and sends what has waited long enough.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.lowpan.handle_timeout(cx);
-        self.fragments.handle_timeout(cx);
+        self.give_up_fragments(cx);
         self.routing.handle_timeout(cx, &mut self.net);
         self.pump(cx, at);
     }
@@ -494,6 +494,17 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                     _ => self.lowpan.release(received),
                 }
                 None
+            }
+        }
+    }
+
+    /// Gives up packets whose fragments did not come in time, and tells who sent them.
+    fn give_up_fragments<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        while let Some(first) = self.fragments.handle_timeout(cx) {
+            let (bytes, len) = self.fragments.buffer_mut(&first);
+            match self.net.reassembly_time_exceeded(cx, bytes, len) {
+                Verdict::Forward { next_hop, len } => self.answer(cx, Buffer::Whole(first), next_hop, len),
+                _ => self.fragments.release(first),
             }
         }
     }

@@ -292,6 +292,18 @@ impl<R: Array<Route>> Net<R> {
         self.answer(cx, buffer, len, Message::ParameterProblem { problem, pointer: pointer.into() })
     }
 
+    /// Answers the first fragment of a packet for this node, still as it came, of which others did not come in time
+    /// ([RFC 8200 section 4.5](https://www.rfc-editor.org/rfc/rfc8200#section-4.5)).
+    #[inline]
+    pub fn reassembly_time_exceeded<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        self.answer(cx, buffer, len, Message::TimeExceeded(Exceeded::Reassembly))
+    }
+
     /// A packet for this node.
     fn handle_own<C, E, N>(
         &mut self,

@@ -61,8 +61,9 @@ pub trait Fragments: New {
     /// When the next incomplete packet is given up.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Gives up the incomplete packets whose time is over.
-    fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>);
+    /// Gives up incomplete packets whose time is over, up to the next whose first fragment has come: that fragment, whose sender is
+    /// to be told. To be called until there is none.
+    fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> Option<Self::Whole>;
 }
 
 impl Fragments for () {
@@ -108,7 +109,9 @@ impl Fragments for () {
         None
     }
 
-    fn handle_timeout<C, E, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+    fn handle_timeout<C, E, N>(&mut self, _: &mut Cx<'_, C, E, N>) -> Option<Infallible> {
+        None
+    }
 }
 
 /// Puts at most `PACKETS` packets together at a time, each in a buffer of `SIZE` bytes, of which 96 are for what stands
@@ -149,8 +152,10 @@ enum State {
 struct Arriving {
     name: Name,
     deadline: Instant,
-    /// Where in the buffer it begins, once the first fragment is here.
+    /// Where in the buffer it begins, once the first fragment is here, and behind that the field that names what follows the fragment
+    /// header.
     start: Option<u16>,
+    named_at: u16,
     /// How long it is, once the last fragment is here.
     length: Option<u16>,
     /// Where each fragment begins and ends, as many as there are.
@@ -216,7 +221,7 @@ impl<'a> Piece<'a> {
 
 impl Arriving {
     const fn new(name: Name, deadline: Instant) -> Self {
-        Self { name, deadline, start: None, length: None, pieces: [(0, 0); PIECES], count: 0 }
+        Self { name, deadline, start: None, named_at: 0, length: None, pieces: [(0, 0); PIECES], count: 0 }
     }
 
     fn pieces(&self) -> &[(u16, u16)] {
@@ -260,7 +265,7 @@ impl Arriving {
             if !has_headers(packet) {
                 return Outcome::Conflict;
             }
-            self.start = Some(start as u16);
+            (self.start, self.named_at) = (Some(start as u16), piece.named_at as u16);
         }
         let here: u16 = self.pieces().iter().map(|&(begin, end)| end - begin).sum();
         match (self.start, self.length) {
@@ -276,6 +281,22 @@ impl Arriving {
             }
             _ => Outcome::Incomplete,
         }
+    }
+}
+
+impl Arriving {
+    /// Writes the first fragment as it came; where it stands, if it is here.
+    fn restore_first(&self, buffer: &mut [u8]) -> Option<Range<u16>> {
+        let &(_, end) = self.pieces().iter().find(|&&(begin, _)| begin == 0)?;
+        let before = usize::from(self.start?);
+        let start = before.checked_sub(fragment::Header::LEN)?;
+        buffer.copy_within(before..FRONT, start);
+        let named = buffer.get_mut(start + usize::from(self.named_at))?;
+        let next_header = core::mem::replace(named, next_header::FRAGMENT);
+        let identification = self.name.identification;
+        let header = fragment::Header { next_header, offset: 0, more: true, identification };
+        header.emit(buffer.get_mut(FRONT - fragment::Header::LEN..FRONT)?).ok()?;
+        Some(start as u16..FRONT as u16 + end)
     }
 }
 
@@ -421,13 +442,21 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
         })
     }
 
-    fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        for place in &mut self.places {
-            if matches!(&place.state, State::Arriving(it) if cx.now.has_reached(it.deadline)) {
-                place.state = State::Free;
-                cx.counters.count(Counter::Ipv6ReassemblyTimeout);
+    fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> Option<Whole> {
+        for (at, Place { state, buffer }) in self.places.iter_mut().enumerate() {
+            let State::Arriving(arriving) = state else { continue };
+            if !cx.now.has_reached(arriving.deadline) {
+                continue;
+            }
+            cx.counters.count(Counter::Ipv6ReassemblyTimeout);
+            let (first, opened) = (arriving.restore_first(buffer), arriving.name.opened);
+            *state = State::Free;
+            if let Some(Range { start, end }) = first {
+                *state = State::Whole { start, end };
+                return Some(Whole { place: at as u8, opened });
             }
         }
+        None
     }
 }
 

@@ -100,6 +100,25 @@ fn what_is_longer_than_the_mesh_carries_goes_in_fragments_both_ways() {
 }
 
 #[test]
+fn the_sender_of_a_first_fragment_whose_others_do_not_come_is_told_once() {
+    let mut simulation = chain(true);
+    let fragment = |offset, identification| {
+        let mut bytes = vec![0x42; fragment::Header::LEN + 64];
+        let header = fragment::Header { next_header: next_header::UDP, offset, more: true, identification };
+        header.emit(&mut bytes).unwrap();
+        packet(HOST, address(2), 64, next_header::FRAGMENT, &bytes)
+    };
+    let first = fragment(0, 1);
+    assert_eq!(answers(&mut simulation, &first), [[0; 0]; 0], "others may come");
+    assert_eq!(answers(&mut simulation, &fragment(64, 2)), [[0; 0]; 0]);
+    simulation.step_until(simulation.now() + Span::from_secs(60));
+    let told: Vec<_> = std::iter::from_fn(|| simulation.poll_packet()).collect();
+    let exceeded = Message::TimeExceeded(Exceeded::Reassembly);
+    assert_eq!(told, [error(address(2), 62, exceeded, &first, 62)]);
+    assert_eq!(simulation.counters(2).unwrap().get(Counter::Ipv6ReassemblyTimeout), 2);
+}
+
+#[test]
 fn under_rpl_nodes_take_headers_off_that_the_router_puts_around_and_their_answers_carry_its_option() {
     let scenario = Scenario::parse("rpl", "security = \"none\"\n[routing]\nheaders = \"rpl\"").unwrap();
     let mut simulation = Simulation::new(&scenario, Options { packets: true, ..Options::default() }).unwrap();

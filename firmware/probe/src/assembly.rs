@@ -30,9 +30,12 @@ pub fn probe<C, E, N>(cx: &mut Cx<'_, C, E, N>, assembly: &mut Assembly) {
         4 => {
             let Ok(Some(whole)) = assembly.handle(cx, packet, io::byte() != 0) else { return };
             io::write(assembly.buffer_mut(&whole).0);
-            match assembly.handle_again(cx, whole, io::byte() != 0) {
-                Some(whole) => assembly.release(whole),
+            let next = match assembly.handle_again(cx, whole, io::byte() != 0) {
+                Some(whole) => Some(whole),
                 None => assembly.handle_timeout(cx),
+            };
+            if let Some(whole) = next {
+                assembly.release(whole);
             }
         }
         _ => io::write(&[assembly.poll_timeout().is_some().into()]),

@@ -177,7 +177,9 @@ fn what_is_not_whole_is_given_up_after_a_minute_or_for_another() {
     assert_eq!(bench.counts(), [1, 0, 0]);
     assert_eq!(bench.host.poll_timeout(), Some(Instant::from_millis(61_000)));
     bench.rig.now = Instant::from_millis(61_000);
-    bench.host.handle_timeout(&mut bench.rig.cx());
+    while let Some(first) = bench.host.handle_timeout(&mut bench.rig.cx()) {
+        bench.host.release(first);
+    }
     assert_eq!(bench.counts(), [1, 1, 0]);
     assert!(bench.complete(&packets[2][1]).is_some());
     // Too long for a buffer, in its front and as a whole.
@@ -264,6 +266,31 @@ proptest! {
                 prop_assert!(Header::parse(&buffer[..len]).is_ok());
                 bench.host.release(whole);
             }
+        }
+    }
+}
+
+#[test]
+fn of_a_packet_that_is_given_up_the_first_fragment_is_left_as_it_came() {
+    for (first, chain) in [(17, &[][..]), (0, &RPL[..])] {
+        let pieces = fragments(&packet(first, chain, 1300), 600, 9);
+        for present in [&[0][..], &[0, 1], &[1, 0], &[1], &[2, 1]] {
+            let mut bench = Bench::new();
+            for &piece in present {
+                assert_eq!(bench.handle(&pieces[piece]), Ok(None));
+            }
+            assert_eq!(bench.host.handle_timeout(&mut bench.rig.cx()), None, "its time is not over");
+            bench.rig.now = bench.host.poll_timeout().unwrap();
+            let left = bench.host.handle_timeout(&mut bench.rig.cx());
+            let left = left.map(|whole| {
+                let (buffer, len) = bench.host.buffer_mut(&whole);
+                let left = buffer[..len].to_vec();
+                bench.host.release(whole);
+                left
+            });
+            assert_eq!(left.as_ref(), present.contains(&0).then_some(&pieces[0]), "{present:?}");
+            assert_eq!(bench.host.handle_timeout(&mut bench.rig.cx()), None);
+            assert_eq!((bench.counts(), bench.host.poll_timeout()), ([0, 1, 0], None));
         }
     }
 }
