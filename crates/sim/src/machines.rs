@@ -3,12 +3,13 @@
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_gateway::{Gateway, Tunnels};
 use sixlock_lockstep::Happening;
+use sixlock_node::ipsec::Automated;
 use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Route, RplHeaders, Stack};
 
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
 use crate::memory::Memory;
-use crate::protection::{Compression, Ipsec, Keyed, Reassembly, Watched};
+use crate::protection::{Compression, Ipsec, Keyed, Reassembly};
 use crate::random::Stream;
 use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
 
@@ -44,7 +45,7 @@ type GatewayLayers = Stack<
 >;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS, Watched>>;
+    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS, Automated<HOSTS>>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

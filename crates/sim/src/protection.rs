@@ -9,8 +9,9 @@ use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, Automated, ConfigError, Contexts, Event, InboundError,
-    Ipsec as Policed, Keying, Mode, Opened, OutboundError, PacketBuffer, Policy, Protection as Associations,
-    Protocol, Refusal, Resynchronised, Selector, Sending, SequenceNumber, Transform,
+    InboundId, Ipsec as Policed, Keying, Mode, Opened, OutboundError, OutboundId, PacketBuffer, Policy,
+    Protection as Associations, Protocol, Refusal, Resynchronised, Selector, Sending, SequenceNumber,
+    Transform,
 };
 use sixlock_node::{
     Format, Interface, Layers, NetworkSecurity, PayloadCompression, Reassembler, SecurityGateway,
@@ -27,11 +28,11 @@ use crate::trial::{Use, Witness, fingerprint};
 pub(crate) const SPI: u32 = 1;
 
 /// The border router's number among the stations.
-const ROUTER: u32 = 0;
+pub(crate) const ROUTER: u32 = 0;
 /// The buffer of a packet put together from fragments, in bytes.
 const ASSEMBLED: usize = 1792;
 /// A replay window of 64 packets.
-const WINDOW: usize = 8;
+pub(crate) const WINDOW: usize = 8;
 
 /// Addresses that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,30 +175,60 @@ impl Peering {
     where
         K: Keying<Lifetime: Default>,
     {
-        let Self { node, host, tunnel, suite, spi, ref from_node, ref from_host, .. } = *self;
-        let behind = tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
+        let [outbound, inbound] = self.associations_at(id, transform)?;
+        let (outbound, inbound) = (ipsec.add_outbound(outbound)?, ipsec.add_inbound(inbound)?);
+        ipsec.add_policy(self.policy_at(id, outbound, inbound, unauthenticated))
+    }
+
+    /// The addresses of its ends, that of station `id` first.
+    pub(crate) fn ends(&self, id: u32) -> (Ipv6Addr, Ipv6Addr) {
         // The border router speaks for the cloud.
-        let (ends, behind, keys) = match self.id == id {
-            true => ((node, host), (behind.node, behind.host), (from_node, from_host)),
-            false => ((host, node), (behind.host, behind.node), (from_host, from_node)),
-        };
-        let ((local, remote), (ours, theirs)) = (ends, keys);
+        if self.id == id { (self.node, self.host) } else { (self.host, self.node) }
+    }
+
+    /// Whether it is for the same packets between the same ends as `other`.
+    pub(crate) fn has_ends_of(&self, other: &Self) -> bool {
+        let ends = |peering: &Self| (peering.id, peering.node, peering.host, peering.tunnel);
+        ends(self) == ends(other)
+    }
+
+    /// The associations under which station `id` sends and receives.
+    pub(crate) fn associations_at<C, T: Transform<C>, L: Default>(
+        &self,
+        id: u32,
+        transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
+    ) -> Result<[Association<T, L>; 2], ConfigError> {
+        let Self { suite, spi, ref from_node, ref from_host, .. } = *self;
+        let (local, remote) = self.ends(id);
         let association = |key: &[u8]| {
             Ok(Association {
                 spi,
-                mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
+                mode: if self.tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
                 extended: true,
-                lifetime: K::Lifetime::default(),
+                lifetime: L::default(),
                 address: Some(remote),
                 transform: transform(suite, key).ok_or(ConfigError::NoAssociation)?,
             })
         };
-        let outbound = ipsec.add_outbound(association(ours)?)?;
-        let inbound = ipsec.add_inbound(association(theirs)?)?;
-        let selector =
-            Selector { local: behind.0.addresses(), remote: behind.1.addresses(), ..Selector::ANY };
-        let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
-        ipsec.add_policy(Policy { selector, action })
+        let (ours, theirs) = if self.id == id { (from_node, from_host) } else { (from_host, from_node) };
+        Ok([association(ours)?, association(theirs)?])
+    }
+
+    /// The policy of station `id` for what these associations protect.
+    pub(crate) fn policy_at(
+        &self,
+        id: u32,
+        outbound: OutboundId,
+        inbound: InboundId,
+        unauthenticated: bool,
+    ) -> Policy {
+        let Self { node, host, tunnel, .. } = *self;
+        let Tunnel { node, host } =
+            tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
+        let (local, remote) = if self.id == id { (node, host) } else { (host, node) };
+        let selector = Selector { local: local.addresses(), remote: remote.addresses(), ..Selector::ANY };
+        let protection = Associations { unauthenticated, ..Associations::by(outbound, inbound) };
+        Policy { selector, action: Action::Protect(protection) }
     }
 
     /// Whether it is the tunnel between a security gateway and a host outside.

@@ -2,11 +2,12 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::NetworkSuite;
+use sixlock_base::{Instant, NetworkSuite};
 use sixlock_gateway::Tunnels;
-use sixlock_gateway::ipsec::{ConfigError, Keying, Transform};
+use sixlock_gateway::ipsec::{Automated, Transform};
 
-use crate::protection::{Peering, Prefix, Tunnel};
+use crate::peerings::{ChangeError, Changed, Peerings};
+use crate::protection::{Peering, Prefix, ROUTER, Tunnel};
 
 /// A border router that is a security gateway. It opens what comes by the tunnels of one side, and what goes on into those
 /// of the other it protects anew: it sees all of it in the clear.
@@ -55,6 +56,13 @@ pub struct InternetHost {
     pub from_host: Vec<u8>,
 }
 
+impl SecurityGateway {
+    /// What it shares with hosts outside.
+    pub fn with_hosts(&self) -> Vec<Peering> {
+        self.internet.iter().flat_map(InternetSide::peerings).collect()
+    }
+}
+
 impl NodesSide {
     /// Whether node `id` has a tunnel.
     pub fn has_tunnel_to(&self, id: u32) -> bool {
@@ -63,23 +71,27 @@ impl NodesSide {
 }
 
 impl InternetSide {
-    /// Turns the tunnels on at a gateway; `transform` is made of the suite and a key.
+    /// Turns the tunnels on at a gateway, or changes those that are there, in `peerings`; `transform` is made of the suite and a key.
     ///
     /// # Errors
-    /// When there is no room for so many, or no such transform.
-    pub fn start<C, T: Transform<C>, const HOSTS: usize, K: Keying<Lifetime: Default>>(
+    /// Says why it cannot be done; then nothing is changed.
+    pub fn apply<C, T: Transform<C>, const HOSTS: usize>(
         &self,
-        tunnels: &mut Tunnels<C, T, HOSTS, K>,
+        tunnels: &mut Tunnels<C, T, HOSTS, Automated<HOSTS>>,
+        peerings: &mut Peerings,
+        now: Instant,
         transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
-    ) -> Result<(), ConfigError> {
-        let ipsec = tunnels.start(self.address);
-        self.peerings().try_for_each(|peering| peering.share(ipsec, peering.id, false, &transform))
+    ) -> Result<Changed, ChangeError> {
+        let wanted: Vec<_> = self.peerings().collect();
+        let changed = peerings.change(tunnels.ipsec(), ROUTER, &wanted, now, transform)?;
+        tunnels.start(self.address);
+        Ok(changed)
     }
 
     /// What the gateway and each host share.
     pub fn peerings(&self) -> impl Iterator<Item = Peering> {
         self.hosts.iter().map(|host| Peering {
-            id: 0,
+            id: ROUTER,
             node: self.address,
             host: host.address,
             tunnel: Some(Tunnel { node: Prefix::mesh(), host: host.network }),

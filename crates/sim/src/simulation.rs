@@ -18,6 +18,7 @@ use sixlock_base::{Counters, Eui64};
 use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::SendError;
+use sixlock_node::ipsec::ConfigError;
 
 use crate::accounting::Observer;
 use crate::drops::Drops;
@@ -31,9 +32,11 @@ use crate::machines::{Context, SimulatedGateway};
 use crate::medium::{Medium, Reception, airtime};
 use crate::network::CLOUD;
 use crate::outbound::Outbound;
-use crate::protection::Peering;
+use crate::peerings::{ChangeError, Changed, Peerings};
+use crate::protection::{Keyed, Peering};
 use crate::readings::Readings;
 use crate::recorder::Recorder;
+use crate::security_gateway::InternetSide;
 use crate::sizes::MTU;
 use crate::station::Station;
 use crate::statistics::Report;
@@ -64,6 +67,8 @@ pub struct Simulation {
     /// Packets that have left the mesh.
     packets: VecDeque<Vec<u8>>,
     peerings: Vec<Peering>,
+    /// The tunnels of the border router with hosts outside.
+    internet: Peerings,
     /// What became of the transmission that ends, at each station.
     outcomes: Vec<(u32, Reception)>,
     /// What was seen on the air, by the station that sent it.
@@ -164,8 +169,9 @@ impl Simulation {
         let now = self.now;
         let mut buffer = packet.to_vec();
         buffer.resize(packet.len().max(MTU) + AROUND, 0);
-        let packets = &mut self.packets;
+        let (packets, internet) = (&mut self.packets, &mut self.internet);
         self.stations[0].with_gateway(now, |gateway, cx| {
+            internet.handle_timeout(gateway.internet().ipsec(), cx.now);
             let answer = gateway.handle_packet(cx, now.symbols(), &mut buffer, packet.len());
             packets.extend(answer.map(<[u8]>::to_vec));
         });
@@ -187,6 +193,20 @@ impl Simulation {
         station.send_packet(self.now, packet)?;
         self.settle(id);
         Ok(())
+    }
+
+    /// Makes the tunnels of the border router with hosts outside those of `side`: see [`Peerings::change`].
+    ///
+    /// # Errors
+    /// Says why it cannot be done; then nothing is changed.
+    pub fn set_internet(&mut self, side: &InternetSide) -> Result<Changed, ChangeError> {
+        let (now, internet) = (self.now, &mut self.internet);
+        let changed = self.stations[0]
+            .with_gateway(now, |gateway, cx| side.apply(gateway.internet(), internet, cx.now, Keyed::of));
+        let changed = changed.unwrap_or(Err(ChangeError::Config(ConfigError::NoAssociation)))?;
+        self.peerings.retain(|peering| !peering.is_with_gateway());
+        self.peerings.extend(side.peerings());
+        Ok(changed)
     }
 
     /// The associations of IPsec that nodes share with hosts outside, the cloud among them.

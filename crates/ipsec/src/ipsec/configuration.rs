@@ -163,6 +163,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if self.policies.remove(selector) { Ok(()) } else { Err(ConfigError::NoPolicy) }
     }
 
+    /// Removes all policies: nothing goes out or comes in before others are added. Associations stay.
+    pub fn remove_policies(&mut self) {
+        self.policies.clear();
+    }
+
     /// Whether a policy may have this action.
     fn check_action(&self, action: &Action) -> Result<(), ConfigError> {
         let &Action::Protect(Protection { outbound, inbound, unauthenticated }) = action else {
@@ -197,7 +202,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 
     /// Removes all policies and associations; keys are wiped.
     pub fn clear(&mut self) {
-        self.policies.clear();
+        self.remove_policies();
         self.outbound = [const { Slot::Empty }; ASSOCIATIONS];
         self.inbound = [const { Slot::Empty }; ASSOCIATIONS];
         self.replaced = K::Replaced::EMPTY;

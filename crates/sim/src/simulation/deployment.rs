@@ -23,7 +23,7 @@ use crate::options::{FarEnd, Options};
 use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
-use crate::protection::{Compression, Host, Keyed, Peering};
+use crate::protection::{Compression, Host, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
@@ -348,12 +348,11 @@ where
     routes.all(|(destination, next_hop)| interface.net().add_route(destination, next_hop).is_ok())
 }
 
-/// Makes the border router, which has its peerings already, a security gateway.
+/// Makes the border router, which has its peerings already, a security gateway on the nodes' side.
 fn start_gateway(gateway: &SecurityGateway, router: &mut Station) -> Result<(), ConfigError> {
     let started = router.with_gateway(Time::ZERO, |router, _| {
         router.interface().compression().start();
-        router.interface().security().protect_others(!gateway.nodes.enforce)?;
-        gateway.internet.as_ref().map_or(Ok(()), |side| side.start(router.internet(), Keyed::of))
+        router.interface().security().protect_others(!gateway.nodes.enforce)
     });
     started.unwrap_or(Err(ConfigError::NoAssociation))
 }

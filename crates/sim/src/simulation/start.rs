@@ -19,11 +19,10 @@ use crate::handshakes::Handshakes;
 use crate::medium::Medium;
 use crate::network::{CLOUD, LINK_KEY_INDEX};
 use crate::options::{FarEnd, Options};
-use crate::protection::Peering;
+use crate::peerings::Peerings;
 use crate::readings::{Readings, Schedule};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Destination, Scenario, TrafficKind};
-use crate::security_gateway::InternetSide;
 use crate::station::Station;
 use crate::time::Time;
 
@@ -51,9 +50,8 @@ impl Simulation {
         stations[0].nv.outlasting = options.router_counters;
         let recorder = recorder(options.sinks, &deployment);
         let far = far_end(options.far_end, &deployment, &mut stations[0]);
-        let internet = deployment.security_gateway.iter().filter_map(|gateway| gateway.internet.as_ref());
-        let with_hosts: Vec<Peering> = internet.flat_map(InternetSide::peerings).collect();
-        Ok(Self {
+        let internet = deployment.security_gateway.as_ref().and_then(|gateway| gateway.internet.clone());
+        let mut simulation = Self {
             now: Time::ZERO,
             events: Events::new(),
             medium: Medium::new(scenario.seed, &deployment.layout.positions, &scenario.radio),
@@ -70,13 +68,18 @@ impl Simulation {
             echoes: Echoes::default(),
             outbound: VecDeque::new(),
             packets: VecDeque::new(),
-            peerings: deployment.peerings.iter().cloned().chain(with_hosts).collect(),
+            peerings: deployment.peerings.clone(),
+            internet: Peerings::default(),
             outcomes: Vec::new(),
             air: vec![Air::default(); stations.len()],
             stations,
             deployment,
             trial: None,
-        })
+        };
+        if let Some(internet) = internet {
+            simulation.set_internet(&internet).map_err(|error| error.to_string())?;
+        }
+        Ok(simulation)
     }
 
     /// Lets it begin.
