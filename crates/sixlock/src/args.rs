@@ -106,10 +106,11 @@ impl Compression {
 }
 
 /// What makes a border router a security gateway.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct GatewayOptions {
     /// Make the border router a security gateway, which protects what hosts outside and nodes say as this file has it; made, with keys
-    /// of its own and a tunnel to this machine, or without --tun a client that speaks DTLS, if it is not there
+    /// of its own and a tunnel to this machine, or without --tun a client that speaks DTLS, if it is not there. On SIGHUP it is read
+    /// anew: tunnels are added and removed, and changed keys replaced, while the others go on
     #[arg(long, value_name = "FILE")]
     pub(crate) gateway: Option<PathBuf>,
     /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec

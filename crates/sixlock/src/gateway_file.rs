@@ -98,8 +98,7 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// Its tunnels with hosts outside.
     pub(crate) fn with_hosts(&self) -> Vec<Peering> {
-        let internet = self.packets.iter().filter_map(|packets| packets.internet.as_ref());
-        internet.flat_map(InternetSide::peerings).collect()
+        self.packets.iter().flat_map(SecurityGateway::with_hosts).collect()
     }
 }
 
@@ -109,10 +108,30 @@ pub(crate) fn gateway(
     has_ipsec: bool,
     has_tun: bool,
 ) -> Result<Gateway, Box<dyn Error>> {
-    let mut gateway = match &options.gateway {
+    let gateway = match &options.gateway {
         Some(file) => open(file, has_ipsec, has_tun)?,
         None => Gateway { packets: None, clients: None, listen: LOOPBACK },
     };
+    complete(gateway, options, has_tun)
+}
+
+/// The same from the file at `path`, which is there.
+pub(crate) fn reread(
+    path: &Path,
+    options: &GatewayOptions,
+    has_tun: bool,
+) -> Result<Gateway, Box<dyn Error>> {
+    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = read_private(path).map_err(|error| told(&error))?;
+    complete(parse(&text).map_err(|error| told(&error))?, options, has_tun)
+}
+
+/// A gateway with what other options say.
+fn complete(
+    mut gateway: Gateway,
+    options: &GatewayOptions,
+    has_tun: bool,
+) -> Result<Gateway, Box<dyn Error>> {
     if !has_tun && !gateway.with_hosts().is_empty() {
         return Err(
             "the gateway has tunnels with hosts, whose packets come through an interface: add --tun".into()

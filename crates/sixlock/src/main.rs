@@ -19,6 +19,7 @@ mod node;
 mod progress;
 mod protection;
 mod published;
+mod reload;
 mod router;
 mod secure_services;
 mod simulate;

@@ -10,10 +10,11 @@ use serde_json::json;
 use sixlock_base::Instant as Now;
 use sixlock_cloud::RouterMetrics;
 use sixlock_router::{Inbound, Outbound};
-use sixlock_sim::{Simulation, Span, Time};
+use sixlock_sim::{Changed, Simulation, Span, Time};
 use tokio::sync::{mpsc, watch};
 
 use crate::published::Published;
+use crate::reload::Reload;
 use crate::secure_services::Keys;
 use crate::station::Lent;
 
@@ -35,6 +36,8 @@ pub(crate) struct Mesh {
     lent: Lent<()>,
     from_router: Receiver<Inbound>,
     to_router: mpsc::Sender<Outbound>,
+    /// The gateway's file, as often as that is read anew.
+    reloads: Receiver<Reload>,
     network: watch::Sender<Arc<str>>,
     metrics: RouterMetrics,
 }
@@ -42,18 +45,20 @@ pub(crate) struct Mesh {
 impl Mesh {
     /// The simulation, its published services with the keys of those who may speak DTLS to them, and its channels; `network` shows
     /// its figures from now on, and `metrics` what its border router counts.
+    #[allow(clippy::too_many_arguments, reason = "each is one part of it")]
     pub(crate) fn new(
         simulation: Simulation,
         services: Vec<(u32, u16)>,
         clients: Option<Keys>,
         from_router: Receiver<Inbound>,
         to_router: mpsc::Sender<Outbound>,
+        reloads: Receiver<Reload>,
         network: watch::Sender<Arc<str>>,
         metrics: RouterMetrics,
     ) -> Self {
         let mut lent = Lent::without_counters();
         let published = Published::new(&mut lent.cx(Now::from_millis(0)), services, clients);
-        let mesh = Self { simulation, published, lent, from_router, to_router, network, metrics };
+        let mesh = Self { simulation, published, lent, from_router, to_router, reloads, network, metrics };
         mesh.show(Time::ZERO);
         mesh
     }
@@ -66,6 +71,7 @@ impl Mesh {
         let mut complained = false;
         while !stop.load(Ordering::Relaxed) {
             let due = self.advance(started);
+            self.reload();
             while let Some(datagram) = self.simulation.poll_upstream() {
                 let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
                 let cx = &mut self.lent.cx(now(started));
@@ -97,6 +103,16 @@ impl Mesh {
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(next.min(NAP)),
             }
         }
+    }
+
+    /// Follows the gateway's file, if that was read anew.
+    fn reload(&mut self) {
+        let Ok(Reload { gateway, answer }) = self.reloads.try_recv() else { return };
+        let changed = match &gateway.internet {
+            Some(side) => self.simulation.set_internet(side).map_err(|error| error.to_string()),
+            None => Ok(Changed::default()),
+        };
+        let _ = answer.send(changed.map(|changed| (changed, self.simulation.peerings().to_vec())));
     }
 
     /// Simulates what is due, or the first part of it; returns what time it is on the wall.

@@ -5,20 +5,20 @@ use std::error::Error;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use serde_json::json;
 use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
-use sixlock_gateway::ipsec::{Addresses, Selector};
+use sixlock_gateway::ipsec::{Addresses, Automated, Selector};
 use sixlock_gateway::{
     Datagrams, Exit, Gateway, Link, Route, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
 };
 use sixlock_ieee802154::{Address, Endpoint, Header};
 use sixlock_node::{COAP_PORT, RadioMachine};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
-use sixlock_sim::{CLOUD, FlowId, GatewayError, Peering, Prefix, SecurityGateway};
+use sixlock_sim::{CLOUD, Changed, FlowId, GatewayError, Peering, Peerings, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
 
 use crate::args::Router as Args;
@@ -28,12 +28,15 @@ use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{
-    Compression, Ipsec, Reassembly, Transform, Watched, bypass, compress, peering, protect, reason, transform,
+    Compression, Ipsec, Reassembly, Transform, bypass, compress, peering, reason, transform,
 };
 use crate::published::{self, Published};
+use crate::reload::{Nodes, Reload, Reloader, follow};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 use crate::xfrm_files;
 
+/// The border router's number among the stations.
+const ROUTER: u32 = 0;
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 /// The border router's tables are large, and made on the stack before they are moved.
@@ -47,7 +50,7 @@ const HOSTS: usize = 16;
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// Its policies are one for each node, and two for the packets of others.
-type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS, Watched>>;
+type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS, Automated<HOSTS>>>;
 type Layers = Stack<
     Link<true, MAX_NODES, 4>,
     Datagrams<MTU, 32>,
@@ -85,10 +88,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let neighbours = NeighbourFile::beside(&counters, network.llsec.as_ref(), MAX_NODES)?;
     let gateway = gateway(&args.gateway, network.has_ipsec(), args.tun.is_some())?;
     let with_hosts = gateway.with_hosts();
-    let SecureGateway { packets, clients, listen } = gateway;
-    let associations = xfrm_files::write(&args.network.with_extension("xfrm"), &with_hosts)?;
+    let xfrm = args.network.with_extension("xfrm");
+    let associations = xfrm_files::write(&xfrm, &with_hosts)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
+        let (to_gateway, reloads) = std::sync::mpsc::channel();
+        let reloader =
+            Reloader::new(&args.gateway, args.tun.is_some(), &gateway, Nodes::Follow, xfrm, to_gateway)?;
+        let SecureGateway { packets, clients, listen } = gateway;
         let tun = args.tun.as_deref().map(|name| Tun::open(name, !with_hosts.is_empty())).transpose()?;
         let mut air =
             Air::host(args.air, CHANNEL).map_err(|error| format!("no socket at {}: {error}", args.air))?;
@@ -111,13 +118,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             let stop = stop.clone();
             thread::Builder::new().name("mesh".into()).stack_size(STACK).spawn(move || {
                 let mut station = match RouterStation::new(
-                    &network,
+                    network,
                     packets.as_ref(),
                     lent,
                     neighbours,
                     exit,
                     to_router,
                     published,
+                    reloads,
                 ) {
                     Ok(station) => station,
                     Err(error) => return drop(told.send(Err(error.to_string()))),
@@ -142,7 +150,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         if let Some(file) = associations {
             to_stdout!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
         }
-        until_told_to_stop().await?;
+        tokio::select! {
+            stopped = until_told_to_stop() => stopped?,
+            () = follow(reloader) => {}
+        }
         stop.store(true, Ordering::Relaxed);
         let _ = tokio::task::spawn_blocking(|| mesh.join()).await;
         router.abort();
@@ -153,6 +164,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 struct RouterStation {
     machine: Box<Machine>,
     lent: Lent,
+    network: NetworkFile,
+    /// What it shares with nodes, and with hosts outside.
+    with_nodes: Peerings,
+    with_hosts: Peerings,
+    /// Its file, as often as that is read anew.
+    reloads: Receiver<Reload>,
     /// The network's nodes. With secured links, frames of others are dropped before anything is remembered of their senders.
     members: HashSet<Eui64>,
     /// What its neighbours' frame counters have reached, if links are secured.
@@ -166,14 +183,16 @@ struct RouterStation {
 }
 
 impl RouterStation {
+    #[allow(clippy::too_many_arguments, reason = "each is one part of it")]
     fn new(
-        network: &NetworkFile,
+        network: NetworkFile,
         gateway: Option<&SecurityGateway>,
         mut lent: Lent,
         neighbours: Option<NeighbourFile>,
         exit: Exit,
         to_router: mpsc::Sender<Outbound>,
         published: Published,
+        reloads: Receiver<Reload>,
     ) -> Result<Self, Box<dyn Error>> {
         let start = Instant::from_millis(0);
         let config = interface(0, network.llsec.as_ref())?;
@@ -188,26 +207,51 @@ impl RouterStation {
             let route = interface.net().add_route(address, address);
             route.map_err(|_| format!("node {}: a network has at most {MAX_NODES} nodes", node.id))?;
         }
-        let peerings = peerings(network, gateway)?;
-        for peering in &peerings {
-            protect(&mut interface.security().ipsec, 0, peering)?;
-            compress(interface.compression(), peering);
+        let members = network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();
+        let mut station = Self {
+            machine,
+            lent,
+            network,
+            with_nodes: Peerings::default(),
+            with_hosts: Peerings::default(),
+            reloads,
+            members,
+            neighbours,
+            to_router,
+            published,
+            reasons: BTreeMap::new(),
+            told: ([0; _], start),
+        };
+        station.protect(gateway, start)?;
+        Ok(station)
+    }
+
+    /// Makes its associations and policies those of this gateway, or of a border router that is none.
+    ///
+    /// # Errors
+    /// Says why it cannot be done; then nothing is changed.
+    fn protect(
+        &mut self,
+        gateway: Option<&SecurityGateway>,
+        now: Instant,
+    ) -> Result<Changed, Box<dyn Error>> {
+        let Self { machine, network, with_nodes, with_hosts, .. } = self;
+        let wanted = peerings(network, gateway)?;
+        let internet = gateway.and_then(|gateway| gateway.internet.as_ref());
+        if let Some(side) = internet {
+            let hosts: Vec<_> = side.peerings().collect();
+            with_hosts.check(machine.internet().ipsec(), ROUTER, &hosts, transform)?;
         }
+        let interface = machine.interface();
         let security = interface.security();
+        let mut changed = with_nodes.change(&mut security.ipsec, ROUTER, &wanted, now, transform)?;
         match gateway {
-            Some(gateway) => {
-                let protected = security.protect_others(Prefix::mesh().addresses(), !gateway.nodes.enforce);
-                let internet = &gateway.internet;
-                let started = protected.and_then(|()| {
-                    internet.as_ref().map_or(Ok(()), |side| side.start(machine.internet(), transform))
-                });
-                started.map_err(|error| {
-                    format!("a gateway has tunnels with at most {HOSTS} hosts: {error:?}")
-                })?;
-            }
-            None if peerings.is_empty() => bypass(&mut security.ipsec, Selector::ANY)?,
+            Some(gateway) => security
+                .protect_others(Prefix::mesh().addresses(), !gateway.nodes.enforce)
+                .map_err(|_| "no room for a policy")?,
+            None if wanted.is_empty() => bypass(&mut security.ipsec, Selector::ANY)?,
             None => {
-                let is_protected = |id| peerings.iter().any(|peering| peering.id == id);
+                let is_protected = |id| wanted.iter().any(|peering| peering.id == id);
                 for node in network.nodes.iter().filter(|node| !is_protected(node.id)) {
                     let address = Eui64::of_node(node.id).with_prefix(MESH_PREFIX);
                     let selector = Selector { remote: Addresses::one(address), ..Selector::ANY };
@@ -215,21 +259,24 @@ impl RouterStation {
                 }
             }
         }
-        let members = network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();
-        Ok(Self {
-            machine,
-            lent,
-            members,
-            neighbours,
-            to_router,
-            published,
-            reasons: BTreeMap::new(),
-            told: ([0; _], start),
-        })
+        for peering in &wanted {
+            compress(interface.compression(), peering);
+        }
+        if let Some(side) = internet {
+            changed = changed + side.apply(machine.internet(), with_hosts, now, transform)?;
+        }
+        Ok(changed)
     }
-}
 
-impl RouterStation {
+    /// Follows the gateway's file, if that was read anew.
+    fn reload(&mut self, now: Instant) {
+        self.with_hosts.handle_timeout(self.machine.internet().ipsec(), now);
+        if let Ok(Reload { gateway, answer }) = self.reloads.try_recv() {
+            let changed = self.protect(Some(&gateway), now).map_err(|error| error.to_string());
+            let _ = answer.send(changed.map(|changed| (changed, gateway.with_hosts())));
+        }
+    }
+
     fn count_reasons(&mut self) {
         let events = [
             self.machine.interface().security().ipsec.poll_event(),
@@ -354,6 +401,7 @@ impl Station for RouterStation {
             let _ = self.to_router.try_send(outbound);
         }
         self.count_reasons();
+        self.reload(time.now);
         let counted = REFUSALS.map(|counter| self.lent.counters.get(counter));
         let (told, at) = &mut self.told;
         if counted == *told || time.now.since(*at) < TOLD_EVERY {

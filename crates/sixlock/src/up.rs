@@ -26,6 +26,7 @@ use crate::gateway_file::{Gateway, gateway};
 use crate::key_ring;
 use crate::mesh::{Mesh, WAITING};
 use crate::published;
+use crate::reload::{Nodes, Reloader, follow};
 use crate::xfrm_files;
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
@@ -33,6 +34,16 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     runtime.block_on(async {
         let gateway = gateway(&args.gateway, args.security.network.is_some(), args.tun.is_some())?;
         let has_tunnels = !gateway.with_hosts().is_empty();
+        let (to_gateway, reloads) = std::sync::mpsc::channel();
+        let xfrm = args.cloud.data.join("xfrm");
+        let reloader = Reloader::new(
+            &args.gateway,
+            args.tun.is_some(),
+            &gateway,
+            Nodes::Stay,
+            xfrm.clone(),
+            to_gateway,
+        )?;
         let Gateway { packets, clients, listen } = gateway;
         let tun = args.tun.as_deref().map(|name| Tun::open(name, has_tunnels)).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
@@ -62,7 +73,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             ..Options::default()
         };
         let simulation = Simulation::new(&scenario, options)?;
-        let associations = xfrm_files::write(&args.cloud.data.join("xfrm"), simulation.peerings())?;
+        let associations = xfrm_files::write(&xfrm, simulation.peerings())?;
 
         let nodes = (1..=args.nodes).collect();
         let published = published::bind(listen, nodes, scenario.services(), clients.is_some()).await?;
@@ -83,6 +94,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
                 clients,
                 from_router,
                 to_router,
+                reloads,
                 network,
                 cloud.router_metrics(),
             );
@@ -105,7 +117,10 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
                 to_stdout!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
             }
         }
-        cloud::until_told_to_stop().await?;
+        tokio::select! {
+            stopped = cloud::until_told_to_stop() => stopped?,
+            () = follow(reloader) => {}
+        }
         stop.store(true, Ordering::Relaxed);
         let _ = tokio::task::spawn_blocking(|| mesh.join()).await;
         router.abort();

@@ -22,9 +22,20 @@ pub(crate) fn write(path: &Path, peerings: &[Peering]) -> Result<Option<PathBuf>
             write(file.into(), &lines)?;
         }
     }
+    match check(peerings)? {
+        Some(lines) => Ok(Some(write(path.to_owned(), &lines)?)),
+        None => Ok(None),
+    }
+}
+
+/// What this machine's kernel is to share, if anything.
+///
+/// # Errors
+/// If it does not have the suite.
+pub(crate) fn check(peerings: &[Peering]) -> Result<Option<String>, String> {
     let Some(first) = peerings.iter().find(|peering| peering.host == HOST) else { return Ok(None) };
     let lines = xfrm(peerings, HOST).ok_or_else(|| {
         format!("the Linux kernel does not have {}: choose another suite, or leave --tun out", first.suite)
     })?;
-    Ok(Some(write(path.to_owned(), &lines)?))
+    Ok(Some(lines))
 }

@@ -41,6 +41,8 @@ struct Peer {
     asked: u16,
     /// What pings carry.
     data: &'static [u8],
+    /// The index and the number of the last packet that has come.
+    heard: (u32, u32),
 }
 
 impl Peer {
@@ -71,7 +73,7 @@ impl Peer {
         }
         let protocol = Protocol::from(i32::from(next_header::ESP));
         let socket = Socket::new(Domain::IPV6, Type::RAW, Some(protocol)).unwrap();
-        Self { ipsec, socket, asked: 0, data: b"who is there" }
+        Self { ipsec, socket, asked: 0, data: b"who is there", heard: (0, 0) }
     }
 
     /// The next ping to a node, protected.
@@ -97,6 +99,8 @@ impl Peer {
             let len = (&self.socket).read(&mut buffer).ok()?;
             let packet = packets::packet(GATEWAY, HOST, 64, next_header::ESP, &buffer[..len]);
             let Ok(answer) = self.ipsec.receive(&packet) else { continue };
+            let [index, number] = [0, 4].map(|at| buffer[at..].first_chunk().copied().unwrap());
+            self.heard = (u32::from_be_bytes(index), u32::from_be_bytes(number));
             let (header, message) = Header::parse(&answer).unwrap();
             let message = Message::parse(header.source, header.destination, message);
             match message {
@@ -193,6 +197,90 @@ fn a_gateway_protects_on_both_sides_and_refuses_and_counts_what_is_not_protected
     peer.ask(1);
     refused(&router, "ipsec_discarded", 0);
     assert!(!nodes[1].has_said("DTLS session opened"));
+}
+
+/// Another key of as many bytes.
+fn other_key(digits: &str) -> String {
+    digits.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect()
+}
+
+#[test]
+fn a_gateway_follows_its_file_when_told_to() {
+    if !inside("a_gateway_follows_its_file_when_told_to") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = Part::start(directory, &CLOUD);
+    cloud.says("ready ");
+    enrol(directory, "llsec+dtls-psk", &["only"]);
+    let args = ["router", "network.toml", "--air", CHANNEL, "--tun", "--gateway", "gateway.toml"];
+    let router = Part::start(directory, &args);
+    router.says("ready air=");
+    let node = Part::start(directory, &["node", "only.toml", "--period", "1s"]);
+    node.says("the cloud has the reading");
+    let file = directory.join("gateway.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let reread = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        router.signal("HUP");
+    };
+    let changed = |wanted: &str| assert_eq!(router.says("gateway.toml read anew, tunnels: "), wanted);
+    let mut peer = Peer::new(&file);
+    peer.ask(1);
+    let (index, first) = peer.heard;
+
+    // What cannot be is refused, and nothing is changed.
+    let key = text.lines().find_map(|line| line.strip_prefix("key_to_host_hex = ")).unwrap();
+    let key = key.trim_matches('"').to_owned();
+    let keys_under_the_old_index = text.replace(&key, &other_key(&key));
+    for (text, why) in [
+        (&*text.replace("[nodes]", "[node]"), "unknown field `node`"),
+        (&keys_under_the_old_index, "index 4096 belongs to the keys that it has now"),
+        (&text.replace("link_only = []", "link_only = [3]"), "there is no node 3"),
+        (
+            &text.replace("[nodes]", "[[client]]\nidentity = \"a\"\nkey = \"0123456789abcdef\"\n[nodes]"),
+            "by a restart only",
+        ),
+    ] {
+        reread(text);
+        let said = router.says(why);
+        assert!(said.ends_with("everything stays as it was"), "{said}");
+        peer.ask(1);
+    }
+
+    // Another tunnel joins; this one goes on with its numbers.
+    let start = text.find("[[host]]").unwrap();
+    let end = text.find("[nodes]").unwrap();
+    let second = text[start..end].replace(&HOST.to_string(), "fd00:0:0:1::9").replace(&key, &other_key(&key));
+    reread(&text.replace("[nodes]", &format!("{second}[nodes]")));
+    changed("1 added, 0 removed, 0 with new keys, 1 unchanged");
+    peer.ask(1);
+    assert_eq!(peer.heard.0, index);
+    assert!(peer.heard.1 > first, "{} after {first}", peer.heard.1);
+    reread(&text);
+    changed("0 added, 1 removed, 0 with new keys, 1 unchanged");
+    let question = peer.ask(1);
+    let last = peer.heard.1;
+
+    // New keys: the answer to a question under the old ones comes under the new ones.
+    let with_new_keys = keys_under_the_old_index.replace("index = 4096", "index = 4097");
+    reread(&with_new_keys);
+    changed("0 added, 0 removed, 1 with new keys, 0 unchanged");
+    let mut with_keys = Peer::new(&file);
+    with_keys.asked = peer.asked;
+    let under_old_keys = peer.question(1);
+    with_keys.send(&under_old_keys);
+    while with_keys.answer() != Some((address(1), peer.asked)) {
+        with_keys.send(&peer.question(1));
+    }
+    with_keys.asked = peer.asked;
+    assert_eq!(with_keys.heard.0, 4097);
+    assert!(with_keys.heard.1 > last, "no number comes again, whatever the key");
+    with_keys.ask(1);
+    // What was heard once under the old keys is not heard again.
+    with_keys.send(&question);
+    refused(&router, "in/replay", 0);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) fn sixlock(directory: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// A process that runs until it is dropped, and the lines that it says.
+/// A process that runs until it is dropped, and the lines that it says, errors among them.
 pub(crate) struct Part {
     process: Child,
     lines: Receiver<String>,
@@ -25,11 +25,27 @@ pub(crate) struct Part {
 impl Part {
     /// Starts the command with these arguments.
     pub(crate) fn start(directory: &Path, args: &[&str]) -> Self {
-        let mut process = sixlock(directory, args).stdout(Stdio::piped()).spawn().unwrap();
-        let said = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut command = sixlock(directory, args);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (said, complained) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
         let (sender, lines) = channel();
-        std::thread::spawn(move || said.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let complaints = sender.clone();
+        let said = BufReader::new(said).lines().map_while(Result::ok);
+        std::thread::spawn(move || said.map(|line| sender.send(line)).all(|sent| sent.is_ok()));
+        let complained = BufReader::new(complained).lines().map_while(Result::ok);
+        std::thread::spawn(move || {
+            complained
+                .inspect(|line| eprintln!("{line}"))
+                .map(|line| complaints.send(line))
+                .all(|sent| sent.is_ok())
+        });
         Self { process, lines }
+    }
+
+    /// Sends it this signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let process = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &process]).status().unwrap().success());
     }
 
     /// Waits for a line with `text` in it, and gives what stands behind it.
