@@ -6,7 +6,7 @@ use sixlock_coap_server::{
     CredentialId, DeviceId, Directory, KeyOperation, Known, LookUpFailed, Performed, Revocation,
 };
 use sixlock_dtls::Credentials;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{Store, now_ms};
 use sixlock_telemetry::{At, Event, Events};
 use sixlock_x509::Purpose;
@@ -35,9 +35,13 @@ impl Identities {
 impl Directory for Identities {
     type KeyPair = Ephemeral;
 
-    async fn look_up(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
+    async fn look_up(
+        &self,
+        method: AuthenticationMethod,
+        identity: &[u8],
+    ) -> Result<Option<Known>, LookUpFailed> {
         let Ok(identity) = std::str::from_utf8(identity) else { return Ok(None) };
-        let known = self.store.known(proof, identity, now_ms()).await.map_err(|error| {
+        let known = self.store.known(method, identity, now_ms()).await.map_err(|error| {
             self.events.tell(Event::Fault { at: At::LookUp, error: &error });
             LookUpFailed
         })?;

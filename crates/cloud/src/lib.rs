@@ -26,7 +26,7 @@ pub use networks::Network;
 pub use offline::Offline;
 pub use pollers::PollAllow;
 pub use sixlock_coap_server::SystemEntropy;
-pub use sixlock_endpoint::Proof;
+pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_store::{
     ADMIN_PASSWORD, ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device,
     Enrolled, Error, HeldCredential, Idempotency, Known, LONGEST_PAGE, Latest, Listing, Page, Parser,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, Proof, Reading, ResourceId, Running, Secret, StartError, Tls,
-    Transmission,
+    Append, AuthenticationMethod, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret,
+    StartError, Tls, Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -518,7 +518,8 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
         .await;
     let key = made.json()["key"].as_str().unwrap().to_owned();
     assert_eq!((key.len(), made.json()["mode"].as_str()), (32, Some("llsec:ccm-64+dtls-psk")));
-    let psk = cloud.running.store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().unwrap();
+    let psk =
+        cloud.running.store.known(AuthenticationMethod::PreSharedKey, "node-1", 0).await.unwrap().unwrap();
     assert_eq!(psk.key.bytes(), key.as_bytes());
     for path in [path.to_owned(), format!("{path}/node-1")] {
         assert!(!cloud.get(&path, std::slice::from_ref(&ann)).await.body.contains(&key));
@@ -898,7 +899,7 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     assert_eq!(ask("DELETE /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 204);
     assert_eq!(ask("GET /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 404);
     assert!(
-        cloud.running.store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().is_none(),
+        cloud.running.store.known(AuthenticationMethod::PreSharedKey, "node-1", 0).await.unwrap().is_none(),
         "its key is good still"
     );
     assert!(cloud.resource("ann", "node-1").await > resource, "the row was given twice");

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, fingerprint, pem};
-use sixlock_cloud::{Device, Enrolled, Error, Proof, Secret, Store, UserId, back_up, restore};
+use sixlock_cloud::{AuthenticationMethod, Device, Enrolled, Error, Secret, Store, UserId, back_up, restore};
 use sixlock_crypto::Soft;
 use sixlock_x509::Certificate;
 
@@ -108,15 +108,19 @@ async fn an_identity_is_one_devices_and_proved_in_one_way() {
     enrol(&place, ("by digest", "dtls-rpk"), Some(&digest_of_other.to_uppercase()), None).await.unwrap();
 
     for (identity, good) in [
-        (digest.as_str(), Proof::RawPublicKey),
-        ("certified", Proof::Certificate),
-        (digest_of_other.as_str(), Proof::RawPublicKey),
+        (digest.as_str(), AuthenticationMethod::RawPublicKey),
+        ("certified", AuthenticationMethod::Certificate),
+        (digest_of_other.as_str(), AuthenticationMethod::RawPublicKey),
     ] {
-        for proof in [Proof::PreSharedKey, Proof::RawPublicKey, Proof::Certificate] {
-            let known = store.known(proof, identity, 0).await.unwrap();
-            assert_eq!(known.is_some(), proof == good, "{identity} by {proof:?}");
+        for method in [
+            AuthenticationMethod::PreSharedKey,
+            AuthenticationMethod::RawPublicKey,
+            AuthenticationMethod::Certificate,
+        ] {
+            let known = store.known(method, identity, 0).await.unwrap();
+            assert_eq!(known.is_some(), method == good, "{identity} by {method:?}");
         }
     }
-    let pinned = store.known(Proof::Certificate, "certified", 0).await.unwrap().unwrap();
+    let pinned = store.known(AuthenticationMethod::Certificate, "certified", 0).await.unwrap().unwrap();
     assert_eq!(pinned.key.bytes(), other.point);
 }

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sixlock_cloud::{
-    Config, Device, Error, Offline, Proof, StartError, Store, back_up, replace_private, restore, start,
+    AuthenticationMethod, Config, Device, Error, Offline, StartError, Store, back_up, replace_private,
+    restore, start,
 };
 use sixlock_testing::crash::copy;
 
@@ -124,7 +125,7 @@ async fn a_database_without_a_check_value_is_judged_by_its_device_keys() {
     replace_private(&other.path().join("master.key"), &"5a".repeat(16)).unwrap();
     assert!(matches!(Store::open(other.path()).await, Err(Error::WrongMasterKey(_))));
     let (store, _writer) = Store::open(whole.path()).await.unwrap();
-    assert!(store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().is_some());
+    assert!(store.known(AuthenticationMethod::PreSharedKey, "node-1", 0).await.unwrap().is_some());
     drop(store);
     // From now on the check value tells, also where no device does.
     let database = rusqlite::Connection::open(whole.path().join("sixlock.db")).unwrap();

@@ -16,7 +16,7 @@ use sixlock_coap_server::{
     NoStorage, Peer, Performed, Revocation, Server, Service, Sockets, Topic, bind_all,
 };
 use sixlock_dtls::Credentials;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 use zeroize::Zeroizing;
@@ -85,8 +85,12 @@ struct OneDevice;
 impl Directory for OneDevice {
     type KeyPair = ();
 
-    async fn look_up(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
-        let is_known = proof == Proof::PreSharedKey && identity == IDENTITY;
+    async fn look_up(
+        &self,
+        method: AuthenticationMethod,
+        identity: &[u8],
+    ) -> Result<Option<Known>, LookUpFailed> {
+        let is_known = method == AuthenticationMethod::PreSharedKey && identity == IDENTITY;
         Ok(is_known.then(|| Known {
             credential: CredentialId(1),
             device: DeviceId(1),

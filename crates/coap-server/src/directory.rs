@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use sixlock_dtls::Credentials;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ pub trait Directory: Send + Sync + 'static {
     /// Looks an identity up that is to be proved so; `None` if it is not known.
     fn look_up(
         &self,
-        proof: Proof,
+        method: AuthenticationMethod,
         identity: &[u8],
     ) -> impl Future<Output = Result<Option<Known>, LookUpFailed>> + Send;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use sixlock_dtls::certificate_alert;
-use sixlock_endpoint::{Proof, SessionId};
+use sixlock_endpoint::{AuthenticationMethod, SessionId};
 
 use crate::authentication::{Authentication, AuthenticationEvent};
 use crate::directory::{Directory, Known, LookUpFailed, Revocation};
@@ -44,7 +44,12 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     /// Goes on with a handshake that waited to know whose its identity is.
-    fn identify(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
+    fn identify(
+        &mut self,
+        session: SessionId,
+        known: Result<Option<&Known>, &LookUpFailed>,
+        method: AuthenticationMethod,
+    ) {
         let whose = known.map(|known| known.map(|known| (known.device, known.credential)));
         let known = known.ok().flatten();
         let (endpoint, mut cx) = self.machine.endpoint();
@@ -54,12 +59,12 @@ impl<S: Service, D: Directory> Shard<S, D> {
         let client = self.authentication.operations.looked_up(session, known.map(|known| &known.key[..]));
         let result = match client {
             Some(client) => {
-                let claim = (client.peer.identity.as_bytes(), client.peer.proof);
+                let claim = (client.peer.identity.as_bytes(), client.peer.method);
                 endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
                 endpoint.go_on(cx, session, &client.key())
             }
             None if whose.is_err() => endpoint.look_up_failed(cx, session),
-            None if proof == Proof::PreSharedKey => {
+            None if method == AuthenticationMethod::PreSharedKey => {
                 endpoint.resume(cx, session, known.map(|known| &known.key[..]))
             }
             None => endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
@@ -104,7 +109,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
         let answer = match done {
             Performed::Answer(answer) => operations.verified(session, answer),
             Performed::Judged(peer, judged) => {
-                let claim = (peer.proof, peer.identity.clone().into_bytes());
+                let claim = (peer.method, peer.identity.clone().into_bytes());
                 match (operations.judged(session, peer, judged), judged) {
                     (_, Err(error)) => sixlock_dtls::Answer::Refused(certificate_alert(error)),
                     (true, Ok(())) => return self.on_identity(session, claim),

@@ -2,7 +2,7 @@
 
 use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_dtls_msg::Certificate;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_x509::Error;
 
 /// An operation that outlasts the call that asked for it.
@@ -54,7 +54,7 @@ pub struct PeerKey {
     /// The identity of its key or certificate; empty if it cannot be read.
     pub identity: String,
     /// How it is proved.
-    pub proof: Proof,
+    pub method: AuthenticationMethod,
     /// The key, an uncompressed point; zeros if it is not good.
     pub key: [u8; 65],
     /// Whether our own authority signed its certificate.
@@ -67,8 +67,8 @@ impl PeerKey {
     /// Returns whether it may prove its identity, for which `known` is the only public key that it may have, or nothing if any may that
     /// another authority than our own has signed for.
     pub fn is_admitted(&self, known: &[u8]) -> bool {
-        match (self.proof, known) {
-            (Proof::RawPublicKey, _) => true,
+        match (self.method, known) {
+            (AuthenticationMethod::RawPublicKey, _) => true,
             // Of names under our own authority, keys are known: a certificate that was replaced is not good.
             (_, []) => !self.is_ours,
             (_, known) => *known == self.key,

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 
 use crate::directory::{Known, LookUpFailed};
 
 /// An identity, and how it is proved.
-pub(crate) type Claim = (Proof, Vec<u8>);
+pub(crate) type Claim = (AuthenticationMethod, Vec<u8>);
 
 /// The result of a look-up.
 pub(crate) struct LookedUp {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn claim(identity: &[u8]) -> Claim {
-        (Proof::PreSharedKey, identity.to_vec())
+        (AuthenticationMethod::PreSharedKey, identity.to_vec())
     }
 
     #[test]

@@ -170,8 +170,8 @@ impl<S: Service, D: Directory> Shard<S, D> {
                         self.on_operation_done(session, done);
                     }
                 }
-                Event::Work { session, identity, proof } => {
-                    let claim = (proof, identity.to_vec());
+                Event::Work { session, identity, method } => {
+                    let claim = (method, identity.to_vec());
                     self.on_identity(session, claim);
                 }
                 Event::Connected { session, from, identity, .. } => {

@@ -4,7 +4,7 @@ use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Error, OptionalPart, SESSION_ID};
 
-use crate::id::{PeerId, Proof, RequestId, SessionId, Transport};
+use crate::id::{AuthenticationMethod, PeerId, RequestId, SessionId, Transport};
 use crate::plain::Plain;
 use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::Event;
@@ -188,10 +188,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         session: SessionId,
-        (identity, proof): (&[u8], Proof),
+        (identity, method): (&[u8], AuthenticationMethod),
         key: &[u8],
     ) {
-        self.secure.identify(cx, session, (identity, proof), key);
+        self.secure.identify(cx, session, (identity, method), key);
     }
 
     /// Goes on with a handshake after [`Event::Task`]. [`Error::NoWork`] if the session is gone.

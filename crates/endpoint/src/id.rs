@@ -87,9 +87,9 @@ pub enum Stage {
     Connected,
 }
 
-/// By what a client proves who it is.
+/// How a client authenticates itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Proof {
+pub enum AuthenticationMethod {
     /// A pre-shared key.
     #[default]
     PreSharedKey,
@@ -99,6 +99,6 @@ pub enum Proof {
     Certificate,
 }
 
-impl Proof {
+impl AuthenticationMethod {
     pub(crate) const ALL: [Self; 3] = [Self::PreSharedKey, Self::RawPublicKey, Self::Certificate];
 }

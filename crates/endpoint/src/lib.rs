@@ -38,7 +38,7 @@ pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Endpoint, Received, Request, Transmit};
-pub use id::{PeerId, Proof, RequestId, SessionId, Stage, Transport};
+pub use id::{AuthenticationMethod, PeerId, RequestId, SessionId, Stage, Transport};
 pub use prefixes::NetworkLoad;
 pub use session_event::Event;
 pub use session_record::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};

@@ -5,7 +5,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls::{SESSION_ID, SessionState};
 
-use crate::id::Proof;
+use crate::id::AuthenticationMethod;
 use crate::session_record::{
     Kept, KeyFingerprint, LONGEST_KEPT, MARK_SECRET, Malformed, Name, SessionRecord,
 };
@@ -96,10 +96,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// Whose session has this id, if it is kept, and by what they proved that.
-    pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8], Proof)> {
+    pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8], AuthenticationMethod)> {
         let name = Name::try_from(id).ok()?;
         let kept = self.kept.get(self.kept.find(&name)?).filter(|kept| kept.until.is_some())?;
-        Some((name, kept.identity.bytes(), kept.proof))
+        Some((name, kept.identity.bytes(), kept.method))
     }
 
     /// For how long a session can be resumed after its full handshake.
@@ -145,7 +145,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: SessionState,
-        whose: (&[u8], Proof, KeyFingerprint),
+        whose: (&[u8], AuthenticationMethod, KeyFingerprint),
     ) -> Option<Name> {
         let left = self.left(resumption, whose);
         let (name, slot) = self.put(cx.now, left, self.lifetime)?;
@@ -159,11 +159,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     pub(crate) fn left(
         &self,
         resumption: SessionState,
-        (whose, proof, key): (&[u8], Proof, KeyFingerprint),
+        (whose, method, key): (&[u8], AuthenticationMethod, KeyFingerprint),
     ) -> SessionRecord<S::Identity> {
         let mut identity = S::Identity::default();
         identity.store(whose);
-        SessionRecord { resumption, identity, proof, key, until: None }
+        SessionRecord { resumption, identity, method, key, until: None }
     }
 
     /// Removes what is left of a session; whether there was anything.

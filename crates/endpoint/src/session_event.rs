@@ -3,7 +3,7 @@
 use sixlock_coap::Notified;
 use sixlock_dtls::{Failure, KeyLogEntry, SESSION_ID, Task};
 
-use crate::id::{PeerId, Proof, SessionId};
+use crate::id::{AuthenticationMethod, PeerId, SessionId};
 
 /// What happened to a session.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub enum Event<'a, A> {
         /// The identity its client gave, or that it was found to have by its public key.
         identity: &'a [u8],
         /// By what it proves to have it: by a public key only if it wants to resume a session.
-        proof: Proof,
+        method: AuthenticationMethod,
     },
     /// The client wants to resume a session of which another [shard](crate::Shard) keeps what is left: the handshake waits for
     /// what [`Endpoint::lend`](crate::Endpoint::lend) says there, for [`Endpoint::borrow`](crate::Endpoint::borrow).

@@ -5,7 +5,7 @@ use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::wipe;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SESSION_STATE, SessionState};
 
-use crate::id::Proof;
+use crate::id::AuthenticationMethod;
 
 /// The id of a session that is resumed.
 pub(crate) type Name = [u8; SESSION_ID];
@@ -18,7 +18,7 @@ pub(crate) struct SessionRecord<I> {
     pub(crate) resumption: SessionState,
     /// Whose session it was, and by what they proved it.
     pub(crate) identity: I,
-    pub(crate) proof: Proof,
+    pub(crate) method: AuthenticationMethod,
     /// Of the key that it was made with.
     pub(crate) key: KeyFingerprint,
     /// When it cannot be resumed any more. Nothing if that is so by now, and only has to be told.
@@ -68,9 +68,9 @@ impl<I: ByteStore> SessionRecord<I> {
         let identity = self.identity.bytes();
         let mut resumption = [0; SESSION_STATE];
         let length = self.resumption.to_bytes(&mut resumption);
-        let (proof, known) = (self.proof as u8, identity.len() as u8);
+        let (method, known) = (self.method as u8, identity.len() as u8);
         let mut written = 0;
-        for part in [&[proof][..], &self.key, &[known], identity, &resumption[..length]] {
+        for part in [&[method][..], &self.key, &[known], identity, &resumption[..length]] {
             if let Some(place) = out.get_mut(written..written + part.len()) {
                 place.copy_from_slice(part);
                 written += part.len();
@@ -81,17 +81,17 @@ impl<I: ByteStore> SessionRecord<I> {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (proof, rest) = bytes.split_first()?;
+        let (method, rest) = bytes.split_first()?;
         let (key, rest) = rest.split_first_chunk()?;
         let (&known, rest) = rest.split_first()?;
         let (named, resumption) = rest.split_at_checked(known.into())?;
         if named.len() > MAX_IDENTITY {
             return None;
         }
-        let proof = Proof::ALL.into_iter().find(|known| *known as u8 == *proof)?;
+        let method = AuthenticationMethod::ALL.into_iter().find(|known| *known as u8 == *method)?;
         let resumption = SessionState::from_bytes(resumption)?;
         let mut identity = I::default();
         identity.store(named);
-        Some(Self { resumption, identity, proof, key: *key, until: None })
+        Some(Self { resumption, identity, method, key: *key, until: None })
     }
 }

@@ -8,7 +8,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
-use crate::id::{Proof, SessionId, Stage};
+use crate::id::{AuthenticationMethod, SessionId, Stage};
 use crate::secure::{Client, Path, Peer, Secure, Untold};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
@@ -110,12 +110,12 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         let idle = self.sessions.idle(slot, now)?;
         let peer = self.remove(slot)?;
         let session = peer.session.suspend()?;
-        let ((identity, proof, _), kept) = (peer.client.owner(), peer.client.kept());
+        let ((identity, method, _), kept) = (peer.client.owner(), peer.client.kept());
         let kept: &[u8] = kept.as_ref().map_or(&[], |name| name);
         let mut written = 0;
         for part in [
             &place.to_be_bytes()[..],
-            &[serial as u8, proof as u8],
+            &[serial as u8, method as u8],
             session.bytes(),
             &[kept.len() as u8],
             kept,
@@ -136,11 +136,11 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         skipped: u64,
     ) -> Option<SessionId> {
         let (place, rest) = bytes.split_first_chunk()?;
-        let (&[serial, proof], rest) = rest.split_first_chunk()?;
+        let (&[serial, method], rest) = rest.split_first_chunk()?;
         let (suspended, rest) = rest.split_at_checked(SUSPENDED)?;
         let (kept, rest) = counted(rest)?;
         let (named, rest) = counted(rest)?;
-        let proof = Proof::ALL.into_iter().find(|known| *known as u8 == proof)?;
+        let method = AuthenticationMethod::ALL.into_iter().find(|known| *known as u8 == method)?;
         let kept = if kept.is_empty() { None } else { Some(kept.try_into().ok()?) };
         if !rest.is_empty() || named.len() > MAX_IDENTITY {
             return None;
@@ -169,7 +169,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             waits: 0,
             progress: 0,
             session,
-            client: Client::of_session(identity, proof, kept),
+            client: Client::of_session(identity, method, kept),
             path: Path::PROVED,
             traffic: X::new(),
             untold: Untold::default(),

@@ -133,8 +133,8 @@ proptest! {
             bytes.truncate(60 + usize::from(named) + cut);
         }
         // Most proofs and suites are none.
-        if let [proof, ..] = &mut bytes[..] {
-            *proof %= 4;
+        if let [method, ..] = &mut bytes[..] {
+            *method %= 4;
         }
         if let Some(number) = bytes.get(9).map(|&known| usize::from(known))
             && let Some(place) = bytes.get_mut(10 + number..12 + number)
@@ -144,7 +144,7 @@ proptest! {
         let taken = network.server.restore(&mut network.rig.at(network.now), &bytes, Duration::from_secs(1));
         let named = bytes.get(9).map_or(0, |&known| usize::from(known));
         let id = bytes.len().checked_sub(60 + named);
-        let good = bytes.first().is_some_and(|&proof| proof < 3) && named <= 128 && id == Some(SESSION_ID);
+        let good = bytes.first().is_some_and(|&method| method < 3) && named <= 128 && id == Some(SESSION_ID);
         prop_assert!(taken == Err(Malformed) || good);
     }
 }

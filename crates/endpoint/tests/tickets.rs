@@ -15,7 +15,7 @@ use sixlock_dtls::{
     Work,
 };
 use sixlock_endpoint::{
-    Config, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys, Transport,
+    AuthenticationMethod, Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport,
 };
 use sixlock_testing::Rig;
 
@@ -45,7 +45,7 @@ struct World {
     lifetime: u32,
     /// Whose sessions were made, and by what they proved it.
     connected: Vec<Vec<u8>>,
-    asked: Vec<(Vec<u8>, Proof)>,
+    asked: Vec<(Vec<u8>, AuthenticationMethod)>,
 }
 
 impl World {
@@ -112,8 +112,8 @@ impl World {
             }
             while let Some(event) = server.poll_event() {
                 match event {
-                    Event::Work { session, identity, proof } => {
-                        asked.push((identity.to_vec(), proof));
+                    Event::Work { session, identity, method } => {
+                        asked.push((identity.to_vec(), method));
                         let key = keys.get(identity).cloned();
                         server.resume(&mut rig.at(*now), session, key.as_deref()).unwrap();
                     }
@@ -149,7 +149,9 @@ fn a_server_that_keeps_nothing_resumes_whoever_has_a_ticket() {
     world.restart(1, BEGIN + 60);
     assert!(world.connects(2));
     assert_eq!(world.connected, [b"device"; 3]);
-    assert!(world.asked.iter().all(|asked| *asked == (b"device".to_vec(), Proof::PreSharedKey)));
+    assert!(
+        world.asked.iter().all(|asked| *asked == (b"device".to_vec(), AuthenticationMethod::PreSharedKey))
+    );
 }
 
 #[test]

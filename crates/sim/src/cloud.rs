@@ -8,7 +8,7 @@ use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
 use sixlock_dtls::{Answer, perform};
-use sixlock_endpoint::{Config, Endpoint, Event, OnHeap, Proof, RequestId, Transport};
+use sixlock_endpoint::{AuthenticationMethod, Config, Endpoint, Event, OnHeap, RequestId, Transport};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
@@ -185,11 +185,11 @@ impl Cloud {
         let mut cx = Cx { now: now.instant(), crypto, entropy, nv, counters };
         loop {
             let (session, work) = match endpoint.poll_event() {
-                Some(Event::Work { session, identity, proof }) => {
+                Some(Event::Work { session, identity, method }) => {
                     let place = identities.get(identity).map(|&node| node as usize - 1);
-                    let key = place.and_then(|place| match proof {
-                        Proof::PreSharedKey => Some(devices[place].key.as_bytes()),
-                        Proof::RawPublicKey | Proof::Certificate => {
+                    let key = place.and_then(|place| match method {
+                        AuthenticationMethod::PreSharedKey => Some(devices[place].key.as_bytes()),
+                        AuthenticationMethod::RawPublicKey | AuthenticationMethod::Certificate => {
                             points[place].as_ref().map(|point| &point[..])
                         }
                     });
@@ -211,7 +211,12 @@ impl Cloud {
                         && let Some(place) = points.iter().position(|known| known.as_ref() == Some(point))
                     {
                         let identity = devices[place].identity.as_bytes();
-                        endpoint.identify(&mut cx, session, (identity, Proof::RawPublicKey), point);
+                        endpoint.identify(
+                            &mut cx,
+                            session,
+                            (identity, AuthenticationMethod::RawPublicKey),
+                            point,
+                        );
                     }
                     endpoint.go_on(&mut cx, session, &answer)
                 }

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use serde::Serialize;
 use sixlock_base::{Security, TransportSuite};
 use sixlock_crypto::constant_time_eq;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
@@ -21,20 +21,20 @@ use crate::secrets::Secret;
 use crate::store::Store;
 
 /// By what devices of a mode prove who they are. Those without DTLS send a key with each request.
-pub(crate) fn proof_of(mode: Security) -> Proof {
+pub(crate) fn method_of(mode: Security) -> AuthenticationMethod {
     match mode.transport {
-        Some(TransportSuite::DtlsPsk) | None => Proof::PreSharedKey,
-        Some(TransportSuite::DtlsRpk) => Proof::RawPublicKey,
-        Some(TransportSuite::DtlsX509) => Proof::Certificate,
+        Some(TransportSuite::DtlsPsk) | None => AuthenticationMethod::PreSharedKey,
+        Some(TransportSuite::DtlsRpk) => AuthenticationMethod::RawPublicKey,
+        Some(TransportSuite::DtlsX509) => AuthenticationMethod::Certificate,
     }
 }
 
 /// Its name in the database.
-pub(crate) fn kind(proof: Proof) -> &'static str {
-    match proof {
-        Proof::PreSharedKey => "psk",
-        Proof::RawPublicKey => "rpk",
-        Proof::Certificate => "x509",
+pub(crate) fn kind(method: AuthenticationMethod) -> &'static str {
+    match method {
+        AuthenticationMethod::PreSharedKey => "psk",
+        AuthenticationMethod::RawPublicKey => "rpk",
+        AuthenticationMethod::Certificate => "x509",
     }
 }
 
@@ -70,14 +70,19 @@ pub struct HeldCredential {
 
 impl Store {
     /// Whose `identity` is that is proved so, if it is good at the time `now`.
-    pub async fn known(&self, proof: Proof, identity: &str, now: i64) -> Result<Option<Known>, Error> {
+    pub async fn known(
+        &self,
+        method: AuthenticationMethod,
+        identity: &str,
+        now: i64,
+    ) -> Result<Option<Known>, Error> {
         let row: Option<(i64, i64, Vec<u8>, Option<i64>)> = sqlx::query_as(
             "SELECT id, resource, key, expires FROM credentials
              WHERE identity = $1 AND (expires IS NULL OR expires > $2) AND kind = $3",
         )
         .bind(identity)
         .bind(now)
-        .bind(kind(proof))
+        .bind(kind(method))
         .fetch_optional(&self.keys)
         .await?;
         let Some((id, resource, sealed, expires)) = row else { return Ok(None) };
@@ -134,13 +139,13 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         let current = rows.first().map(|(_, _, kind, _)| kind.clone());
-        let proofs = [Proof::RawPublicKey, Proof::Certificate];
-        let proof = proofs.into_iter().find(|&proof| current.as_deref() == Some(kind(proof)));
-        let Some(proof) = proof else { return Ok(Vec::new()) };
-        let of_kind = rows.into_iter().filter(|row| row.2 == kind(proof));
+        let methods = [AuthenticationMethod::RawPublicKey, AuthenticationMethod::Certificate];
+        let method = methods.into_iter().find(|&method| current.as_deref() == Some(kind(method)));
+        let Some(method) = method else { return Ok(Vec::new()) };
+        let of_kind = rows.into_iter().filter(|row| row.2 == kind(method));
         let open = |(id, identity, _, sealed): (i64, String, String, Vec<u8>)| {
             let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-            Ok(KnownKey { credential: CredentialId(id), identity, proof, key })
+            Ok(KnownKey { credential: CredentialId(id), identity, method, key })
         };
         of_kind.map(open).collect()
     }
@@ -206,7 +211,7 @@ pub(crate) async fn insert(
     .bind(resource.0)
     .bind(&new.identity)
     .bind(sealed)
-    .bind(kind(new.proof))
+    .bind(kind(new.method))
     .bind(new.certificate_expires)
     .execute(connection)
     .await?;
@@ -229,7 +234,7 @@ pub(crate) async fn is_current(
     // One that does not open is one to be replaced.
     let key = master.open_sealed(identity.as_bytes(), sealed).ok();
     let same_key = key.is_some_and(|key| constant_time_eq(key.bytes(), credential.key.bytes()));
-    Ok(*identity == credential.identity && known == kind(credential.proof) && same_key)
+    Ok(*identity == credential.identity && known == kind(credential.method) && same_key)
 }
 
 /// Removes what credentials `resource` has, to be revoked after the commit.

@@ -1,6 +1,6 @@
 //! What a credential is made of: what is wanted is checked, and what is not there is made.
 
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_ingest::is_hidden;
 use sixlock_x509::{Certificate, Purpose};
 
@@ -20,7 +20,7 @@ const VALID_S: u32 = 2 * 365 * 24 * 3600;
 
 /// An identity and what proves it, of the form that they need.
 pub(crate) struct NewCredential {
-    pub(crate) proof: Proof,
+    pub(crate) method: AuthenticationMethod,
     pub(crate) identity: String,
     /// As in [`Known`](super::Known).
     pub(crate) key: Secret,
@@ -48,7 +48,7 @@ impl CertificateTerms {
 
 /// What a credential is to be made of.
 pub(crate) struct Wanted<'a> {
-    pub(crate) proof: Proof,
+    pub(crate) method: AuthenticationMethod,
     pub(crate) identity: Option<String>,
     /// The identity, if none is stated.
     pub(crate) name: &'a str,
@@ -61,11 +61,11 @@ pub(crate) struct Wanted<'a> {
 impl NewCredential {
     /// Checks what is wanted, and makes what is not there: a pre-shared key, or the certificate of a public one.
     pub(crate) fn new(own: &OwnKeys, wanted: Wanted<'_>, now: i64) -> Result<Self, Error> {
-        let proof = wanted.proof;
-        let credential = match proof {
-            Proof::PreSharedKey => Self::pre_shared(wanted),
-            Proof::RawPublicKey => Self::raw(wanted),
-            Proof::Certificate => Self::certified(own, wanted, now),
+        let method = wanted.method;
+        let credential = match method {
+            AuthenticationMethod::PreSharedKey => Self::pre_shared(wanted),
+            AuthenticationMethod::RawPublicKey => Self::raw(wanted),
+            AuthenticationMethod::Certificate => Self::certified(own, wanted, now),
         }?;
         let identity = &credential.identity;
         if !(1..=LONGEST_IDENTITY).contains(&identity.len()) || identity.chars().any(is_hidden) {
@@ -78,11 +78,11 @@ impl NewCredential {
 
     /// What is told of it, once: the identity, and the pre-shared key or a certificate that was made.
     pub(crate) fn told(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
-        let Self { proof, identity, key, certificate, .. } = self;
-        (identity, (proof == Proof::PreSharedKey).then_some(key), certificate)
+        let Self { method, identity, key, certificate, .. } = self;
+        (identity, (method == AuthenticationMethod::PreSharedKey).then_some(key), certificate)
     }
 
-    fn pre_shared(Wanted { proof, identity, name, key, .. }: Wanted<'_>) -> Result<Self, Error> {
+    fn pre_shared(Wanted { method, identity, name, key, .. }: Wanted<'_>) -> Result<Self, Error> {
         let key = match key {
             Some(key) => key,
             None => Secret::new(secrets::printable_key()?.into_bytes()),
@@ -91,10 +91,10 @@ impl NewCredential {
             return Err(Error::Invalid("a pre-shared key has 16 to 64 bytes"));
         }
         let identity = identity.unwrap_or_else(|| name.to_owned());
-        Ok(Self { proof, identity, key, certificate: None, certificate_expires: None })
+        Ok(Self { method, identity, key, certificate: None, certificate_expires: None })
     }
 
-    fn raw(Wanted { proof, identity, key, .. }: Wanted<'_>) -> Result<Self, Error> {
+    fn raw(Wanted { method, identity, key, .. }: Wanted<'_>) -> Result<Self, Error> {
         let read = key.map(|key| read(&key).public_key.ok_or(Error::Invalid(PUBLIC_KEY_RULE))).transpose()?;
         let identity = match (identity.map(|identity| identity.to_ascii_lowercase()), read) {
             (Some(identity), None)
@@ -112,12 +112,12 @@ impl NewCredential {
             }
         };
         let key = Secret::new(Vec::new());
-        Ok(Self { proof, identity, key, certificate: None, certificate_expires: None })
+        Ok(Self { method, identity, key, certificate: None, certificate_expires: None })
     }
 
     fn certified(
         own: &OwnKeys,
-        Wanted { proof, identity, name, key, certificate: terms }: Wanted<'_>,
+        Wanted { method, identity, name, key, certificate: terms }: Wanted<'_>,
         now: i64,
     ) -> Result<Self, Error> {
         let contents = key.as_ref().map(read).unwrap_or_default();
@@ -149,7 +149,7 @@ impl NewCredential {
         }
         let shown = certificate.as_ref().or(contents.certificates.first());
         let certificate_expires = shown.and_then(|certificate| expires(certificate));
-        Ok(Self { proof, identity, key: Secret::new(key), certificate, certificate_expires })
+        Ok(Self { method, identity, key: Secret::new(key), certificate, certificate_expires })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Identities that are known, and their keys.
 
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 
 use crate::ids::{CredentialId, ResourceId};
 use crate::secrets::Secret;
@@ -27,7 +27,7 @@ pub struct KnownKey {
     /// Its identity.
     pub identity: String,
     /// How it is proved.
-    pub proof: Proof,
+    pub method: AuthenticationMethod,
     /// As in [`Known`].
     pub key: Secret,
 }

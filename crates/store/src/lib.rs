@@ -76,7 +76,7 @@ pub use revocation::Revocation;
 pub use rotation::{Rotated, Rotation};
 pub use secrets::Secret;
 pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_file};
-pub use sixlock_endpoint::Proof;
+pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_ingest::Reading;
 pub use store::Store;
 pub use streams::Stream;

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
 use crate::clock::now_ms;
-use crate::credentials::{self, proof_of};
+use crate::credentials::{self, method_of};
 use crate::enrolment::CertificateTerms;
 use crate::enrolment::{NewCredential, Wanted};
 use crate::error::Error;
@@ -93,7 +93,7 @@ impl Checked {
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        let wanted = Wanted { proof: proof_of(mode), identity, name: &label, key, certificate };
+        let wanted = Wanted { method: method_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
         Ok(Self { label, mode: mode.to_string(), credential })
     }

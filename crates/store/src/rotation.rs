@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::credentials::Credential;
-use crate::credentials::{insert, kind, proof_of};
+use crate::credentials::{insert, kind, method_of};
 use crate::enrolment::{CertificateTerms, LONGEST_IDENTITY, NewCredential, Wanted};
 use crate::error::Error;
 use crate::ids::{CredentialId, ResourceId};
@@ -105,16 +105,16 @@ impl Store {
             .await?;
         let (label, mode) = row.ok_or(Error::Unknown("resource"))?;
         let mode = mode.parse().map_err(|_| Error::Invalid("the resource's mode is none of this version"))?;
-        let proof = proof_of(mode);
+        let method = method_of(mode);
         let present: Option<String> = sqlx::query_scalar(
             "SELECT identity FROM credentials WHERE resource = $1 AND expires IS NULL AND kind = $2",
         )
         .bind(resource.0)
-        .bind(kind(proof))
+        .bind(kind(method))
         .fetch_optional(&mut *transaction)
         .await?;
         let name = free_name(&mut transaction, present.as_deref(), &label).await?;
-        let wanted = Wanted { proof, identity, name: &name, key, certificate };
+        let wanted = Wanted { method, identity, name: &name, key, certificate };
         let new = NewCredential::new(&self.own, wanted, now)?;
         // Of the present credential if nothing of it is to stay, and of one that was being replaced already.
         let ended = sqlx::query_scalar(

@@ -42,7 +42,7 @@ fn migrations() -> Migrator {
 
 #[cfg(test)]
 mod tests {
-    use sixlock_endpoint::Proof;
+    use sixlock_endpoint::AuthenticationMethod;
 
     use super::*;
     use crate::ids::{ResourceId, StreamId, UserId};
@@ -77,7 +77,7 @@ mod tests {
         connection.close().await.unwrap();
 
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        let psk = store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().unwrap();
+        let psk = store.known(AuthenticationMethod::PreSharedKey, "sensor", 0).await.unwrap().unwrap();
         assert_eq!((psk.resource, psk.key.bytes()), (ResourceId(7), &b"0123456789abcdef"[..]));
         let resource = store.resource(UserId(1), "node-1").await.unwrap().unwrap();
         assert_eq!((resource.id, resource.identity.as_deref()), (ResourceId(7), Some("sensor")));
@@ -86,6 +86,6 @@ mod tests {
         // What refers to a resource still goes with it.
         sqlx::query("DELETE FROM users").execute(&mut *store.writer.lock().await).await.unwrap();
         assert!(store.stream(ResourceId(7), "3").await.unwrap().is_none());
-        assert!(store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().is_none());
+        assert!(store.known(AuthenticationMethod::PreSharedKey, "sensor", 0).await.unwrap().is_none());
     }
 }

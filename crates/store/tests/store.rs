@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sixlock_store::{
-    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, Proof, Reading, ResourceId, Rotation,
-    STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
+    Append, AuthenticationMethod, Device, Error, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId,
+    Rotation, STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
 };
 use sixlock_testing::crash::copy;
 
@@ -66,7 +66,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_no
         "the same value in another message is another reading"
     );
     assert_eq!(
-        store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
+        store.known(AuthenticationMethod::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
         b"0123456789abcdef"
     );
 }
@@ -190,7 +190,7 @@ async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_ow
     let rekeyed = Device { key: Some(Secret::new(b"fedcba9876543210".to_vec())), ..device("node-1") };
     assert_eq!(store.enrol(ann.id, rekeyed).await.unwrap().resource, first);
     assert_eq!(
-        store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
+        store.known(AuthenticationMethod::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
         b"fedcba9876543210"
     );
     assert!(matches!(store.enrol(bob.id, device("node-1")).await, Err(Error::Taken(_))));
@@ -198,8 +198,11 @@ async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_ow
     assert!(matches!(store.enrol(ann.id, other_label.clone()).await, Err(Error::Taken(_))));
     store.enrol(ann.id, device("node-2")).await.unwrap();
     assert!(matches!(store.enrol(ann.id, other_label).await, Err(Error::Taken(_))));
-    assert_eq!(store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().resource, first.id);
-    assert!(store.known(Proof::PreSharedKey, "node-3", NOW).await.unwrap().is_none());
+    assert_eq!(
+        store.known(AuthenticationMethod::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().resource,
+        first.id
+    );
+    assert!(store.known(AuthenticationMethod::PreSharedKey, "node-3", NOW).await.unwrap().is_none());
     assert!(matches!(store.add_user("ann", "", "a long password".into(), false).await, Err(Error::Taken(_))));
     for label in ["", "7", "a/b", " a", ".", "a\nb"] {
         assert!(matches!(store.enrol(ann.id, device(label)).await, Err(Error::Invalid(_))), "{label:?}");
@@ -220,7 +223,11 @@ async fn neither_keys_nor_passwords_stand_in_the_database() {
 }
 
 async fn key(store: &Store, identity: &str, now: i64) -> Option<Vec<u8>> {
-    store.known(Proof::PreSharedKey, identity, now).await.unwrap().map(|psk| psk.key.bytes().to_vec())
+    store
+        .known(AuthenticationMethod::PreSharedKey, identity, now)
+        .await
+        .unwrap()
+        .map(|psk| psk.key.bytes().to_vec())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,7 +274,10 @@ async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_o
     let ann = store.user("ann").await.unwrap().unwrap();
     let other = store.enrol(ann.id, device("node-1#5")).await.unwrap().resource;
     assert_eq!(store.rotate(resource, Rotation::until(NOW), NOW).await.unwrap().identity, "node-1#6");
-    assert_eq!(store.known(Proof::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().resource, other.id);
+    assert_eq!(
+        store.known(AuthenticationMethod::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().resource,
+        other.id
+    );
     let theirs = Rotation { identity: Some("node-1#5".into()), ..Rotation::until(NOW + 100) };
     assert!(matches!(store.rotate(resource, theirs, NOW).await, Err(Error::Taken(_))));
     assert!(key(&store, "node-1#6", NOW + 200).await.is_some(), "a rotation that fails changes nothing");

@@ -6,7 +6,7 @@ use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Event, InPlace, Kept, LONGEST_KEPT, Proof, Transport};
+use sixlock_endpoint::{Config, Event, InPlace, Kept, LONGEST_KEPT, AuthenticationMethod, Transport};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
@@ -51,7 +51,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
     }
     match endpoint.poll_event() {
         Some(Event::Task { session, .. }) => {
-            endpoint.identify(cx, session, (b"", Proof::RawPublicKey), b"");
+            endpoint.identify(cx, session, (b"", AuthenticationMethod::RawPublicKey), b"");
             io::write(&[endpoint.go_on(cx, session, &Answer::Verified).is_ok().into()]);
         }
         Some(Event::Work { session, identity, .. }) => {

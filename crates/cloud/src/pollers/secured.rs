@@ -10,7 +10,7 @@ use sixlock_dtls::{
     Answer, CertificateType, Certificates, ClientSession, Completion, Config, Credentials, Event, Features,
     Full, Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
 };
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{KnownKey, Secret, now_ms, resumption::Record};
 use sixlock_x509::{Certificate, Error, Purpose};
 use tokio::task::spawn_blocking;
@@ -56,9 +56,9 @@ impl Trust {
                 keys.push(key);
             }
             Self::PublicKeys(known) => {
-                for KnownKey { credential, identity, proof, key } in known {
+                for KnownKey { credential, identity, method, key } in known {
                     fields.push(
-                        [&credential.0.to_be_bytes()[..], &[*proof as u8], identity.as_bytes()].concat(),
+                        [&credential.0.to_be_bytes()[..], &[*method as u8], identity.as_bytes()].concat(),
                     );
                     keys.push(key);
                 }
@@ -216,7 +216,7 @@ impl Secured {
         let (mut handshake, suites) = match &trust {
             Trust::Psk { .. } => (Handshake::new(), Suites::PRE_SHARED_KEYS),
             Trust::PublicKeys(known) => {
-                let is_raw = known.iter().any(|known| known.proof == Proof::RawPublicKey);
+                let is_raw = known.iter().any(|known| known.method == AuthenticationMethod::RawPublicKey);
                 (Handshake::with(if is_raw { prover.raw } else { prover.certified }), Suites::PUBLIC_KEYS)
             }
         };
@@ -306,12 +306,13 @@ impl Secured {
             return Err((Unproved::Name, Error::UnknownAuthority));
         };
         let is_named = |known: &&KnownKey| {
-            known.proof == peer.proof && (known.identity == peer.identity || is_named(peer, &known.identity))
+            known.method == peer.method
+                && (known.identity == peer.identity || is_named(peer, &known.identity))
         };
         let mut named = known.iter().filter(is_named).peekable();
         if named.peek().is_none() {
-            return Err(match peer.proof {
-                Proof::RawPublicKey => (Unproved::Key, Error::UnknownAuthority),
+            return Err(match peer.method {
+                AuthenticationMethod::RawPublicKey => (Unproved::Key, Error::UnknownAuthority),
                 _ => (Unproved::Name, Error::Name),
             });
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sixlock_coap_server::{KeyOperation, PeerKey, Performed};
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{AlertDescription, Answer};
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::now_ms;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
 
@@ -84,7 +84,13 @@ impl KeyRing {
 fn raw(info: &[u8]) -> Performed {
     let read = sixlock_x509::public_key(info);
     let (identity, key) = read.map_or((String::new(), [0; 65]), |key| (fingerprint(key), *key));
-    let peer = PeerKey { identity, proof: Proof::RawPublicKey, key, is_ours: false, certificate: Vec::new() };
+    let peer = PeerKey {
+        identity,
+        method: AuthenticationMethod::RawPublicKey,
+        key,
+        is_ours: false,
+        certificate: Vec::new(),
+    };
     Performed::Judged(peer, read.map(|_| ()))
 }
 
@@ -107,9 +113,9 @@ fn judge(mut crypto: Fast, chain: &[Vec<u8>], keys: &KeyRing, purpose: Purpose) 
         Some(_) => Ok(*certificate.public_key()),
         None => Err(Error::Name),
     });
-    let (proof, key) = (Proof::Certificate, judged.unwrap_or([0; 65]));
+    let (method, key) = (AuthenticationMethod::Certificate, judged.unwrap_or([0; 65]));
     let identity = said.unwrap_or_default();
-    Performed::Judged(PeerKey { identity, proof, key, is_ours, certificate }, judged.map(|_| ()))
+    Performed::Judged(PeerKey { identity, method, key, is_ours, certificate }, judged.map(|_| ()))
 }
 
 /// The name by which a certificate's device is known, if it is text.

@@ -13,7 +13,8 @@ use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
 use sixlock_endpoint::{
-    Answer, Config, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys, Transport,
+    Answer, AuthenticationMethod, Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys,
+    Transport,
 };
 use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -284,8 +285,8 @@ fn serve(
                     break;
                 }
                 Event::Elsewhere { .. } => unreachable!("without shards"),
-                Event::Work { session, identity, proof } => {
-                    work = Some((session, identity == IDENTITY.as_bytes(), proof));
+                Event::Work { session, identity, method } => {
+                    work = Some((session, identity == IDENTITY.as_bytes(), method));
                     break;
                 }
                 Event::Connected { session: connected, .. } => {
@@ -301,13 +302,18 @@ fn serve(
             };
             seen.lock().unwrap().push(told);
         }
-        if let Some((session, known, proof)) = work {
-            let key = if proof == Proof::PreSharedKey { KEY } else { MARK };
+        if let Some((session, known, method)) = work {
+            let key = if method == AuthenticationMethod::PreSharedKey { KEY } else { MARK };
             let _ = endpoint.resume(cx, session, known.then_some(key.as_bytes()));
         }
         if let Some((session, answer)) = done {
             if let sixlock_dtls::Answer::Peer(_) = answer {
-                endpoint.identify(cx, session, (IDENTITY.as_bytes(), Proof::RawPublicKey), MARK.as_bytes());
+                endpoint.identify(
+                    cx,
+                    session,
+                    (IDENTITY.as_bytes(), AuthenticationMethod::RawPublicKey),
+                    MARK.as_bytes(),
+                );
             }
             let _ = endpoint.go_on(cx, session, &answer);
         }

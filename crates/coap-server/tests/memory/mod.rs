@@ -12,7 +12,7 @@ use sixlock_coap_server::{
     SessionRecord, SessionStorage, StorageError, Topic,
 };
 use sixlock_dtls::Credentials;
-use sixlock_endpoint::Proof;
+use sixlock_endpoint::AuthenticationMethod;
 use tokio::sync::{mpsc, oneshot, watch};
 use zeroize::Zeroizing;
 
@@ -131,9 +131,13 @@ pub(crate) fn key(number: i64) -> [u8; 16] {
 impl Directory for Keys {
     type KeyPair = ();
 
-    async fn look_up(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
+    async fn look_up(
+        &self,
+        method: AuthenticationMethod,
+        identity: &[u8],
+    ) -> Result<Option<Known>, LookUpFailed> {
         let known = self.known.lock().unwrap();
-        Ok(known.get(identity).filter(|_| proof == Proof::PreSharedKey).cloned())
+        Ok(known.get(identity).filter(|_| method == AuthenticationMethod::PreSharedKey).cloned())
     }
 
     async fn next_revocation(&self) -> Option<Revocation> {

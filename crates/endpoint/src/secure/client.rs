@@ -2,7 +2,7 @@
 
 use sixlock_coap::ByteStore;
 
-use crate::id::Proof;
+use crate::id::AuthenticationMethod;
 use crate::session_record::{KeyFingerprint, Name};
 
 /// Who the client of a handshake or of a session is, as far as that is known. What its hello names is kept apart from what it
@@ -11,7 +11,7 @@ use crate::session_record::{KeyFingerprint, Name};
 pub(crate) struct Client<I> {
     known: Known,
     identity: I,
-    proof: Proof,
+    method: AuthenticationMethod,
     /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
     key: KeyFingerprint,
     /// Under which name its session is kept, or the name in its hello.
@@ -34,14 +34,14 @@ enum Known {
 impl<I: ByteStore> Client<I> {
     /// The client of a session that goes on from the endpoint before.
     #[cfg(all(feature = "alloc", not(target_os = "none")))]
-    pub(crate) fn of_session(identity: I, proof: Proof, kept: Option<Name>) -> Self {
-        Self { known: Known::Given, identity, proof, key: KeyFingerprint::default(), name: kept }
+    pub(crate) fn of_session(identity: I, method: AuthenticationMethod, kept: Option<Name>) -> Self {
+        Self { known: Known::Given, identity, method, key: KeyFingerprint::default(), name: kept }
     }
 
     /// Its hello names a session of this identity: by its id, or by a ticket.
-    pub(super) fn name(&mut self, identity: &[u8], proof: Proof, name: Option<Name>) {
+    pub(super) fn name(&mut self, identity: &[u8], method: AuthenticationMethod, name: Option<Name>) {
         self.identity.store(identity);
-        (self.known, self.proof, self.name) = (Known::Named, proof, name);
+        (self.known, self.method, self.name) = (Known::Named, method, name);
     }
 
     /// Its hello names a session of which another shard may know whose it is.
@@ -60,9 +60,9 @@ impl<I: ByteStore> Client<I> {
     }
 
     /// It gives this identity, in a full handshake.
-    pub(super) fn identify(&mut self, identity: &[u8], proof: Proof) {
+    pub(super) fn identify(&mut self, identity: &[u8], method: AuthenticationMethod) {
         self.identity.store(identity);
-        (self.known, self.proof, self.key) = (Known::Given, proof, KeyFingerprint::default());
+        (self.known, self.method, self.key) = (Known::Given, method, KeyFingerprint::default());
     }
 
     /// It is to have this key.
@@ -96,12 +96,12 @@ impl<I: ByteStore> Client<I> {
     }
 
     /// Whose key is to be looked up: that of the identity that it has given, or that its hello leads to.
-    pub(super) fn claim(&self) -> (&[u8], Proof) {
-        (self.identity.bytes(), self.proof)
+    pub(super) fn claim(&self) -> (&[u8], AuthenticationMethod) {
+        (self.identity.bytes(), self.method)
     }
 
     /// Whose a session is that is made now.
-    pub(crate) fn owner(&self) -> (&[u8], Proof, KeyFingerprint) {
-        (self.identity(), self.proof, self.key)
+    pub(crate) fn owner(&self) -> (&[u8], AuthenticationMethod, KeyFingerprint) {
+        (self.identity(), self.method, self.key)
     }
 }

@@ -12,7 +12,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Completion, CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
-use crate::id::{Proof, SessionId, Stage};
+use crate::id::{AuthenticationMethod, SessionId, Stage};
 use crate::named::{Named, Names};
 use crate::prefixes::Prefixes;
 use crate::reply::Reply;
@@ -208,7 +208,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         while let Some(peer) = self.sessions.get_mut(slot) {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
-                    peer.client.identify(identity, Proof::PreSharedKey);
+                    peer.client.identify(identity, AuthenticationMethod::PreSharedKey);
                     peer.untold.work = true;
                 }
                 Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.untold.work = true,
@@ -328,8 +328,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             Happened::Work => match session.task() {
                 Some(task) => Event::Task { session: id, task },
                 None => {
-                    let (identity, proof) = client.claim();
-                    Event::Work { session: id, identity, proof }
+                    let (identity, method) = client.claim();
+                    Event::Work { session: id, identity, method }
                 }
             },
             Happened::Elsewhere(shard) => {

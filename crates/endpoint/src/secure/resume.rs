@@ -6,7 +6,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Completion, Error, OptionalPart, ServerSession, SessionState, TicketOffer};
 
 use super::{Peer, Secure};
-use crate::id::{Proof, SessionId, Stage};
+use crate::id::{AuthenticationMethod, SessionId, Stage};
 use crate::session_cache::SessionCache;
 use crate::session_record::Name;
 use crate::table::{Slot, Table};
@@ -25,8 +25,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     ) {
         let own = self.shard();
         let Some(peer) = self.sessions.get_mut(slot) else { return };
-        if let Some((name, identity, proof)) = name.and_then(|name| self.session_cache.find(&name)) {
-            peer.client.name(identity, proof, Some(name));
+        if let Some((name, identity, method)) = name.and_then(|name| self.session_cache.find(&name)) {
+            peer.client.name(identity, method, Some(name));
             peer.untold.work = true;
         } else if let (Some(own), Some(name)) = (own, name)
             && let shard = own.of_session(&name)
@@ -36,7 +36,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             peer.untold.elsewhere = Some(shard);
         } else if let Some(opened) = presented(cx, &self.tickets, &self.session_cache, &peer.session) {
             let opened: OpenedTicket<S::Identity> = opened;
-            peer.client.name(opened.left.identity.bytes(), opened.left.proof, None);
+            peer.client.name(opened.left.identity.bytes(), opened.left.method, None);
             peer.untold.work = true;
         } else {
             // It has just asked.
@@ -131,8 +131,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let _ = self.session_cache.restore(cx.now, kept, left);
         }
         let named = peer.client.named();
-        if let Some((name, identity, proof)) = named.and_then(|name| self.session_cache.find(&name)) {
-            peer.client.name(identity, proof, Some(name));
+        if let Some((name, identity, method)) = named.and_then(|name| self.session_cache.find(&name)) {
+            peer.client.name(identity, method, Some(name));
             peer.untold.work = true;
         } else {
             let _ = answer_hello(cx, own, promise(&self.tickets), peer, None);
@@ -145,12 +145,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         id: SessionId,
-        (identity, proof): (&[u8], Proof),
+        (identity, method): (&[u8], AuthenticationMethod),
         key: &[u8],
     ) {
         let key = self.session_cache.mark(cx, key);
         if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
-            peer.client.identify(identity, proof);
+            peer.client.identify(identity, method);
             peer.client.set_key(key);
         }
     }
