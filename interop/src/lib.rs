@@ -18,7 +18,7 @@ pub use gnutls::gnutls_serv;
 pub use java::californium;
 pub use libcoap::LibcoapServer;
 pub use nat::Nat;
-pub use peer::{Library, Peer, Proof, Settings};
+pub use peer::{Authentication, Library, Peer, Settings};
 pub use ports::{on_free_ports, two_free_ports};
 pub use process::Process;
 pub use secure::{

@@ -17,7 +17,7 @@ use crate::{Authority, Credential, PATIENCE, Process, SecureSocket};
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
     /// What it proves and whom it takes.
-    pub proof: Proof<'a>,
+    pub authentication: Authentication<'a>,
     /// The suites that it knows, the most wanted first.
     pub suites: &'a [Suite],
     /// The length of the connection ids that it gives, if it is to know of them.
@@ -28,7 +28,7 @@ pub struct Settings<'a> {
 
 /// What a peer proves who it is by, and whom it takes.
 #[derive(Clone, Copy, Debug)]
-pub enum Proof<'a> {
+pub enum Authentication<'a> {
     /// A key that both have.
     Shared(&'a Credential),
     /// The certificate of this name; it takes those of the same authority.
@@ -42,12 +42,12 @@ impl Settings<'_> {
     pub fn arguments(&self) -> Vec<String> {
         let names: Vec<&str> = self.suites.iter().copied().map(registered_name).collect();
         let mut arguments = vec![format!("suites={}", names.join(":"))];
-        match self.proof {
-            Proof::Shared(Credential { identity, key }) => {
+        match self.authentication {
+            Authentication::Shared(Credential { identity, key }) => {
                 let [identity, key] = [identity, key].map(|bytes| String::from_utf8_lossy(bytes));
                 arguments.extend([format!("identity={identity}"), format!("key={key}")]);
             }
-            Proof::Certificate(authority, own) => {
+            Authentication::Certificate(authority, own) => {
                 let path = |file: &str| authority.path(file);
                 let (own, secret) = (path(&format!("{own}.pem")), path(&format!("{own}.key")));
                 let trusted = path("authority.pem");
@@ -57,7 +57,7 @@ impl Settings<'_> {
                     format!("trusted={trusted}"),
                 ]);
             }
-            Proof::Raw(authority, own, peer) => {
+            Authentication::Raw(authority, own, peer) => {
                 let path = |file: String| authority.path(&file);
                 let (public, secret) = (path(format!("{own}.pub")), path(format!("{own}.key")));
                 let known = path(format!("{peer}.pub"));

@@ -5,7 +5,7 @@ use std::fs;
 use sixlock_cloud::public_keys::pem;
 use sixlock_cloud::{Config, Device, Running, Secret};
 use sixlock_dtls::Suite;
-use sixlock_interop::{Authority, Credential, PATIENCE, Process, Proof, Settings, californium};
+use sixlock_interop::{Authentication, Authority, Credential, PATIENCE, Process, Settings, californium};
 use tempfile::TempDir;
 
 const SENML_JSON: u16 = 110;
@@ -32,8 +32,9 @@ impl Cloud {
         enrolled.certificate.as_deref().map(pem::certificate)
     }
 
-    fn client(&self, proof: Proof<'_>, suites: &[Suite]) -> Client {
-        let settings = Settings { proof, suites, connection_id: None, server: Some(self.running.coaps) };
+    fn client(&self, authentication: Authentication<'_>, suites: &[Suite]) -> Client {
+        let settings =
+            Settings { authentication, suites, connection_id: None, server: Some(self.running.coaps) };
         Client { process: californium(env!("CARGO_TARGET_TMPDIR"), "Client", &settings), asked: 0 }
     }
 }
@@ -69,7 +70,7 @@ async fn each_of_the_five_kinds_is_created_changed_and_read_or_refused() {
     let cloud = Cloud::start().await;
     let credential = Credential { identity: b"node".into(), key: b"0123456789abcdef".into() };
     cloud.enrol("node", "dtls-psk", "0123456789abcdef").await;
-    let mut client = cloud.client(Proof::Shared(&credential), &[Suite::PskAes128Ccm8]);
+    let mut client = cloud.client(Authentication::Shared(&credential), &[Suite::PskAes128Ccm8]);
     tokio::task::block_in_place(|| {
         // Users are made and changed by people.
         let user = client.is_told("2.05", "GET", "users", None);
@@ -126,11 +127,11 @@ async fn a_device_posts_by_its_raw_public_key_or_its_certificate() {
     fs::write(files.path("cloud.pem"), certificate).unwrap();
     fs::write(files.path("authority.pem"), pem::certificate(own.authority())).unwrap();
 
-    for (label, proof) in [
-        ("raw", Proof::Raw(&files, "device", "the-cloud")),
-        ("certified", Proof::Certificate(&files, "cloud")),
+    for (label, authentication) in [
+        ("raw", Authentication::Raw(&files, "device", "the-cloud")),
+        ("certified", Authentication::Certificate(&files, "cloud")),
     ] {
-        let mut client = cloud.client(proof, &[Suite::EcdheEcdsaAes128Ccm8]);
+        let mut client = cloud.client(authentication, &[Suite::EcdheEcdsaAes128Ccm8]);
         tokio::task::block_in_place(|| {
             client.is_told("2.04", "POST", "resources/data", Some((SENML_JSON, READING)));
             let resource = client.is_told("2.05", "GET", "resources", None);
@@ -148,12 +149,12 @@ async fn a_device_with_a_pre_shared_key_has_ephemeral_keys_too_where_it_knows_th
     let ephemeral = [Suite::EcdhePskAes128Ccm8, Suite::EcdhePskAes128Ccm, Suite::EcdhePskAes128Gcm];
     let credential = Credential { identity: b"node".into(), key: key.into() };
     for suite in ephemeral {
-        let mut client = cloud.client(Proof::Shared(&credential), &[suite]);
+        let mut client = cloud.client(Authentication::Shared(&credential), &[suite]);
         let post = || client.is_told("2.04", "POST", "resources/data", Some((SENML_JSON, READING)));
         tokio::task::block_in_place(post);
     }
     let wrong = Credential { identity: b"node".into(), key: b"another key of 20 by".into() };
-    let mut client = cloud.client(Proof::Shared(&wrong), &ephemeral[..1]);
+    let mut client = cloud.client(Authentication::Shared(&wrong), &ephemeral[..1]);
     client.process.write(&format!("POST resources/data {SENML_JSON} {READING}\n"));
     let refused = tokio::task::block_in_place(|| client.process.prints("no answer", 4 * PATIENCE));
     assert!(refused, "{}", client.process.output());

@@ -62,11 +62,12 @@ impl Cloud {
         path.display().to_string()
     }
 
-    fn post(&self, program: &str, proof: &[&str]) -> Process {
+    fn post(&self, program: &str, authentication: &[&str]) -> Process {
         let uri = format!("coaps://{}/resources/data", self.running.coaps);
         let reading = r#"[{"n":"temperature","u":"Cel","v":21.5}]"#;
         let arguments =
-            [proof, &["-v", "6", "-B", "90", "-m", "post", "-t", "110", "-e", reading, &uri]].concat();
+            [authentication, &["-v", "6", "-B", "90", "-m", "post", "-t", "110", "-e", reading, &uri]]
+                .concat();
         Process::start(program, "libcoap3-bin", &arguments)
     }
 
@@ -122,9 +123,9 @@ async fn devices_with_raw_public_keys_and_certificates_post_on_one_port() {
     let (resource, certificate) =
         cloud.enrol("certified", "dtls-x509", Some(pem::public_key(&certified.point))).await;
     let file = cloud.file("certified.pem", &certified, &certificate.unwrap());
-    let proof = ["-c", &file, "-C", &authority];
+    let authentication = ["-c", &file, "-C", &authority];
     for (program, before) in [("coap-client-openssl", 0), ("coap-client-gnutls", 1)] {
-        cloud.brings(cloud.post(program, &proof), resource, before).await;
+        cloud.brings(cloud.post(program, &authentication), resource, before).await;
     }
 
     let (resource, none) = cloud.enrol("external", "dtls-x509", None).await;
@@ -137,8 +138,8 @@ async fn devices_with_raw_public_keys_and_certificates_post_on_one_port() {
     cloud.brings(cloud.post("coap-client-openssl", &["-c", &file, "-C", &authority]), resource, 0).await;
 
     let (resource, _) = cloud.enrol("shared", "dtls-psk", Some("0123456789abcdef".into())).await;
-    let proof = ["-u", "shared", "-k", "0123456789abcdef"];
-    cloud.brings(cloud.post("coap-client-openssl", &proof), resource, 0).await;
+    let authentication = ["-u", "shared", "-k", "0123456789abcdef"];
+    cloud.brings(cloud.post("coap-client-openssl", &authentication), resource, 0).await;
     cloud.running.stop().await.unwrap();
 }
 
@@ -237,10 +238,10 @@ async fn no_device_poses_as_the_cloud_to_libcoap_unless_its_certificate_is_a_ser
         };
         let certificate = cloud.running.enrol(device).await.unwrap().certificate.unwrap();
         let file = cloud.file(&format!("{label}.pem"), &pair, &pem::certificate(&certificate));
-        let proof = ["-c", &file, "-C", &authority];
-        let posing = LibcoapServer::start("coap-server-openssl", &proof);
+        let authentication = ["-c", &file, "-C", &authority];
+        let posing = LibcoapServer::start("coap-server-openssl", &authentication);
         let url = posing.url(true);
-        let arguments = [&proof[..], &["-v", "7", "-B", "90", &url]].concat();
+        let arguments = [&authentication[..], &["-v", "7", "-B", "90", &url]].concat();
         let client = Process::start("coap-client-openssl", "libcoap3-bin", &arguments);
         let told = if server { LibcoapServer::READING } else { "unsuitable certificate purpose" };
         assert!(client.prints(told, PATIENCE), "{}", client.output());

@@ -9,7 +9,7 @@ use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{CertificateTerms, Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
 use sixlock_dtls::Suite;
 use sixlock_interop::{
-    Authority, Credential, LibcoapServer, PATIENCE, Peer, Process, Proof, Settings, californium,
+    Authentication, Authority, Credential, LibcoapServer, PATIENCE, Peer, Process, Settings, californium,
     on_free_ports,
 };
 use tempfile::TempDir;
@@ -121,8 +121,8 @@ async fn polls_by_public_key(program: &str, mode: &str) {
     let shown = certificate.as_deref().map_or(public_key, pem::certificate);
     let own = file("server.pem", &format!("{}{shown}", &*pem::private_key(&pair)));
     let certified = ["-c", &own, "-C", &authority];
-    let proof: &[&str] = if certificate.is_some() { &certified } else { &["-M", &own] };
-    let server = LibcoapServer::start(program, proof);
+    let authentication: &[&str] = if certificate.is_some() { &certified } else { &["-M", &own] };
+    let server = LibcoapServer::start(program, authentication);
     let settings = json!({"url": server.url(true), "period": 5});
     polls_so(cloud, &server, settings, true).await;
 }
@@ -243,8 +243,13 @@ async fn aiocoaps_server_over_tinydtls_is_polled_in_one_session() {
 }
 
 /// Two polls of Californium's server, in one session.
-async fn polls_californium(cloud: Cloud, proof: Proof<'_>, suite: Suite, mut settings: Value) {
-    let arguments = Settings { proof, suites: &[suite], connection_id: None, server: None };
+async fn polls_californium(
+    cloud: Cloud,
+    authentication: Authentication<'_>,
+    suite: Suite,
+    mut settings: Value,
+) {
+    let arguments = Settings { authentication, suites: &[suite], connection_id: None, server: None };
     let server = Peer::new(californium(env!("CARGO_TARGET_TMPDIR"), "Sensor", &arguments));
     settings["url"] = format!("coaps://{}/reading", server.address()).into();
     settings["period"] = 5.into();
@@ -259,8 +264,8 @@ async fn polls_californium(cloud: Cloud, proof: Proof<'_>, suite: Suite, mut set
 async fn californiums_server_is_polled_by_ephemeral_keys_beside_the_pre_shared_one() {
     let credential = Credential { identity: IDENTITY.into(), key: KEY.into() };
     let settings = json!({"identity": IDENTITY, "key": KEY});
-    let proof = Proof::Shared(&credential);
-    polls_californium(Cloud::start().await, proof, Suite::EcdhePskAes128Ccm8, settings).await;
+    let authentication = Authentication::Shared(&credential);
+    polls_californium(Cloud::start().await, authentication, Suite::EcdhePskAes128Ccm8, settings).await;
 }
 
 /// The same by its public key, raw or in a certificate of the cloud's authority.
@@ -272,18 +277,18 @@ async fn polls_californium_by_public_key(mode: &str) {
     let (cloud, certificate) = Cloud::start_with(device).await;
     let own = cloud.running.own_keys();
     // What the cloud has signed takes the place of what another authority has.
-    let proof = match &certificate {
+    let authentication = match &certificate {
         Some(certificate) => {
             std::fs::write(files.path("device.pem"), pem::certificate(certificate)).unwrap();
             std::fs::write(files.path("authority.pem"), pem::certificate(own.authority())).unwrap();
-            Proof::Certificate(&files, "device")
+            Authentication::Certificate(&files, "device")
         }
         None => {
             std::fs::write(files.path("the-cloud.pub"), pem::public_key(own.public_key())).unwrap();
-            Proof::Raw(&files, "device", "the-cloud")
+            Authentication::Raw(&files, "device", "the-cloud")
         }
     };
-    polls_californium(cloud, proof, Suite::EcdheEcdsaAes128Ccm8, json!({})).await;
+    polls_californium(cloud, authentication, Suite::EcdheEcdsaAes128Ccm8, json!({})).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,8 @@ use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::{Config as Dtls, Suite, Suites};
 use sixlock_interop::{
-    Authority, Credential, Library, PATIENCE, Process, Proof, Seen, Settings, TicketClient, gnutls_serv,
+    Authentication, Authority, Credential, Library, PATIENCE, Process, Seen, Settings, TicketClient,
+    gnutls_serv,
 };
 use tempfile::TempDir;
 
@@ -134,7 +135,7 @@ async fn resumes_at_a_cloud_that_was_started_anew(library: Library, suite: Suite
     let before = cloud.kept();
     let credential = credential();
     let settings = Settings {
-        proof: Proof::Shared(&credential),
+        authentication: Authentication::Shared(&credential),
         suites: &[suite],
         connection_id: None,
         server: Some(cloud.address()),

@@ -39,7 +39,7 @@ pub struct Credential {
 
 /// By what a device proves who it is.
 #[derive(Clone)]
-pub enum Proof {
+pub enum Authentication {
     /// By this in the query of each request: without protection.
     Query(Vec<String>),
     /// By a pre-shared key.
@@ -48,7 +48,7 @@ pub enum Proof {
     PublicKey(Keys, Fast),
 }
 
-impl Proof {
+impl Authentication {
     /// What stands in the query of a request for it.
     pub(crate) fn query(&self) -> impl Iterator<Item = &str> {
         let arguments = match self {
@@ -59,15 +59,15 @@ impl Proof {
     }
 }
 
-impl From<&Credential> for Proof {
+impl From<&Credential> for Authentication {
     fn from(credential: &Credential) -> Self {
         Self::PreSharedKey(credential.clone())
     }
 }
 
-impl From<&Self> for Proof {
-    fn from(proof: &Self) -> Self {
-        proof.clone()
+impl From<&Self> for Authentication {
+    fn from(authentication: &Self) -> Self {
+        authentication.clone()
     }
 }
 
@@ -132,11 +132,11 @@ pub(crate) enum Happened {
 
 impl Association {
     /// A new one: the first to say something is the device.
-    pub(crate) fn new(place: &mut Place, proof: &Proof) -> Self {
-        let (handshake, suites) = match proof {
-            Proof::Query(_) => return Self::Plain,
-            Proof::PreSharedKey(_) => (Handshake::new(), DTLS.suites),
-            Proof::PublicKey(keys, _) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
+    pub(crate) fn new(place: &mut Place, authentication: &Authentication) -> Self {
+        let (handshake, suites) = match authentication {
+            Authentication::Query(_) => return Self::Plain,
+            Authentication::PreSharedKey(_) => (Handshake::new(), DTLS.suites),
+            Authentication::PublicKey(keys, _) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
         };
         let (config, handshake) = (Config { suites, ..DTLS }, Some(Box::new(handshake)));
         Self::Secure(Box::new(ClientSession::client(&mut place.cx(), config, None, handshake)))
@@ -172,15 +172,22 @@ impl Association {
     }
 
     /// Does what the handshake asks for; tells what came of it.
-    pub(crate) fn poll_event(&mut self, place: &mut Place, proof: &Proof) -> Option<Happened> {
+    pub(crate) fn poll_event(
+        &mut self,
+        place: &mut Place,
+        authentication: &Authentication,
+    ) -> Option<Happened> {
         let Self::Secure(session) = self else { return None };
         loop {
-            match (session.poll_event()?, proof) {
+            match (session.poll_event()?, authentication) {
                 (Event::Connected, _) => return Some(Happened::Connected),
-                (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => session
+                (
+                    Event::Work(Work::Psk { .. }),
+                    Authentication::PreSharedKey(Credential { identity, key }),
+                ) => session
                     .complete(&mut place.cx(), Completion::Psk { identity: identity.as_bytes(), key })
                     .expect("the session asked for a key, and this one is not too long"),
-                (Event::Work(Work::Task(task)), Proof::PublicKey(keys, crypto)) => {
+                (Event::Work(Work::Task(task)), Authentication::PublicKey(keys, crypto)) => {
                     let answer = place.answer(keys, &mut crypto.clone(), task);
                     session
                         .complete(&mut place.cx(), Completion::Task(&answer))

@@ -334,12 +334,12 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
     let mut ours = cloud(&program.on(cores.clone()), data.path(), sessions, shards)?;
     all(&mut ours, sessions, span, only, tell, &mut capacity.figures)?;
     if let Some(folder) = folder {
-        let proofs = |protection| {
+        let authentications = |protection| {
             let offer = ours.offers.iter().find(|offer| offer.protection == protection);
-            offer.map_or(&[][..], |offer| &offer.proofs)
+            offer.map_or(&[][..], |offer| &offer.authentications)
         };
-        let certified = proofs(Protection::Certificate);
-        let known = [proofs(Protection::RawPublicKey), certified];
+        let certified = authentications(Protection::Certificate);
+        let known = [authentications(Protection::RawPublicKey), certified];
         let core = Some(core);
         all(
             &mut californium(core, folder, sessions, data.path(), known)?,
@@ -487,13 +487,13 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     let target = if task.is_post() { offer.post } else { offer.get };
     let at_once = AT_ONCE * server.cores;
     if let Task::Handshake(_) = task {
-        let proofs = &offer.proofs[..at_once.min(offer.proofs.len())];
-        let mut fleet = Fleet::new(target, proofs, Habits::default())?;
+        let authentications = &offer.authentications[..at_once.min(offer.authentications.len())];
+        let mut fleet = Fleet::new(target, authentications, Habits::default())?;
         fleet.handshakes(WARM_UP)?;
         let used = Used::so_far(server)?;
         return used.measured(fleet.handshakes(span)?, Latencies::default());
     }
-    let mut fleet = Fleet::new(target, &offer.proofs[..SESSIONS], Habits::default())?;
+    let mut fleet = Fleet::new(target, &offer.authentications[..SESSIONS], Habits::default())?;
     if !fleet.connect_in_turn(AT_ONCE, PATIENCE, |_| {})? {
         return Err(io::Error::other("not every device could connect"));
     }
@@ -520,7 +520,7 @@ fn memory(server: &mut Server, offer: usize, sessions: usize, tell: &mut Tell) -
     let open_before = server.open_sessions()?;
     let offer = &server.offers[offer];
     // The last devices are there until memory was measured.
-    let _fleet = idle::open(offer.get, &offer.proofs, sessions, tell)?;
+    let _fleet = idle::open(offer.get, &offer.authentications, sessions, tell)?;
     let after = server.memory()?;
     if let Some((before, now)) = open_before.zip(server.open_sessions()?)
         && now < before + sessions

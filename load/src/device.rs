@@ -9,7 +9,7 @@ use mio::net::UdpSocket;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_dtls::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 
-use crate::association::{Association, Happened, Place, Proof};
+use crate::association::{Association, Authentication, Happened, Place};
 
 /// The longest datagram.
 const LONGEST: usize = 2048;
@@ -82,7 +82,7 @@ struct Exchange {
 pub(crate) struct Device {
     pub(crate) socket: UdpSocket,
     target: Target,
-    proof: Proof,
+    authentication: Authentication,
     habits: Habits,
     association: Association,
     exchanges: Vec<Exchange>,
@@ -101,19 +101,19 @@ impl Device {
     pub(crate) fn new(
         place: &mut Place,
         target: Target,
-        proof: Proof,
+        authentication: Authentication,
         n: usize,
         habits: Habits,
     ) -> io::Result<Self> {
         let host = u32::from(Ipv4Addr::LOCALHOST) + (n / AT_ONE_ADDRESS) as u32;
-        Self::at(place, target, proof, Ipv4Addr::from_bits(host), habits)
+        Self::at(place, target, authentication, Ipv4Addr::from_bits(host), habits)
     }
 
     /// A device at the address `host`.
     pub(crate) fn at(
         place: &mut Place,
         target: Target,
-        proof: Proof,
+        authentication: Authentication,
         host: Ipv4Addr,
         habits: Habits,
     ) -> io::Result<Self> {
@@ -122,8 +122,8 @@ impl Device {
         Ok(Self {
             socket,
             target,
-            association: Association::new(place, &proof),
-            proof,
+            association: Association::new(place, &authentication),
+            authentication,
             habits,
             exchanges: Vec::with_capacity(habits.window),
             next_post: 0,
@@ -141,7 +141,7 @@ impl Device {
 
     /// Begins to connect again, without a word about what it had begun.
     pub(crate) fn begin_anew(&mut self, place: &mut Place) {
-        self.association = Association::new(place, &self.proof);
+        self.association = Association::new(place, &self.authentication);
         self.drain(place);
     }
 
@@ -163,7 +163,7 @@ impl Device {
         address.set_port(0);
         self.socket = UdpSocket::bind(address)?;
         self.socket.connect(self.target.address)?;
-        self.association = Association::new(place, &self.proof);
+        self.association = Association::new(place, &self.authentication);
         self.drain(place);
         Ok(())
     }
@@ -243,7 +243,7 @@ impl Device {
         }
         let now = Instant::now();
         if self.is_waiting() && now.saturating_duration_since(self.heard) > self.habits.silence {
-            self.association = Association::new(place, &self.proof);
+            self.association = Association::new(place, &self.authentication);
             self.drain(place);
             return;
         }
@@ -270,7 +270,7 @@ impl Device {
 
     /// Does what the session asks for and sends what it has to send.
     fn drain(&mut self, place: &mut Place) {
-        while let Some(happened) = self.association.poll_event(place, &self.proof) {
+        while let Some(happened) = self.association.poll_event(place, &self.authentication) {
             match happened {
                 Happened::Connected => {
                     self.sessions += 1;
@@ -283,7 +283,7 @@ impl Device {
                         (exchange.again, exchange.wait) = (self.heard, self.habits.again / 2);
                     }
                 }
-                Happened::Ended => self.association = Association::new(place, &self.proof),
+                Happened::Ended => self.association = Association::new(place, &self.authentication),
             }
         }
         self.transmit(place);
@@ -308,7 +308,7 @@ impl Device {
                 if pack.is_some() {
                     builder.content_format(ContentFormat::SENML_JSON)?;
                 }
-                for argument in query.iter().copied().chain(self.proof.query()) {
+                for argument in query.iter().copied().chain(self.authentication.query()) {
                     builder.option(OptionNumber::URI_QUERY, argument.as_bytes())?;
                 }
                 builder.finish_with(pack.as_deref().unwrap_or_default().as_bytes())

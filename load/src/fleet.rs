@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token};
 use sixlock_coap_msg::Code;
 
-use crate::association::{Place, Proof};
+use crate::association::{Authentication, Place};
 use crate::device::{Answered, Device, Habits, Target};
 use crate::{Latencies, Post, Random};
 
@@ -82,23 +82,28 @@ pub struct Fleet {
 
 impl Fleet {
     /// One device for each proof, each with a socket. None is connected yet, but those that need no session.
-    pub fn new<P>(target: Target, proofs: &[P], habits: Habits) -> io::Result<Self>
+    pub fn new<P>(target: Target, authentications: &[P], habits: Habits) -> io::Result<Self>
     where
-        for<'p> &'p P: Into<Proof>,
+        for<'p> &'p P: Into<Authentication>,
     {
-        Self::numbered(0, target, proofs, habits)
+        Self::numbered(0, target, authentications, habits)
     }
 
     /// The same, with devices that are numbered from `first` on. Those of other fleets with other numbers have other addresses and ports,
     /// also when they are gone: if `first` is a multiple of [`AT_ONE_ADDRESS`](crate::device::AT_ONE_ADDRESS).
-    pub(crate) fn numbered<P>(first: usize, target: Target, proofs: &[P], habits: Habits) -> io::Result<Self>
+    pub(crate) fn numbered<P>(
+        first: usize,
+        target: Target,
+        authentications: &[P],
+        habits: Habits,
+    ) -> io::Result<Self>
     where
-        for<'p> &'p P: Into<Proof>,
+        for<'p> &'p P: Into<Authentication>,
     {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
-        for (n, proof) in proofs.iter().enumerate() {
-            let mut device = Device::new(&mut place, target, proof.into(), first + n, habits)?;
+        for (n, authentication) in authentications.iter().enumerate() {
+            let mut device = Device::new(&mut place, target, authentication.into(), first + n, habits)?;
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }

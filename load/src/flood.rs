@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token};
 use serde_json::{Value, json};
 
-use crate::association::{Place, Proof};
+use crate::association::{Authentication, Place};
 use crate::device::{Device, Habits, Target};
 use crate::fleet::wait;
 use crate::process::cpu_seconds;
@@ -94,7 +94,7 @@ impl fmt::Display for Flood {
 /// # Errors
 /// What is not answered.
 pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) -> io::Result<Flood> {
-    let devices = offer.proofs.get(..DEVICES).unwrap_or(&offer.proofs);
+    let devices = offer.authentications.get(..DEVICES).unwrap_or(&offer.authentications);
     let mut fleet = Fleet::new(offer.get, devices, Habits::default())?;
     if !fleet.connect_in_turn(64, PATIENCE, |_| {})? {
         return Err(io::Error::other("not every device could connect"));
@@ -110,7 +110,8 @@ pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) 
     let without = ask(span)?;
     let hosts =
         (0..PLACES).map(|n| Ipv4Addr::from_bits((127 << 24) + (1 << 20) + ((n % NETWORKS) << 8) as u32 + 1));
-    let (stop, mut flooding) = (AtomicBool::new(false), Flooding::new(begins.get, &begins.proofs, hosts)?);
+    let (stop, mut flooding) =
+        (AtomicBool::new(false), Flooding::new(begins.get, &begins.authentications, hosts)?);
     let (with, cookies) = std::thread::scope(|scope| {
         let flood = scope.spawn(|| {
             let started = Instant::now();
@@ -136,13 +137,13 @@ impl Flooding {
     /// One at each of the addresses `hosts`, at a port of its own, which all say to be those of `proofs`.
     pub(crate) fn new(
         target: Target,
-        proofs: &[Proof],
+        authentications: &[Authentication],
         hosts: impl Iterator<Item = Ipv4Addr>,
     ) -> io::Result<Self> {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
-        for (n, (host, proof)) in hosts.zip(proofs.iter().cycle()).enumerate() {
-            let mut device = Device::at(&mut place, target, proof.clone(), host, Habits::default())?;
+        for (n, (host, authentication)) in hosts.zip(authentications.iter().cycle()).enumerate() {
+            let mut device = Device::at(&mut place, target, authentication.clone(), host, Habits::default())?;
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::process::cpu_seconds;
 use crate::servers::{self, Protection};
-use crate::{Cloud, Fleet, Habits, Latencies, Pace, Program, Progress, Proof, Target, enrol};
+use crate::{Authentication, Cloud, Fleet, Habits, Latencies, Pace, Program, Progress, Target, enrol};
 
 /// Devices that each have one post under way, as RFC 7252's NSTART says. With many more, what they send at once is more
 /// than a socket of Linux holds by default.
@@ -114,21 +114,21 @@ pub fn libcoap(readings: u32, span: Duration) -> io::Result<Measurement> {
     let server = servers::libcoap(None, DEVICES, None)?;
     let offer = server.offers.iter().find(|offer| offer.protection == Protection::PreSharedKey);
     let offer = offer.ok_or_else(|| io::Error::other("libcoap's server has no pre-shared key"))?;
-    measure(offer.post, &offer.proofs, readings, span, server.id())
+    measure(offer.post, &offer.authentications, readings, span, server.id())
         .map(|measured| Measurement { server: "libcoap coap-server-openssl", ..measured })
 }
 
 fn measure<P>(
     target: Target,
-    proofs: &[P],
+    authentications: &[P],
     readings: u32,
     span: Duration,
     server: u32,
 ) -> io::Result<Measurement>
 where
-    for<'p> &'p P: Into<Proof>,
+    for<'p> &'p P: Into<Authentication>,
 {
-    let mut fleet = Fleet::new(target, proofs, Habits { readings, ..Habits::default() })?;
+    let mut fleet = Fleet::new(target, authentications, Habits { readings, ..Habits::default() })?;
     if !fleet.connect(PATIENCE)? {
         return Err(io::Error::other("not every device could connect"));
     }

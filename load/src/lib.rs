@@ -24,7 +24,7 @@ mod sessions;
 mod siege;
 mod tell;
 
-pub use association::{Credential, Proof};
+pub use association::{Authentication, Credential};
 pub use capacity::{Capacity, Servers, capacity};
 pub use cloud::{Cloud, Program, enrol};
 pub use database::{Post, differences, posts};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cloud::open_sessions;
 use crate::process::resident_bytes;
-use crate::{Cloud, Program, Proof, Target, Tell, enrol, idle};
+use crate::{Authentication, Cloud, Program, Target, Tell, enrol, idle};
 
 /// Devices: each has as many of the sessions as the others.
 const DEVICES: usize = 10_000;
@@ -100,8 +100,8 @@ pub fn restart(
     let (cloud, _) = start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), shards[0])?;
     let coaps = cloud.coaps;
     let credentials = enrol(cloud.http, data.path(), sessions.min(DEVICES))?;
-    let proofs: Vec<Proof> = credentials.iter().map(Proof::from).collect();
-    let mut fleet = idle::open(Target::cloud(coaps), &proofs, sessions, tell)?;
+    let authentications: Vec<Authentication> = credentials.iter().map(Authentication::from).collect();
+    let mut fleet = idle::open(Target::cloud(coaps), &authentications, sessions, tell)?;
     let went_on = fleet.sessions() as usize;
     let open = resident_bytes(cloud.id())?;
     expect(cloud.http, sessions)?;

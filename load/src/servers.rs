@@ -17,7 +17,7 @@ use sixlock_x509::Certificate;
 
 use crate::cloud::{LABEL, enrol_telling, import, open_sessions};
 use crate::process::resident_bytes;
-use crate::{Cloud, Credential, Program, Proof, Target};
+use crate::{Authentication, Cloud, Credential, Program, Target};
 
 /// The key of all devices at servers that know one.
 const COMMON_KEY: &str = "0123456789abcdef";
@@ -51,7 +51,7 @@ pub(crate) struct Offer {
     pub(crate) get: Target,
     /// Readings.
     pub(crate) post: Target,
-    pub(crate) proofs: Vec<Proof>,
+    pub(crate) authentications: Vec<Authentication>,
 }
 
 /// A server that runs; it is killed when dropped.
@@ -131,19 +131,22 @@ pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usi
     let cloud = Cloud::start(program, data, loopback, &options)?;
     let (shared, enrolled) = enrol_telling(cloud.http, data, sessions.min(DEVICES))?;
     let in_queries = enrolled.iter().zip(&shared).map(|(device, Credential { key, .. })| {
-        Proof::Query(vec![format!("id={}", device["id"]), format!("key={}", String::from_utf8_lossy(key))])
+        Authentication::Query(vec![
+            format!("id={}", device["id"]),
+            format!("key={}", String::from_utf8_lossy(key)),
+        ])
     });
-    let offer = |protection, address, proofs| Offer {
+    let offer = |protection, address, authentications| Offer {
         protection,
         // One link, which whoever asks is told.
         get: Target { address, method: Code::GET, path: &[".well-known", "core"], query: &["href=/users"] },
         post: Target::cloud(address),
-        proofs,
+        authentications,
     };
     let plain = cloud.coap.ok_or_else(|| io::Error::other("the cloud does not speak plain CoAP"))?;
     let offers = vec![
         offer(Protection::Plain, plain, in_queries.collect()),
-        offer(Protection::PreSharedKey, cloud.coaps, shared.iter().map(Proof::from).collect()),
+        offer(Protection::PreSharedKey, cloud.coaps, shared.iter().map(Authentication::from).collect()),
         offer(
             Protection::RawPublicKey,
             cloud.coaps,
@@ -155,7 +158,7 @@ pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usi
 }
 
 /// Enrols devices with public keys.
-fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::Result<Vec<Proof>> {
+fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::Result<Vec<Authentication>> {
     let raw = protection == Protection::RawPublicKey;
     let mode = if raw { "dtls-rpk" } else { "dtls-x509" };
     let random = |_| KeyPair::random().map_err(io::Error::other);
@@ -169,7 +172,7 @@ fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::R
     let (authority, own) = (of("authority.pem")?, of("cloud.pem")?.ok_or_else(missing)?);
     let server = *Certificate::parse(&own).map_err(|_| missing())?.public_key();
     let authority: &'static [u8] = authority.ok_or_else(missing)?.leak();
-    let proof = |(pair, enrolled): (&KeyPair, &Value)| {
+    let authentication = |(pair, enrolled): (&KeyPair, &Value)| {
         // What handshakes show is there for as long as the program runs.
         let certificates = enrolled["certificate"].as_str().and_then(certificate).map(|der| &*der.leak());
         let credentials = Credentials {
@@ -185,14 +188,14 @@ fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::R
             raw_public_keys: vec![server],
             authorities: vec![authority],
         };
-        Proof::PublicKey(keys, Fast { p256: AwsLc::prepared(&pair.secret), ..Fast::default() })
+        Authentication::PublicKey(keys, Fast { p256: AwsLc::prepared(&pair.secret), ..Fast::default() })
     };
-    Ok(pairs.iter().zip(&enrolled).map(proof).collect())
+    Ok(pairs.iter().zip(&enrolled).map(authentication).collect())
 }
 
-fn common(sessions: usize) -> Vec<Proof> {
+fn common(sessions: usize) -> Vec<Authentication> {
     let credential = |n| Credential { identity: format!("{LABEL}{n}"), key: COMMON_KEY.into() };
-    (0..sessions).map(|n| Proof::PreSharedKey(credential(n))).collect()
+    (0..sessions).map(|n| Authentication::PreSharedKey(credential(n))).collect()
 }
 
 /// Libcoap's example server, which keeps what is put to one of its resources in memory: by pre-shared keys, or as it
@@ -200,7 +203,7 @@ fn common(sessions: usize) -> Vec<Proof> {
 pub(crate) fn libcoap(
     core: Option<usize>,
     sessions: usize,
-    beside: Option<(&Path, &[Proof])>,
+    beside: Option<(&Path, &[Authentication])>,
 ) -> io::Result<Server> {
     let port = two_free_ports()?;
     let mut command = on(core.map(|core| core..=core), "coap-server-openssl");
@@ -213,17 +216,19 @@ pub(crate) fn libcoap(
         }
     };
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let offer = |protection, port, proofs| {
+    let offer = |protection, port, authentications| {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let target = |method| Target { address, method, path: &["example_data"], query: &[] };
-        Offer { protection, get: target(Code::GET), post: target(Code::PUT), proofs }
+        Offer { protection, get: target(Code::GET), post: target(Code::PUT), authentications }
     };
     let offers = match beside {
         None => vec![
-            offer(Protection::Plain, port, vec![Proof::Query(Vec::new()); sessions]),
+            offer(Protection::Plain, port, vec![Authentication::Query(Vec::new()); sessions]),
             offer(Protection::PreSharedKey, port + 1, common(sessions)),
         ],
-        Some((_, proofs)) => vec![offer(Protection::Certificate, port + 1, proofs.to_vec())],
+        Some((_, authentications)) => {
+            vec![offer(Protection::Certificate, port + 1, authentications.to_vec())]
+        }
     };
     Ok(Server { name: "libcoap", durable: false, offers, cores: 1, process: Process::Other(Killed(child)) })
 }
@@ -235,7 +240,7 @@ pub(crate) fn californium(
     folder: &Path,
     sessions: usize,
     data: &Path,
-    known: [&[Proof]; 2],
+    known: [&[Authentication]; 2],
 ) -> io::Result<Server> {
     let mut command = on(core.map(|core| core..=core), "java");
     command.arg("-cp").arg(folder.join("*")).arg(folder.join("Server.java"));
@@ -255,13 +260,13 @@ pub(crate) fn californium(
         address.ok_or_else(|| io::Error::other(format!("an address is missing: {line}")))
     };
     let (plain, secure) = (field("coap=")?, field("coaps=")?);
-    let offer = |protection, address, proofs| {
+    let offer = |protection, address, authentications| {
         let target = |method| Target { address, method, path: &["load"], query: &[] };
-        Offer { protection, get: target(Code::GET), post: target(Code::POST), proofs }
+        Offer { protection, get: target(Code::GET), post: target(Code::POST), authentications }
     };
     let [raw, certified] = known;
     let offers = vec![
-        offer(Protection::Plain, plain, vec![Proof::Query(Vec::new()); sessions]),
+        offer(Protection::Plain, plain, vec![Authentication::Query(Vec::new()); sessions]),
         offer(Protection::PreSharedKey, secure, common(sessions)),
         offer(Protection::RawPublicKey, secure, raw.to_vec()),
         offer(Protection::Certificate, secure, certified.to_vec()),
@@ -282,8 +287,8 @@ pub(crate) fn echo(cores: RangeInclusive<usize>, sessions: usize) -> io::Result<
     let address = line.trim().strip_prefix("ready coap=").and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| io::Error::other("the echo does not start"))?;
     let get = Target { address, method: Code::GET, path: &[".well-known", "core"], query: &["href=/users"] };
-    let proofs = vec![Proof::Query(Vec::new()); sessions];
-    let offers = vec![Offer { protection: Protection::Plain, get, post: get, proofs }];
+    let authentications = vec![Authentication::Query(Vec::new()); sessions];
+    let offers = vec![Offer { protection: Protection::Plain, get, post: get, authentications }];
     Ok(Server { name: "echo", durable: false, offers, cores, process })
 }
 

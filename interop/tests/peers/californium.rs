@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use sixlock_dtls::{AlertDescription, Config, ConnectionId, Failure, Suite};
-use sixlock_interop::{CertifiedClient, CertifiedServer, Nat, Peer, Proof, Seen, Settings};
+use sixlock_interop::{Authentication, CertifiedClient, CertifiedServer, Nat, Peer, Seen, Settings};
 
 use crate::cases::{self, By, PATIENCE, Pair, config, credential};
 
@@ -114,8 +114,8 @@ const EPHEMERAL: [Suite; 3] = [Suite::EcdhePskAes128Ccm8, Suite::EcdhePskAes128C
 /// A peer that knows all of them.
 fn ephemeral_peer(server: Option<SocketAddr>) -> Peer {
     let credential = credential();
-    let proof = Proof::Shared(&credential);
-    start(&Settings { proof, suites: &EPHEMERAL, connection_id: None, server })
+    let authentication = Authentication::Shared(&credential);
+    start(&Settings { authentication, suites: &EPHEMERAL, connection_id: None, server })
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use sixlock_dtls::{Config, Failure, Suite, Suites};
 use sixlock_interop::{
-    Authority, CertifiedClient, CertifiedServer, Credential, Keys, Peer, Proof, Seen, Settings, TicketClient,
+    Authentication, Authority, CertifiedClient, CertifiedServer, Credential, Keys, Peer, Seen, Settings,
+    TicketClient,
 };
 
 /// Starts the program of a library.
@@ -90,12 +91,12 @@ impl Pair {
     pub(crate) fn peer(&self, server: Option<SocketAddr>, connection_id: Option<usize>) -> Peer {
         let (own, peer) = if server.is_none() { ("cloud", "device") } else { ("device", "cloud") };
         let authority = self.theirs.as_ref().unwrap_or(&self.ours);
-        let proof = match self.by {
-            By::SharedKeys => Proof::Shared(&self.credentials[1]),
-            By::Certificates => Proof::Certificate(authority, own),
-            By::RawPublicKeys => Proof::Raw(authority, own, peer),
+        let authentication = match self.by {
+            By::SharedKeys => Authentication::Shared(&self.credentials[1]),
+            By::Certificates => Authentication::Certificate(authority, own),
+            By::RawPublicKeys => Authentication::Raw(authority, own, peer),
         };
-        (self.start)(&Settings { proof, suites: &[self.suite], connection_id, server })
+        (self.start)(&Settings { authentication, suites: &[self.suite], connection_id, server })
     }
 }
 

@@ -23,7 +23,9 @@ use sixlock_interop::Authority;
 
 use crate::flood::Flooding;
 use crate::process::most_resident_bytes;
-use crate::{Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Proof, Target, Tell};
+use crate::{
+    Authentication, Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Target, Tell,
+};
 use crate::{enrol, posts};
 use connection::HttpServer;
 use idle::{Habit, Held, hold};
@@ -227,7 +229,7 @@ fn addresses(networks: &[[u8; 3]]) -> Vec<Ipv4Addr> {
 fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Noticed> {
     let Scene { cloud, server, token, credentials, fleet } = scene;
     let (server, token, from) = (&*server, &**token, &*addresses(&NETWORKS));
-    let proofs: Vec<Proof> = credentials.iter().map(Proof::from).collect();
+    let authentications: Vec<Authentication> = credentials.iter().map(Authentication::from).collect();
     let target = Target::cloud(cloud.coaps);
     let (mut noticed, stop) = (Noticed::default(), &AtomicBool::new(false));
     let (mut half_done, tried) = (Ok(0), &[const { AtomicUsize::new(0) }; 2]);
@@ -236,7 +238,7 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
             let held = [(Habit::SlowBody, plan.slow_bodies), (Habit::NeverReads, plan.unread)];
             let holding = [0, 1].map(|n| scope.spawn(move || hold(server, from, held[n], &tried[n], stop)));
             let feeds = scope.spawn(|| feeds::follow(server, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
-            let flood = scope.spawn(|| begin_handshakes(target, &proofs, plan, stop));
+            let flood = scope.spawn(|| begin_handshakes(target, &authentications, plan, stop));
             let end = Instant::now() + plan.limit;
             // The others come when all those are there, or were turned away.
             wait(plan.limit / 3, || tried[0].load(Ordering::Relaxed) >= plan.slow_bodies);
@@ -275,12 +277,17 @@ fn wait(limit: Duration, mut is: impl FnMut() -> bool) {
 }
 
 /// Handshakes that stop when the cookie was shown: for half of the time from one network, then from three. How many there were.
-fn begin_handshakes(target: Target, proofs: &[Proof], plan: &Plan, stop: &AtomicBool) -> io::Result<u64> {
+fn begin_handshakes(
+    target: Target,
+    authentications: &[Authentication],
+    plan: &Plan,
+    stop: &AtomicBool,
+) -> io::Result<u64> {
     let (half, rate) = (plan.half_done / 2, plan.half_done as f64 / plan.span.as_secs_f64());
     let mut shown = 0;
     for (networks, is_last) in [(&NETWORKS[..1], false), (&NETWORKS[..], true)] {
         let hosts = addresses(networks);
-        let mut flooding = Flooding::new(target, proofs, hosts.into_iter().cycle().take(half))?;
+        let mut flooding = Flooding::new(target, authentications, hosts.into_iter().cycle().take(half))?;
         let enough = AtomicBool::new(false);
         shown += thread::scope(|scope| {
             let flooding = scope.spawn(|| flooding.run(rate, &enough));

@@ -35,7 +35,7 @@ pub(crate) struct Refused {
 type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 /// By what a device proves who it is.
-enum Proof<'a> {
+enum Authentication<'a> {
     PreSharedKey {
         identity: &'a str,
         key: &'a [u8],
@@ -44,7 +44,7 @@ enum Proof<'a> {
     PublicKey(&'a KeyPair, Option<&'a [u8]>, &'a OwnKeys),
 }
 
-impl Proof<'_> {
+impl Authentication<'_> {
     /// What it shows in a handshake.
     fn handshake(&self) -> Box<Room> {
         Box::new(match self {
@@ -104,7 +104,7 @@ impl Client {
         key: &[u8],
         left: Option<&SessionState>,
     ) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::PreSharedKey { identity, key }, (left, None), None)
+        Self::begin(address, &Authentication::PreSharedKey { identity, key }, (left, None), None)
     }
 
     /// Connects, asks for a ticket, and resumes what is left of a session if the cloud does by the one that there is.
@@ -116,12 +116,17 @@ impl Client {
     ) -> Result<Self, Refused> {
         let ticket = Some(left.map_or(&[][..], |(_, ticket)| ticket));
         let left = left.map(|(left, _)| left);
-        Self::begin(address, &Proof::PreSharedKey { identity, key }, (left, ticket), None)
+        Self::begin(address, &Authentication::PreSharedKey { identity, key }, (left, ticket), None)
     }
 
     /// Connects with connection ids, so that it may [move](Self::moves).
     pub(crate) fn roam(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::PreSharedKey { identity, key }, (None, None), Some(ConnectionId::EMPTY))
+        Self::begin(
+            address,
+            &Authentication::PreSharedKey { identity, key },
+            (None, None),
+            Some(ConnectionId::EMPTY),
+        )
     }
 
     /// Connects by a public key, raw or in a certificate, to the cloud that has these.
@@ -131,20 +136,20 @@ impl Client {
         certificate: Option<&[u8]>,
         cloud: &OwnKeys,
     ) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::PublicKey(pair, certificate, cloud), (None, None), None)
+        Self::begin(address, &Authentication::PublicKey(pair, certificate, cloud), (None, None), None)
     }
 
     fn begin(
         address: SocketAddr,
-        proof: &Proof<'_>,
+        authentication: &Authentication<'_>,
         (left, ticket): (Option<&SessionState>, Option<&[u8]>),
         connection_id: Option<ConnectionId>,
     ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
         let mut rig = Rig::new(Soft, System);
-        let suites = proof.suites();
+        let suites = authentication.suites();
         let config = Config { retransmissions: RETRANSMISSIONS, connection_id, suites, ..Config::HOST };
-        let mut session = ClientSession::new(Some(proof.handshake()));
+        let mut session = ClientSession::new(Some(authentication.handshake()));
         match ticket {
             None => session.connect(&mut rig.cx(), &config, left),
             Some(ticket) => session.connect_by_ticket(&mut rig.cx(), &config, left, ticket),
@@ -156,8 +161,8 @@ impl Client {
             let event = session.poll_event();
             match event {
                 Some(Event::Work(work)) => {
-                    let answer = match (work, proof) {
-                        (Work::Task(task), Proof::PublicKey(pair, _, cloud)) => {
+                    let answer = match (work, authentication) {
+                        (Work::Task(task), Authentication::PublicKey(pair, _, cloud)) => {
                             let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
                             let trusted = Trusted {
                                 raw_public_keys: &[*cloud.public_key()],
@@ -172,9 +177,9 @@ impl Client {
                         }
                         _ => None,
                     };
-                    let completion = match (&answer, proof) {
+                    let completion = match (&answer, authentication) {
                         (Some(answer), _) => Completion::Task(answer),
-                        (None, Proof::PreSharedKey { identity, key }) => {
+                        (None, Authentication::PreSharedKey { identity, key }) => {
                             Completion::Psk { identity: identity.as_bytes(), key }
                         }
                         (None, _) => panic!("the cloud asks for another proof"),
