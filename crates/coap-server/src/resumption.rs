@@ -2,7 +2,7 @@
 
 use sixlock_base::Duration;
 use sixlock_dtls::SESSION_ID;
-use sixlock_endpoint::{Kept, LONGEST_KEPT, Shard};
+use sixlock_endpoint::{MAX_SESSION_RECORD, SessionUpdate, Shard};
 use sixlock_telemetry::{Clock, Event, Events};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -80,15 +80,15 @@ impl ResumptionWriter {
 
     /// Returns the next record to be saved; if a session is forgotten, its id.
     fn next(&self, machine: &mut Machine) -> Option<(Record, Option<[u8; SESSION_ID]>)> {
-        let mut out = Zeroizing::new([0; LONGEST_KEPT]);
+        let mut out = Zeroizing::new([0; MAX_SESSION_RECORD]);
         let (endpoint, mut cx) = machine.endpoint();
-        match endpoint.poll_kept(&mut cx, &mut out)? {
-            Kept::Resumable { len, left, .. } => {
+        match endpoint.poll_session_update(&mut cx, &mut out)? {
+            SessionUpdate::Resumable { len, left, .. } => {
                 let until = (self.clock)().saturating_add(i64::from(left.millis()));
                 let state = Zeroizing::new(out.get(..len)?.to_vec());
                 Some((SessionRecord::Resumable { until, state }, None))
             }
-            Kept::Forgotten { id } => Some((SessionRecord::Forgotten { id }, Some(id))),
+            SessionUpdate::Forgotten { id } => Some((SessionRecord::Forgotten { id }, Some(id))),
         }
     }
 }
@@ -96,7 +96,7 @@ impl ResumptionWriter {
 /// Restores a session that can be resumed until `until`, at the machine that it belongs to now: there may be another number of shards
 /// than when its state was saved. Returns `None` if its time is up by `now`, or if the state is malformed.
 fn restore(machines: &mut [Machine], shard: &Shard, (until, now): (i64, i64), state: &[u8]) -> Option<()> {
-    let id = Kept::session_id(state)?;
+    let id = SessionUpdate::session_id(state)?;
     let left = Some(until.saturating_sub(now)).filter(|left| *left > 0)?;
     // More than an endpoint keeps a state for counts as that much.
     let left = Duration::from_millis(u32::try_from(left).unwrap_or(u32::MAX));

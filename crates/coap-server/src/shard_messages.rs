@@ -1,7 +1,7 @@
 //! What a shard does for others, and what it gets from them.
 
 use sixlock_dtls::SESSION_ID;
-use sixlock_endpoint::{LONGEST_KEPT, Transport};
+use sixlock_endpoint::{MAX_SESSION_RECORD, Transport};
 use zeroize::Zeroizing;
 
 use crate::directory::Directory;
@@ -47,7 +47,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
 
 /// Returns the state of the session with this id, if it can be resumed.
 fn state_of(machine: &mut Machine, id: &[u8; SESSION_ID]) -> Option<SessionState> {
-    let mut state = Zeroizing::new([0; LONGEST_KEPT]);
+    let mut state = Zeroizing::new([0; MAX_SESSION_RECORD]);
     let (endpoint, mut cx) = machine.endpoint();
     let (length, left) = endpoint.lend(&mut cx, id, &mut state)?;
     Some((Zeroizing::new(state.get(..length)?.to_vec()), left))

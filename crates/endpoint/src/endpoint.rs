@@ -8,7 +8,7 @@ use crate::id::{AuthenticationMethod, PeerId, RequestId, SessionId, Transport};
 use crate::plain::Plain;
 use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::Event;
-use crate::session_record::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
+use crate::session_record::{MARK_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
 use crate::tickets::TicketKeys;
 use crate::{Address, Config, Storage};
 
@@ -216,7 +216,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         }
     }
 
-    /// Has [`Endpoint::poll_kept`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be
+    /// Has [`Endpoint::poll_session_update`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be
     /// resumed only if `secret` is the one that it was kept with: by it, keys are told apart.
     pub fn keep(&mut self, secret: &[u8; MARK_SECRET]) {
         self.secure.session_cache.tell(secret);
@@ -225,15 +225,15 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     /// What is to be kept now of the sessions that can be resumed, so that their clients can resume them also with the endpoint
     /// that comes after this one; nothing unless [`Endpoint::keep`] was called. It stands in `out`, and is as secret as the
     /// keys of its session. Of those that make room, or whose time is up, nothing is told.
-    pub fn poll_kept<E, N>(
+    pub fn poll_session_update<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        out: &mut [u8; LONGEST_KEPT],
-    ) -> Option<Kept> {
-        self.secure.session_cache.poll_kept(cx.now, out)
+        out: &mut [u8; MAX_SESSION_RECORD],
+    ) -> Option<SessionUpdate> {
+        self.secure.session_cache.poll_session_update(cx.now, out)
     }
 
-    /// Takes back what [`Endpoint::poll_kept`] wrote, by which a session can be resumed for what is `left` of its time. It has
+    /// Takes back what [`Endpoint::poll_session_update`] wrote, by which a session can be resumed for what is `left` of its time. It has
     /// to be the newest that was kept of it. The one put in or used longest ago makes room.
     pub fn restore<E, N>(
         &mut self,
@@ -255,7 +255,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         &self,
         cx: &mut Cx<'_, C, E, N>,
         id: &[u8; SESSION_ID],
-        out: &mut [u8; LONGEST_KEPT],
+        out: &mut [u8; MAX_SESSION_RECORD],
     ) -> Option<(usize, Duration)> {
         self.secure.session_cache.lend(cx.now, id, out)
     }

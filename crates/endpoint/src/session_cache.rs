@@ -7,7 +7,7 @@ use sixlock_dtls::{SESSION_ID, SessionState};
 
 use crate::id::AuthenticationMethod;
 use crate::session_record::{
-    Kept, KeyFingerprint, LONGEST_KEPT, MARK_SECRET, Malformed, Name, SessionRecord,
+    KeyFingerprint, MARK_SECRET, MAX_SESSION_RECORD, Malformed, Name, SessionRecord, SessionUpdate,
 };
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
@@ -37,17 +37,25 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// Writes what is left of a session that this was not told of, or names one that is forgotten.
-    pub(crate) fn poll_kept(&mut self, now: Instant, out: &mut [u8; LONGEST_KEPT]) -> Option<Kept> {
+    pub(crate) fn poll_session_update(
+        &mut self,
+        now: Instant,
+        out: &mut [u8; MAX_SESSION_RECORD],
+    ) -> Option<SessionUpdate> {
         loop {
             let slot = self.kept.take_marked(Queue::Event)?;
             let Some(left) = self.kept.get(slot) else { continue };
             let Ok(id) = Name::try_from(left.resumption.session_id()) else { continue };
             let Some(until) = left.until else {
                 self.kept.remove(slot);
-                return Some(Kept::Forgotten { id });
+                return Some(SessionUpdate::Forgotten { id });
             };
             if !now.has_reached(until) {
-                return Some(Kept::Resumable { id, len: left.to_bytes(out), left: until.since(now) });
+                return Some(SessionUpdate::Resumable {
+                    id,
+                    len: left.to_bytes(out),
+                    left: until.since(now),
+                });
             }
         }
     }
@@ -57,14 +65,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         &self,
         now: Instant,
         id: &Name,
-        out: &mut [u8; LONGEST_KEPT],
+        out: &mut [u8; MAX_SESSION_RECORD],
     ) -> Option<(usize, Duration)> {
         let left = self.kept.get(self.kept.find(id)?)?;
         let until = left.until.filter(|until| !now.has_reached(*until))?;
         Some((left.to_bytes(out), until.since(now)))
     }
 
-    /// Takes back what [`SessionCache::poll_kept`] wrote.
+    /// Takes back what [`SessionCache::poll_session_update`] wrote.
     pub(crate) fn restore(&mut self, now: Instant, bytes: &[u8], left: Duration) -> Result<(), Malformed> {
         // What a ticket holds has the same form, but names no session of ours.
         let is_named = |left: &SessionRecord<_>| left.resumption.session_id().len() == SESSION_ID;

@@ -25,15 +25,15 @@ pub(crate) struct SessionRecord<I> {
     pub(crate) until: Option<Instant>,
 }
 
-/// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
-pub const LONGEST_KEPT: usize = 1 + size_of::<KeyFingerprint>() + 1 + MAX_IDENTITY + SESSION_STATE;
+/// The longest of what [`Endpoint::poll_session_update`](crate::Endpoint::poll_session_update) writes, in bytes.
+pub const MAX_SESSION_RECORD: usize = 1 + size_of::<KeyFingerprint>() + 1 + MAX_IDENTITY + SESSION_STATE;
 
 /// The length of the secret by which keys are told apart, in bytes.
 pub const MARK_SECRET: usize = 32;
 
 /// What is to be kept, where it outlives the endpoint, of the sessions that can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum SessionUpdate {
     /// The session with this id can be resumed.
     Resumable {
         /// Its id.
@@ -50,12 +50,12 @@ pub enum Kept {
     },
 }
 
-/// These bytes were not written by [`Endpoint::poll_kept`](crate::Endpoint::poll_kept).
+/// These bytes were not written by [`Endpoint::poll_session_update`](crate::Endpoint::poll_session_update).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-impl Kept {
-    /// The id of the session of which [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) wrote this.
+impl SessionUpdate {
+    /// The id of the session of which [`Endpoint::poll_session_update`](crate::Endpoint::poll_session_update) wrote this.
     pub fn session_id(kept: &[u8]) -> Option<[u8; SESSION_ID]> {
         let left = SessionRecord::<Inline<MAX_IDENTITY>>::from_bytes(kept)?;
         left.resumption.session_id().try_into().ok()
@@ -64,7 +64,7 @@ impl Kept {
 
 impl<I: ByteStore> SessionRecord<I> {
     /// Writes how its client proves itself, what tells its key, its identity behind its length, and what dtls keeps.
-    pub(crate) fn to_bytes(&self, out: &mut [u8; LONGEST_KEPT]) -> usize {
+    pub(crate) fn to_bytes(&self, out: &mut [u8; MAX_SESSION_RECORD]) -> usize {
         let identity = self.identity.bytes();
         let mut resumption = [0; SESSION_STATE];
         let length = self.resumption.to_bytes(&mut resumption);

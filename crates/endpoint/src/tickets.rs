@@ -5,12 +5,12 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag, wipe};
 use sixlock_dtls::OptionalPart;
 
-use crate::session_record::{LONGEST_KEPT, SessionRecord};
+use crate::session_record::{MAX_SESSION_RECORD, SessionRecord};
 
 /// The length of what a key of tickets is made of, in bytes: its name and itself.
 pub const TICKET_KEY: usize = NAME + AES_128_KEY;
 /// The longest ticket of an endpoint, in bytes.
-pub(crate) const LONGEST_TICKET: usize = NAME + NONCE + TIME + LONGEST_KEPT + TAG.len();
+pub(crate) const LONGEST_TICKET: usize = NAME + NONCE + TIME + MAX_SESSION_RECORD + TAG.len();
 
 /// It tells a key from the few others there may be; what it seals proves the rest.
 const NAME: usize = 4;
@@ -132,7 +132,7 @@ impl<C: Crypto> Tickets<C> {
         let named = |key: &&Key<C>| key.name == *name;
         let current = self.current.as_ref().filter(named);
         let key = current.or(self.previous.as_ref().filter(named))?;
-        let mut room = [0; TIME + LONGEST_KEPT];
+        let mut room = [0; TIME + MAX_SESSION_RECORD];
         let (sealed, state) = (state, room.get_mut(..state.len())?);
         state.copy_from_slice(sealed);
         let nonce = CcmNonce::Thirteen(nonce);

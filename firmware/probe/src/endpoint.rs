@@ -6,7 +6,7 @@ use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Event, InPlace, Kept, LONGEST_KEPT, AuthenticationMethod, Transport};
+use sixlock_endpoint::{Config, Event, InPlace, SessionUpdate, MAX_SESSION_RECORD, AuthenticationMethod, Transport};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
@@ -36,14 +36,14 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
             }
         }
         1 => {
-            let mut kept = io::bytes::<LONGEST_KEPT>();
+            let mut kept = io::bytes::<MAX_SESSION_RECORD>();
             endpoint.keep(&io::bytes());
             let left = Duration::from_secs(u32::from(io::byte()));
             io::write(&[
                 endpoint.restore(cx, &kept, left).is_ok().into(),
                 endpoint.forget(&io::bytes()).into(),
             ]);
-            if let Some(Kept::Resumable { len, .. }) = endpoint.poll_kept(cx, &mut kept) {
+            if let Some(SessionUpdate::Resumable { len, .. }) = endpoint.poll_session_update(cx, &mut kept) {
                 io::write(kept.get(..len).unwrap_or_default());
             }
         }

@@ -14,8 +14,8 @@ use sixlock_dtls::{
     SessionState,
 };
 use sixlock_endpoint::{
-    Config, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError, SessionId,
-    Storage, Transport,
+    Config, Endpoint, Event, InPlace, MARK_SECRET, MAX_SESSION_RECORD, RequestId, RespondError, SessionId,
+    SessionUpdate, Storage, Transport,
 };
 use sixlock_testing::{Random, Rig};
 
@@ -324,14 +324,14 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 }
             }
         }
-        let mut kept = [0; LONGEST_KEPT];
-        while let Some(change) = self.server.poll_kept(&mut self.rig.at(self.now), &mut kept) {
+        let mut kept = [0; MAX_SESSION_RECORD];
+        while let Some(change) = self.server.poll_session_update(&mut self.rig.at(self.now), &mut kept) {
             let disk = self.disk.as_mut().unwrap();
             match change {
-                Kept::Resumable { id, len, left } => {
+                SessionUpdate::Resumable { id, len, left } => {
                     disk.insert(id, (kept[..len].to_vec(), self.now + left));
                 }
-                Kept::Forgotten { id } => {
+                SessionUpdate::Forgotten { id } => {
                     disk.remove(&id);
                 }
             }

@@ -15,7 +15,7 @@ pub const LONGEST_STATE: usize = 1_280;
 /// The longest record, in bytes: until when, and how many bytes follow.
 pub(super) const LONGEST: usize = 1 + 8 + 2 + LONGEST_STATE;
 
-const _: () = assert!(sixlock_endpoint::LONGEST_KEPT <= LONGEST_STATE);
+const _: () = assert!(sixlock_endpoint::MAX_SESSION_RECORD <= LONGEST_STATE);
 
 /// A change of the state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
