@@ -9,7 +9,7 @@ use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
 use crate::id::{AuthenticationMethod, SessionId, Stage};
-use crate::secure::{Client, Path, Peer, Secure, Untold};
+use crate::secure::{Client, Path, Peer, PendingEvents, Secure};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Endpoint, OnHeap, Shard};
@@ -104,7 +104,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
     ) -> Option<Suspension<A>> {
         let place = self.shard?.place(slot);
         let is_meant = |peer: &&Peer<_, _, _, X>| {
-            peer.serial == serial && peer.stage == Some(Stage::Connected) && peer.untold.is_empty()
+            peer.serial == serial && peer.stage == Some(Stage::Connected) && peer.pending.is_empty()
         };
         self.sessions.get(slot).filter(is_meant)?;
         let idle = self.sessions.idle(slot, now)?;
@@ -172,7 +172,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             client: Client::of_session(identity, method, kept),
             path: Path::PROVED,
             traffic: X::new(),
-            untold: Untold::default(),
+            pending: PendingEvents::default(),
         };
         // What it has answered is not written down.
         if roams {

@@ -4,7 +4,7 @@ use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Listen, ServerSession, listen};
 
-use super::{Client, Parted, Path, Peer, Secure, Untold};
+use super::{Client, Parted, Path, Peer, PendingEvents, Secure};
 use crate::id::{SessionId, Stage};
 use crate::prefixes::network;
 use crate::table::{Slot, Table};
@@ -78,7 +78,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             client: Client::default(),
             path: Path::PROVED,
             traffic: X::new(),
-            untold: Untold::default(),
+            pending: PendingEvents::default(),
         };
         let slot = self.sessions.insert((from, Stage::Handshake), peer, cx.now)?;
         self.handshakes += 1;

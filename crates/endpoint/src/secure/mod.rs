@@ -25,7 +25,7 @@ use crate::{Address, Config, Shard, Storage};
 pub(crate) use client::Client;
 pub(crate) use path::{AMPLIFICATION, Path};
 use peer::{End, Happened};
-pub(crate) use peer::{Peer, Untold};
+pub(crate) use peer::{Peer, PendingEvents};
 
 /// So many times the server waits for a client in vain, where places are scarce, and sends its flight again; the next time it gives
 /// the place to another: some half a minute after the handshake made progress last.
@@ -209,16 +209,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
                     peer.client.identify(identity, AuthenticationMethod::PreSharedKey);
-                    peer.untold.work = true;
+                    peer.pending.work = true;
                 }
-                Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.untold.work = true,
+                Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.pending.work = true,
                 Some(sixlock_dtls::Event::Work(Work::Session { id })) => {
                     let name = Name::try_from(id).ok();
                     self.look_for(cx, slot, name);
                 }
                 Some(sixlock_dtls::Event::Work(Work::Ticket)) => self.give_ticket(cx, slot),
                 Some(sixlock_dtls::Event::Connected) => {
-                    peer.untold.connected = true;
+                    peer.pending.connected = true;
                     if let Some(name) = peer.client.kept() {
                         self.session_cache.touch(&name, cx.now);
                     } else if let Some(resumption) = peer.session.session_state() {
@@ -229,7 +229,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     self.sessions.touch(slot, cx.now);
                 }
                 Some(sixlock_dtls::Event::Closed) => {
-                    peer.untold.end = Some(End::Closed);
+                    peer.pending.end = Some(End::Closed);
                     self.enter(slot, None);
                 }
                 Some(sixlock_dtls::Event::Failed(failure)) => {
@@ -238,11 +238,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     if let (Failure::Alert(_), Some(name)) = (failure, peer.client.kept()) {
                         self.session_cache.remove(&name);
                     }
-                    peer.untold.end = Some(End::Failed(failure));
+                    peer.pending.end = Some(End::Failed(failure));
                     self.enter(slot, None);
                 }
                 None => {
-                    let told = peer.untold.is_empty() && !peer.traffic.has_notified();
+                    let told = peer.pending.is_empty() && !peer.traffic.has_notified();
                     let deadline = peer.deadline();
                     self.sessions.set_deadline(slot, deadline, cx.now);
                     self.sessions.mark(slot, Queue::Transmit);
@@ -297,7 +297,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 self.sessions.mark(slot, Queue::Transmit);
                 return Some((address, len));
             }
-            if peer.stage.is_none() && peer.untold.is_empty() {
+            if peer.stage.is_none() && peer.pending.is_empty() {
                 self.remove(slot);
             }
         }
@@ -315,7 +315,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let slot = self.sessions.take_marked(Queue::Event)?;
             let Some(peer) = self.sessions.get_mut(slot) else { continue };
             let notified = peer.traffic.poll_notified().map(Happened::Notified);
-            if let Some(happened) = notified.or_else(|| peer.untold.take()) {
+            if let Some(happened) = notified.or_else(|| peer.pending.take()) {
                 break (slot, happened);
             }
         };

@@ -32,12 +32,12 @@ pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) client: Client<S::Identity>,
     pub(crate) path: Path,
     pub(crate) traffic: X,
-    pub(crate) untold: Untold,
+    pub(crate) pending: PendingEvents,
 }
 
 /// What happened to a session and was not told yet, in the order it is told.
 #[derive(Default)]
-pub(crate) struct Untold {
+pub(crate) struct PendingEvents {
     pub(super) work: bool,
     /// Another shard is to be asked.
     pub(super) elsewhere: Option<u16>,
@@ -58,7 +58,7 @@ pub(super) enum Happened {
     End(End),
 }
 
-impl Untold {
+impl PendingEvents {
     pub(super) fn take(&mut self) -> Option<Happened> {
         if core::mem::take(&mut self.work) {
             return Some(Happened::Work);

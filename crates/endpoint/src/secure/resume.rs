@@ -27,17 +27,17 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let Some(peer) = self.sessions.get_mut(slot) else { return };
         if let Some((name, identity, method)) = name.and_then(|name| self.session_cache.find(&name)) {
             peer.client.name(identity, method, Some(name));
-            peer.untold.work = true;
+            peer.pending.work = true;
         } else if let (Some(own), Some(name)) = (own, name)
             && let shard = own.of_session(&name)
             && shard != own.number()
         {
             peer.client.name_elsewhere(name);
-            peer.untold.elsewhere = Some(shard);
+            peer.pending.elsewhere = Some(shard);
         } else if let Some(opened) = presented(cx, &self.tickets, &self.session_cache, &peer.session) {
             let opened: OpenedTicket<S::Identity> = opened;
             peer.client.name(opened.left.identity.bytes(), opened.left.method, None);
-            peer.untold.work = true;
+            peer.pending.work = true;
         } else {
             // It has just asked.
             let _ = answer_hello(cx, own, promise(&self.tickets), peer, None);
@@ -133,7 +133,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let named = peer.client.named();
         if let Some((name, identity, method)) = named.and_then(|name| self.session_cache.find(&name)) {
             peer.client.name(identity, method, Some(name));
-            peer.untold.work = true;
+            peer.pending.work = true;
         } else {
             let _ = answer_hello(cx, own, promise(&self.tickets), peer, None);
         }
