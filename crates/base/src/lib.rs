@@ -22,7 +22,7 @@ pub use counters::{Counter, Counters};
 pub use entropy::Entropy;
 pub use new::{Array, New};
 pub use nv::{Nv, NvError, NvSlot};
-pub use packet::{Packet, Room};
+pub use packet::{BufferFull, Packet};
 pub use security::{
     AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,
     Unauthenticated,

@@ -4,7 +4,7 @@ use crate::Array;
 
 /// There was not enough room before or behind a packet, or not enough bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room;
+pub struct BufferFull;
 
 /// A packet kept somewhere inside a buffer `B`, such as `[u8; 1280]`, so that lower
 /// layers can put headers before it and trailers behind it without moving it.
@@ -61,16 +61,16 @@ impl<B: Array<u8>> Packet<B> {
     }
 
     /// Grows the packet by `n` bytes at its front and lends them, with whatever they held.
-    pub fn push_front(&mut self, n: usize) -> Result<&mut [u8], Room> {
-        let start = self.headroom().checked_sub(n).ok_or(Room)?;
+    pub fn push_front(&mut self, n: usize) -> Result<&mut [u8], BufferFull> {
+        let start = self.headroom().checked_sub(n).ok_or(BufferFull)?;
         self.start = start as u16;
         Ok(&mut self.buffer.as_mut()[start..start + n])
     }
 
     /// Grows the packet by `n` bytes at its end and lends them, with whatever they held.
-    pub fn push_back(&mut self, n: usize) -> Result<&mut [u8], Room> {
+    pub fn push_back(&mut self, n: usize) -> Result<&mut [u8], BufferFull> {
         if n > self.tailroom() {
-            return Err(Room);
+            return Err(BufferFull);
         }
         let end = self.end as usize;
         self.end += n as u16;
@@ -78,15 +78,15 @@ impl<B: Array<u8>> Packet<B> {
     }
 
     /// Appends `bytes`.
-    pub fn extend(&mut self, bytes: &[u8]) -> Result<(), Room> {
+    pub fn extend(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
         self.push_back(bytes.len())?.copy_from_slice(bytes);
         Ok(())
     }
 
     /// Drops `n` bytes at the front.
-    pub fn trim_front(&mut self, n: usize) -> Result<(), Room> {
+    pub fn trim_front(&mut self, n: usize) -> Result<(), BufferFull> {
         if n > self.len() {
-            return Err(Room);
+            return Err(BufferFull);
         }
         self.start += n as u16;
         Ok(())
@@ -123,12 +123,12 @@ mod tests {
         packet.push_front(2).unwrap().copy_from_slice(b"<<");
         packet.extend(b">>").unwrap();
         assert_eq!(packet.bytes(), b"<<load>>");
-        assert_eq!(packet.push_front(3), Err(Room));
-        assert_eq!(packet.push_back(7), Err(Room));
+        assert_eq!(packet.push_front(3), Err(BufferFull));
+        assert_eq!(packet.push_back(7), Err(BufferFull));
         packet.trim_front(2).unwrap();
         packet.truncate(4);
         assert_eq!(packet.bytes(), b"load");
-        assert_eq!(packet.trim_front(5), Err(Room));
+        assert_eq!(packet.trim_front(5), Err(BufferFull));
         assert_eq!((packet.headroom(), packet.tailroom()), (4, 8));
     }
 }
