@@ -19,7 +19,7 @@ use sixlock_endpoint::{Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY,
 use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
-type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
+type ClientHandshake = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 const NOW: Instant = Instant::from_millis(7);
 const SERVER_SECRET: [u8; 32] = [2; 32];
@@ -113,8 +113,8 @@ impl World {
     /// A handshake of `client` from address `n`, which offers these suites: whether it connects. It keeps what is left of its
     /// session.
     fn connects(&mut self, n: usize, suites: Suites, client: &mut Client) -> bool {
-        let mut session = ClientSession::<Soft, Option<Box<Room>>, Ticketed>::new(Some(Box::new(
-            Room::with(credentials(None)),
+        let mut session = ClientSession::<Soft, Option<Box<ClientHandshake>>, Ticketed>::new(Some(Box::new(
+            ClientHandshake::with(credentials(None)),
         )));
         let config = Dtls { suites, ..Dtls::HOST };
         let (left, cx) = (client.resumption.as_ref(), &mut self.far.at(NOW));

@@ -20,7 +20,7 @@ use sixlock_endpoint::{
 use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
-type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
+type ClientHandshake = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 const DAY: u32 = 86_400;
 const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
@@ -86,8 +86,9 @@ impl World {
     fn connects(&mut self, n: usize) -> bool {
         let Self { now, rig, server, keys, client, left, ticket, lifetime, connected, asked, .. } = self;
         let before = rig.count(Counter::DtlsResumptions);
-        let mut session =
-            ClientSession::<Soft, Option<Box<Room>>, Ticketed>::new(Some(Box::new(Room::new())));
+        let mut session = ClientSession::<Soft, Option<Box<ClientHandshake>>, Ticketed>::new(Some(Box::new(
+            ClientHandshake::new(),
+        )));
         session.connect_by_ticket(&mut client.at(*now), &Dtls::HOST, left.as_ref(), ticket);
         let mut datagram = [0; 2048];
         loop {

@@ -28,7 +28,7 @@ pub(crate) struct Writer<'a>(pub(crate) &'a mut [u8]);
 
 impl Writer<'_> {
     pub(crate) fn put<const N: usize>(&mut self, field: [u8; N]) -> Result<(), Error> {
-        let (place, rest) = core::mem::take(&mut self.0).split_first_chunk_mut().ok_or(Error::Room)?;
+        let (place, rest) = core::mem::take(&mut self.0).split_first_chunk_mut().ok_or(Error::BufferFull)?;
         *place = field;
         self.0 = rest;
         Ok(())

@@ -40,5 +40,5 @@ pub enum Error {
     /// Security of version 2003, whose format is another and which is withdrawn.
     LegacySecurity,
     /// The buffer is too small for the header.
-    Room,
+    BufferFull,
 }

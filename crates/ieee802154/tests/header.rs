@@ -28,7 +28,7 @@ fn is_written_as(header: Header, frame: &[u8], len: usize) {
     let mut out = [0; 64];
     assert_eq!(header.emit(&mut out), Ok(len));
     assert_eq!(out[..len], frame[..len]);
-    assert_eq!(header.emit(&mut out[..len - 1]), Err(Error::Room));
+    assert_eq!(header.emit(&mut out[..len - 1]), Err(Error::BufferFull));
     for short in 0..len {
         assert_eq!(Header::parse(&frame[..short]), Err(Error::Truncated));
     }

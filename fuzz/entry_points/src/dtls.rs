@@ -146,8 +146,8 @@ pub(crate) fn handshake(first: u8) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     }
 }
 
-type Room = Option<Box<Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>>>;
-pub(crate) type Client = ClientSession<Soft, Room, Ticketed>;
+type ClientHandshake = Option<Box<Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>>>;
+pub(crate) type Client = ClientSession<Soft, ClientHandshake, Ticketed>;
 
 /// Gives a client its key when it asks for it, and polls until it has nothing to say.
 pub(crate) fn drain_client(client: &mut Client, rig: &mut Rig) -> Vec<Vec<u8>> {
@@ -168,7 +168,7 @@ struct Pair {
     here: Rig,
     there: Rig,
     client: Client,
-    server: Option<ServerSession<Soft, Room, Ticketed>>,
+    server: Option<ServerSession<Soft, ClientHandshake, Ticketed>>,
     /// Whether sessions have tickets.
     tickets: bool,
     reply: Option<Vec<u8>>,

@@ -32,7 +32,7 @@ pub(crate) struct Refused {
     pub(crate) heard: BTreeSet<(u8, usize)>,
 }
 
-type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
+type ClientHandshake = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 /// By what a device proves who it is.
 enum Authentication<'a> {
@@ -46,7 +46,7 @@ enum Authentication<'a> {
 
 impl Authentication<'_> {
     /// What it shows in a handshake.
-    fn handshake(&self) -> Box<Room> {
+    fn handshake(&self) -> Box<ClientHandshake> {
         Box::new(match self {
             Self::PreSharedKey { .. } => Handshake::new(),
             Self::PublicKey(pair, certificate, _) => {
@@ -77,7 +77,7 @@ impl Authentication<'_> {
 /// A device with a session.
 pub(crate) struct Client {
     socket: UdpSocket,
-    session: ClientSession<Soft, Option<Box<Room>>, Ticketed>,
+    session: ClientSession<Soft, Option<Box<ClientHandshake>>, Ticketed>,
     rig: Rig<Soft, System>,
     /// What is left of the session when it is over.
     pub(crate) left: Option<SessionState>,

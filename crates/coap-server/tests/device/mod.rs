@@ -16,12 +16,12 @@ const WAIT: Duration = Duration::from_millis(100);
 /// How often, before a test fails.
 const TRIES: usize = 1_200;
 
-type Room = Box<Handshake<SmallKeys, FeaturesOf<Client<Plain>>>>;
+type ClientHandshake = Box<Handshake<SmallKeys, FeaturesOf<Client<Plain>>>>;
 
 /// A device with a session.
 pub(crate) struct Device {
     socket: UdpSocket,
-    session: ClientSession<SmallKeys, Option<Room>, Plain>,
+    session: ClientSession<SmallKeys, Option<ClientHandshake>, Plain>,
     context: HostContext,
     id: u16,
 }
