@@ -39,7 +39,7 @@ pub struct Ipsec<
     outbound: [Slot<Outbound<T, K::Lifetime>>; ASSOCIATIONS],
     inbound: [Slot<Inbound<T, K::Lifetime, WINDOW>>; ASSOCIATIONS],
     replaced: K::Replaced<T, WINDOW>,
-    news: K::News,
+    notifications: K::Notifications,
 }
 
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K: Keying> New
@@ -62,7 +62,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             outbound: [const { Slot::Empty }; ASSOCIATIONS],
             inbound: [const { Slot::Empty }; ASSOCIATIONS],
             replaced: K::Replaced::EMPTY,
-            news: K::News::NEW,
+            notifications: K::Notifications::NEW,
         }
     }
 
@@ -108,7 +108,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let result = self.apply(cx, buffer);
         if let Err(error) = result {
             cx.counters.count(error.counter());
-            self.news.note_refusal(Refusal::Outbound(error));
+            self.notifications.note_refusal(Refusal::Outbound(error));
         }
         result
     }
@@ -129,8 +129,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             None => return Err(OutboundError::NoPolicy),
             Some(Action::Bypass) => return Ok(()),
             Some(Action::Protect(protection)) => protection,
-            Some(Action::Acquire) if K::News::IS_HEARD => {
-                self.news.note_missing(flow);
+            Some(Action::Acquire) if K::Notifications::IS_HEARD => {
+                self.notifications.note_missing(flow);
                 return Err(OutboundError::NoAssociation);
             }
             Some(_) => return Err(OutboundError::Discarded),
@@ -156,13 +156,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<(), OutboundError> {
         let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
         let Some(outbound) = place else { return Err(OutboundError::Discarded) };
-        self.news.note_stage(outbound.association.lifetime.check(&mut outbound.usage, cx.now));
+        self.notifications.note_stage(outbound.association.lifetime.check(&mut outbound.usage, cx.now));
         if !K::Lifetime::is_alive(&outbound.usage) {
             return Err(OutboundError::Expired);
         }
         let number = outbound.number(cx.nv)?;
         let Association { spi, extended, ref lifetime, ref transform, .. } = outbound.association;
-        self.news.note_stage(lifetime.count(&mut outbound.usage, buffer.len(), cx.now));
+        self.notifications.note_stage(lifetime.count(&mut outbound.usage, buffer.len(), cx.now));
         let mode = outbound.association.mode();
         transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, buffer)
     }
@@ -180,7 +180,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let result = self.open(cx.crypto, cx.now, buffer, len);
         if let Err(error) = result {
             cx.counters.count(error.counter());
-            self.news.note_refusal(Refusal::Inbound(error));
+            self.notifications.note_refusal(Refusal::Inbound(error));
         }
         result
     }
@@ -197,7 +197,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             None => InboundError::HeaderChain,
         };
         cx.counters.count(Counter::IpsecPolicyViolated);
-        self.news.note_refusal(Refusal::Inbound(reason));
+        self.notifications.note_refusal(Refusal::Inbound(reason));
         false
     }
 
@@ -245,7 +245,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             None => return Err(InboundError::NoPolicy),
             Some(Action::Bypass) => &[None; NESTED],
             Some(Action::Protect(protection)) => &protection.inbound,
-            Some(Action::Acquire) if K::News::IS_HEARD => return Err(InboundError::WrongAssociation),
+            Some(Action::Acquire) if K::Notifications::IS_HEARD => {
+                return Err(InboundError::WrongAssociation);
+            }
             Some(_) => return Err(InboundError::Discarded),
         };
         // A packet is let in if it came under exactly the associations that its policy names
@@ -284,7 +286,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             None => keying::find(self.replaced.places(), |old| old.is(protocol, spi, &address)),
         };
         let Some((id, inbound)) = entry else { return Err(InboundError::NoAssociation) };
-        self.news.note_stage(inbound.association.lifetime.check(&mut inbound.usage, now));
+        self.notifications.note_stage(inbound.association.lifetime.check(&mut inbound.usage, now));
         if !K::Lifetime::is_alive(&inbound.usage) {
             return Err(InboundError::Expired);
         }
@@ -300,7 +302,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             inbound.accept(number);
         }
         let lifetime = &inbound.association.lifetime;
-        self.news.note_stage(lifetime.count(&mut inbound.usage, payload.len(), now));
+        self.notifications.note_stage(lifetime.count(&mut inbound.usage, payload.len(), now));
         if next_header == next_header::NONE && protocol == Protocol::Esp {
             return Err(InboundError::Dummy);
         }

@@ -16,7 +16,7 @@ pub trait Keying {
     type Replaced<T, const WINDOW: usize>: Table<Replaced<T, Self::Lifetime, WINDOW>>;
 
     /// What [`Ipsec::poll_event`](crate::Ipsec::poll_event) needs to know.
-    type News: Notify;
+    type Notifications: Notify;
 }
 
 /// Keys come from configuration. Associations last as long as their host does.
@@ -31,13 +31,13 @@ pub struct Automated<const REPLACED: usize>;
 impl Keying for Manual {
     type Lifetime = ();
     type Replaced<T, const WINDOW: usize> = [Slot<Replaced<T, (), WINDOW>>; 0];
-    type News = ();
+    type Notifications = ();
 }
 
 impl<const REPLACED: usize> Keying for Automated<REPLACED> {
     type Lifetime = Lifetime;
     type Replaced<T, const WINDOW: usize> = [Slot<Replaced<T, Lifetime, WINDOW>>; REPLACED];
-    type News = News;
+    type Notifications = Notifications;
 }
 
 /// An inbound association that was replaced.
@@ -78,7 +78,7 @@ pub trait Notify {
 }
 
 /// The notes that events are made of.
-pub struct News {
+pub struct Notifications {
     /// Whether an association has reached a limit without an event so far.
     pub(crate) has_stage: bool,
     /// The next time at which an association reaches a limit.
@@ -102,7 +102,7 @@ impl Notify for () {
     fn note_refusal(&mut self, _: Refusal) {}
 }
 
-impl Notify for News {
+impl Notify for Notifications {
     const IS_HEARD: bool = true;
     const NEW: Self = Self { has_stage: false, deadline: None, missing: None, refusal: None };
 

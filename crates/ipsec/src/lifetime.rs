@@ -129,9 +129,9 @@ impl Expiry for Lifetime {
     }
 
     fn tell(usage: &mut Usage) -> Option<Stage> {
-        let news = (usage.reached > usage.told).then_some(usage.reached);
+        let notifications = (usage.reached > usage.told).then_some(usage.reached);
         usage.told = usage.reached;
-        news
+        notifications
     }
 }
 

@@ -33,7 +33,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<OutboundId, ConfigError> {
         association.check()?;
         let (at, place) = table::free(&mut self.outbound).ok_or(ConfigError::Full)?;
-        self.news.note_deadline(association.lifetime.deadline(&Default::default()));
+        self.notifications.note_deadline(association.lifetime.deadline(&Default::default()));
         *place = Slot::Full(Outbound::new(association));
         Ok(OutboundId::of(at))
     }
@@ -46,7 +46,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         association.check()?;
         self.check_spi(&association)?;
         let (at, place) = table::free(&mut self.inbound).ok_or(ConfigError::Full)?;
-        self.news.note_deadline(association.lifetime.deadline(&Default::default()));
+        self.notifications.note_deadline(association.lifetime.deadline(&Default::default()));
         *place = Slot::Full(Inbound::new(association));
         Ok(InboundId::of(at))
     }
@@ -55,7 +55,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn check_spi(&mut self, association: &Association<T, K::Lifetime>) -> Result<(), ConfigError> {
         let is_taken = |other: &Inbound<T, K::Lifetime, WINDOW>| collide(&other.association, association);
         // With a single place there are no others, if it is free.
-        if (ASSOCIATIONS > 1 || K::News::IS_HEARD) && table::find(&mut self.inbound, is_taken).is_some() {
+        if (ASSOCIATIONS > 1 || K::Notifications::IS_HEARD)
+            && table::find(&mut self.inbound, is_taken).is_some()
+        {
             return Err(ConfigError::SpiTaken);
         }
         let mut replaced = self.replaced.places().iter().filter_map(Slot::get);
@@ -73,7 +75,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         self.check_replacement(AssociationId::Outbound(id), &association)?;
         let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
         let outbound = place.ok_or(ConfigError::NoAssociation)?;
-        self.news.note_deadline(association.lifetime.deadline(&Default::default()));
+        self.notifications.note_deadline(association.lifetime.deadline(&Default::default()));
         *outbound = outbound.replaced_by(association);
         Ok(())
     }
@@ -97,7 +99,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let mut places = self.replaced.places().iter_mut().enumerate();
         let (at, place) = places.find(|(_, place)| !place.is_full()).ok_or(ConfigError::Full)?;
         let inbound = current.take().ok_or(ConfigError::NoAssociation)?;
-        self.news.note_deadline(association.lifetime.deadline(&Default::default()));
+        self.notifications.note_deadline(association.lifetime.deadline(&Default::default()));
         *current = Slot::Full(Inbound::new(association));
         *place = Slot::Full(Replaced { successor: id, inbound });
         Ok(InboundId::of(ASSOCIATIONS + at))
@@ -171,7 +173,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// Whether a policy may have this action.
     fn check_action(&self, action: &Action) -> Result<(), ConfigError> {
         let &Action::Protect(Protection { outbound, inbound, unauthenticated }) = action else {
-            let is_linked = K::News::IS_HEARD || *action != Action::Acquire;
+            let is_linked = K::Notifications::IS_HEARD || *action != Action::Acquire;
             return if is_linked { Ok(()) } else { Err(ConfigError::NotLinked) };
         };
         let permit = |association: Option<&Association<T, K::Lifetime>>| match association {
@@ -206,6 +208,6 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         self.outbound = [const { Slot::Empty }; ASSOCIATIONS];
         self.inbound = [const { Slot::Empty }; ASSOCIATIONS];
         self.replaced = K::Replaced::EMPTY;
-        self.news = K::News::NEW;
+        self.notifications = K::Notifications::NEW;
     }
 }

@@ -4,7 +4,7 @@ use sixlock_base::{Instant, Slot};
 
 use super::Ipsec;
 use crate::association::{Inbound, Outbound};
-use crate::keying::{Keying, News, Notify};
+use crate::keying::{Keying, Notifications, Notify};
 use crate::lifetime::{Expiry, Stage};
 use crate::table::Table;
 use crate::{AssociationId, Event, InboundId, OutboundId, Transform};
@@ -24,32 +24,32 @@ impl<
     const POLICIES: usize,
     const ASSOCIATIONS: usize,
     const WINDOW: usize,
-    K: Keying<News = News>,
+    K: Keying<Notifications = Notifications>,
 > Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
     /// The next event. An association has at most two of lifetimes. [`Event::Acquire`] comes for the first packet that needs associations, and
     /// [`Event::Refused`] for the first that is refused: further packets cause no such event until this one was polled.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if let Some(refusal) = self.news.refusal.take() {
+        if let Some(refusal) = self.notifications.refusal.take() {
             return Some(Event::Refused(refusal));
         }
-        if let Some(flow) = self.news.missing.take() {
+        if let Some(flow) = self.notifications.missing.take() {
             return Some(Event::Acquire(flow));
         }
-        if !self.news.has_stage {
+        if !self.notifications.has_stage {
             return None;
         }
         let mut found = None;
         self.for_each(|id, _, usage| {
             found = found.or_else(|| K::Lifetime::tell(usage).and_then(|stage| event(id, stage)));
         });
-        self.news.has_stage = found.is_some();
+        self.notifications.has_stage = found.is_some();
         found
     }
 
     /// When [`Ipsec::handle_timeout`] is to be called, if a lifetime is limited by time.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.news.deadline
+        self.notifications.deadline
     }
 
     /// Finds the associations that have reached a limit by `now`.
@@ -59,8 +59,8 @@ impl<
             has_stage |= lifetime.check(usage, now);
             deadline = Instant::earliest(deadline, lifetime.deadline(usage));
         });
-        self.news.deadline = deadline;
-        self.news.note_stage(has_stage);
+        self.notifications.deadline = deadline;
+        self.notifications.note_stage(has_stage);
     }
 
     /// Calls `act` with the lifetime of every association and what it has carried.
