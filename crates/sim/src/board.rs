@@ -69,15 +69,15 @@ pub(crate) struct Board {
 }
 
 /// What the node wants when a task is over.
-pub(crate) struct Wishes {
+pub(crate) struct TaskOutput {
     pub(crate) command: Command,
     pub(crate) radio_timer: Option<Symbols>,
     pub(crate) timer: Option<Instant>,
-    pub(crate) news: News,
+    pub(crate) news: TaskEvents,
 }
 
 /// What has happened at the node in a task.
-pub(crate) struct News {
+pub(crate) struct TaskEvents {
     /// When the task began.
     pub(crate) since: Time,
     pub(crate) flags: Flags,
@@ -167,7 +167,7 @@ impl Board {
     }
 
     /// What the node wants, if a task ends now.
-    pub(crate) fn poll_wishes(&mut self, now: Time) -> Option<Wishes> {
+    pub(crate) fn poll_wishes(&mut self, now: Time) -> Option<TaskOutput> {
         let Busy { since, outcome, .. } = self.busy.take_if(|busy| busy.until <= now)?;
         let Outcome { command, exchange, keys, .. } = outcome;
         if command == Command::Transmit {
@@ -179,11 +179,11 @@ impl Board {
                 _ => self.to_send = Some(frame.to_vec()),
             }
         }
-        Some(Wishes {
+        Some(TaskOutput {
             command,
             radio_timer: exchange.radio_timer(),
             timer: exchange.timer(),
-            news: News { since, flags: Flags(exchange.flags), keys, author: exchange.author() },
+            news: TaskEvents { since, flags: Flags(exchange.flags), keys, author: exchange.author() },
         })
     }
 

@@ -98,9 +98,9 @@ pub use statistics::{
     CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
     Report, RouterReport, Transmissions,
 };
-pub use swarm::{Trialled, swarm, trial};
+pub use swarm::{TrialResult, swarm, trial};
 pub use time::{Span, Time};
-pub use timed::{Lasted, Timed};
+pub use timed::{CryptoTime, TimedCrypto};
 pub use topology::{Layout, Placement, Topology, TopologyError};
 pub use trial::{Breach, Invariant};
 pub use units::{parse_duration, parse_span};

@@ -22,7 +22,7 @@ use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::protection::{Cleartext, Peering, protocol};
 use crate::random_block::RandomBlock;
-use crate::sized::{Ran, SizedNode};
+use crate::sized::{SizedNode, TaskResult};
 use crate::sizes::MTU;
 use crate::time::Time;
 
@@ -54,14 +54,14 @@ struct Partial {
     size: u16,
     had: u16,
     /// What its first fragment tells of it.
-    whom: Whom,
+    whom: Recipient,
     protected: bool,
 }
 
 /// A datagram that has come in, or what has come in of it.
 struct Datagram {
     len: u16,
-    whom: Whom,
+    whom: Recipient,
     /// Whether AH or ESP is among its headers.
     protected: bool,
 }
@@ -78,7 +78,7 @@ const REFUSALS: [Counter; 6] = [
 
 /// Who a datagram is for, as its bytes say.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whom {
+enum Recipient {
     /// The echo service, and so the node's answer is as long.
     Echo,
     /// The node's channel to the cloud: a message of its handshake.
@@ -137,7 +137,7 @@ impl Modelled {
         let mut frame = task.frame.to_vec();
         let Self { node, crypto, random, nv, counters: own, .. } = self;
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
-        let Ran { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
+        let TaskResult { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
         let done = self.crypto.take();
         let protected = self.node.security().take_steps();
         self.cleartexts = self.node.security().take_cleartexts();
@@ -312,13 +312,13 @@ impl Modelled {
             Err(_) => return,
         };
         let echoes = |cleartext: &Cleartext| source_port(&cleartext.packet) == Some(ECHO_PORT);
-        let whom = if self.cleartexts.iter().any(echoes) { Whom::Echo } else { whom };
+        let whom = if self.cleartexts.iter().any(echoes) { Recipient::Echo } else { whom };
         work.add(
             match (forwarded, whom) {
                 (true, _) => Step::Forwarded,
-                (_, Whom::Echo) => Step::Echo,
-                (_, Whom::Handshake) => Step::Handshake,
-                (_, Whom::Other) => Step::Delivered,
+                (_, Recipient::Echo) => Step::Echo,
+                (_, Recipient::Handshake) => Step::Handshake,
+                (_, Recipient::Other) => Step::Delivered,
             },
             len.into(),
         );
@@ -341,7 +341,9 @@ impl Modelled {
             |partial: &Partial| (partial.source, partial.tag, partial.size) == (source, header.tag, size);
         let mut partial = match self.partial.iter().position(known) {
             Some(at) => self.partial.swap_remove(at),
-            None => Partial { source, tag: header.tag, size, had: 0, whom: Whom::Other, protected: false },
+            None => {
+                Partial { source, tag: header.tag, size, had: 0, whom: Recipient::Other, protected: false }
+            }
         };
         let len = match header.offset {
             0 => {
@@ -379,19 +381,19 @@ impl Modelled {
         if protected {
             work.add(Step::ProtectedHeaders, 0);
         }
-        let whom = whom(packet.get(..len)?).unwrap_or(Whom::Other);
+        let whom = whom(packet.get(..len)?).unwrap_or(Recipient::Other);
         Some(Datagram { len: len as u16, whom, protected })
     }
 }
 
-fn whom(packet: &[u8]) -> Option<Whom> {
+fn whom(packet: &[u8]) -> Option<Recipient> {
     let rest = packet.get(udp_at(packet)?..)?;
     let port = u16::from_be_bytes([*rest.get(2)?, *rest.get(3)?]);
     Some(match (port, rest.get(udp::Header::LEN)) {
-        (ECHO_PORT, _) => Whom::Echo,
-        (_, Some(kind)) if OTHER_RECORDS.contains(kind) => Whom::Handshake,
-        (DTLS_ECHO_PORT, _) => Whom::Echo,
-        _ => Whom::Other,
+        (ECHO_PORT, _) => Recipient::Echo,
+        (_, Some(kind)) if OTHER_RECORDS.contains(kind) => Recipient::Handshake,
+        (DTLS_ECHO_PORT, _) => Recipient::Echo,
+        _ => Recipient::Other,
     })
 }
 

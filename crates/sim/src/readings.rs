@@ -81,7 +81,7 @@ enum Fate {
 
 /// A reading that was begun.
 #[derive(Clone, Copy, Debug)]
-struct Begun {
+struct ReadingState {
     number: u64,
     /// When the task began that makes it, or the echo was sent.
     since: Time,
@@ -105,7 +105,7 @@ pub(crate) struct Readings {
     skipped: [u64; Skip::ALL.len()],
     /// The numbers of those that are due and not begun.
     waiting: VecDeque<u64>,
-    begun: VecDeque<Begun>,
+    begun: VecDeque<ReadingState>,
     /// Times from the beginning of the task that makes a reading to its confirmation, or from sending an echo until it is back,
     /// where a report is made of them; without those in which a handshake was made.
     pub(crate) round_trips: Vec<Span>,
@@ -212,7 +212,7 @@ impl Readings {
             self.begun.pop_front();
         }
         self.sent += 1;
-        self.begun.push_back(Begun {
+        self.begun.push_back(ReadingState {
             number,
             since,
             has_waited: waits,
@@ -258,7 +258,7 @@ impl Readings {
     pub(crate) fn confirm(&mut self, now: Time) -> Option<Confirmed> {
         let latest = self.begun.back_mut().filter(|latest| !latest.is_confirmed)?;
         latest.is_confirmed = true;
-        let Begun { number, since, has_waited, .. } = *latest;
+        let ReadingState { number, since, has_waited, .. } = *latest;
         let is_news = self.deliver(number).is_some();
         Some(Confirmed { number, after: now.since(since), is_news, has_waited })
     }

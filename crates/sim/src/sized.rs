@@ -38,7 +38,7 @@ trait Sizes {
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
-    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran;
+    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
 }
 
 impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<FRAMES, MTU, POOL> {
@@ -63,13 +63,13 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
         self.interface().waiting().collect()
     }
 
-    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran {
+    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult {
         run(self, cx, task, frame)
     }
 }
 
 /// What came of a task.
-pub(crate) struct Ran {
+pub(crate) struct TaskResult {
     pub(crate) command: Command,
     pub(crate) exchange: Exchange,
     pub(crate) keys: Option<SessionKeys>,
@@ -139,7 +139,7 @@ impl SizedNode {
     }
 
     /// Runs a task.
-    pub(crate) fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran {
+    pub(crate) fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult {
         self.node.run(cx, task, frame)
     }
 }
@@ -149,7 +149,7 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
     cx: &mut Context<'_>,
     task: &Task<'_>,
     frame: &mut [u8],
-) -> Ran {
+) -> TaskResult {
     match task.happening {
         Happening::Frame => node.handle_frame(cx, task.at, frame),
         happening => happens(node, cx, task.at, happening),
@@ -201,5 +201,5 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
         flags.insert(Flags::TIMER);
     }
     (exchange.command, exchange.flags) = (command as u8, flags.0);
-    Ran { command, exchange, keys }
+    TaskResult { command, exchange, keys }
 }

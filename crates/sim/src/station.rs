@@ -10,7 +10,7 @@ use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
 
-use crate::board::{Board, News, Wishes};
+use crate::board::{Board, TaskEvents, TaskOutput};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
@@ -90,7 +90,7 @@ pub(crate) struct Station {
     cca_end: Option<Time>,
     radio_timer: Timer,
     timer: Timer,
-    news: Option<News>,
+    news: Option<TaskEvents>,
     /// The CPU's work, where it takes time.
     pub(crate) cpu: CpuMeter,
     /// What its frames take to be made, where that counts though its CPU does not; and when the last was out.
@@ -287,7 +287,7 @@ impl Station {
     }
 
     /// What has happened at a board in the task that has ended.
-    pub(crate) fn poll_news(&mut self) -> Option<News> {
+    pub(crate) fn poll_news(&mut self) -> Option<TaskEvents> {
         self.news.take()
     }
 
@@ -404,7 +404,7 @@ impl Station {
             self.cpu.work(now, end);
         }
         let wake_ups = [task_ends, board.poll_acknowledgement()];
-        if let Some(Wishes { command, radio_timer, timer, news }) = wishes {
+        if let Some(TaskOutput { command, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {
                 Command::Cca => self.assess(now, events),

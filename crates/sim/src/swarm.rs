@@ -19,7 +19,7 @@ use draw::draw;
 
 /// What came of a seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trialled {
+pub struct TrialResult {
     /// The seed.
     pub seed: u64,
     /// The network, and what it went through.
@@ -28,7 +28,7 @@ pub struct Trialled {
     pub breaches: Vec<Breach>,
 }
 
-impl fmt::Display for Trialled {
+impl fmt::Display for TrialResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.seed, self.network)?;
         self.breaches.iter().try_for_each(|breach| write!(f, "\n  {breach}"))
@@ -44,8 +44,8 @@ pub fn swarm(
     first: u64,
     count: u32,
     threads: Option<usize>,
-    done: impl Fn(&Trialled) + Sync,
-) -> Result<Vec<Trialled>, String> {
+    done: impl Fn(&TrialResult) + Sync,
+) -> Result<Vec<TrialResult>, String> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
@@ -59,7 +59,7 @@ pub fn swarm(
 }
 
 /// Tries the network of `seed`, and writes to `sinks` what happens.
-pub fn trial(seed: u64, sinks: Sinks) -> Trialled {
+pub fn trial(seed: u64, sinks: Sinks) -> TrialResult {
     let (scenario, plan) = draw(seed);
     let network = describe(&scenario, &plan);
     let breaches = catch_unwind(AssertUnwindSafe(|| run(&scenario, sinks, plan))).unwrap_or_else(|panic| {
@@ -67,7 +67,7 @@ pub fn trial(seed: u64, sinks: Sinks) -> Trialled {
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word");
         vec![Breach { time: Time::ZERO, station: None, invariant: Invariant::NoPanic, detail: text.into() }]
     });
-    Trialled { seed, network, breaches }
+    TrialResult { seed, network, breaches }
 }
 
 fn run(scenario: &Scenario, sinks: Sinks, plan: Plan) -> Vec<Breach> {

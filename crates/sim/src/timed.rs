@@ -19,7 +19,7 @@ const CURVES: [(Operation, u64); 4] = [
 ];
 
 /// Primitives that are computed, with what a platform would take for them.
-pub struct Timed {
+pub struct TimedCrypto {
     crypto: Accelerated,
     platform: Platform,
     costs: Costs,
@@ -27,14 +27,14 @@ pub struct Timed {
 
 /// How long something takes a platform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lasted {
+pub struct CryptoTime {
     /// To multiply points of P-256.
     pub curves: Span,
     /// All else.
     pub rest: Span,
 }
 
-impl Timed {
+impl TimedCrypto {
     /// The primitives of `platform`, whose engine does those of the layers that it is taken for.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Timed {
     }
 
     /// How long that takes which was computed since this was last called, and these steps of the stack beside it.
-    pub fn take(&mut self, steps: &[Step]) -> Lasted {
+    pub fn take(&mut self, steps: &[Step]) -> CryptoTime {
         let done = self.crypto.take();
         let mut work = Work::new(done.cpu);
         for step in steps {
@@ -64,7 +64,7 @@ impl Timed {
             cost += f64::from(done.cpu.get(operation)) * self.costs.operations[operation as usize];
         }
         let curves = self.platform.duration(cost as u64) + Span::from_micros(nanoseconds / 1000);
-        Lasted { curves, rest: whole.saturating_sub(curves) }
+        CryptoTime { curves, rest: whole.saturating_sub(curves) }
     }
 }
 
@@ -77,8 +77,9 @@ mod tests {
     #[test]
     fn curves_are_told_apart_in_software_and_in_the_engine() {
         for (transport, least, most) in [(true, 166_000, 167_000), (false, 160_000, 180_000)] {
-            let mut timed = Timed::new(Platform::OpenMote, Engines { transport, ..Engines::NONE }).unwrap();
-            assert_eq!(timed.take(&[]), Lasted::default());
+            let mut timed =
+                TimedCrypto::new(Platform::OpenMote, Engines { transport, ..Engines::NONE }).unwrap();
+            assert_eq!(timed.take(&[]), CryptoTime::default());
             timed.crypto().p256_public_key(&[7; 32]).unwrap();
             let key = timed.crypto().hmac_key(b"key");
             timed.crypto().hmac_sha256(&key, &[b"message"]);

@@ -4,7 +4,7 @@ use sixlock_base::{Counter, Eui64};
 use sixlock_lockstep::Flags;
 use sixlock_node::{Event, Measurement};
 
-use crate::board::News;
+use crate::board::TaskEvents;
 use crate::energy::StateTimes;
 use crate::event_log::Logged;
 use crate::events::{Happening, Owner};
@@ -206,8 +206,8 @@ impl Simulation {
     }
 
     /// What has happened at node `id`, which is a board, in a task that has ended.
-    pub(super) fn handle_news(&mut self, id: u32, news: News) {
-        let News { since, flags, keys, author } = news;
+    pub(super) fn handle_news(&mut self, id: u32, news: TaskEvents) {
+        let TaskEvents { since, flags, keys, author } = news;
         if flags.contains(Flags::READING_RECEIVED) {
             self.deliver(author);
         }

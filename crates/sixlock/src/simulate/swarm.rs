@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use sixlock_sim::{Trialled, swarm, trial};
+use sixlock_sim::{TrialResult, swarm, trial};
 
 use crate::args::Sim;
 use crate::progress;
@@ -40,14 +40,14 @@ pub(super) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn several(first: u64, count: u32, threads: Option<usize>) -> Result<Vec<Trialled>, String> {
+fn several(first: u64, count: u32, threads: Option<usize>) -> Result<Vec<TrialResult>, String> {
     let bar = progress::bar("Trying networks", count.into());
     let tried = swarm(first, count, threads, |_| bar.inc(1));
     bar.finish_and_clear();
     tried
 }
 
-fn tell(out: &mut impl Write, network: &Trialled) -> io::Result<()> {
+fn tell(out: &mut impl Write, network: &TrialResult) -> io::Result<()> {
     for breach in &network.breaches {
         writeln!(out, "{breach}")?;
     }

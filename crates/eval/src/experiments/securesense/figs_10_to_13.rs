@@ -3,7 +3,7 @@
 
 use sixlock_base::Security;
 use sixlock_dtls::{Certificates, RawPublicKeys};
-use sixlock_sim::{KeyRings, Lasted, NodeReport, Options, Scenario, ScenarioBuilder, Simulation, Span};
+use sixlock_sim::{CryptoTime, KeyRings, NodeReport, Options, Scenario, ScenarioBuilder, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
 use crate::error::Error;
@@ -45,9 +45,9 @@ type Side = fn(&Ends) -> &Messages;
 const SERVER: Side = |ends| &ends.server;
 const CLIENT: Side = |ends| &ends.client;
 /// With elliptic curves, and without.
-const ALL: fn(&Lasted) -> Span = |lasted| lasted.curves + lasted.rest;
-const REST: fn(&Lasted) -> Span = |lasted| lasted.rest;
-const CURVES: fn(&Lasted) -> Span = |lasted| lasted.curves;
+const ALL: fn(&CryptoTime) -> Span = |lasted| lasted.curves + lasted.rest;
+const REST: fn(&CryptoTime) -> Span = |lasted| lasted.rest;
+const CURVES: fn(&CryptoTime) -> Span = |lasted| lasted.curves;
 /// What counts for much shorter, and for very similar.
 const MUCH: f64 = 0.5;
 const NEARLY: f64 = 0.25;
@@ -84,8 +84,8 @@ fn secured(mode: &str, more: &str) -> Result<Scenario, Error> {
     Ok(ScenarioBuilder::parse("securesense", &text)?.security(security).build()?)
 }
 
-fn figure(title: &'static str, messages: &Messages, part: fn(&Lasted) -> Span) -> Figure {
-    let row = |(name, lasted): &(String, Lasted)| {
+fn figure(title: &'static str, messages: &Messages, part: fn(&CryptoTime) -> Span) -> Figure {
+    let row = |(name, lasted): &(String, CryptoTime)| {
         Row::new(name.clone(), milliseconds(part(lasted)), "ms", Provenance::Estimate)
     };
     Figure { title, across: None, rows: messages.iter().map(row).collect() }
@@ -98,7 +98,7 @@ fn with_curves(handshakes: &Handshakes, side: Side) -> Findings {
     let [all_psk, all_raw, all] = [psk, raw, certified].map(|messages| whole(messages, ALL));
     let curves = whole(certified, CURVES);
     let longer = whole(certified, REST) - whole(psk, REST);
-    let added = |(name, lasted): &(String, Lasted)| {
+    let added = |(name, lasted): &(String, CryptoTime)| {
         let before = raw.iter().find(|(known, _)| known == name);
         milliseconds(ALL(lasted)) - before.map_or(0.0, |(_, lasted)| milliseconds(ALL(lasted)))
     };
@@ -148,10 +148,10 @@ fn without_curves(handshakes: &Handshakes, side: Side, paper: &Paper) -> Result<
     let published = paper.table("messages")?;
     let [shortest, longest] =
         ["shortest", "longest"].map(|label| published.get(label).map_or(0.0, |said| said.value));
-    let time = |(_, lasted): &&(String, Lasted)| milliseconds(REST(lasted));
-    let is_finished = |(name, _): &&(String, Lasted)| name.starts_with("Finished");
+    let time = |(_, lasted): &&(String, CryptoTime)| milliseconds(REST(lasted));
+    let is_finished = |(name, _): &&(String, CryptoTime)| name.starts_with("Finished");
     let (finished, others): (Vec<_>, Vec<_>) = messages.iter().partition(is_finished);
-    let most = |of: &[&(String, Lasted)]| of.iter().map(time).fold(0.0, f64::max);
+    let most = |of: &[&(String, CryptoTime)]| of.iter().map(time).fold(0.0, f64::max);
     let least = others.iter().map(time).fold(f64::MAX, f64::min);
     let count = others.iter().filter(|message| time(message) <= longest).count();
     Ok(Findings {

@@ -7,7 +7,7 @@ use sixlock_dtls::{
     Answer, ClientSession, Completion, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen,
     Plain, ServerSession, Task, Work, is_client_hello, listen, perform,
 };
-use sixlock_sim::{KeyRing, Lasted, Platform, Span, Step, Timed};
+use sixlock_sim::{CryptoTime, KeyRing, Platform, Span, Step, TimedCrypto};
 
 use crate::error::Error;
 
@@ -21,7 +21,7 @@ const IDENTITY: &[u8] = b"node-1";
 const KEY: &[u8] = b"a key of sixteen";
 
 /// What a side takes for a message, at first order of appearance.
-pub(super) type Messages = Vec<(String, Lasted)>;
+pub(super) type Messages = Vec<(String, CryptoTime)>;
 
 /// The two ends.
 pub(super) struct Ends {
@@ -30,7 +30,7 @@ pub(super) struct Ends {
 }
 
 /// All that is done with a message.
-pub(super) fn whole(messages: &Messages, part: fn(&Lasted) -> Span) -> f64 {
+pub(super) fn whole(messages: &Messages, part: fn(&CryptoTime) -> Span) -> f64 {
     messages.iter().map(|(_, lasted)| milliseconds(part(lasted))).sum()
 }
 
@@ -52,7 +52,7 @@ impl Entropy for Counting {
 
 /// One end: what it computes with, and what that took for each message.
 struct End {
-    timed: Timed,
+    timed: TimedCrypto,
     messages: Messages,
     /// What was computed for several messages at a time, which have not been sent yet.
     shared: Vec<(&'static [&'static str], Span)>,
@@ -62,14 +62,15 @@ impl End {
     fn new() -> Result<Self, Error> {
         // As the paper has it, the chip does AES, SHA-256 and P-256.
         let engines = Engines { transport: true, ..Engines::NONE };
-        let timed = Timed::new(Platform::OpenMote, engines)?;
+        let timed = TimedCrypto::new(Platform::OpenMote, engines)?;
         Ok(Self { timed, messages: Messages::new(), shared: Vec::new() })
     }
 
-    fn add(&mut self, message: &str, lasted: Lasted) {
+    fn add(&mut self, message: &str, lasted: CryptoTime) {
         match self.messages.iter_mut().find(|(known, _)| known == message) {
             Some((_, before)) => {
-                *before = Lasted { curves: before.curves + lasted.curves, rest: before.rest + lasted.rest };
+                *before =
+                    CryptoTime { curves: before.curves + lasted.curves, rest: before.rest + lasted.rest };
             }
             None => self.messages.push((message.into(), lasted)),
         }
@@ -99,7 +100,7 @@ impl End {
             let all: usize = among.iter().map(|record| record.len()).sum();
             for record in among {
                 let part = Span::from_micros(rest.micros() * record.len() as u64 / all as u64);
-                self.add(&format!("{}, sent", name(record)), Lasted { curves: Span::ZERO, rest: part });
+                self.add(&format!("{}, sent", name(record)), CryptoTime { curves: Span::ZERO, rest: part });
             }
         }
         flight
