@@ -7,13 +7,13 @@ use crate::drops::Drops;
 use crate::echo_host::EchoHost;
 
 /// Who is at the far end.
-pub(crate) enum Far {
+pub(crate) enum RemoteHost {
     Cloud(Box<Cloud>),
     Echo(EchoHost),
     Outside,
 }
 
-impl Far {
+impl RemoteHost {
     fn counters(&self) -> Option<&Counters> {
         match self {
             Self::Cloud(cloud) => Some(cloud.counters()),

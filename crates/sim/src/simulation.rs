@@ -26,7 +26,7 @@ use crate::echoes::Echoes;
 use crate::environment::Environment;
 use crate::event_log::Logged;
 use crate::events::{Events, Happening, Owner};
-use crate::far_end::Far;
+use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
 use crate::machines::{Context, SimulatedGateway};
 use crate::medium::{Medium, Reception, airtime};
@@ -59,7 +59,7 @@ pub struct Simulation {
     /// By id; the first is the border router.
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
-    far: Far,
+    far: RemoteHost,
     /// What the far end has dropped, as far as events have told.
     far_drops: Drops,
     echoes: Echoes,

@@ -15,11 +15,11 @@ use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
 use crate::events::{Events, Happening as Scheduled, Owner};
+use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedGateway, SimulatedNode, happens};
 use crate::medium::CCA;
 use crate::memory::Memory;
 use crate::outcome::Failure;
-use crate::pace::Pace;
 use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::random::{Purpose, Stream};
@@ -94,7 +94,7 @@ pub(crate) struct Station {
     /// The CPU's work, where it takes time.
     pub(crate) cpu: CpuMeter,
     /// What its frames take to be made, where that counts though its CPU does not; and when the last was out.
-    pub(crate) pace: Option<Pace>,
+    pub(crate) frame_time: Option<FrameTime>,
     sent: Time,
 }
 
@@ -127,7 +127,7 @@ impl Station {
             timer: Timer::default(),
             news: None,
             cpu: CpuMeter::default(),
-            pace: None,
+            frame_time: None,
             sent: Time::ZERO,
         }
     }
@@ -366,10 +366,10 @@ impl Station {
 
     /// When the frame is made that the machine is about to send: it was begun with when the one before it was out.
     fn made(&mut self, now: Time) -> Time {
-        let Some(pace) = &self.pace else { return now };
+        let Some(frame_time) = &self.frame_time else { return now };
         let len = self.machine.native().map_or(0, |native| native.transmit_frame().len());
         let begun = if now.since(self.sent) <= PAUSE { self.sent } else { now };
-        now.max(begun + pace.frame(len))
+        now.max(begun + frame_time.frame(len))
     }
 
     fn assess(&mut self, now: Time, events: &mut Events<Scheduled>) {

@@ -17,10 +17,10 @@ use crate::cloud::{COAP, COAPS};
 use crate::devices::Device;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
+use crate::frame_time::FrameTime;
 use crate::modelled::Modelled;
 use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
-use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::protection::{Compression, Host, Peering};
@@ -132,7 +132,7 @@ impl Deployment {
         next: Option<Time>,
     ) -> Result<Station, String> {
         let first = next.map_or(self.scenario.traffic.period, |next| next.since(now));
-        // Far from all seeds that people give.
+        // RemoteHost from all seeds that people give.
         let seed = self.scenario.seed ^ u64::from(boot) << 40;
         self.start(id, &Start { now, seed, first })
     }
@@ -154,8 +154,8 @@ impl Deployment {
             Machine::Gateway(Box::new(Gateway::new(cx, &self.interface(ROUTER), self.exit)))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
-            let pace = Pace::of(platform, security.link, security.engines);
-            router.pace = Some(pace.map_err(|wrong| wrong.to_string())?);
+            let frame_time = FrameTime::of(platform, security.link, security.engines);
+            router.frame_time = Some(frame_time.map_err(|wrong| wrong.to_string())?);
         }
         Ok(router)
     }

@@ -3,7 +3,7 @@
 use crate::echo_host::Ended;
 use crate::event_log::Logged;
 use crate::events::{Happening, Owner};
-use crate::far_end::Far;
+use crate::far_end::RemoteHost;
 use crate::readings::Skip;
 
 use super::Simulation;
@@ -16,13 +16,13 @@ impl Simulation {
     /// Does what is due at the far end.
     pub(super) fn handle_far_end_timer(&mut self) {
         match &mut self.far {
-            Far::Cloud(cloud) => cloud.handle_timer(self.now),
-            Far::Echo(host) => {
+            RemoteHost::Cloud(cloud) => cloud.handle_timer(self.now),
+            RemoteHost::Echo(host) => {
                 if let Some(clients) = host.clients() {
                     clients.handle_timer(self.now);
                 }
             }
-            Far::Outside => {}
+            RemoteHost::Outside => {}
         }
         self.settle_far_end();
     }
@@ -30,9 +30,9 @@ impl Simulation {
     /// Carries datagrams between border router and far end.
     pub(super) fn settle_far_end(&mut self) {
         match &self.far {
-            Far::Cloud(_) => self.settle_cloud(),
-            Far::Echo(_) => self.settle_echoes(),
-            Far::Outside => {}
+            RemoteHost::Cloud(_) => self.settle_cloud(),
+            RemoteHost::Echo(_) => self.settle_echoes(),
+            RemoteHost::Outside => {}
         }
         self.tell_far_drops();
     }
@@ -52,7 +52,7 @@ impl Simulation {
     fn settle_cloud(&mut self) {
         let now = self.now;
         while let Some(mut datagram) = self.next_upward() {
-            let Self { far: Far::Cloud(cloud), nodes, recorder, trial, .. } = self else { return };
+            let Self { far: RemoteHost::Cloud(cloud), nodes, recorder, trial, .. } = self else { return };
             cloud.handle(now, &mut datagram, |node, payload| {
                 let readings = &mut nodes[node as usize - 1].readings;
                 let first = match trial {
@@ -67,12 +67,12 @@ impl Simulation {
             });
         }
         let mut payload = [0; MAX_DATAGRAM];
-        while let Far::Cloud(cloud) = &mut self.far
+        while let RemoteHost::Cloud(cloud) = &mut self.far
             && let Some((flow, len)) = cloud.poll_transmit(now, &mut payload)
         {
             self.send_downward(flow, &payload[..len]);
         }
-        let Far::Cloud(cloud) = &mut self.far else { return };
+        let RemoteHost::Cloud(cloud) = &mut self.far else { return };
         if let Some(time) = cloud.poll_timer(now) {
             self.events.push(time, Owner::Cloud, Happening::Timer);
         }
@@ -82,7 +82,7 @@ impl Simulation {
     fn settle_echoes(&mut self) {
         let now = self.now;
         while let Some(mut datagram) = self.next_upward() {
-            let Far::Echo(host) = &mut self.far else { return };
+            let RemoteHost::Echo(host) = &mut self.far else { return };
             let Some(node) = host.node(datagram.flow) else { continue };
             let readings = &mut self.nodes[node as usize - 1].readings;
             host.handle(now, node, &mut datagram.payload, |echo| {
@@ -98,7 +98,7 @@ impl Simulation {
                 }
             });
         }
-        let Far::Echo(host) = &mut self.far else { return };
+        let RemoteHost::Echo(host) = &mut self.far else { return };
         let Some(clients) = host.clients() else { return };
         let mut ends = Vec::new();
         while let Some((node, ended)) = clients.poll_ended(now) {
@@ -108,12 +108,12 @@ impl Simulation {
             ends.push((node, ended));
         }
         let mut payload = [0; MAX_DATAGRAM];
-        while let Far::Echo(host) = &mut self.far
+        while let RemoteHost::Echo(host) = &mut self.far
             && let Some((flow, len)) = host.poll_transmit(now, &mut payload)
         {
             self.send_downward(flow, &payload[..len]);
         }
-        let Far::Echo(host) = &mut self.far else { return };
+        let RemoteHost::Echo(host) = &mut self.far else { return };
         if let Some(time) = host.clients().and_then(|clients| clients.poll_timer(now)) {
             self.events.push(time, Owner::Cloud, Happening::Timer);
         }
@@ -143,7 +143,7 @@ impl Simulation {
         if waits {
             self.skip(node, reading, Skip::NoSession);
         }
-        let Far::Echo(host) = &mut self.far else { return };
+        let RemoteHost::Echo(host) = &mut self.far else { return };
         match host.clients() {
             Some(clients) if !clients.is_connected(node) => {
                 if clients.connect(now, node) {
@@ -166,7 +166,7 @@ impl Simulation {
         self.recorder.event(now, node, Logged::Echo { reading });
         let times = |id| state_times(&self.stations, &self.medium, id, now);
         self.echoes.sent(now, reading, self.deployment.layout.way(node), times);
-        let Far::Echo(host) = &mut self.far else { return };
+        let RemoteHost::Echo(host) = &mut self.far else { return };
         let mut echo = vec![0; host.payload()];
         let number = reading.to_be_bytes();
         echo[..number.len()].copy_from_slice(&number);

@@ -8,7 +8,7 @@ use crate::board::TaskEvents;
 use crate::energy::StateTimes;
 use crate::event_log::Logged;
 use crate::events::{Happening, Owner};
-use crate::far_end::Far;
+use crate::far_end::RemoteHost;
 use crate::readings::{Confirmed, Skip};
 use crate::station::Station;
 use crate::time::Time;
@@ -148,7 +148,7 @@ impl Simulation {
 
     /// Whether times are kept one by one: a simulation whose far end is outside has no end.
     fn keeps_times(&self) -> bool {
-        !matches!(self.far, Far::Outside)
+        !matches!(self.far, RemoteHost::Outside)
     }
 
     /// What the meters of node `id` show.

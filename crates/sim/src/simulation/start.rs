@@ -14,7 +14,7 @@ use crate::echoes::Echoes;
 use crate::environment::Environment;
 use crate::error::ScenarioError;
 use crate::events::{Events, Happening, Owner};
-use crate::far_end::Far;
+use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
 use crate::medium::Medium;
 use crate::network::{CLOUD, LINK_KEY_INDEX};
@@ -105,7 +105,7 @@ impl Simulation {
 
 impl NodeState {
     /// That of node `id` at the beginning.
-    fn new(scenario: &Scenario, far: &Far, id: u32) -> Self {
+    fn new(scenario: &Scenario, far: &RemoteHost, id: u32) -> Self {
         let schedule = schedule(scenario, far, id);
         Self {
             environment: Environment::new(scenario.seed, id),
@@ -142,28 +142,28 @@ pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Tim
 }
 
 /// Who is at the far end. Echoes go by flows that the border router opens for them.
-fn far_end(place: FarEnd, deployment: &Deployment, router: &mut Station) -> Far {
+fn far_end(place: FarEnd, deployment: &Deployment, router: &mut Station) -> RemoteHost {
     let Deployment { scenario, devices, cloud_keys, credential, .. } = deployment;
     match (place, scenario.traffic.kind) {
-        (FarEnd::Outside, _) => Far::Outside,
+        (FarEnd::Outside, _) => RemoteHost::Outside,
         (_, TrafficKind::Report) => {
             let credential = scenario.security.transport.is_none().then_some(*credential);
-            Far::Cloud(Box::new(Cloud::new(scenario.seed, devices.clone(), *cloud_keys, credential)))
+            RemoteHost::Cloud(Box::new(Cloud::new(scenario.seed, devices.clone(), *cloud_keys, credential)))
         }
         (_, TrafficKind::Echo { payload }) => {
             let secured = scenario.security.transport.map(|_| (devices.clone(), *cloud_keys));
             let flows = open_flows(deployment, router, Time::ZERO);
-            Far::Echo(EchoHost::new(scenario.seed, payload, flows, secured))
+            RemoteHost::Echo(EchoHost::new(scenario.seed, payload, flows, secured))
         }
     }
 }
 
 /// When readings of node `id` are due, or echoes to it; nothing if there are none.
-fn schedule(scenario: &Scenario, far: &Far, id: u32) -> Option<Schedule> {
+fn schedule(scenario: &Scenario, far: &RemoteHost, id: u32) -> Option<Schedule> {
     let (first, period) = (first_of(scenario, id), scenario.traffic.period);
     match (scenario.traffic.kind, far, scenario.traffic.to) {
         (TrafficKind::Report, ..) => posts(scenario, id).then(|| Schedule::in_millis(first, period)),
-        (TrafficKind::Echo { .. }, Far::Outside, _) => None,
+        (TrafficKind::Echo { .. }, RemoteHost::Outside, _) => None,
         (TrafficKind::Echo { .. }, _, Destination::Node(node)) if node != id => None,
         (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(first, period)),
     }

@@ -4,7 +4,7 @@ use sixlock_gateway::FlowId;
 use sixlock_node::RadioMachine;
 
 use crate::events::{Happening, Owner};
-use crate::far_end::Far;
+use crate::far_end::RemoteHost;
 use crate::options::Options;
 use crate::outbound::Outbound;
 use crate::recorder::Sinks;
@@ -36,9 +36,9 @@ impl Simulation {
             show(station, witness);
         }
         match &mut simulation.far {
-            Far::Cloud(cloud) => cloud.show(witness.of_device()),
-            Far::Echo(host) => host.show(witness.of_device()),
-            Far::Outside => {}
+            RemoteHost::Cloud(cloud) => cloud.show(witness.of_device()),
+            RemoteHost::Echo(host) => host.show(witness.of_device()),
+            RemoteHost::Outside => {}
         }
         for node in &mut simulation.nodes {
             node.readings.end(trial.plan.stop);
@@ -265,7 +265,7 @@ impl Simulation {
             station.counters.add(counter, count);
         }
         *before = station;
-        if id == 0 && matches!(self.far, Far::Echo(_)) {
+        if id == 0 && matches!(self.far, RemoteHost::Echo(_)) {
             open_flows(&self.deployment, &mut self.stations[0], now);
         }
         self.settle(id);

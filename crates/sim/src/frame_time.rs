@@ -20,14 +20,14 @@ use crate::time::Span;
 const HEADER: usize = 27;
 
 /// What each frame takes a node on a platform.
-pub(crate) struct Pace {
+pub(crate) struct FrameTime {
     platform: Platform,
     costs: Arc<Costs>,
     link: Option<LinkSuite>,
     engines: Engines,
 }
 
-impl Pace {
+impl FrameTime {
     /// That of nodes on `platform` whose link is so secured.
     pub(crate) fn of(
         platform: Platform,
