@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::flood::{Flood, flood};
 use crate::process::{thread_seconds, times};
 use crate::servers::{CLOUD, Offer, Protection, Server, californium, cloud, echo, libcoap};
-use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell, idle};
+use crate::{Fleet, Habits, Latencies, LoadPattern, Program, Progress, Tell, idle};
 
 /// Requests or handshakes that are under way at the same time for each core of the server, as if there were so many clients.
 const AT_ONCE: usize = 64;
@@ -500,7 +500,7 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     let mut ask = |span| {
         fleet.latencies = Latencies::default();
         let progress = Progress::default();
-        fleet.run(Pace::AtOnce(at_once), &progress, Some(Instant::now() + span), PATIENCE)?;
+        fleet.run(LoadPattern::AtOnce(at_once), &progress, Some(Instant::now() + span), PATIENCE)?;
         match fleet.refusals.first() {
             Some(refusal) => Err(io::Error::other(format!("a request was refused: {refusal:?}"))),
             None => Ok(progress.acknowledged()),

@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// How often devices post.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
+pub enum LoadPattern {
     /// As soon as they may.
     Answered,
     /// So many posts a second, all devices together, each by any of them that has none under way. A post that is begun
@@ -217,7 +217,7 @@ impl Fleet {
     /// end, within `patience`; whether all of it was answered.
     pub fn run(
         &mut self,
-        pace: Pace,
+        pattern: LoadPattern,
         progress: &Progress,
         end: Option<Instant>,
         patience: Duration,
@@ -225,7 +225,7 @@ impl Fleet {
         let (started, mut ticked) = (Instant::now(), Instant::now());
         let (mut begun, mut random) = (0u64, Random::new(1));
         let (mut finished, mut turn, answered) = (None, 0, self.latencies.count() + self.refusals.len());
-        if pace == Pace::Answered {
+        if pattern == LoadPattern::Answered {
             for device in &mut self.devices {
                 while device.has_room() {
                     device.post(&mut self.place, Instant::now());
@@ -244,7 +244,7 @@ impl Fleet {
                 if !waiting || now - finished >= patience {
                     return Ok(!waiting);
                 }
-            } else if let Pace::Rate(rate) = pace {
+            } else if let LoadPattern::Rate(rate) = pattern {
                 let due = |n: u64| started + Duration::from_secs_f64(n as f64 / rate);
                 while due(begun) <= now {
                     let turn = random.below(self.devices.len() as u64) as usize;
@@ -252,7 +252,7 @@ impl Fleet {
                     self.devices[n].post(&mut self.place, due(begun));
                     begun += 1;
                 }
-            } else if let Pace::AtOnce(most) = pace {
+            } else if let LoadPattern::AtOnce(most) = pattern {
                 let answered = (self.latencies.count() + self.refusals.len() - answered) as u64;
                 while begun - answered < most as u64 {
                     let Some(n) = self.next_with_room(turn) else { break };
@@ -260,7 +260,7 @@ impl Fleet {
                     (begun, turn) = (begun + 1, n + 1);
                 }
             }
-            let more = finished.is_none() && pace == Pace::Answered;
+            let more = finished.is_none() && pattern == LoadPattern::Answered;
             self.turn(progress, |device, place| {
                 while more && device.has_room() {
                     device.post(place, Instant::now());

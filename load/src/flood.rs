@@ -14,7 +14,7 @@ use crate::device::{Device, Habits, Target};
 use crate::fleet::wait;
 use crate::process::cpu_seconds;
 use crate::servers::{Offer, Protection};
-use crate::{Fleet, Latencies, Pace, Progress};
+use crate::{Fleet, Latencies, LoadPattern, Progress};
 
 /// Devices that are connected, and what they ask for in a second, all together.
 const DEVICES: usize = 1_000;
@@ -102,7 +102,7 @@ pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) 
     let mut ask = |span: Duration| {
         fleet.latencies = Latencies::default();
         let (began, before) = (Instant::now(), cpu_seconds(server)?);
-        fleet.run(Pace::Rate(ASKED), &Progress::default(), Some(began + span), PATIENCE)?;
+        fleet.run(LoadPattern::Rate(ASKED), &Progress::default(), Some(began + span), PATIENCE)?;
         let processor = (cpu_seconds(server)? - before) / began.elapsed().as_secs_f64();
         Ok::<_, io::Error>(Asked { latencies: std::mem::take(&mut fleet.latencies), processor })
     };

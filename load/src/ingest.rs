@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::process::cpu_seconds;
 use crate::servers::{self, Protection};
-use crate::{Authentication, Cloud, Fleet, Habits, Latencies, Pace, Program, Progress, Target, enrol};
+use crate::{Authentication, Cloud, Fleet, Habits, Latencies, LoadPattern, Program, Progress, Target, enrol};
 
 /// Devices that each have one post under way, as RFC 7252's NSTART says. With many more, what they send at once is more
 /// than a socket of Linux holds by default.
@@ -135,7 +135,7 @@ where
     let mut post = |span| {
         let progress = Progress::default();
         fleet.latencies = Latencies::default();
-        fleet.run(Pace::Answered, &progress, Some(Instant::now() + span), PATIENCE)?;
+        fleet.run(LoadPattern::Answered, &progress, Some(Instant::now() + span), PATIENCE)?;
         if let Some(refusal) = fleet.refusals.first() {
             return Err(io::Error::other(format!("a post was refused: {refusal:?}")));
         }

@@ -30,7 +30,7 @@ pub use cloud::{Cloud, Program, enrol};
 pub use database::{Post, differences, posts};
 pub use device::{Habits, Target};
 pub use echo::echo;
-pub use fleet::{Finish, Fleet, Pace, Progress};
+pub use fleet::{Finish, Fleet, LoadPattern, Progress};
 pub use import::{Imported, import};
 pub use ingest::{HEADING, Measurement, cloud, libcoap};
 pub use latency::Latencies;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cloud::open_sessions;
 use crate::process::{cpu_seconds, resident_bytes};
-use crate::{Cloud, Fleet, Habits, Latencies, Pace, Program, Progress, Target, Tell, enrol};
+use crate::{Cloud, Fleet, Habits, Latencies, LoadPattern, Program, Progress, Target, Tell, enrol};
 
 /// Devices that make a handshake or their first post at the same time: what they send fits a socket's buffer.
 const AT_ONCE: usize = 64;
@@ -148,7 +148,7 @@ pub fn hold(
     let answered = std::thread::scope(|scope| {
         let (fleet, progress) = (&mut fleet, &progress);
         let end = Some(Instant::now() + span);
-        let run = scope.spawn(move || fleet.run(Pace::Rate(rate), progress, end, PATIENCE));
+        let run = scope.spawn(move || fleet.run(LoadPattern::Rate(rate), progress, end, PATIENCE));
         while !run.is_finished() {
             std::thread::sleep(Duration::from_millis(100));
             tell.progress("posts", progress.acknowledged() as usize, posts);

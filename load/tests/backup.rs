@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
 
-use sixlock_load::{Cloud, Fleet, Habits, Pace, Post, Program, Progress, Target, enrol, posts};
+use sixlock_load::{Cloud, Fleet, Habits, LoadPattern, Post, Program, Progress, Target, enrol, posts};
 use support::{DEVICES, PATIENCE, await_more, own_address};
 
 fn run(program: &Program, action: &str, file: &Path, data: &Path) -> Output {
@@ -34,7 +34,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_and_a_cloud_goes_on_fr
     let progress = Progress::default();
     let before = thread::scope(|scope| {
         let _end = progress.finish_when_dropped();
-        let fleet = scope.spawn(|| fleet.run(Pace::Answered, &progress, None, PATIENCE).unwrap());
+        let fleet = scope.spawn(|| fleet.run(LoadPattern::Answered, &progress, None, PATIENCE).unwrap());
         await_more(&progress, 2_000);
         let before = progress.acknowledged();
         let backup = run(&program, "backup", &file, &data);

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sixlock_load::{
-    Cloud, Fleet, Habits, Pace, Program, Progress, Random, Target, differences, enrol, posts, variable,
+    Cloud, Fleet, Habits, LoadPattern, Program, Progress, Random, Target, differences, enrol, posts, variable,
 };
 use sixlock_vm::{Disk, Hardware, Initramfs, Linux, Machine, Network, Powered, unclaimed_port};
 use support::{DEVICES, PATIENCE, await_more, own_address};
@@ -98,7 +98,7 @@ fn reset_at_random_moments_under_load_the_machine_has_every_acknowledged_post_ex
     let started = Instant::now();
     let (all_answered, machine, disk) = thread::scope(|scope| {
         let _end = progress.finish_when_dropped();
-        let fleet = scope.spawn(|| fleet.run(Pace::Answered, &progress, None, PATIENCE).unwrap());
+        let fleet = scope.spawn(|| fleet.run(LoadPattern::Answered, &progress, None, PATIENCE).unwrap());
         for n in 1..=resets {
             // Somewhere in the middle of things: posts are acknowledged again, and then a moment later.
             let rate = await_more(&progress, 1_000 + random.below(2_000));

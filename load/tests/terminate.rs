@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sixlock_load::{Cloud, Fleet, Habits, Pace, Post, Program, Progress, Target, enrol, posts};
+use sixlock_load::{Cloud, Fleet, Habits, LoadPattern, Post, Program, Progress, Target, enrol, posts};
 use support::{DEVICES, PATIENCE, await_more, own_address};
 
 #[test]
@@ -25,8 +25,8 @@ fn told_to_end_under_load_the_cloud_answers_what_it_took_and_the_next_one_goes_o
     let progress = Progress::default();
     thread::scope(|scope| {
         let _end = progress.finish_when_dropped();
-        let fleet =
-            scope.spawn(|| fleet.run(Pace::Answered, &progress, None, Duration::from_secs(1)).unwrap());
+        let fleet = scope
+            .spawn(|| fleet.run(LoadPattern::Answered, &progress, None, Duration::from_secs(1)).unwrap());
         await_more(&progress, 2_000);
         let asked = Instant::now();
         let status = cloud.terminate(PATIENCE).unwrap().expect("it ends");
@@ -44,7 +44,7 @@ fn told_to_end_under_load_the_cloud_answers_what_it_took_and_the_next_one_goes_o
 
     // What was not taken is sent again, to the next one.
     let _cloud = Cloud::start(&program, data.path(), coaps, &[]).unwrap();
-    let finished = fleet.run(Pace::Answered, &progress, None, PATIENCE).unwrap();
+    let finished = fleet.run(LoadPattern::Answered, &progress, None, PATIENCE).unwrap();
     assert!(finished, "a post was never answered");
     let stored = posts(data.path()).unwrap();
     let acknowledged: BTreeSet<Post> = fleet.acknowledged().iter().copied().collect();

@@ -18,14 +18,14 @@ const UNREAD: usize = 200;
 
 /// What somebody does with a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Habit {
+pub(super) enum Misbehaviour {
     /// Begins a body and never ends it.
     SlowBody,
     /// Asks for much and reads nothing.
     NeverReads,
 }
 
-impl Habit {
+impl Misbehaviour {
     /// What is sent, once.
     fn opening(self, host: &str) -> Vec<u8> {
         match self {
@@ -54,7 +54,7 @@ pub(super) struct Held {
 pub(super) fn hold(
     server: &HttpServer,
     from: &[Ipv4Addr],
-    (habit, count): (Habit, usize),
+    (habit, count): (Misbehaviour, usize),
     tried: &AtomicUsize,
     stop: &AtomicBool,
 ) -> Held {
@@ -97,10 +97,10 @@ fn open(server: &HttpServer, from: Ipv4Addr, opening: &[u8]) -> Option<Connectio
 }
 
 /// Whether the server has hung up, or answered, after which it hears no more.
-fn has_ended(connection: &mut Connection, habit: Habit) -> bool {
+fn has_ended(connection: &mut Connection, habit: Misbehaviour) -> bool {
     match habit {
         // What has come would have to be read to see the end behind it.
-        Habit::NeverReads => false,
-        Habit::SlowBody => connection.poll().is_none_or(|answer| !answer.is_empty()),
+        Misbehaviour::NeverReads => false,
+        Misbehaviour::SlowBody => connection.poll().is_none_or(|answer| !answer.is_empty()),
     }
 }

@@ -24,11 +24,11 @@ use sixlock_interop::Authority;
 use crate::flood::Flooding;
 use crate::process::most_resident_bytes;
 use crate::{
-    Authentication, Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Target, Tell,
+    Authentication, Cloud, Credential, Fleet, Habits, Latencies, LoadPattern, Program, Progress, Target, Tell,
 };
 use crate::{enrol, posts};
 use connection::HttpServer;
-use idle::{Habit, Held, hold};
+use idle::{Held, Misbehaviour, hold};
 pub use report::Besieged;
 use report::Figure;
 use requests::{Answers, Kind, send};
@@ -198,7 +198,7 @@ fn post(fleet: &mut Fleet, plan: &Plan, meanwhile: impl FnOnce(&Progress)) -> io
     let progress = Progress::default();
     thread::scope(|scope| {
         let _end = progress.finish_when_dropped();
-        let posting = scope.spawn(|| fleet.run(Pace::Rate(plan.posts), &progress, None, PATIENCE));
+        let posting = scope.spawn(|| fleet.run(LoadPattern::Rate(plan.posts), &progress, None, PATIENCE));
         meanwhile(&progress);
         progress.finish();
         posting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -235,7 +235,7 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
     let (mut half_done, tried) = (Ok(0), &[const { AtomicUsize::new(0) }; 2]);
     let posts = post(fleet, plan, |_| {
         thread::scope(|scope| {
-            let held = [(Habit::SlowBody, plan.slow_bodies), (Habit::NeverReads, plan.unread)];
+            let held = [(Misbehaviour::SlowBody, plan.slow_bodies), (Misbehaviour::NeverReads, plan.unread)];
             let holding = [0, 1].map(|n| scope.spawn(move || hold(server, from, held[n], &tried[n], stop)));
             let feeds = scope.spawn(|| feeds::follow(server, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
             let flood = scope.spawn(|| begin_handshakes(target, &authentications, plan, stop));
