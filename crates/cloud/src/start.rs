@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
-use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxies, router, serve};
+use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::identities::Identities;
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::public_keys::{KeyRing, OwnKeys};
@@ -182,7 +182,7 @@ pub async fn start(
         behind_proxy: config.behind_proxy,
         hosts: config.hosts,
         proxies: proxies.clone(),
-        sending: Pace::default(),
+        sending: MinimumRate::default(),
     };
     let app = App::new(store.clone(), events.clone(), network, link, reach, guard, stopping.clone());
     let router = router(Arc::new(app));

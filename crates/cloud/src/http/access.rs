@@ -15,7 +15,7 @@ use sixlock_telemetry::{At, Event, Refused, Scheme};
 
 use super::actions::action;
 use super::app::App;
-use super::body_deadline::{Pace, TooSlow, with_deadline};
+use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Owner};
 use super::connections::Place;
@@ -87,9 +87,9 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
 }
 
 /// Hands the request to its handler, and answers in its place if the body does not come.
-async fn serve(request: Request, pace: Pace, next: Next) -> Response {
+async fn serve(request: Request, minimum_rate: MinimumRate, next: Next) -> Response {
     let too_slow = TooSlow::default();
-    let request = request.map(|body| with_deadline(body, pace, too_slow.clone()));
+    let request = request.map(|body| with_deadline(body, minimum_rate, too_slow.clone()));
     let response = next.run(request).await;
     if !too_slow.is_true() {
         return response;

@@ -12,20 +12,20 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// How slow a transfer may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct MinimumRate {
     /// What it may take in any case.
     pub(crate) grace: Duration,
     /// And how many bytes a second there must be besides.
     pub(crate) rate: u32,
 }
 
-impl Default for Pace {
+impl Default for MinimumRate {
     fn default() -> Self {
         Self { grace: Duration::from_secs(15), rate: 4096 }
     }
 }
 
-impl Pace {
+impl MinimumRate {
     /// How long so many bytes may take.
     pub(super) fn allows(&self, bytes: u64) -> Duration {
         let millis = bytes.saturating_mul(1000) / u64::from(self.rate.max(1));
@@ -44,18 +44,18 @@ impl TooSlow {
 }
 
 /// Makes `body` fail if it does not keep the pace from now on, which `too_slow` then tells.
-pub(super) fn with_deadline(body: Body, pace: Pace, too_slow: TooSlow) -> Body {
+pub(super) fn with_deadline(body: Body, minimum_rate: MinimumRate, too_slow: TooSlow) -> Body {
     if body.is_end_stream() {
         return body;
     }
     let begun = Instant::now();
-    let sleep = Box::pin(sleep_until(begun + pace.allows(0)));
-    Body::new(Deadline { body, pace, begun, received: 0, sleep, too_slow })
+    let sleep = Box::pin(sleep_until(begun + minimum_rate.allows(0)));
+    Body::new(Deadline { body, minimum_rate, begun, received: 0, sleep, too_slow })
 }
 
 struct Deadline {
     body: Body,
-    pace: Pace,
+    minimum_rate: MinimumRate,
     begun: Instant,
     received: u64,
     sleep: Pin<Box<Sleep>>,
@@ -76,7 +76,7 @@ impl HttpBody for Deadline {
             this.received += data.map_or(0, |data| data.len() as u64);
             return Poll::Ready(frame);
         }
-        this.sleep.as_mut().reset(this.begun + this.pace.allows(this.received));
+        this.sleep.as_mut().reset(this.begun + this.minimum_rate.allows(this.received));
         if this.sleep.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
@@ -100,13 +100,13 @@ mod tests {
 
     use super::*;
 
-    const HURRY: Pace = Pace { grace: Duration::from_millis(50), rate: 1 };
+    const HURRY: MinimumRate = MinimumRate { grace: Duration::from_millis(50), rate: 1 };
 
     #[test]
     fn the_deadline_grows_with_what_has_come() {
-        let pace = Pace { grace: Duration::from_secs(15), rate: 4096 };
-        assert_eq!(pace.allows(0), Duration::from_secs(15));
-        assert_eq!(pace.allows(64 << 10), Duration::from_secs(31));
+        let minimum_rate = MinimumRate { grace: Duration::from_secs(15), rate: 4096 };
+        assert_eq!(minimum_rate.allows(0), Duration::from_secs(15));
+        assert_eq!(minimum_rate.allows(64 << 10), Duration::from_secs(31));
     }
 
     #[tokio::test]

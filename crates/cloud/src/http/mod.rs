@@ -44,7 +44,7 @@ mod users;
 mod write_deadline;
 
 pub(crate) use app::App;
-pub(crate) use body_deadline::Pace;
+pub(crate) use body_deadline::MinimumRate;
 pub use body_limits::LONGEST_IMPORT;
 pub(crate) use reach::{Endpoints, Reach};
 pub(crate) use routes::router;

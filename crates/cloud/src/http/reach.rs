@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body_deadline::Pace;
+use super::body_deadline::MinimumRate;
 use super::trusted_proxies::TrustedProxies;
 
 /// Where each server listens.
@@ -34,5 +34,5 @@ pub(crate) struct Reach {
     /// Proxies that say where requests come from.
     pub(crate) proxies: TrustedProxies,
     /// How slowly bodies of requests may come.
-    pub(crate) sending: Pace,
+    pub(crate) sending: MinimumRate,
 }

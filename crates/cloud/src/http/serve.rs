@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-use super::body_deadline::Pace;
+use super::body_deadline::MinimumRate;
 use super::connections::{ConnectionLimits, Connections, Place};
 use super::trusted_proxies::TrustedProxies;
 use super::write_deadline::WriteDeadline;
@@ -43,7 +43,7 @@ pub(crate) struct Limits {
     /// How long the head of a request may take to arrive, after the one before it too, and a TLS handshake.
     pub(crate) head: Duration,
     /// How slowly an answer may be read.
-    pub(crate) reading: Pace,
+    pub(crate) reading: MinimumRate,
 }
 
 impl Default for Limits {
@@ -51,7 +51,7 @@ impl Default for Limits {
         Self {
             connections: ConnectionLimits::default(),
             head: Duration::from_secs(15),
-            reading: Pace::default(),
+            reading: MinimumRate::default(),
         }
     }
 }
@@ -243,7 +243,7 @@ mod tests {
     async fn who_never_reads_an_answer_is_hung_up_on() {
         // More than the buffers of both ends hold.
         let router = Router::new().route("/", get(|| async { vec![7; 64 << 20] }));
-        let reading = Pace { grace: Duration::from_millis(200), rate: 1 << 30 };
+        let reading = MinimumRate { grace: Duration::from_millis(200), rate: 1 << 30 };
         let (address, stop, server) = start_with(router, Limits { reading, ..Limits::default() }).await;
         let mut silent = TcpStream::connect(address).await.unwrap();
         silent.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();

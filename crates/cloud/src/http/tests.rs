@@ -20,7 +20,7 @@ use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
 use super::app::App;
-use super::body_deadline::Pace;
+use super::body_deadline::MinimumRate;
 use super::reach::{Endpoints, Reach};
 use super::routes::router;
 use super::sign_in_link::SignInLink;
@@ -231,11 +231,11 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        Self::with_pace(Pace::default()).await
+        Self::with_pace(MinimumRate::default()).await
     }
 
     /// One that takes bodies at this pace.
-    async fn with_pace(sending: Pace) -> Self {
+    async fn with_pace(sending: MinimumRate) -> Self {
         let template = TEMPLATE.get_or_init(Template::new).await;
         let directory = tempfile::tempdir().unwrap();
         for file in std::fs::read_dir(template.directory.path()).unwrap() {
@@ -398,8 +398,8 @@ async fn the_description_names_every_route_and_what_it_answers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let pace = Pace { grace: Duration::from_millis(50), rate: 1 << 20 };
-    let bench = Bench::with_pace(pace).await;
+    let minimum_rate = MinimumRate { grace: Duration::from_millis(50), rate: 1 << 20 };
+    let bench = Bench::with_pace(minimum_rate).await;
     let token = bench.token(Who::Owner);
     for (path, kind, token, status) in [
         ("/login", "application/json", None, 408),

@@ -134,10 +134,10 @@ impl PollAllow {
     }
 }
 
-/// Why an address is not asked.
+/// Reason an address is not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    why: Why,
+    reason: Reason,
     /// What the operator writes to allow it.
     place: String,
     /// Whether it was found by a name.
@@ -145,7 +145,7 @@ pub(crate) struct Refusal {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
+enum Reason {
     Never(&'static str),
     OwnAddress,
     Closed(&'static str),
@@ -156,8 +156,8 @@ enum Why {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = &self.place;
-        match self.why {
-            Why::Port(_) => {}
+        match self.reason {
+            Reason::Port(_) => {}
             // Where a name leads inside the operator's network is nothing for those who set pollers up.
             _ if self.by_name => {
                 return write!(
@@ -168,14 +168,14 @@ impl fmt::Display for Refusal {
             }
             _ => {}
         }
-        match self.why {
-            Why::Never(what) => return write!(f, "{host} is at {what} address, which is never polled"),
-            Why::OwnAddress => {
+        match self.reason {
+            Reason::Never(what) => return write!(f, "{host} is at {what} address, which is never polled"),
+            Reason::OwnAddress => {
                 return write!(f, "{host} is an address of this cloud itself, which is never polled");
             }
-            Why::Closed(what) => write!(f, "{host} is at {what} address")?,
-            Why::ThisMachine => write!(f, "{host} is an address of the cloud's own machine")?,
-            Why::Port(port) => write!(f, "port {port} belongs to another service")?,
+            Reason::Closed(what) => write!(f, "{host} is at {what} address")?,
+            Reason::ThisMachine => write!(f, "{host} is an address of the cloud's own machine")?,
+            Reason::Port(port) => write!(f, "port {port} belongs to another service")?,
         }
         write!(f, "; the cloud's operator allows polls there with --poll-allow {host}")
     }
@@ -208,26 +208,26 @@ impl Guard {
     pub(super) fn check(&self, target: &Target, address: SocketAddr) -> Result<Checked, Refusal> {
         match self.objection(target, address) {
             None => Ok(Checked(address)),
-            Some(why) => {
+            Some(reason) => {
                 let place = match target.address() {
                     Some(IpAddr::V6(address)) => format!("[{address}]:{}", target.port()),
                     _ => format!("{}:{}", target.host(), target.port()),
                 };
-                Err(Refusal { why, place, by_name: target.address().is_none() })
+                Err(Refusal { reason, place, by_name: target.address().is_none() })
             }
         }
     }
 
-    fn objection(&self, target: &Target, address: SocketAddr) -> Option<Why> {
+    fn objection(&self, target: &Target, address: SocketAddr) -> Option<Reason> {
         let (ip, port) = (address.ip(), address.port());
         if let Some(what) = named(NEVER, ip) {
-            return Some(Why::Never(what));
+            return Some(Reason::Never(what));
         }
         let local = is_local(ip);
         let is_own =
             |own: &SocketAddr| own.port() == port && (own.ip() == ip || own.ip().is_unspecified() && local);
         if self.own_addresses.iter().any(is_own) {
-            return Some(Why::OwnAddress);
+            return Some(Reason::OwnAddress);
         }
         let allowing = || self.allowed.iter().filter(|allow| allow.covers(target.host(), ip));
         if allowing().any(|allow| allow.port == Some(port)) {
@@ -237,10 +237,10 @@ impl Guard {
             let closed =
                 named(CLOSED, ip).or((ip.is_ipv6() && !GLOBAL_V6.contains(ip)).then_some("a reserved"));
             if let Some(what) = closed {
-                return Some(Why::Closed(what));
+                return Some(Reason::Closed(what));
             }
             if local {
-                return Some(Why::ThisMachine);
+                return Some(Reason::ThisMachine);
             }
         }
         // What listens below 1024 is mostly not for devices: mail, remote shells, domain names.
@@ -248,7 +248,7 @@ impl Guard {
             Scheme::Http | Scheme::Https => matches!(port, 80 | 443),
             Scheme::Coap | Scheme::Coaps => false,
         };
-        (port < 1024 && !own).then_some(Why::Port(port))
+        (port < 1024 && !own).then_some(Reason::Port(port))
     }
 }
 
@@ -266,70 +266,70 @@ mod tests {
         Guard::new(allowed, vec!["127.0.0.1:8080".parse().unwrap(), "[::]:5684".parse().unwrap()])
     }
 
-    fn check(guard: &Guard, url: &str, address: &str) -> Result<Checked, Why> {
+    fn check(guard: &Guard, url: &str, address: &str) -> Result<Checked, Reason> {
         let target = Target::parse(url).unwrap();
         let address = SocketAddr::new(address.parse().unwrap(), target.port());
-        guard.check(&target, address).map_err(|refusal| refusal.why)
+        guard.check(&target, address).map_err(|refusal| refusal.reason)
     }
 
     #[test]
     fn only_the_open_internet_is_polled() {
         let guard = guard(&[]);
-        for (address, why) in [
-            ("0.0.0.0", Why::Never("an unspecified")),
-            ("0.1.2.3", Why::Never("an unspecified")),
-            ("224.0.1.187", Why::Never("a multicast")),
-            ("239.255.255.250", Why::Never("a multicast")),
-            ("255.255.255.255", Why::Never("a broadcast")),
-            ("::", Why::Never("an unspecified")),
-            ("::ffff:127.0.0.1", Why::Never("an IPv4-mapped")),
-            ("::ffff:8.8.8.8", Why::Never("an IPv4-mapped")),
-            ("ff02::fd", Why::Never("a multicast")),
-            ("169.254.169.254", Why::Closed("a metadata service's")),
-            ("100.100.100.200", Why::Closed("a metadata service's")),
-            ("192.0.0.192", Why::Closed("a metadata service's")),
-            ("168.63.129.16", Why::Closed("a metadata service's")),
-            ("fd00:ec2::254", Why::Closed("a metadata service's")),
-            ("fd20:ce::254", Why::Closed("a metadata service's")),
-            ("127.0.0.1", Why::Closed("a loopback")),
-            ("127.255.255.255", Why::Closed("a loopback")),
-            ("10.0.0.0", Why::Closed("a private")),
-            ("10.255.255.255", Why::Closed("a private")),
-            ("172.16.0.1", Why::Closed("a private")),
-            ("172.31.255.255", Why::Closed("a private")),
-            ("192.168.178.1", Why::Closed("a private")),
-            ("169.254.1.1", Why::Closed("a link-local")),
-            ("100.64.0.1", Why::Closed("a shared (carrier-grade NAT)")),
-            ("100.127.255.255", Why::Closed("a shared (carrier-grade NAT)")),
-            ("192.0.0.1", Why::Closed("a reserved")),
-            ("192.0.2.1", Why::Closed("a documentation")),
-            ("198.51.100.1", Why::Closed("a documentation")),
-            ("203.0.113.255", Why::Closed("a documentation")),
-            ("192.88.99.1", Why::Closed("a 6to4 relay's")),
-            ("198.18.0.1", Why::Closed("a benchmarking")),
-            ("198.19.255.255", Why::Closed("a benchmarking")),
-            ("240.0.0.1", Why::Closed("a reserved")),
-            ("::1", Why::Closed("a loopback")),
-            ("::7f00:1", Why::Closed("an IPv4-compatible")),
-            ("64:ff9b::7f00:1", Why::Closed("a NAT64")),
-            ("64:ff9b::808:808", Why::Closed("a NAT64")),
-            ("64:ff9b:1::1", Why::Closed("a NAT64")),
-            ("2001:db8::1", Why::Closed("a documentation")),
-            ("3fff::1", Why::Closed("a documentation")),
-            ("2001::1", Why::Closed("a reserved")),
-            ("2001:2::1", Why::Closed("a reserved")),
-            ("2001:20::1", Why::Closed("a reserved")),
-            ("2002:7f00:1::", Why::Closed("a 6to4")),
-            ("fc00::1", Why::Closed("a unique local")),
-            ("fd00::212:7400:0:1", Why::Closed("a unique local")),
-            ("fe80::1", Why::Closed("a link-local")),
-            ("febf::1", Why::Closed("a link-local")),
-            ("fec0::1", Why::Closed("a site-local")),
-            ("100::1", Why::Closed("a reserved")),
-            ("5f00::1", Why::Closed("a reserved")),
-            ("4000::1", Why::Closed("a reserved")),
+        for (address, reason) in [
+            ("0.0.0.0", Reason::Never("an unspecified")),
+            ("0.1.2.3", Reason::Never("an unspecified")),
+            ("224.0.1.187", Reason::Never("a multicast")),
+            ("239.255.255.250", Reason::Never("a multicast")),
+            ("255.255.255.255", Reason::Never("a broadcast")),
+            ("::", Reason::Never("an unspecified")),
+            ("::ffff:127.0.0.1", Reason::Never("an IPv4-mapped")),
+            ("::ffff:8.8.8.8", Reason::Never("an IPv4-mapped")),
+            ("ff02::fd", Reason::Never("a multicast")),
+            ("169.254.169.254", Reason::Closed("a metadata service's")),
+            ("100.100.100.200", Reason::Closed("a metadata service's")),
+            ("192.0.0.192", Reason::Closed("a metadata service's")),
+            ("168.63.129.16", Reason::Closed("a metadata service's")),
+            ("fd00:ec2::254", Reason::Closed("a metadata service's")),
+            ("fd20:ce::254", Reason::Closed("a metadata service's")),
+            ("127.0.0.1", Reason::Closed("a loopback")),
+            ("127.255.255.255", Reason::Closed("a loopback")),
+            ("10.0.0.0", Reason::Closed("a private")),
+            ("10.255.255.255", Reason::Closed("a private")),
+            ("172.16.0.1", Reason::Closed("a private")),
+            ("172.31.255.255", Reason::Closed("a private")),
+            ("192.168.178.1", Reason::Closed("a private")),
+            ("169.254.1.1", Reason::Closed("a link-local")),
+            ("100.64.0.1", Reason::Closed("a shared (carrier-grade NAT)")),
+            ("100.127.255.255", Reason::Closed("a shared (carrier-grade NAT)")),
+            ("192.0.0.1", Reason::Closed("a reserved")),
+            ("192.0.2.1", Reason::Closed("a documentation")),
+            ("198.51.100.1", Reason::Closed("a documentation")),
+            ("203.0.113.255", Reason::Closed("a documentation")),
+            ("192.88.99.1", Reason::Closed("a 6to4 relay's")),
+            ("198.18.0.1", Reason::Closed("a benchmarking")),
+            ("198.19.255.255", Reason::Closed("a benchmarking")),
+            ("240.0.0.1", Reason::Closed("a reserved")),
+            ("::1", Reason::Closed("a loopback")),
+            ("::7f00:1", Reason::Closed("an IPv4-compatible")),
+            ("64:ff9b::7f00:1", Reason::Closed("a NAT64")),
+            ("64:ff9b::808:808", Reason::Closed("a NAT64")),
+            ("64:ff9b:1::1", Reason::Closed("a NAT64")),
+            ("2001:db8::1", Reason::Closed("a documentation")),
+            ("3fff::1", Reason::Closed("a documentation")),
+            ("2001::1", Reason::Closed("a reserved")),
+            ("2001:2::1", Reason::Closed("a reserved")),
+            ("2001:20::1", Reason::Closed("a reserved")),
+            ("2002:7f00:1::", Reason::Closed("a 6to4")),
+            ("fc00::1", Reason::Closed("a unique local")),
+            ("fd00::212:7400:0:1", Reason::Closed("a unique local")),
+            ("fe80::1", Reason::Closed("a link-local")),
+            ("febf::1", Reason::Closed("a link-local")),
+            ("fec0::1", Reason::Closed("a site-local")),
+            ("100::1", Reason::Closed("a reserved")),
+            ("5f00::1", Reason::Closed("a reserved")),
+            ("4000::1", Reason::Closed("a reserved")),
         ] {
-            assert_eq!(check(&guard, "coap://sensor.example.org", address), Err(why), "{address}");
+            assert_eq!(check(&guard, "coap://sensor.example.org", address), Err(reason), "{address}");
         }
         for address in [
             "1.1.1.1",
@@ -370,7 +370,7 @@ mod tests {
             ("coap://a:80", 80),
             ("coaps://a:443", 443),
         ] {
-            assert_eq!(check(&guard, url, "1.1.1.1"), Err(Why::Port(port)), "{url}");
+            assert_eq!(check(&guard, url, "1.1.1.1"), Err(Reason::Port(port)), "{url}");
         }
     }
 
@@ -400,8 +400,8 @@ mod tests {
     #[test]
     fn the_clouds_own_addresses_are_never_asked() {
         let guard = guard(&["0.0.0.0/0", "::/0", "127.0.0.1:8080", "localhost:5684"]);
-        assert_eq!(check(&guard, "http://localhost:8080", "127.0.0.1"), Err(Why::OwnAddress));
-        assert_eq!(check(&guard, "coaps://localhost", "127.0.0.1"), Err(Why::OwnAddress));
+        assert_eq!(check(&guard, "http://localhost:8080", "127.0.0.1"), Err(Reason::OwnAddress));
+        assert_eq!(check(&guard, "coaps://localhost", "127.0.0.1"), Err(Reason::OwnAddress));
         assert!(check(&guard, "coap://localhost", "127.0.0.1").is_ok());
         assert!(check(&guard, "http://a:8080", "1.1.1.1").is_ok());
     }
