@@ -8,7 +8,7 @@ use sixlock_endpoint::{PeerId, RespondError, Token};
 use crate::answer::Answer;
 use crate::directory::Directory;
 use crate::observation_id::ObservationId;
-use crate::observers::Due;
+use crate::observers::PendingQuery;
 use crate::service::Service;
 use crate::serving::{Changed, Serving};
 use crate::shard::Shard;
@@ -51,7 +51,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
 
 impl<S: Service> Serving<S> {
     /// Begins to find out what an observer is to be told.
-    fn find_out(&mut self, Due { id, wait, peer, request }: Due<S::Request>) {
+    fn find_out(&mut self, PendingQuery { id, wait, peer, request }: PendingQuery<S::Request>) {
         let service = self.service.clone();
         self.observers.notifications.begin(async move {
             tokio::time::sleep(Duration::from_millis(wait.millis().into())).await;

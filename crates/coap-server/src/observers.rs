@@ -18,7 +18,7 @@ const OF_ONE_PEER: usize = 8;
 
 /// Something to be found out for an observation.
 #[derive(Debug)]
-pub(crate) struct Due<R> {
+pub(crate) struct PendingQuery<R> {
     pub(crate) id: ObservationId,
     /// How long it is to wait.
     pub(crate) wait: Duration,
@@ -136,7 +136,7 @@ impl<R: Clone> Observers<R> {
     }
 
     /// The topics have changed: what is to be found out now.
-    pub(crate) fn changed(&mut self, now: Instant, topics: &BTreeSet<Topic>) -> Vec<Due<R>> {
+    pub(crate) fn changed(&mut self, now: Instant, topics: &BTreeSet<Topic>) -> Vec<PendingQuery<R>> {
         self.end_displaced();
         let observers = self.known.iter_mut().filter(|(_, observer)| topics.contains(&observer.topic));
         observers.filter_map(|(&key, observer)| observer.change(now, key)).collect()
@@ -148,7 +148,7 @@ impl<R: Clone> Observers<R> {
     }
 
     /// An observation was answered or notified: what is to be found out for it next.
-    pub(crate) fn told(&mut self, now: Instant, peer: PeerId, token: Token) -> Option<Due<R>> {
+    pub(crate) fn told(&mut self, now: Instant, peer: PeerId, token: Token) -> Option<PendingQuery<R>> {
         let observer = self.known.get_mut(&(peer, token))?;
         observer.busy = false;
         if observer.changed { observer.change(now, (peer, token)) } else { None }
@@ -165,7 +165,7 @@ impl<R: Clone> Observers<R> {
 }
 
 impl<R: Clone> Observer<R> {
-    fn change(&mut self, now: Instant, (peer, token): (PeerId, Token)) -> Option<Due<R>> {
+    fn change(&mut self, now: Instant, (peer, token): (PeerId, Token)) -> Option<PendingQuery<R>> {
         self.changed = self.busy;
         if self.busy {
             return None;
@@ -173,7 +173,7 @@ impl<R: Clone> Observer<R> {
         self.busy = true;
         let id = ObservationId { peer, token, serial: self.serial };
         let wait = self.observation.wait(now);
-        Some(Due { id, wait, peer: self.peer.clone(), request: self.request.clone() })
+        Some(PendingQuery { id, wait, peer: self.peer.clone(), request: self.request.clone() })
     }
 }
 
