@@ -15,39 +15,39 @@ use crate::event::Event;
 use crate::record::Scheme;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct StatusLabels {
     scheme: &'static str,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Why {
+struct ReasonLabels {
     scheme: &'static str,
     reason: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Deed {
+struct ActionLabels {
     action: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Outcome {
+struct OutcomeLabels {
     outcome: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Place {
+struct PlaceLabels {
     at: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Whose {
+struct OwnerLabels {
     of: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct State {
+struct StateLabels {
     state: &'static str,
 }
 
@@ -68,19 +68,19 @@ pub struct CertificateExpiry {
 pub(crate) struct Metrics {
     /// But those of shards.
     answered: Requests,
-    refused: Family<Why, Counter>,
-    done: Family<Deed, Counter>,
-    handshakes: Family<Outcome, Counter>,
-    polls: Family<Outcome, Counter>,
-    faults: Family<Place, Counter>,
-    handed_over: Family<Outcome, Counter>,
+    refused: Family<ReasonLabels, Counter>,
+    done: Family<ActionLabels, Counter>,
+    handshakes: Family<OutcomeLabels, Counter>,
+    polls: Family<OutcomeLabels, Counter>,
+    faults: Family<PlaceLabels, Counter>,
+    handed_over: Family<OutcomeLabels, Counter>,
     waiting: Gauge,
     /// Points that were stored.
     points: Counter,
     /// When the next certificate of each kind ends.
-    expiry: Family<Whose, Gauge<f64, AtomicU64>>,
+    expiry: Family<OwnerLabels, Gauge<f64, AtomicU64>>,
     /// The certificates of devices.
-    certificates: Family<State, Gauge>,
+    certificates: Family<StateLabels, Gauge>,
     batches: Histogram,
     commits: Histogram,
     /// The shards of the CoAP server, of which what is told is the sum.
@@ -123,12 +123,12 @@ impl Requests {
     }
 
     /// Adds what was counted here.
-    fn add_to(&self, sum: &Family<Answered, Counter>) {
+    fn add_to(&self, sum: &Family<StatusLabels, Counter>) {
         for (scheme, statuses) in SCHEMES.iter().zip(&self.0) {
             for (status, count) in (0..).zip(statuses) {
                 let count = count.load(Ordering::Relaxed);
                 if count > 0 {
-                    sum.get_or_create(&Answered { scheme: scheme.name(), status }).inc_by(count);
+                    sum.get_or_create(&StatusLabels { scheme: scheme.name(), status }).inc_by(count);
                 }
             }
         }
@@ -221,8 +221,8 @@ impl Default for Metrics {
 
 impl Metrics {
     pub(crate) fn count(&self, event: &Event<'_>) {
-        let ended = |outcome: &Family<Outcome, Counter>, name| {
-            outcome.get_or_create(&Outcome { outcome: name }).inc();
+        let ended = |outcome: &Family<OutcomeLabels, Counter>, name| {
+            outcome.get_or_create(&OutcomeLabels { outcome: name }).inc();
         };
         match *event {
             Event::Started { .. }
@@ -234,11 +234,11 @@ impl Metrics {
             | Event::Closed { .. } => {}
             Event::Answered { scheme, status } => self.answered.count(scheme, status),
             Event::Refused(refused) => {
-                let why = Why { scheme: refused.scheme().name(), reason: refused.reason() };
+                let why = ReasonLabels { scheme: refused.scheme().name(), reason: refused.reason() };
                 self.refused.get_or_create(&why).inc();
             }
             Event::Done(done) => {
-                self.done.get_or_create(&Deed { action: done.action() }).inc();
+                self.done.get_or_create(&ActionLabels { action: done.action() }).inc();
             }
             Event::Connected { .. } => ended(&self.handshakes, "connected"),
             Event::Failed { .. } => ended(&self.handshakes, "failed"),
@@ -252,7 +252,7 @@ impl Metrics {
             Event::Polled { failure: None, .. } => ended(&self.polls, "done"),
             Event::Polled { failure: Some(_), .. } => ended(&self.polls, "failed"),
             Event::Fault { at, .. } => {
-                self.faults.get_or_create(&Place { at: at.name() }).inc();
+                self.faults.get_or_create(&PlaceLabels { at: at.name() }).inc();
             }
         }
     }
@@ -277,16 +277,16 @@ impl Metrics {
         for (of, end) in [("devices", devices.next), ("cloud", own), ("authority", authority)] {
             match end {
                 Some(end) => {
-                    self.expiry.get_or_create(&Whose { of }).set(end as f64 / 1_000.0);
+                    self.expiry.get_or_create(&OwnerLabels { of }).set(end as f64 / 1_000.0);
                 }
                 None => {
-                    self.expiry.remove(&Whose { of });
+                    self.expiry.remove(&OwnerLabels { of });
                 }
             }
         }
         let CertificateExpiry { expired, soon, good, .. } = devices;
         for (state, count) in [("expired", expired), ("within_30_days", soon), ("good", good)] {
-            self.certificates.get_or_create(&State { state }).set(count);
+            self.certificates.get_or_create(&StateLabels { state }).set(count);
         }
     }
 
