@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 
 use sixlock_base::{Instant, Symbols};
-use sixlock_lockstep::{Command, Device, ENTROPY, Exchange, Happening};
+use sixlock_lockstep::{Command, Device, DeviceEvent, ENTROPY, Exchange};
 
 use crate::emulator::Emulator;
 use crate::error::{Cause, Error};
@@ -23,7 +23,7 @@ pub struct Lockstep {
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// What it is.
-    pub happening: Happening,
+    pub event: DeviceEvent,
     /// When the task begins.
     pub now: Instant,
     /// When it happened, in the radio's time.
@@ -59,7 +59,7 @@ pub struct Outcome {
 }
 
 impl Lockstep {
-    /// Makes `device` of `image` and lets it begin; it then waits for [`Happening::Start`].
+    /// Makes `device` of `image` and lets it begin; it then waits for [`DeviceEvent::Start`].
     ///
     /// # Errors
     /// When the image is not one for this, or the emulator fails.
@@ -99,7 +99,7 @@ impl Lockstep {
         mut answer: impl FnMut(Request<'_>) -> ControlFlow<()>,
     ) -> Result<Option<Outcome>, Error> {
         let mut exchange = Exchange::new();
-        exchange.happening = task.happening as u8;
+        exchange.event = task.event as u8;
         exchange.now = task.now.millis().to_le_bytes();
         exchange.at = task.at.count().to_le_bytes();
         exchange.set_frame(task.frame);

@@ -15,7 +15,7 @@ use sixlock_interface::ipsec::{
     Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy, Protection, Selector,
 };
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_lockstep::{Command, Device, Happening, NetworkKeys};
+use sixlock_lockstep::{Command, Device, DeviceEvent, NetworkKeys};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{LinkAddresses, UNCOMPRESSED, decompress_with};
 use sixlock_testing::packets::icmpv6;
@@ -72,14 +72,14 @@ impl Node {
         image.patch("NETWORK", &keys.emit().unwrap()).unwrap();
         let lockstep = Lockstep::start(image, &device).unwrap_or_else(|error| panic!("{error}"));
         let mut node = Self { lockstep, entropy: Random::new(3), storage, micros: 0, sequence: 0 };
-        node.run(Happening::Start, &[]);
+        node.run(DeviceEvent::Start, &[]);
         node
     }
 
-    fn run(&mut self, happening: Happening, frame: &[u8]) -> Outcome {
+    fn run(&mut self, event: DeviceEvent, frame: &[u8]) -> Outcome {
         let Self { lockstep, entropy, storage, micros, .. } = self;
         let now = Instant::from_millis((*micros / 1000) as u32);
-        let task = Task { happening, now, at: Symbols::new((*micros / 16) as u32), frame, sensors: [0; 3] };
+        let task = Task { event, now, at: Symbols::new((*micros / 16) as u32), frame, sensors: [0; 3] };
         let ran = lockstep.run(&task, |request| {
             match request {
                 Request::Entropy(bytes) => entropy.fill(bytes),
@@ -115,32 +115,32 @@ impl Node {
         frame.push(UNCOMPRESSED);
         frame.extend(packet);
         frame.extend(fcs(&frame).to_le_bytes());
-        let mut outcome = self.run(Happening::Frame, &frame);
+        let mut outcome = self.run(DeviceEvent::Frame, &frame);
         let end = self.micros + PATIENCE;
         let mut sent = Vec::new();
         loop {
             let exchange = &outcome.exchange;
-            let (happening, at) = match outcome.command {
-                Command::Cca => (Happening::CcaClear, self.micros + 8 * 16),
+            let (event, at) = match outcome.command {
+                Command::Cca => (DeviceEvent::CcaClear, self.micros + 8 * 16),
                 Command::Transmit => {
                     let frame = exchange.frame();
                     let (_, len) = Header::parse(frame).unwrap();
                     sent.push(frame[len..frame.len() - FCS].to_vec());
-                    (Happening::Transmitted, self.micros + 4000)
+                    (DeviceEvent::Transmitted, self.micros + 4000)
                 }
                 _ => {
                     let radio = exchange.radio_timer().map(|at| u64::from(at.count()) * 16);
                     let timer = exchange.timer().map(|at| u64::from(at.millis()) * 1000);
-                    let timers = [(radio, Happening::RadioTimer), (timer, Happening::Timer)];
-                    let next = timers.into_iter().filter_map(|(at, happening)| Some((at?, happening)));
+                    let timers = [(radio, DeviceEvent::RadioTimer), (timer, DeviceEvent::Timer)];
+                    let next = timers.into_iter().filter_map(|(at, event)| Some((at?, event)));
                     match next.min_by_key(|(at, _)| *at) {
-                        Some((at, happening)) if at <= end => (happening, at.max(self.micros)),
+                        Some((at, event)) if at <= end => (event, at.max(self.micros)),
                         _ => break,
                     }
                 }
             };
             self.micros = at;
-            outcome = self.run(happening, &[]);
+            outcome = self.run(event, &[]);
         }
         self.micros = end;
         sent

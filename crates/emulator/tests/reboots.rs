@@ -8,7 +8,7 @@ use core::ops::ControlFlow;
 use sixlock_base::{Duration, Eui64, Instant, LinkSuite, Symbols};
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_ieee802154::Header;
-use sixlock_lockstep::{Cloud, Command, Device, Happening, LinkKey};
+use sixlock_lockstep::{Cloud, Command, Device, DeviceEvent, LinkKey};
 
 /// A device's non-volatile memory, which outlasts its boots.
 type Storage = [u8; 64];
@@ -54,10 +54,10 @@ fn device() -> Device<'static> {
 fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) -> (Vec<u32>, bool) {
     let mut lockstep = Lockstep::start(image.clone(), &device()).unwrap_or_else(|error| panic!("{error}"));
     let (mut counters, mut written) = (Vec::new(), false);
-    let (mut happening, mut micros) = (Happening::Start, 0_u64);
+    let (mut event, mut micros) = (DeviceEvent::Start, 0_u64);
     while counters.len() < 3 {
         let task = Task {
-            happening,
+            event,
             now: Instant::from_millis((micros / 1000) as u32),
             at: Symbols::new((micros / 16) as u32),
             frame: &[],
@@ -91,17 +91,17 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
         });
         let Some(outcome) = ran.unwrap_or_else(|error| panic!("{error}")) else { break };
         let exchange = &outcome.exchange;
-        (happening, micros) = match outcome.command {
-            Command::Cca => (Happening::CcaClear, micros + 8 * 16),
+        (event, micros) = match outcome.command {
+            Command::Cca => (DeviceEvent::CcaClear, micros + 8 * 16),
             Command::Transmit => {
                 let (header, _) = Header::parse(exchange.frame()).unwrap();
                 counters.push(header.security.expect("a secured frame").frame_counter);
-                (Happening::Transmitted, micros + 4000)
+                (DeviceEvent::Transmitted, micros + 4000)
             }
             _ => {
                 let radio =
-                    exchange.radio_timer().map(|at| (u64::from(at.count()) * 16, Happening::RadioTimer));
-                let timer = exchange.timer().map(|at| (u64::from(at.millis()) * 1000, Happening::Timer));
+                    exchange.radio_timer().map(|at| (u64::from(at.count()) * 16, DeviceEvent::RadioTimer));
+                let timer = exchange.timer().map(|at| (u64::from(at.millis()) * 1000, DeviceEvent::Timer));
                 let (at, next) =
                     [radio, timer].into_iter().flatten().min_by_key(|(at, _)| *at).expect("a timer");
                 (next, at.max(micros))

@@ -15,8 +15,8 @@ pub const RECORD: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Exchange {
-    /// To the device: the number of a [`Happening`].
-    pub happening: u8,
+    /// To the device: the number of a [`DeviceEvent`].
+    pub event: u8,
     /// Both ways: how many bytes of [`Exchange::frame`] are meant.
     pub frame_len: u8,
     /// To the device: the time in milliseconds.
@@ -27,13 +27,13 @@ pub struct Exchange {
     pub command: u8,
     /// From the device: [`Flags`].
     pub flags: u8,
-    /// From the device: when it wants [`Happening::RadioTimer`], in symbols, if the flag says so.
+    /// From the device: when it wants [`DeviceEvent::RadioTimer`], in symbols, if the flag says so.
     pub radio_timer: [u8; 4],
-    /// From the device: when it wants [`Happening::Timer`], in milliseconds, if the flag says so.
+    /// From the device: when it wants [`DeviceEvent::Timer`], in milliseconds, if the flag says so.
     pub timer: [u8; 4],
     /// To the device, whenever it runs on: fresh random bytes.
     pub entropy: [u8; ENTROPY],
-    /// Both ways: a frame, FCS included. To the device also bytes at its serial port ([`Happening::Serial`]).
+    /// Both ways: a frame, FCS included. To the device also bytes at its serial port ([`DeviceEvent::Serial`]).
     pub frame: [u8; FRAME],
     /// To the device, whenever it runs on: what its sensors measure, as signed numbers: the
     /// temperature in tenths of a degree Celsius, the humidity in tenths of a per cent, the light in lux.
@@ -50,7 +50,7 @@ pub struct Exchange {
 /// What happens to the device next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Happening {
+pub enum DeviceEvent {
     /// Nothing but that it runs for the first time.
     Start = 0,
     /// A frame has come in.
@@ -131,7 +131,7 @@ impl Exchange {
     /// A block that says nothing.
     pub const fn new() -> Self {
         Self {
-            happening: 0,
+            event: 0,
             frame_len: 0,
             now: [0; 4],
             at: [0; 4],
@@ -152,7 +152,7 @@ impl Exchange {
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
         let mut fields = Reader(bytes);
         Self {
-            happening: fields.u8(),
+            event: fields.u8(),
             frame_len: fields.u8(),
             now: fields.array(),
             at: fields.array(),
@@ -173,7 +173,7 @@ impl Exchange {
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         let mut fields = Writer(&mut bytes);
-        fields.put(&[self.happening, self.frame_len]);
+        fields.put(&[self.event, self.frame_len]);
         fields.put(&self.now);
         fields.put(&self.at);
         fields.put(&[self.command, self.flags]);
@@ -189,16 +189,16 @@ impl Exchange {
     }
 
     /// What happens to the device, if it is anything known.
-    pub fn happening(&self) -> Option<Happening> {
-        Some(match self.happening {
-            0 => Happening::Start,
-            1 => Happening::Frame,
-            2 => Happening::Transmitted,
-            3 => Happening::CcaClear,
-            4 => Happening::CcaBusy,
-            5 => Happening::RadioTimer,
-            6 => Happening::Timer,
-            7 => Happening::Serial,
+    pub fn event(&self) -> Option<DeviceEvent> {
+        Some(match self.event {
+            0 => DeviceEvent::Start,
+            1 => DeviceEvent::Frame,
+            2 => DeviceEvent::Transmitted,
+            3 => DeviceEvent::CcaClear,
+            4 => DeviceEvent::CcaBusy,
+            5 => DeviceEvent::RadioTimer,
+            6 => DeviceEvent::Timer,
+            7 => DeviceEvent::Serial,
             _ => return None,
         })
     }
@@ -217,13 +217,13 @@ impl Exchange {
         })
     }
 
-    /// When the device wants [`Happening::RadioTimer`].
+    /// When the device wants [`DeviceEvent::RadioTimer`].
     pub fn radio_timer(&self) -> Option<Symbols> {
         let set = Flags(self.flags).contains(Flags::RADIO_TIMER);
         set.then(|| Symbols::new(u32::from_le_bytes(self.radio_timer)))
     }
 
-    /// When the device wants [`Happening::Timer`].
+    /// When the device wants [`DeviceEvent::Timer`].
     pub fn timer(&self) -> Option<Instant> {
         let set = Flags(self.flags).contains(Flags::TIMER);
         set.then(|| Instant::from_millis(u32::from_le_bytes(self.timer)))
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn every_field_lies_where_the_documentation_of_the_layout_says() {
-        assert_eq!(offset_of!(Exchange, happening), 0);
+        assert_eq!(offset_of!(Exchange, event), 0);
         assert_eq!(offset_of!(Exchange, frame_len), 1);
         assert_eq!(offset_of!(Exchange, now), 2);
         assert_eq!(offset_of!(Exchange, at), 6);
@@ -294,18 +294,18 @@ mod tests {
 
     #[test]
     fn numbers_stand_for_what_was_meant() {
-        for happening in [
-            Happening::Start,
-            Happening::Frame,
-            Happening::Transmitted,
-            Happening::CcaClear,
-            Happening::CcaBusy,
-            Happening::RadioTimer,
-            Happening::Timer,
-            Happening::Serial,
+        for event in [
+            DeviceEvent::Start,
+            DeviceEvent::Frame,
+            DeviceEvent::Transmitted,
+            DeviceEvent::CcaClear,
+            DeviceEvent::CcaBusy,
+            DeviceEvent::RadioTimer,
+            DeviceEvent::Timer,
+            DeviceEvent::Serial,
         ] {
-            let exchange = Exchange { happening: happening as u8, ..Exchange::new() };
-            assert_eq!(exchange.happening(), Some(happening));
+            let exchange = Exchange { event: event as u8, ..Exchange::new() };
+            assert_eq!(exchange.event(), Some(event));
         }
         for command in [
             Command::None,
@@ -319,8 +319,8 @@ mod tests {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { happening: 8, command: 7, ..Exchange::new() };
-        assert_eq!((unknown.happening(), unknown.command()), (None, None));
+        let unknown = Exchange { event: 8, command: 7, ..Exchange::new() };
+        assert_eq!((unknown.event(), unknown.command()), (None, None));
     }
 
     #[test]

@@ -18,6 +18,6 @@ mod network;
 mod public_keys;
 
 pub use device::{BLANK, Cloud, DEVICE, Device, DeviceError, LinkKey, ROUTE, ROUTES, Route};
-pub use exchange::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
+pub use exchange::{Command, DeviceEvent, ENTROPY, Exchange, FRAME, Flags, RECORD};
 pub use network::{NETWORK, NetworkKeys};
 pub use public_keys::{CERTIFIED_KEYS, CertifiedKeys, RAW_KEYS, RawKeys};

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use sixlock_base::{Counter, Counters, Eui64, Instant, Symbols};
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
-use sixlock_lockstep::{Command, Flags, Happening};
+use sixlock_lockstep::{Command, DeviceEvent, Flags};
 
 use crate::environment::Environment;
 use crate::outcome::{Failure, Outcome, SessionKeys};
@@ -24,7 +24,7 @@ const TURNAROUND: Span = Span::from_micros(12 * 16);
 
 /// What happened while the CPU was at work, or does now.
 struct Waiting {
-    happening: Happening,
+    event: DeviceEvent,
     at: Time,
     frame: Vec<u8>,
 }
@@ -97,7 +97,7 @@ impl Board {
             environment: Environment::new(seed, id),
             busy: None,
             waiting: VecDeque::from([Waiting {
-                happening: Happening::Start,
+                event: DeviceEvent::Start,
                 at: Time::ZERO,
                 frame: Vec::new(),
             }]),
@@ -134,12 +134,12 @@ impl Board {
         if !mine && to != Some(Address::Short(BROADCAST)) && header.frame_type != FrameType::Ack {
             return;
         }
-        let frames = self.waiting.iter().filter(|waiting| waiting.happening == Happening::Frame);
+        let frames = self.waiting.iter().filter(|waiting| waiting.event == DeviceEvent::Frame);
         let size = Profile::of(self.platform).receive_fifo;
         if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), size) {
             return counters.count(Counter::RadioReceiveFull);
         }
-        self.waiting.push_back(Waiting { happening: Happening::Frame, at: now, frame: frame.to_vec() });
+        self.waiting.push_back(Waiting { event: DeviceEvent::Frame, at: now, frame: frame.to_vec() });
         if mine && header.ack_request {
             let due = now.symbol_boundary() + TURNAROUND;
             self.owed = Some(Owed { due, sequence: header.sequence, scheduled: false });
@@ -149,20 +149,20 @@ impl Board {
     /// The radio has sent what it was sending.
     pub(crate) fn sent(&mut self, now: Time) {
         if core::mem::replace(&mut self.sending, Sending::Nothing) == Sending::Frame {
-            self.happens(now, Happening::Transmitted);
+            self.happens(now, DeviceEvent::Transmitted);
         }
     }
 
     /// Something other than a frame happens.
-    pub(crate) fn happens(&mut self, now: Time, happening: Happening) {
-        self.waiting.push_back(Waiting { happening, at: now, frame: Vec::new() });
+    pub(crate) fn happens(&mut self, now: Time, event: DeviceEvent) {
+        self.waiting.push_back(Waiting { event, at: now, frame: Vec::new() });
     }
 
     /// A timer has run out: it counts for nothing while the CPU is at work or has something to do, after which it says
     /// anew when it wants to be woken.
-    pub(crate) fn timer(&mut self, now: Time, happening: Happening) {
+    pub(crate) fn timer(&mut self, now: Time, event: DeviceEvent) {
         if self.busy.is_none() && self.waiting.is_empty() {
-            self.happens(now, happening);
+            self.happens(now, event);
         }
     }
 
@@ -174,7 +174,7 @@ impl Board {
             let frame = exchange.frame();
             match Header::parse(frame) {
                 Ok((Header { frame_type: FrameType::Ack, .. }, _)) => {
-                    self.happens(now, Happening::Transmitted)
+                    self.happens(now, DeviceEvent::Transmitted)
                 }
                 _ => self.to_send = Some(frame.to_vec()),
             }
@@ -220,7 +220,7 @@ impl Board {
         let reading = self.environment.at(now);
         let sensor = |value: i32| value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         let task = Task {
-            happening: next.happening,
+            event: next.event,
             now: now.instant(),
             at: next.at.symbols(),
             frame: &next.frame,

@@ -7,7 +7,7 @@ use core::fmt::Write;
 
 use sixlock_base::Instant;
 use sixlock_crypto::{Operation, Operations};
-use sixlock_lockstep::Happening;
+use sixlock_lockstep::DeviceEvent;
 use toml::de::DeTable;
 
 use crate::error::ScenarioError;
@@ -133,7 +133,7 @@ pub struct MeasuredTask {
     /// When it began.
     pub at: Instant,
     /// What began it.
-    pub happening: Happening,
+    pub event: DeviceEvent,
     /// What was done in it.
     pub work: Work,
     /// What the emulator counted.

@@ -102,7 +102,7 @@ impl Emulated {
                 if native.command != command || !says_the_same(&native.exchange, &exchange) {
                     return Err(parted(task));
                 }
-                shadow.measured.push(MeasuredTask { at: task.now, happening: task.happening, work, cost });
+                shadow.measured.push(MeasuredTask { at: task.now, event: task.event, work, cost });
             }
         }
         if Flags(exchange.flags).contains(Flags::SESSION_OPENED) {
@@ -114,7 +114,7 @@ impl Emulated {
 }
 
 fn parted(task: &Task<'_>) -> Failure {
-    Failure::Parted { task: format!("{:?}, {} ms", task.happening, task.now.millis()) }
+    Failure::Parted { task: format!("{:?}, {} ms", task.event, task.now.millis()) }
 }
 
 /// Whether two nodes want the same.

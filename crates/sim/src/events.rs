@@ -22,7 +22,7 @@ pub(crate) enum Owner {
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Happening {
+pub(crate) enum ScheduledEvent {
     /// The transmission of this station ends.
     TransmissionEnds(u32),
     /// The channel assessment of the event's owner ends.

@@ -2,7 +2,7 @@
 
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_gateway::{Gateway, Tunnels};
-use sixlock_lockstep::Happening;
+use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::Automated;
 use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Route, RplHeaders, Stack};
 
@@ -54,14 +54,14 @@ pub(crate) fn happens<M: RadioMachine, E: Entropy, N: Nv>(
     machine: &mut M,
     cx: &mut Cx<'_, M::Crypto, E, N>,
     at: Symbols,
-    happening: Happening,
+    event: DeviceEvent,
 ) {
-    match happening {
-        Happening::Start | Happening::Frame | Happening::Serial => {}
-        Happening::Transmitted => machine.handle_transmitted(cx, at),
-        Happening::CcaClear => machine.handle_cca(cx, at, true),
-        Happening::CcaBusy => machine.handle_cca(cx, at, false),
-        Happening::RadioTimer => machine.handle_radio_timeout(cx, at),
-        Happening::Timer => machine.handle_timeout(cx, at),
+    match event {
+        DeviceEvent::Start | DeviceEvent::Frame | DeviceEvent::Serial => {}
+        DeviceEvent::Transmitted => machine.handle_transmitted(cx, at),
+        DeviceEvent::CcaClear => machine.handle_cca(cx, at, true),
+        DeviceEvent::CcaBusy => machine.handle_cca(cx, at, false),
+        DeviceEvent::RadioTimer => machine.handle_radio_timeout(cx, at),
+        DeviceEvent::Timer => machine.handle_timeout(cx, at),
     }
 }

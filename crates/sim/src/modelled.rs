@@ -9,7 +9,7 @@ use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
-use sixlock_lockstep::{Command, Happening};
+use sixlock_lockstep::{Command, DeviceEvent};
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
 use sixlock_sixlowpan::ipsec::Context;
@@ -200,13 +200,13 @@ impl Modelled {
         let has_room = self.node.has_room();
         let since = |counter| self.counters.get(counter) != before.counters.get(counter);
         work.add(
-            match task.happening {
-                Happening::Start | Happening::Serial => Step::Start,
-                Happening::Frame => Step::Frame,
-                Happening::Transmitted => Step::Transmitted,
-                Happening::CcaClear | Happening::CcaBusy => Step::ChannelAssessed,
-                Happening::RadioTimer => Step::RadioTimer,
-                Happening::Timer => Step::Timer,
+            match task.event {
+                DeviceEvent::Start | DeviceEvent::Serial => Step::Start,
+                DeviceEvent::Frame => Step::Frame,
+                DeviceEvent::Transmitted => Step::Transmitted,
+                DeviceEvent::CcaClear | DeviceEvent::CcaBusy => Step::ChannelAssessed,
+                DeviceEvent::RadioTimer => Step::RadioTimer,
+                DeviceEvent::Timer => Step::Timer,
             },
             frame.len(),
         );
@@ -239,7 +239,7 @@ impl Modelled {
             work.add(Step::NothingToSend, 0);
         }
         let mut opened = 0;
-        if task.happening == Happening::Frame {
+        if task.event == DeviceEvent::Frame {
             opened = u32::from(secured && times(Operation::CcmOpen) > 0);
             if opened > 0 {
                 work.add(Step::FrameOpened, frame.len());

@@ -25,7 +25,7 @@ use crate::drops::Drops;
 use crate::echoes::Echoes;
 use crate::environment::Environment;
 use crate::event_log::Logged;
-use crate::events::{Events, Happening, Owner};
+use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
 use crate::machines::{Context, SimulatedGateway};
@@ -52,7 +52,7 @@ const AROUND: usize = 192;
 pub struct Simulation {
     deployment: Deployment,
     now: Time,
-    events: Events<Happening>,
+    events: Events<ScheduledEvent>,
     medium: Medium,
     observer: Observer,
     recorder: Recorder,
@@ -112,9 +112,9 @@ impl Simulation {
 
     /// Runs to `end`, what happens at `end` included.
     pub fn step_until(&mut self, end: Time) {
-        while let Some((time, owner, happening)) = self.events.pop_until(end) {
+        while let Some((time, owner, event)) = self.events.pop_until(end) {
             self.now = time;
-            self.happen(owner, happening);
+            self.happen(owner, event);
         }
         self.now = self.now.max(end);
     }
@@ -225,20 +225,20 @@ impl Simulation {
         self.stations.get(id as usize).map(|station| &station.counters)
     }
 
-    fn happen(&mut self, owner: Owner, happening: Happening) {
-        match (owner, happening) {
-            (_, Happening::TransmissionEnds(source)) => self.end_transmission(source),
-            (_, Happening::Reading(node)) => self.reading_is_due(node),
-            (_, Happening::Echo(node)) => self.echo_is_due(node),
-            (_, Happening::Trial) => self.trial_is_due(),
+    fn happen(&mut self, owner: Owner, event: ScheduledEvent) {
+        match (owner, event) {
+            (_, ScheduledEvent::TransmissionEnds(source)) => self.end_transmission(source),
+            (_, ScheduledEvent::Reading(node)) => self.reading_is_due(node),
+            (_, ScheduledEvent::Echo(node)) => self.echo_is_due(node),
+            (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
-            (Owner::Node(id), happening) => {
+            (Owner::Node(id), event) => {
                 let (now, medium) = (self.now, &self.medium);
                 let station = &mut self.stations[id as usize];
-                match happening {
-                    Happening::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
-                    Happening::RadioTimer => station.handle_radio_timer(now),
-                    Happening::Board => {}
+                match event {
+                    ScheduledEvent::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
+                    ScheduledEvent::RadioTimer => station.handle_radio_timer(now),
+                    ScheduledEvent::Board => {}
                     _ => station.handle_timer(now),
                 }
                 self.settle(id);
@@ -298,7 +298,7 @@ impl Simulation {
         }
         self.medium.begin(id, self.now);
         let end = self.now + airtime(bytes as usize);
-        self.events.push(end, Owner::Medium, Happening::TransmissionEnds(id));
+        self.events.push(end, Owner::Medium, ScheduledEvent::TransmissionEnds(id));
         if seen.begins_handshake {
             self.begin_handshake(id);
         }

@@ -2,7 +2,7 @@
 
 use sixlock_base::{Counter, Cx, Eui64};
 use sixlock_emulator::Task;
-use sixlock_lockstep::{Command, Exchange, Flags, Happening};
+use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, StartError};
 
@@ -150,9 +150,9 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
     task: &Task<'_>,
     frame: &mut [u8],
 ) -> TaskResult {
-    match task.happening {
-        Happening::Frame => node.handle_frame(cx, task.at, frame),
-        happening => happens(node, cx, task.at, happening),
+    match task.event {
+        DeviceEvent::Frame => node.handle_frame(cx, task.at, frame),
+        event => happens(node, cx, task.at, event),
     }
     let mut exchange = Exchange::new();
     let mut flags = Flags::default();

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use sixlock_base::{Counter, Counters, Cx, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_lockstep::{Command, Happening};
+use sixlock_lockstep::{Command, DeviceEvent};
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
 
@@ -14,7 +14,7 @@ use crate::board::{Board, TaskEvents, TaskOutput};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
-use crate::events::{Events, Happening as Scheduled, Owner};
+use crate::events::{Events, Owner, ScheduledEvent};
 use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedGateway, SimulatedNode, happens};
 use crate::medium::CCA;
@@ -52,15 +52,15 @@ impl Machine {
 
 /// A machine whose CPU takes no time, whatever it is made of.
 trait Native {
-    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, happening: Happening);
+    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, event: DeviceEvent);
     fn poll_radio(&mut self) -> Option<RadioCommand>;
     fn transmit_frame(&mut self) -> &[u8];
     fn timeouts(&mut self) -> (Option<Symbols>, Option<Instant>);
 }
 
 impl<M: RadioMachine<Crypto = Accelerated>> Native for M {
-    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, happening: Happening) {
-        happens(self, cx, at, happening);
+    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, event: DeviceEvent) {
+        happens(self, cx, at, event);
     }
 
     fn poll_radio(&mut self) -> Option<RadioCommand> {
@@ -158,7 +158,7 @@ impl Station {
         self.sent = now;
         match &mut self.machine {
             Machine::Board(board) => board.sent(now),
-            _ => self.happens(now, Happening::Transmitted),
+            _ => self.happens(now, DeviceEvent::Transmitted),
         }
     }
 
@@ -168,38 +168,38 @@ impl Station {
             return;
         }
         self.cca_end = None;
-        let happening = if is_clear() { Happening::CcaClear } else { Happening::CcaBusy };
+        let event = if is_clear() { DeviceEvent::CcaClear } else { DeviceEvent::CcaBusy };
         match &mut self.machine {
-            Machine::Board(board) => board.happens(now, happening),
-            _ => self.happens(now, happening),
+            Machine::Board(board) => board.happens(now, event),
+            _ => self.happens(now, event),
         }
     }
 
     pub(crate) fn handle_radio_timer(&mut self, now: Time) {
         if self.radio_timer.fires(now) {
-            self.timer(now, Happening::RadioTimer);
+            self.timer(now, DeviceEvent::RadioTimer);
         }
     }
 
     pub(crate) fn handle_timer(&mut self, now: Time) {
         if self.timer.fires(now) {
-            self.timer(now, Happening::Timer);
+            self.timer(now, DeviceEvent::Timer);
         }
     }
 
     /// A timer has run out.
-    fn timer(&mut self, now: Time, happening: Happening) {
+    fn timer(&mut self, now: Time, event: DeviceEvent) {
         match &mut self.machine {
-            Machine::Board(board) => board.timer(now, happening),
-            _ => self.happens(now, happening),
+            Machine::Board(board) => board.timer(now, event),
+            _ => self.happens(now, event),
         }
     }
 
     /// Tells a machine whose CPU takes no time what happens.
-    fn happens(&mut self, now: Time, happening: Happening) {
+    fn happens(&mut self, now: Time, event: DeviceEvent) {
         let (machine, mut cx) = self.lend(now);
         if let Some(native) = machine.native() {
-            native.happens(&mut cx, now.symbols(), happening);
+            native.happens(&mut cx, now.symbols(), event);
         }
     }
 
@@ -339,7 +339,7 @@ impl Station {
 
     /// Lets the radio do what the machine says, and sets the timers. Whether a transmission of
     /// [`Station::on_air`] begins.
-    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
+    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<ScheduledEvent>) -> bool {
         if let Machine::Board(_) = self.machine {
             return self.settle_board(now, events);
         }
@@ -372,30 +372,30 @@ impl Station {
         now.max(begun + frame_time.frame(len))
     }
 
-    fn assess(&mut self, now: Time, events: &mut Events<Scheduled>) {
+    fn assess(&mut self, now: Time, events: &mut Events<ScheduledEvent>) {
         let end = now.symbol_boundary() + CCA;
         self.cca_end = Some(end);
-        events.push(end, Owner::Node(self.id), Scheduled::CcaEnds);
+        events.push(end, Owner::Node(self.id), ScheduledEvent::CcaEnds);
     }
 
     fn set_timers(
         &mut self,
         now: Time,
-        events: &mut Events<Scheduled>,
+        events: &mut Events<ScheduledEvent>,
         radio: Option<Symbols>,
         timer: Option<Instant>,
     ) {
         let owner = Owner::Node(self.id);
         if let Some(time) = self.radio_timer.set(radio.map(|deadline| now.of_symbols(deadline))) {
-            events.push(time, owner, Scheduled::RadioTimer);
+            events.push(time, owner, ScheduledEvent::RadioTimer);
         }
         if let Some(time) = self.timer.set(timer.map(|deadline| now.of_instant(deadline))) {
-            events.push(time, owner, Scheduled::Timer);
+            events.push(time, owner, ScheduledEvent::Timer);
         }
     }
 
     /// The same for a board: what its task brought about, if one ends now, and the next task.
-    fn settle_board(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
+    fn settle_board(&mut self, now: Time, events: &mut Events<ScheduledEvent>) -> bool {
         let Machine::Board(board) = &mut self.machine else { return false };
         let wishes = board.poll_wishes(now);
         let transmission = board.poll_transmission(now);
@@ -414,15 +414,15 @@ impl Station {
             self.set_timers(now, events, radio_timer, timer);
         }
         let owner = Owner::Node(self.id);
-        for (timer, happening) in
-            [(&mut self.radio_timer, Scheduled::RadioTimer), (&mut self.timer, Scheduled::Timer)]
+        for (timer, event) in
+            [(&mut self.radio_timer, ScheduledEvent::RadioTimer), (&mut self.timer, ScheduledEvent::Timer)]
         {
             if let Some(time) = timer.set_again(now) {
-                events.push(time, owner, happening);
+                events.push(time, owner, event);
             }
         }
         for time in wake_ups.into_iter().flatten() {
-            events.push(time, owner, Scheduled::Board);
+            events.push(time, owner, ScheduledEvent::Board);
         }
         let Some(frame) = transmission else { return false };
         self.on_air_len = frame.len().min(MAX_FRAME);

@@ -1,5 +1,5 @@
 use sixlock_base::Counter;
-use sixlock_lockstep::{Command, Device, Flags, Happening};
+use sixlock_lockstep::{Command, Device, Flags, DeviceEvent};
 use sixlock_node::{
     Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Stack,
     Uplink,
@@ -38,15 +38,15 @@ where
     }
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
-    let mut happening = exchange::wait(Command::None, Flags::default());
+    let mut event = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
     if !(start(cx, node) && P::start(cx, node.interface())) {
         lent::wait_for_ever();
     }
     loop {
-        handle(cx, node, happening);
+        handle(cx, node, event);
         let flags = follow(cx, node);
-        happening = radio::wait(node, flags);
+        event = radio::wait(node, flags);
     }
 }
 
@@ -89,13 +89,13 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
 fn handle<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
-    happening: Option<Happening>,
+    event: Option<DeviceEvent>,
 ) {
     let (now, at) = exchange::time();
     cx.now = now;
-    match happening {
-        Some(Happening::Frame) => node.handle_frame(cx, at, exchange::frame()),
-        Some(happening) => radio::happens(cx, node, at, happening),
+    match event {
+        Some(DeviceEvent::Frame) => node.handle_frame(cx, at, exchange::frame()),
+        Some(event) => radio::happens(cx, node, at, event),
         None => {}
     }
 }

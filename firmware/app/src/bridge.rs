@@ -1,7 +1,7 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
 use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Stack, Uplink};
-use sixlock_lockstep::{Command, Device, Flags, Happening};
+use sixlock_lockstep::{Command, Device, Flags, DeviceEvent};
 
 use crate::lent::{self, Backend, Context};
 use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};
@@ -21,14 +21,14 @@ pub type Bridge<const SECURED: bool> = sixlock_bridge::Bridge<
 pub unsafe fn run_bridge<const SECURED: bool>(bridge: &mut Bridge<SECURED>) -> ! {
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
-    let mut happening = exchange::wait(Command::None, Flags::default());
+    let mut event = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
     if !start(cx, bridge) {
         lent::wait_for_ever();
     }
     loop {
-        handle(cx, bridge, happening);
-        happening = radio::wait(bridge, Flags::default());
+        handle(cx, bridge, event);
+        event = radio::wait(bridge, Flags::default());
     }
 }
 
@@ -47,17 +47,17 @@ fn start<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>) ->
 
 /// Gives the border router what begins the task.
 #[inline(never)]
-fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, happening: Option<Happening>) {
+fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, event: Option<DeviceEvent>) {
     let (now, at) = exchange::time();
     cx.now = now;
-    match happening {
-        Some(Happening::Frame) => {
+    match event {
+        Some(DeviceEvent::Frame) => {
             bridge.handle_frame(cx, at, exchange::frame(), |bytes| exchange::put_out(bytes));
         }
-        Some(Happening::Serial) => {
+        Some(DeviceEvent::Serial) => {
             bridge.handle_line(cx, at, exchange::frame(), |bytes| exchange::put_out(bytes));
         }
-        Some(happening) => radio::happens(cx, bridge, at, happening),
+        Some(event) => radio::happens(cx, bridge, at, event),
         None => {}
     }
 }

@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 use core::slice;
 
 use sixlock_base::{Entropy, Eui64, Instant, Symbols};
-use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
+use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, DeviceEvent, RECORD};
 
 #[unsafe(no_mangle)]
 static mut EXCHANGE: Exchange = Exchange::new();
@@ -32,12 +32,12 @@ fn ask(command: Command) {
 }
 
 /// Ends a task; returns with what begins the next.
-pub(crate) fn wait(command: Command, flags: Flags) -> Option<Happening> {
+pub(crate) fn wait(command: Command, flags: Flags) -> Option<DeviceEvent> {
     // SAFETY: fields that nobody has a reference to.
     unsafe { (*block()).flags = flags.0 };
     ask(command);
     // SAFETY: no task runs that could have the frame.
-    unsafe { (*block()).happening() }
+    unsafe { (*block()).event() }
 }
 
 /// The time in milliseconds, and the radio's.

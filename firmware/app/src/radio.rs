@@ -2,7 +2,7 @@
 
 use sixlock_base::Symbols;
 use sixlock_interface::{RadioCommand, RadioMachine};
-use sixlock_lockstep::{Command, Flags, Happening};
+use sixlock_lockstep::{Command, Flags, DeviceEvent};
 
 use crate::exchange;
 use crate::lent::{Backend, Context};
@@ -13,21 +13,21 @@ pub(crate) fn happens(
     cx: &mut Context,
     machine: &mut impl RadioMachine<Crypto = Backend>,
     at: Symbols,
-    happening: Happening,
+    event: DeviceEvent,
 ) {
-    match happening {
-        Happening::Start | Happening::Frame | Happening::Serial => {}
-        Happening::Transmitted => machine.handle_transmitted(cx, at),
-        Happening::CcaClear => machine.handle_cca(cx, at, true),
-        Happening::CcaBusy => machine.handle_cca(cx, at, false),
-        Happening::RadioTimer => machine.handle_radio_timeout(cx, at),
-        Happening::Timer => machine.handle_timeout(cx, at),
+    match event {
+        DeviceEvent::Start | DeviceEvent::Frame | DeviceEvent::Serial => {}
+        DeviceEvent::Transmitted => machine.handle_transmitted(cx, at),
+        DeviceEvent::CcaClear => machine.handle_cca(cx, at, true),
+        DeviceEvent::CcaBusy => machine.handle_cca(cx, at, false),
+        DeviceEvent::RadioTimer => machine.handle_radio_timeout(cx, at),
+        DeviceEvent::Timer => machine.handle_timeout(cx, at),
     }
 }
 
 /// Ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait(machine: &mut impl RadioMachine<Crypto = Backend>, mut flags: Flags) -> Option<Happening> {
+pub(crate) fn wait(machine: &mut impl RadioMachine<Crypto = Backend>, mut flags: Flags) -> Option<DeviceEvent> {
     let command = match machine.poll_radio() {
         None => Command::None,
         Some(RadioCommand::Cca) => Command::Cca,

@@ -1,6 +1,6 @@
 //! The sniffer: every frame that the radio takes in goes out at the serial port, as a packet capture.
 
-use sixlock_lockstep::{Command, Flags, Happening};
+use sixlock_lockstep::{Command, Flags, DeviceEvent};
 use sixlock_pcap::{Clock, HEADER, record};
 use sixlock_start as _;
 
@@ -19,10 +19,10 @@ pub fn sniff() -> ! {
     exchange::put_out(HEADER);
     loop {
         let flags = exchange::set_timers(Some(clock.poll_timeout()), None);
-        let happening = exchange::wait(Command::None, flags);
+        let event = exchange::wait(Command::None, flags);
         let (_, at) = exchange::time();
         clock.advance(at);
-        if happening == Some(Happening::Frame) {
+        if event == Some(DeviceEvent::Frame) {
             let frame = exchange::frame();
             let airtime = (PHY_HEADER + frame.len()) * BYTE;
             exchange::put_out(record(clock.ago(airtime as u32), frame.len() as u32));

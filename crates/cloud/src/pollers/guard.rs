@@ -134,7 +134,7 @@ impl PollAllow {
     }
 }
 
-/// Reason an address is not asked.
+/// Why an address is not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     reason: Reason,

@@ -11,7 +11,7 @@ use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Interface, Link, LinkSecurity, MacConfig, RadioCommand,
     Route as Listed, Stack, Uplink,
 };
-use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
+use sixlock_lockstep::{Command, Device, DeviceEvent, FRAME, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
 pub(crate) use sixlock_testing::packets::icmpv6;
 use sixlock_testing::{Random, Rig};
@@ -106,14 +106,14 @@ impl Bridged {
             at,
         };
         bridged.node.start(&mut bridged.rig.at(instant(at)), &config);
-        bridged.run(Happening::Start, &[]);
+        bridged.run(DeviceEvent::Start, &[]);
         bridged
     }
 
     /// The border router's next task.
-    fn run(&mut self, happening: Happening, bytes: &[u8]) {
+    fn run(&mut self, event: DeviceEvent, bytes: &[u8]) {
         let Self { bridge, entropy, storage, host, arrived, at, .. } = self;
-        let task = Task { happening, now: instant(*at), at: *at, frame: bytes, sensors: [0; 3] };
+        let task = Task { event, now: instant(*at), at: *at, frame: bytes, sensors: [0; 3] };
         let outcome = bridge.run(&task, |request| {
             match request {
                 Request::Entropy(bytes) => entropy.fill(bytes),
@@ -146,13 +146,13 @@ impl Bridged {
             match self.command {
                 Command::Cca => {
                     self.at = self.at.after(8);
-                    self.run(Happening::CcaClear, &[]);
+                    self.run(DeviceEvent::CcaClear, &[]);
                     continue;
                 }
                 Command::Transmit => {
                     let mut frame = core::mem::take(&mut self.frame);
                     self.at = self.at.after((6 + frame.len() as u32) * 2);
-                    self.run(Happening::Transmitted, &[]);
+                    self.run(DeviceEvent::Transmitted, &[]);
                     let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
                     if let Some(Arrival::Datagram(datagram)) = self.node.handle_frame(cx, at, &mut frame) {
                         self.node.echo(cx, at, datagram);
@@ -172,15 +172,15 @@ impl Bridged {
                     let frame = self.node.transmit_frame().to_vec();
                     self.at = at.after((6 + frame.len() as u32) * 2);
                     self.node.handle_transmitted(cx, self.at);
-                    self.run(Happening::Frame, &frame);
+                    self.run(DeviceEvent::Frame, &frame);
                     continue;
                 }
                 None => {}
             }
-            let timers = [(self.timers[0], Happening::RadioTimer), (self.timers[1], Happening::Timer)];
+            let timers = [(self.timers[0], DeviceEvent::RadioTimer), (self.timers[1], DeviceEvent::Timer)];
             let due = |timer: &Option<Symbols>| timer.is_some_and(|due| self.at.has_reached(due));
-            if let Some((_, happening)) = timers.into_iter().find(|(timer, _)| due(timer)) {
-                self.run(happening, &[]);
+            if let Some((_, event)) = timers.into_iter().find(|(timer, _)| due(timer)) {
+                self.run(event, &[]);
             } else if due(&self.node.poll_radio_timeout()) {
                 self.node.handle_radio_timeout(cx, at);
             } else if due(&self.node.poll_timeout().map(symbols)) {
@@ -195,7 +195,7 @@ impl Bridged {
     pub(crate) fn send(&mut self, packet: &[u8]) -> Vec<Vec<u8>> {
         let bytes: Vec<u8> = Encoder::new(packet).collect();
         for bytes in bytes.chunks(FRAME) {
-            self.run(Happening::Serial, bytes);
+            self.run(DeviceEvent::Serial, bytes);
             // Bytes do not wait until the radio is quiet.
             if self.command != Command::None {
                 self.settle();

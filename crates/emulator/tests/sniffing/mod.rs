@@ -6,7 +6,7 @@ use std::path::Path;
 use sixlock_base::{Eui64, Instant, Symbols};
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header, MAX_FRAME, Version, ack, fcs};
-use sixlock_lockstep::Happening;
+use sixlock_lockstep::DeviceEvent;
 
 /// Microseconds in a symbol.
 const SYMBOL: u64 = 16;
@@ -57,9 +57,9 @@ pub(crate) fn sniff(path: &Path, frames: &[Sniffed]) -> (Vec<u8>, u32) {
     let mut bytes = Vec::new();
     // When it is woken if nothing happens, in symbols since it began.
     let mut wake = None::<u64>;
-    let mut run = |happening, symbols: u64, frame: &[u8]| {
+    let mut run = |event, symbols: u64, frame: &[u8]| {
         let task = Task {
-            happening,
+            event,
             now: Instant::from_millis((symbols * SYMBOL / 1000) as u32),
             at: Symbols::new(symbols as u32),
             frame,
@@ -77,17 +77,17 @@ pub(crate) fn sniff(path: &Path, frames: &[Sniffed]) -> (Vec<u8>, u32) {
         let timer = outcome.exchange.radio_timer();
         timer.map(|timer| symbols + u64::from(timer.count().wrapping_sub(symbols as u32)))
     };
-    let mut happens = |happening, symbols: u64, frame: &[u8]| {
+    let mut happens = |event, symbols: u64, frame: &[u8]| {
         while let Some(due) = wake.filter(|due| *due < symbols) {
-            wake = run(Happening::RadioTimer, due, &[]);
+            wake = run(DeviceEvent::RadioTimer, due, &[]);
         }
-        wake = run(happening, symbols, frame);
+        wake = run(event, symbols, frame);
     };
-    happens(Happening::Start, 0, &[]);
+    happens(DeviceEvent::Start, 0, &[]);
     for Sniffed { micros, frame } in frames {
         // Preamble, start of frame and length before it, 32 µs a byte.
         let end = micros + (6 + frame.len() as u64) * 32;
-        happens(Happening::Frame, end / SYMBOL, frame);
+        happens(DeviceEvent::Frame, end / SYMBOL, frame);
     }
     let stack = lockstep.stack_peak().unwrap_or_else(|error| panic!("{error}"));
     (bytes, stack)

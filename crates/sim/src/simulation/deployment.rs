@@ -132,7 +132,7 @@ impl Deployment {
         next: Option<Time>,
     ) -> Result<Station, String> {
         let first = next.map_or(self.scenario.traffic.period, |next| next.since(now));
-        // RemoteHost from all seeds that people give.
+        // Far from all seeds that people give.
         let seed = self.scenario.seed ^ u64::from(boot) << 40;
         self.start(id, &Start { now, seed, first })
     }

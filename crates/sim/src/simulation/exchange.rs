@@ -2,7 +2,7 @@
 
 use crate::echo_host::Ended;
 use crate::event_log::Logged;
-use crate::events::{Happening, Owner};
+use crate::events::{Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::readings::Skip;
 
@@ -74,7 +74,7 @@ impl Simulation {
         }
         let RemoteHost::Cloud(cloud) = &mut self.far else { return };
         if let Some(time) = cloud.poll_timer(now) {
-            self.events.push(time, Owner::Cloud, Happening::Timer);
+            self.events.push(time, Owner::Cloud, ScheduledEvent::Timer);
         }
         self.settle(0);
     }
@@ -115,7 +115,7 @@ impl Simulation {
         }
         let RemoteHost::Echo(host) = &mut self.far else { return };
         if let Some(time) = host.clients().and_then(|clients| clients.poll_timer(now)) {
-            self.events.push(time, Owner::Cloud, Happening::Timer);
+            self.events.push(time, Owner::Cloud, ScheduledEvent::Timer);
         }
         self.settle(0);
         for (node, ended) in ends {
@@ -137,7 +137,7 @@ impl Simulation {
         let reading = readings.is_due();
         let waits = readings.waiting() > 1;
         if let Some(next) = readings.next_due() {
-            self.events.push(next, Owner::Cloud, Happening::Echo(node));
+            self.events.push(next, Owner::Cloud, ScheduledEvent::Echo(node));
         }
         self.recorder.event(now, node, Logged::Due { reading });
         if waits {

@@ -7,7 +7,7 @@ use sixlock_node::{Event, Measurement};
 use crate::board::TaskEvents;
 use crate::energy::StateTimes;
 use crate::event_log::Logged;
-use crate::events::{Happening, Owner};
+use crate::events::{Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::readings::{Confirmed, Skip};
 use crate::station::Station;
@@ -27,7 +27,7 @@ impl Simulation {
         let readings = &mut self.node(id).readings;
         let reading = readings.is_due();
         if let Some(next) = readings.next_due() {
-            self.events.push(next, Owner::Schedule, Happening::Reading(id));
+            self.events.push(next, Owner::Schedule, ScheduledEvent::Reading(id));
         }
         self.recorder.event(self.now, id, Logged::Due { reading });
     }

@@ -13,7 +13,7 @@ use crate::echo_host::EchoHost;
 use crate::echoes::Echoes;
 use crate::environment::Environment;
 use crate::error::ScenarioError;
-use crate::events::{Events, Happening, Owner};
+use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
 use crate::medium::Medium;
@@ -96,8 +96,8 @@ impl Simulation {
             let Some(first) = self.nodes[id as usize - 1].readings.next_due() else { continue };
             match self.deployment.scenario.traffic.kind {
                 TrafficKind::Report if first == self.now => self.reading_is_due(id),
-                TrafficKind::Report => self.events.push(first, Owner::Schedule, Happening::Reading(id)),
-                TrafficKind::Echo { .. } => self.events.push(first, Owner::Cloud, Happening::Echo(id)),
+                TrafficKind::Report => self.events.push(first, Owner::Schedule, ScheduledEvent::Reading(id)),
+                TrafficKind::Echo { .. } => self.events.push(first, Owner::Cloud, ScheduledEvent::Echo(id)),
             }
         }
     }

@@ -3,7 +3,7 @@
 use sixlock_gateway::FlowId;
 use sixlock_node::RadioMachine;
 
-use crate::events::{Happening, Owner};
+use crate::events::{Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::options::Options;
 use crate::outbound::Outbound;
@@ -175,7 +175,7 @@ impl Simulation {
     fn wake_for_trial(&mut self) {
         let Some(trial) = &mut self.trial else { return };
         if let Some(time) = trial.poll_timer() {
-            self.events.push(time, Owner::Schedule, Happening::Trial);
+            self.events.push(time, Owner::Schedule, ScheduledEvent::Trial);
         }
     }
 

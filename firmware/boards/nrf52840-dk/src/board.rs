@@ -55,7 +55,7 @@ impl Entropy for Random<'_> {
 }
 
 /// What ended a wait.
-pub enum Happening<'a> {
+pub enum WakeReason<'a> {
     /// This frame came in, FCS included.
     Frame(&'a mut [u8]),
     /// The radio's timer ran out.
@@ -85,7 +85,7 @@ impl<'d> Air<'d> {
     }
 
     /// Listens until something happens. A frame that comes in when a timer runs out is waited for.
-    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> Happening<'_> {
+    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> WakeReason<'_> {
         let Self { radio, packet, frame } = self;
         loop {
             let is_right = {
@@ -99,8 +99,8 @@ impl<'d> Air<'d> {
                         let rest = Timer::after_micros(u64::from(FRAME) * SYMBOL);
                         matches!(select(receiving, rest).await, Either::First(Ok(())))
                     }
-                    Either3::First(()) => return Happening::RadioTimer,
-                    Either3::Second(()) => return Happening::Timer,
+                    Either3::First(()) => return WakeReason::RadioTimer,
+                    Either3::Second(()) => return WakeReason::Timer,
                 }
             };
             // The driver takes the FCS off any length, which is then out of bounds where there was none.
@@ -108,7 +108,7 @@ impl<'d> Air<'d> {
             if is_right && length <= MAX_FRAME - FCS {
                 frame[..length].copy_from_slice(packet);
                 frame[length..length + FCS].copy_from_slice(&fcs(packet).to_le_bytes());
-                return Happening::Frame(&mut frame[..length + FCS]);
+                return WakeReason::Frame(&mut frame[..length + FCS]);
             }
         }
     }

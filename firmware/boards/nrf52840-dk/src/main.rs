@@ -20,7 +20,7 @@ use sixlock_node::{
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
 
-use crate::board::{Air, Happening, Random, a_turnaround_ago, now, symbols};
+use crate::board::{Air, WakeReason, Random, a_turnaround_ago, now, symbols};
 
 bind_interrupts!(struct Interrupts {
     RADIO => radio::InterruptHandler<peripherals::RADIO>;
@@ -69,12 +69,12 @@ async fn main(_spawner: Spawner) {
                 node.handle_transmitted(cx, symbols());
             }
             None => {
-                let happening = air.wait(node.poll_radio_timeout(), node.poll_timeout()).await;
+                let reason = air.wait(node.poll_radio_timeout(), node.poll_timeout()).await;
                 cx.now = now();
-                match happening {
-                    Happening::Frame(frame) => node.handle_frame(cx, a_turnaround_ago(), frame),
-                    Happening::RadioTimer => node.handle_radio_timeout(cx, symbols()),
-                    Happening::Timer => node.handle_timeout(cx, symbols()),
+                match reason {
+                    WakeReason::Frame(frame) => node.handle_frame(cx, a_turnaround_ago(), frame),
+                    WakeReason::RadioTimer => node.handle_radio_timeout(cx, symbols()),
+                    WakeReason::Timer => node.handle_timeout(cx, symbols()),
                 }
             }
         }
