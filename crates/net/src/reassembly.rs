@@ -120,7 +120,7 @@ impl Fragments for () {
 /// When all buffers are in use, the oldest packet that is not whole makes room: on a link that loses frames, it may never be.
 /// Fragments that overlap end their packet ([RFC 5722](https://www.rfc-editor.org/rfc/rfc5722)).
 pub struct Reassembler<const SIZE: usize, const PACKETS: usize> {
-    places: [Place<SIZE>; PACKETS],
+    places: [Assembly<SIZE>; PACKETS],
 }
 
 /// A packet that is whole, in its buffer.
@@ -131,7 +131,7 @@ pub struct Whole {
     opened: bool,
 }
 
-struct Place<const SIZE: usize> {
+struct Assembly<const SIZE: usize> {
     state: State,
     buffer: [u8; SIZE],
 }
@@ -319,7 +319,7 @@ impl<const SIZE: usize, const PACKETS: usize> Reassembler<SIZE, PACKETS> {
     /// Without packets. It is all zero bytes.
     pub const fn new() -> Self {
         let () = Self::SIZES;
-        Self { places: [const { Place { state: State::Free, buffer: [0; SIZE] } }; PACKETS] }
+        Self { places: [const { Assembly { state: State::Free, buffer: [0; SIZE] } }; PACKETS] }
     }
 
     /// The place of a packet's fragments; a new one if it has none.
@@ -368,7 +368,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
         let ends = packet.get(8..).and_then(|rest| rest.first_chunk()).ok_or(Refusal::Silent)?;
         let name = Name { ends: *ends, identification: piece.header.identification, opened };
         let Some(at) = self.place(cx, &name) else { return Ok(None) };
-        let Some(Place { state, buffer }) = self.places.get_mut(at) else { return Ok(None) };
+        let Some(Assembly { state, buffer }) = self.places.get_mut(at) else { return Ok(None) };
         let State::Arriving(arriving) = state else { return Ok(None) };
         match arriving.add(&piece, buffer) {
             Outcome::Incomplete => Ok(None),
@@ -414,7 +414,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
 
     fn buffer_mut(&mut self, whole: &Whole) -> (&mut [u8], usize) {
         match self.places.get_mut(usize::from(whole.place)) {
-            Some(Place { state: State::Whole { start, end }, buffer }) => {
+            Some(Assembly { state: State::Whole { start, end }, buffer }) => {
                 (buffer.get_mut(usize::from(*start)..).unwrap_or_default(), usize::from(*end - *start))
             }
             _ => (&mut [], 0),
@@ -422,7 +422,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
     }
 
     fn truncate(&mut self, whole: &Whole, len: usize) {
-        if let Some(Place { state: State::Whole { start, end }, .. }) =
+        if let Some(Assembly { state: State::Whole { start, end }, .. }) =
             self.places.get_mut(usize::from(whole.place))
         {
             *end = u16::try_from(len).map_or(*end, |len| start.saturating_add(len).min(*end));
@@ -443,7 +443,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
     }
 
     fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> Option<Whole> {
-        for (at, Place { state, buffer }) in self.places.iter_mut().enumerate() {
+        for (at, Assembly { state, buffer }) in self.places.iter_mut().enumerate() {
             let State::Arriving(arriving) = state else { continue };
             if !cx.now.has_reached(arriving.deadline) {
                 continue;
