@@ -65,7 +65,7 @@ pub(crate) const CRITICAL_OPTIONS: &[OptionNumber] = &[
 type Policy = fn(Caller, Action, Target) -> Result<(), Denial>;
 
 /// What a request is about.
-struct Place {
+struct RequestTarget {
     /// The device's resource, by whose key a request over plain CoAP is known.
     resource: Option<ResourceId>,
     target: Target,
@@ -132,7 +132,7 @@ impl Devices {
         let place = self.place(peer, request).await;
         let caller = match (own(peer), &place) {
             (Some(own), _) => Caller::Device(own),
-            (None, Ok(Place { resource: Some(named), .. })) => self.by_key(*named, request).await?,
+            (None, Ok(RequestTarget { resource: Some(named), .. })) => self.by_key(*named, request).await?,
             (None, _) => Caller::Nobody,
         };
         if caller == Caller::Nobody && place.is_err() {
@@ -142,7 +142,7 @@ impl Devices {
         let Some(action) = request.action() else {
             return Err(if caller == Caller::Nobody { Refusal::Key } else { Refusal::Method });
         };
-        let Place { resource, target, stream, owner } = place?;
+        let RequestTarget { resource, target, stream, owner } = place?;
         policy(caller, action, target).map_err(|denial| match (denial, caller, target) {
             (Denial::Unauthenticated, ..) => Refusal::Key,
             (Denial::Forbidden, Caller::Device(own), Target::Resource(named)) if own == named => {
@@ -156,7 +156,7 @@ impl Devices {
     }
 
     /// Which resource a request is about: the one that it names, or its device's own.
-    async fn place(&self, peer: &Peer, request: &Request) -> Result<Place, Refusal> {
+    async fn place(&self, peer: &Peer, request: &Request) -> Result<RequestTarget, Refusal> {
         let id = request.number("id")?;
         let kind = request.kind.ok_or(Refusal::NotFound)?;
         let stream = match kind {
@@ -178,7 +178,7 @@ impl Devices {
             (_, _, Some(resource)) => Target::Resource(resource),
             (_, _, None) => Target::Unknown,
         };
-        Ok(Place { resource, target, stream, owner })
+        Ok(RequestTarget { resource, target, stream, owner })
     }
 
     async fn serve(&self, admitted: Admitted, peer: &Peer, request: &Request) -> Result<Answer, Refusal> {

@@ -18,7 +18,7 @@ use super::app::App;
 use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Owner};
-use super::connections::Place;
+use super::connections::Permit;
 use super::failure::{Failure, Fault};
 use super::paths::API;
 use super::reach::Reach;
@@ -39,7 +39,7 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     request.extensions_mut().insert(client);
     let anonymous = credentials(request.headers()).is_none();
     let Admission { caller, action, outcome } = admit(&app, &mut request).await;
-    if let Some(place) = request.extensions().get::<Arc<Place>>() {
+    if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
             Some(caller) => place.is_users(caller.user.id),
             None => place.is_strangers(client.network()),

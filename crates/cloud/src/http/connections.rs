@@ -74,7 +74,7 @@ pub(super) struct Connections {
 }
 
 /// A connection's place in the table. It is free again when this is dropped.
-pub(super) struct Place {
+pub(super) struct Permit {
     connections: Connections,
     number: u64,
 }
@@ -96,7 +96,7 @@ impl Connections {
     }
 
     /// A place for a connection from `address`, or for one of a trusted proxy, and what tells that it has to end.
-    pub(super) fn enter(&self, address: Option<IpAddr>) -> (Place, oneshot::Receiver<()>) {
+    pub(super) fn enter(&self, address: Option<IpAddr>) -> (Permit, oneshot::Receiver<()>) {
         let (end, ended) = oneshot::channel();
         let mut table = self.table();
         let number = table.next;
@@ -104,7 +104,7 @@ impl Connections {
         let holder = address.map_or(Holder::Proxy, Holder::Stranger);
         table.connections.insert(number, Connection { holder, end });
         table.keep_to(&self.limits, number);
-        (Place { connections: self.clone(), number }, ended)
+        (Permit { connections: self.clone(), number }, ended)
     }
 
     /// Ends a stranger's connection, if there is one: the oldest of the address that has the most.
@@ -184,7 +184,7 @@ impl Table {
     }
 }
 
-impl Place {
+impl Permit {
     /// A request on this connection is from `address`, and nobody's so far.
     pub(super) fn is_strangers(&self, address: IpAddr) {
         self.becomes(Holder::Stranger(address));
@@ -218,7 +218,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.connections.table().connections.remove(&self.number);
         self.connections.room.notify_waiters();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     /// The numbers of those that are to end.
-    fn ended(open: &mut [(Place, oneshot::Receiver<()>)]) -> Vec<usize> {
+    fn ended(open: &mut [(Permit, oneshot::Receiver<()>)]) -> Vec<usize> {
         let ended = open.iter_mut().enumerate().filter_map(|(n, (_, end))| end.try_recv().ok().map(|()| n));
         ended.collect()
     }

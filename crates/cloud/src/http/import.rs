@@ -13,7 +13,7 @@ use super::app::{App, Body};
 use super::body_limits::LONGEST_IMPORT;
 use super::caller::Owner;
 use super::failure::Failure;
-use super::recorded::Deed;
+use super::recorded::AuditDetails;
 use super::resources::{Made, NewResource};
 use crate::Error;
 
@@ -54,7 +54,7 @@ pub(super) async fn import(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<Import>,
-) -> Result<(StatusCode, Extension<Deed>, Json<AllImported>), Failure> {
+) -> Result<(StatusCode, Extension<AuditDetails>, Json<AllImported>), Failure> {
     let Json(Import { dry_run, devices }) = body?;
     if devices.is_empty() || devices.len() > LONGEST_IMPORT {
         return Err(Failure::invalid(format!("an import holds 1 to {LONGEST_IMPORT} devices")));
@@ -73,7 +73,7 @@ pub(super) async fn import(
     }
     let enrolled = app.store.import(owner.id, read, dry_run).await?;
     if dry_run {
-        let nothing = Extension(Deed::actions(Vec::new()));
+        let nothing = Extension(AuditDetails::actions(Vec::new()));
         return Ok((StatusCode::OK, nothing, Json(AllImported { devices: Vec::new() })));
     }
     let imported = |(Enrolled { resource, key, certificate }, made): (Enrolled, bool)| {
@@ -82,7 +82,9 @@ pub(super) async fn import(
         Imported { id, label, mode, identity, made }
     };
     let devices: Vec<Imported> = enrolled.into_iter().zip(made).map(imported).collect();
-    let deed =
-        Deed { made: Some(format!("{} devices", devices.len())), ..Deed::actions(vec!["devices_imported"]) };
+    let deed = AuditDetails {
+        made: Some(format!("{} devices", devices.len())),
+        ..AuditDetails::actions(vec!["devices_imported"])
+    };
     Ok((StatusCode::CREATED, Extension(deed), Json(AllImported { devices })))
 }

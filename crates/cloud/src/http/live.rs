@@ -120,7 +120,7 @@ struct Feed {
     /// All points up to this position have been sent, or are in the page.
     last: Cursor,
     page: VecDeque<FeedPoint>,
-    _place: live_feeds::Place,
+    _place: live_feeds::Permit,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -17,14 +17,14 @@ const OF_USER: usize = 8;
 pub(super) struct LiveFeeds(Arc<Mutex<HashMap<UserId, usize>>>);
 
 /// A live feed's place among them, free again when this is dropped.
-pub(super) struct Place {
+pub(super) struct Permit {
     feeds: LiveFeeds,
     user: UserId,
 }
 
 impl LiveFeeds {
     /// A place for a feed of `user`, or why there is none.
-    pub(super) fn enter(&self, user: UserId) -> Result<Place, Failure> {
+    pub(super) fn enter(&self, user: UserId) -> Result<Permit, Failure> {
         let mut feeds = self.lock();
         let all: usize = feeds.values().sum();
         let own = feeds.get(&user).copied().unwrap_or(0);
@@ -40,7 +40,7 @@ impl LiveFeeds {
             return Err(Failure::busy(2));
         }
         feeds.insert(user, own + 1);
-        Ok(Place { feeds: self.clone(), user })
+        Ok(Permit { feeds: self.clone(), user })
     }
 
     /// How many there are.
@@ -53,7 +53,7 @@ impl LiveFeeds {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         let mut feeds = self.feeds.lock();
         if let Some(own) = feeds.get_mut(&self.user) {

@@ -9,7 +9,7 @@ use crate::access::Action;
 
 /// What a handler adds to its answer for the record.
 #[derive(Clone, Default)]
-pub(super) struct Deed {
+pub(super) struct AuditDetails {
     /// What was done, where the path does not say it: nothing, one thing or several.
     pub(super) actions: Option<Vec<&'static str>>,
     /// The user who did it, if that was not known before.
@@ -18,7 +18,7 @@ pub(super) struct Deed {
     pub(super) made: Option<String>,
 }
 
-impl Deed {
+impl AuditDetails {
     /// Something of this name was made.
     pub(super) fn made(name: impl Into<String>) -> Self {
         Self { made: Some(name.into()), ..Self::default() }
@@ -85,7 +85,7 @@ pub(super) fn tell(
     (caller, client): (Option<&Caller>, Client),
     response: &mut Response,
 ) {
-    let deed: Deed = response.extensions_mut().remove().unwrap_or_default();
+    let deed: AuditDetails = response.extensions_mut().remove().unwrap_or_default();
     if !(response.status().is_success() || response.status().is_redirection()) {
         return;
     }

@@ -15,7 +15,7 @@ use super::app::{Answer, App, Body};
 use super::caller::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
-use super::recorded::Deed;
+use super::recorded::AuditDetails;
 use crate::public_keys::pem;
 
 /// A resource, and when it was heard.
@@ -121,12 +121,12 @@ pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewResource>,
-) -> Result<(StatusCode, Extension<Deed>, Json<ResourceWithKey>), Failure> {
+) -> Result<(StatusCode, Extension<AuditDetails>, Json<ResourceWithKey>), Failure> {
     let Json(device) = body?;
     let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
     let made = Made::new(enrolled.key.as_ref(), enrolled.certificate.as_deref());
     let Resource { id, label, mode, identity, .. } = enrolled.resource;
-    let deed = Extension(Deed::made(label.clone()));
+    let deed = Extension(AuditDetails::made(label.clone()));
     Ok((StatusCode::CREATED, deed, Json(ResourceWithKey { id, label, mode, identity, made })))
 }
 

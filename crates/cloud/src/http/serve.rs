@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::body_deadline::MinimumRate;
-use super::connections::{ConnectionLimits, Connections, Place};
+use super::connections::{ConnectionLimits, Connections, Permit};
 use super::trusted_proxies::TrustedProxies;
 use super::write_deadline::WriteDeadline;
 
@@ -114,7 +114,7 @@ async fn accept(listener: &TcpListener, open: &Connections) -> Option<(TcpStream
 
 impl Server {
     /// Serves a connection. What goes wrong with it is its client's affair.
-    async fn connect(self, stream: TcpStream, from: SocketAddr, place: Place) {
+    async fn connect(self, stream: TcpStream, from: SocketAddr, place: Permit) {
         let reading = self.limits.reading;
         let watched = |stream| WriteDeadline::new(stream, reading);
         match self.tls.clone() {
@@ -128,7 +128,7 @@ impl Server {
         }
     }
 
-    async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin, from: SocketAddr, place: Place) {
+    async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin, from: SocketAddr, place: Permit) {
         let Self { router, limits, mut stopping, .. } = self;
         let place = Arc::new(place);
         let service = service_fn(move |request: Request<Incoming>| {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::app::{App, Body};
 use super::caller::{COOKIE, Caller};
 use super::failure::Failure;
-use super::recorded::Deed;
+use super::recorded::AuditDetails;
 use super::sign_in_backoff::Wait;
 
 /// The longest name of a user, in characters.
@@ -36,7 +36,7 @@ pub(super) async fn sign_in(
     }
     remove_sign_in_file(app.store.directory(), SIGN_IN_LINK)?;
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
-    let deed = Extension(Deed::actions(vec!["signed_in"]).who(ADMINISTRATOR));
+    let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(ADMINISTRATOR));
     Ok((deed, [(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn login(
     };
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
-    let deed = Extension(Deed::actions(vec!["signed_in"]).who(user.username));
+    let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(user.username));
     Ok((deed, [(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
 }
 

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::app::{Answer, App, Body};
 use super::caller::Owner;
 use super::failure::Failure;
-use super::recorded::Deed;
+use super::recorded::AuditDetails;
 use crate::Error;
 
 /// A user's tokens for programs; sessions are not among them
@@ -52,7 +52,7 @@ pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewToken>,
-) -> Result<(StatusCode, Extension<Deed>, Json<TokenWithSecret>), Failure> {
+) -> Result<(StatusCode, Extension<AuditDetails>, Json<TokenWithSecret>), Failure> {
     let Json(NewToken { label, expires }) = body?;
     if label == ADMINISTRATORS_FILE {
         return Err(Error::Invalid(
@@ -62,7 +62,7 @@ pub(super) async fn add(
     }
     let (made, token) = app.store.add_token(owner.id, &label, expires, now_ms()).await?;
     let Token { id, label, created, expires } = made;
-    let deed = Extension(Deed::made(label.clone()));
+    let deed = Extension(AuditDetails::made(label.clone()));
     Ok((StatusCode::CREATED, deed, Json(TokenWithSecret { id, label, created, expires, token })))
 }
 

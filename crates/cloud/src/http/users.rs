@@ -15,7 +15,7 @@ use super::app::{Answer, App, Body};
 use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
-use super::recorded::Deed;
+use super::recorded::AuditDetails;
 use super::sign_in;
 
 /// Who you are
@@ -57,10 +57,10 @@ pub(super) struct NewUser {
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     body: Body<NewUser>,
-) -> Result<(StatusCode, Extension<Deed>, Json<User>), Failure> {
+) -> Result<(StatusCode, Extension<AuditDetails>, Json<User>), Failure> {
     let Json(NewUser { username, password, email, admin }) = body?;
     let user = app.store.add_user(&username, &email, password, admin).await?;
-    Ok((StatusCode::CREATED, Extension(Deed::made(username)), Json(user)))
+    Ok((StatusCode::CREATED, Extension(AuditDetails::made(username)), Json(user)))
 }
 
 /// A user
@@ -98,7 +98,7 @@ pub(super) async fn change(
     Extension(client): Extension<Client>,
     Extension(Owner(mut owner)): Extension<Owner>,
     body: Body<UserChange>,
-) -> Result<(Extension<Deed>, Json<User>), Failure> {
+) -> Result<(Extension<AuditDetails>, Json<User>), Failure> {
     let Json(UserChange { email, password, current_password, admin }) = body?;
     let mut done = Vec::new();
     if admin.is_some() && !caller.user.admin {
@@ -119,7 +119,7 @@ pub(super) async fn change(
         owner.admin = admin;
         done.push(if admin { "role_changed_to_admin" } else { "role_changed_to_user" });
     }
-    Ok((Extension(Deed::actions(done)), Json(owner)))
+    Ok((Extension(AuditDetails::actions(done)), Json(owner)))
 }
 
 /// Refuses a change of one's own password by somebody who does not know the present one, but for the operator.

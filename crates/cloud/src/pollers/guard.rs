@@ -84,12 +84,12 @@ fn named(networks: &[(Network, &'static str)], address: IpAddr) -> Option<&'stat
 /// is allowed wherever it leads: who answers for it is to be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PollAllow {
-    place: Place,
+    place: HostPattern,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum HostPattern {
     Network(Network),
     Host(String),
 }
@@ -112,13 +112,13 @@ impl FromStr for PollAllow {
         let port = port.map(|port| port.parse().ok().filter(|port| *port != 0).ok_or(RULE)).transpose()?;
         let address = place.split_once('/').map_or(place, |(first, _)| first);
         let place = match address.parse::<IpAddr>() {
-            Ok(_) => Place::Network(place.parse()?),
+            Ok(_) => HostPattern::Network(place.parse()?),
             Err(_) => {
                 let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
                 if place.is_empty() || !place.bytes().all(is_name) {
                     return Err(RULE);
                 }
-                Place::Host(place.to_ascii_lowercase())
+                HostPattern::Host(place.to_ascii_lowercase())
             }
         };
         Ok(Self { place, port })
@@ -128,8 +128,8 @@ impl FromStr for PollAllow {
 impl PollAllow {
     fn covers(&self, host: &str, address: IpAddr) -> bool {
         match &self.place {
-            Place::Network(network) => network.contains(address),
-            Place::Host(name) => name == host,
+            HostPattern::Network(network) => network.contains(address),
+            HostPattern::Host(name) => name == host,
         }
     }
 }
