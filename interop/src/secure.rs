@@ -96,7 +96,7 @@ type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft, FeaturesOf<R>
 /// One of our sessions on a loopback socket.
 pub struct SecureSocket<R: Role> {
     socket: UdpSocket,
-    place: Place,
+    place: Environment,
     config: Config,
     credential: Credential,
     keys: Option<Keys>,
@@ -123,7 +123,7 @@ pub trait Endpoint: Role {
     /// Gives a session what it asked for.
     fn resume(
         session: &mut BoxedSession<Self>,
-        place: &mut Place,
+        place: &mut Environment,
         asked: Asked,
         credential: &Credential,
         kept: &[SessionState],
@@ -140,12 +140,12 @@ pub enum Asked {
 }
 
 /// What our sessions are lent.
-pub struct Place {
+pub struct Environment {
     rig: Rig<Soft, System>,
     start: Instant,
 }
 
-impl Place {
+impl Environment {
     fn new() -> Self {
         Self { rig: Rig::new(Soft, System), start: Instant::now() }
     }
@@ -232,7 +232,7 @@ impl<P: Profile> Endpoint for Client<P> {
 
     fn resume(
         session: &mut BoxedSession<Self>,
-        place: &mut Place,
+        place: &mut Environment,
         _: Asked,
         credential: &Credential,
         _: &[SessionState],
@@ -274,7 +274,7 @@ impl<P: Profile> Endpoint for Server<P> {
 
     fn resume(
         session: &mut BoxedSession<Self>,
-        place: &mut Place,
+        place: &mut Environment,
         asked: Asked,
         credential: &Credential,
         kept: &[SessionState],
@@ -300,7 +300,7 @@ impl<P: Profile> Endpoint for Server<P> {
 
 impl<R: Endpoint> SecureSocket<R> {
     fn new(credential: Credential, config: Config) -> Self {
-        let mut place = Place::new();
+        let mut place = Environment::new();
         Self {
             socket: UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port"),
             secrets: CookieSecrets::new(&mut place.rig.entropy),

@@ -72,14 +72,14 @@ impl From<&Self> for Authentication {
 }
 
 /// What the devices lend their sessions.
-pub(crate) struct Place {
+pub(crate) struct Environment {
     rig: Rig<Soft, System>,
     started: Instant,
     /// The ephemeral keys of all handshakes.
     ephemeral: Option<([u8; 32], [u8; 65])>,
 }
 
-impl Place {
+impl Environment {
     pub(crate) fn new() -> Self {
         Self { rig: Rig::new(Soft, System), started: Instant::now(), ephemeral: None }
     }
@@ -132,7 +132,7 @@ pub(crate) enum Happened {
 
 impl Association {
     /// A new one: the first to say something is the device.
-    pub(crate) fn new(place: &mut Place, authentication: &Authentication) -> Self {
+    pub(crate) fn new(place: &mut Environment, authentication: &Authentication) -> Self {
         let (handshake, suites) = match authentication {
             Authentication::Query(_) => return Self::Plain,
             Authentication::PreSharedKey(_) => (Handshake::new(), DTLS.suites),
@@ -159,7 +159,7 @@ impl Association {
     /// The first data in a datagram, and what is to be handed in again.
     pub(crate) fn handle<'d>(
         &mut self,
-        place: &mut Place,
+        place: &mut Environment,
         datagram: &'d mut [u8],
     ) -> (Option<&'d mut [u8]>, &'d mut [u8]) {
         match self {
@@ -174,7 +174,7 @@ impl Association {
     /// Does what the handshake asks for; tells what came of it.
     pub(crate) fn poll_event(
         &mut self,
-        place: &mut Place,
+        place: &mut Environment,
         authentication: &Authentication,
     ) -> Option<Happened> {
         let Self::Secure(session) = self else { return None };
@@ -200,7 +200,7 @@ impl Association {
         }
     }
 
-    pub(crate) fn poll_transmit(&mut self, place: &mut Place, out: &mut [u8]) -> Option<usize> {
+    pub(crate) fn poll_transmit(&mut self, place: &mut Environment, out: &mut [u8]) -> Option<usize> {
         match self {
             Self::Plain => None,
             Self::Secure(session) => session.poll_transmit(&mut place.cx(), out),
@@ -208,7 +208,7 @@ impl Association {
     }
 
     /// Does what is due.
-    pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
+    pub(crate) fn handle_timeout(&mut self, place: &mut Environment) {
         if let Self::Secure(session) = self {
             session.handle_timeout(&mut place.cx());
         }
@@ -217,7 +217,7 @@ impl Association {
     /// Protects `length` bytes from [`RECORD_FRONT`] on; where the datagram is then.
     pub(crate) fn seal(
         &mut self,
-        place: &mut Place,
+        place: &mut Environment,
         buffer: &mut [u8],
         length: usize,
     ) -> Option<Range<usize>> {

@@ -9,7 +9,7 @@ use mio::net::UdpSocket;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_dtls::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 
-use crate::association::{Association, Authentication, Happened, Place};
+use crate::association::{Association, Authentication, Environment, Happened};
 
 /// The longest datagram.
 const LONGEST: usize = 2048;
@@ -99,7 +99,7 @@ pub(crate) struct Device {
 impl Device {
     /// The device number `n`.
     pub(crate) fn new(
-        place: &mut Place,
+        place: &mut Environment,
         target: Target,
         authentication: Authentication,
         n: usize,
@@ -111,7 +111,7 @@ impl Device {
 
     /// A device at the address `host`.
     pub(crate) fn at(
-        place: &mut Place,
+        place: &mut Environment,
         target: Target,
         authentication: Authentication,
         host: Ipv4Addr,
@@ -135,12 +135,12 @@ impl Device {
     }
 
     /// Begins to connect.
-    pub(crate) fn begin(&mut self, place: &mut Place) {
+    pub(crate) fn begin(&mut self, place: &mut Environment) {
         self.drain(place);
     }
 
     /// Begins to connect again, without a word about what it had begun.
-    pub(crate) fn begin_anew(&mut self, place: &mut Place) {
+    pub(crate) fn begin_anew(&mut self, place: &mut Environment) {
         self.association = Association::new(place, &self.authentication);
         self.drain(place);
     }
@@ -151,13 +151,13 @@ impl Device {
     }
 
     /// Says that its session is over. A device that has closed its session is not to be asked for more.
-    pub(crate) fn close(&mut self, place: &mut Place) {
+    pub(crate) fn close(&mut self, place: &mut Environment) {
         self.association.close();
         self.transmit(place);
     }
 
     /// Says that its session is over, and begins another from another port.
-    pub(crate) fn renew(&mut self, place: &mut Place) -> io::Result<()> {
+    pub(crate) fn renew(&mut self, place: &mut Environment) -> io::Result<()> {
         self.close(place);
         let mut address = self.socket.local_addr()?;
         address.set_port(0);
@@ -183,7 +183,7 @@ impl Device {
     }
 
     /// Takes what has come in and tells of each post that was answered.
-    pub(crate) fn receive(&mut self, place: &mut Place, mut answered: impl FnMut(Answered)) {
+    pub(crate) fn receive(&mut self, place: &mut Environment, mut answered: impl FnMut(Answered)) {
         let mut datagram = [0; LONGEST];
         loop {
             let length = match self.socket.recv(&mut datagram) {
@@ -213,7 +213,7 @@ impl Device {
     }
 
     /// Begins a post that was due at `due`.
-    pub(crate) fn post(&mut self, place: &mut Place, due: Instant) {
+    pub(crate) fn post(&mut self, place: &mut Environment, due: Instant) {
         let (post, message_id) = (self.next_post, self.new_message_id());
         self.next_post += 1;
         if !self.is_waiting() {
@@ -232,7 +232,7 @@ impl Device {
     }
 
     /// Sends again what was not answered in time; begins a new session if the server says nothing at all.
-    pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
+    pub(crate) fn handle_timeout(&mut self, place: &mut Environment) {
         if self.is_connected() && !self.is_waiting() {
             return;
         }
@@ -269,7 +269,7 @@ impl Device {
     }
 
     /// Does what the session asks for and sends what it has to send.
-    fn drain(&mut self, place: &mut Place) {
+    fn drain(&mut self, place: &mut Environment) {
         while let Some(happened) = self.association.poll_event(place, &self.authentication) {
             match happened {
                 Happened::Connected => {
@@ -289,7 +289,7 @@ impl Device {
         self.transmit(place);
     }
 
-    fn transmit(&mut self, place: &mut Place) {
+    fn transmit(&mut self, place: &mut Environment) {
         let mut datagram = [0; LONGEST];
         while let Some(length) = self.association.poll_transmit(place, &mut datagram) {
             // What cannot be sent is lost, and sent again.
@@ -297,7 +297,7 @@ impl Device {
         }
     }
 
-    fn send(&mut self, place: &mut Place, post: u32, message_id: u16) {
+    fn send(&mut self, place: &mut Environment, post: u32, message_id: u16) {
         let mut message = [0; LONGEST - RECORD_OVERHEAD];
         let Target { method, path, query, .. } = self.target;
         let pack = (method != Code::GET).then(|| pack(post, self.habits.readings));
@@ -317,7 +317,7 @@ impl Device {
         self.seal(place, &message[..length]);
     }
 
-    fn seal(&mut self, place: &mut Place, message: &[u8]) {
+    fn seal(&mut self, place: &mut Environment, message: &[u8]) {
         let mut datagram = [0; LONGEST];
         datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
         let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];

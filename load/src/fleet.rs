@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token};
 use sixlock_coap_msg::Code;
 
-use crate::association::{Authentication, Place};
+use crate::association::{Authentication, Environment};
 use crate::device::{Answered, Device, Habits, Target};
 use crate::{Latencies, Post, Random};
 
@@ -71,7 +71,7 @@ impl Drop for Finish<'_> {
 /// Devices that post.
 pub struct Fleet {
     poll: Poll,
-    place: Place,
+    place: Environment,
     devices: Vec<Device>,
     acknowledged: Vec<Post>,
     /// How long the acknowledged posts took.
@@ -100,7 +100,7 @@ impl Fleet {
     where
         for<'p> &'p P: Into<Authentication>,
     {
-        let (poll, mut place) = (Poll::new()?, Place::new());
+        let (poll, mut place) = (Poll::new()?, Environment::new());
         let mut devices = Vec::new();
         for (n, authentication) in authentications.iter().enumerate() {
             let mut device = Device::new(&mut place, target, authentication.into(), first + n, habits)?;
@@ -136,7 +136,7 @@ impl Fleet {
         limit: Duration,
         tell: impl FnMut(usize),
     ) -> io::Result<bool> {
-        let post = |device: &mut Device, place: &mut Place| device.post(place, Instant::now());
+        let post = |device: &mut Device, place: &mut Environment| device.post(place, Instant::now());
         self.each(at_once, limit, post, |device| !device.is_waiting(), tell)
     }
 
@@ -181,7 +181,7 @@ impl Fleet {
         &mut self,
         at_once: usize,
         limit: Duration,
-        begin: impl Fn(&mut Device, &mut Place),
+        begin: impl Fn(&mut Device, &mut Environment),
         is_done: impl Fn(&Device) -> bool,
         mut tell: impl FnMut(usize),
     ) -> io::Result<bool> {
@@ -315,7 +315,7 @@ impl Fleet {
     fn turn(
         &mut self,
         progress: &Progress,
-        mut go_on: impl FnMut(&mut Device, &mut Place),
+        mut go_on: impl FnMut(&mut Device, &mut Environment),
     ) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
         wait(&mut self.poll, &mut events)?;

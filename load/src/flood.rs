@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token};
 use serde_json::{Value, json};
 
-use crate::association::{Authentication, Place};
+use crate::association::{Authentication, Environment};
 use crate::device::{Device, Habits, Target};
 use crate::fleet::wait;
 use crate::process::cpu_seconds;
@@ -127,7 +127,7 @@ pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) 
 /// Those who begin.
 pub(crate) struct Flooding {
     poll: Poll,
-    place: Place,
+    place: Environment,
     devices: Vec<Device>,
     /// Which of them wait for their cookie.
     begun: Vec<bool>,
@@ -140,7 +140,7 @@ impl Flooding {
         authentications: &[Authentication],
         hosts: impl Iterator<Item = Ipv4Addr>,
     ) -> io::Result<Self> {
-        let (poll, mut place) = (Poll::new()?, Place::new());
+        let (poll, mut place) = (Poll::new()?, Environment::new());
         let mut devices = Vec::new();
         for (n, (host, authentication)) in hosts.zip(authentications.iter().cycle()).enumerate() {
             let mut device = Device::at(&mut place, target, authentication.clone(), host, Habits::default())?;

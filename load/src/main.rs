@@ -23,14 +23,14 @@ const PACKS: [u32; 3] = [1, 3, 8];
 const DEVICES: usize = 10_000;
 
 struct Arguments {
-    what: What,
+    what: Benchmark,
     program: PathBuf,
     disk: PathBuf,
     span: Duration,
     json: bool,
 }
 
-enum What {
+enum Benchmark {
     Ingest,
     Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize, only: String },
     Sessions { sessions: usize, rate: f64 },
@@ -42,44 +42,46 @@ enum What {
 fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
     let mut what = match &*words.next()? {
-        "ingest" => What::Ingest,
-        "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() },
-        "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
-        "restart" => What::Restart { sessions: 10_000, shards: 1, then: None },
-        "siege" => What::Siege { core: None },
-        "import" => What::Import,
+        "ingest" => Benchmark::Ingest,
+        "cloud" => {
+            Benchmark::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() }
+        }
+        "sessions" => Benchmark::Sessions { sessions: 10_000, rate: 500.0 },
+        "restart" => Benchmark::Restart { sessions: 10_000, shards: 1, then: None },
+        "siege" => Benchmark::Siege { core: None },
+        "import" => Benchmark::Import,
         _ => return None,
     };
     let (program, disk) = (words.next()?.into(), words.next()?.into());
     let mut span =
-        if matches!(what, What::Siege { .. }) { Plan::WHOLE.span } else { Duration::from_secs(10) };
+        if matches!(what, Benchmark::Siege { .. }) { Plan::WHOLE.span } else { Duration::from_secs(10) };
     let mut json = false;
     while let Some(word) = words.next() {
         match (&*word, &mut what) {
-            ("--alone", What::Cloud { beside: None, .. }) => {}
-            ("--seconds", what) if !matches!(what, What::Import) => {
+            ("--alone", Benchmark::Cloud { beside: None, .. }) => {}
+            ("--seconds", what) if !matches!(what, Benchmark::Import) => {
                 span = Duration::from_secs(words.next()?.parse().ok()?)
             }
             ("--json", _) => json = true,
-            ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
-            ("--core", What::Siege { core }) => *core = Some(words.next()?.parse().ok()?),
-            ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
-            ("--only", What::Cloud { only, .. }) => *only = words.next()?,
-            ("--then", What::Restart { then, .. }) => {
+            ("--beside", Benchmark::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
+            ("--core", Benchmark::Siege { core }) => *core = Some(words.next()?.parse().ok()?),
+            ("--core", Benchmark::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
+            ("--only", Benchmark::Cloud { only, .. }) => *only = words.next()?,
+            ("--then", Benchmark::Restart { then, .. }) => {
                 *then = Some(words.next()?.parse().ok().filter(|shards| *shards > 0)?);
             }
-            ("--shards", What::Cloud { shards, .. } | What::Restart { shards, .. }) => {
+            ("--shards", Benchmark::Cloud { shards, .. } | Benchmark::Restart { shards, .. }) => {
                 *shards = words.next()?.parse().ok().filter(|shards| *shards > 0)?;
             }
             (
                 "--sessions",
-                What::Sessions { sessions, .. }
-                | What::Cloud { sessions, .. }
-                | What::Restart { sessions, .. },
+                Benchmark::Sessions { sessions, .. }
+                | Benchmark::Cloud { sessions, .. }
+                | Benchmark::Restart { sessions, .. },
             ) => {
                 *sessions = words.next()?.parse().ok().filter(|sessions| *sessions > 0)?;
             }
-            ("--rate", What::Sessions { rate, .. }) => {
+            ("--rate", Benchmark::Sessions { rate, .. }) => {
                 *rate = words.next()?.parse().ok().filter(|rate| *rate > 0.0)?;
             }
             _ => return None,
@@ -100,25 +102,25 @@ fn main() -> ExitCode {
     let Arguments { what, program, disk, span, json } = arguments;
     let program = Program::at(program);
     let done = match what {
-        What::Ingest => ingest(&program, &disk, span, json),
-        What::Cloud { beside, core, shards, sessions, only } => {
+        Benchmark::Ingest => ingest(&program, &disk, span, json),
+        Benchmark::Cloud { beside, core, shards, sessions, only } => {
             let californium = beside.as_deref();
             let servers = Servers { program: &program, disk: &disk, californium, core, shards, only: &only };
             capacity(&servers, sessions, span, &mut Tell::default())
                 .map(|measured| if json { println!("{}", measured.json()) } else { println!("{measured}") })
         }
-        What::Sessions { sessions, rate } => {
+        Benchmark::Sessions { sessions, rate } => {
             hold(&program, &disk, sessions, rate, span, &mut Tell::default())
                 .map(|held| if json { println!("{}", held.json()) } else { println!("{held}") })
         }
-        What::Restart { sessions, shards, then } => {
+        Benchmark::Restart { sessions, shards, then } => {
             let shards = [shards, then.unwrap_or(shards)];
             restart(&program, &disk, sessions, shards, &mut Tell::default())
                 .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") })
         }
-        What::Import => import(&program, &disk, DEVICES)
+        Benchmark::Import => import(&program, &disk, DEVICES)
             .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") }),
-        What::Siege { core } => {
+        Benchmark::Siege { core } => {
             let program = core.map_or(program.clone(), |core| program.on(core..=core));
             besiege(&program, &disk, &Plan { span, limit: 4 * span, ..Plan::WHOLE }, json)
         }

@@ -77,21 +77,21 @@ struct Protected<'a, W> {
 
 impl<W: Way> Device for Protected<'_, W> {
     type RxToken<'a>
-        = Came
+        = ReceivedPacket
     where
         Self: 'a;
     type TxToken<'a>
-        = Going<'a, W>
+        = TransmittedPacket<'a, W>
     where
         Self: 'a;
 
-    fn receive(&mut self, _: Instant) -> Option<(Came, Going<'_, W>)> {
+    fn receive(&mut self, _: Instant) -> Option<(ReceivedPacket, TransmittedPacket<'_, W>)> {
         let packet = self.came.pop_front()?;
-        Some((Came(packet), Going(self.way)))
+        Some((ReceivedPacket(packet), TransmittedPacket(self.way)))
     }
 
-    fn transmit(&mut self, _: Instant) -> Option<Going<'_, W>> {
-        Some(Going(self.way))
+    fn transmit(&mut self, _: Instant) -> Option<TransmittedPacket<'_, W>> {
+        Some(TransmittedPacket(self.way))
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
@@ -102,17 +102,17 @@ impl<W: Way> Device for Protected<'_, W> {
     }
 }
 
-struct Came(Vec<u8>);
+struct ReceivedPacket(Vec<u8>);
 
-impl phy::RxToken for Came {
+impl phy::RxToken for ReceivedPacket {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, take: F) -> R {
         take(&self.0)
     }
 }
 
-struct Going<'a, W>(&'a mut W);
+struct TransmittedPacket<'a, W>(&'a mut W);
 
-impl<W: Way> phy::TxToken for Going<'_, W> {
+impl<W: Way> phy::TxToken for TransmittedPacket<'_, W> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
         let mut packet = vec![0; length];
         let result = fill(&mut packet);
