@@ -48,7 +48,7 @@ const TESTING_IMPORTS: usize = 2;
 
 /// Where a package stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// On this floor.
     Floor(usize),
     /// Beside the floors.
@@ -58,12 +58,12 @@ pub enum Place {
 }
 
 /// The place of the package called `name`, if it has one.
-pub fn place(name: &str) -> Option<Place> {
+pub fn place(name: &str) -> Option<Position> {
     let short = name.strip_prefix("sixlock-").unwrap_or(name);
     match FLOORS.iter().position(|floor| floor.contains(&short)) {
-        Some(floor) => Some(Place::Floor(floor)),
-        None if short == TESTING => Some(Place::Testing),
-        None if BESIDE.contains(&short) => Some(Place::Beside),
+        Some(floor) => Some(Position::Floor(floor)),
+        None if short == TESTING => Some(Position::Testing),
+        None if BESIDE.contains(&short) => Some(Position::Beside),
         None => None,
     }
 }
@@ -79,27 +79,27 @@ pub fn violations(packages: &[Package]) -> Vec<String> {
         };
         for dependency in packages.iter().filter(|other| package.depends_on(&other.name)) {
             match (here, place(&dependency.name)) {
-                (Place::Floor(floor), Some(Place::Floor(other))) if other >= floor => found.push(format!(
+                (Position::Floor(floor), Some(Position::Floor(other))) if other >= floor => found.push(format!(
                     "{name} (floor {floor}) imports {} (floor {other}): only lower floors may be imported",
                     dependency.name
                 )),
-                (Place::Floor(_), Some(Place::Beside)) => {
+                (Position::Floor(_), Some(Position::Beside)) => {
                     found.push(format!("{name} imports {}, which stands beside the floors", dependency.name));
                 }
-                (Place::Floor(_), Some(Place::Testing)) if package.dependencies.contains(&dependency.name) => {
+                (Position::Floor(_), Some(Position::Testing)) if package.dependencies.contains(&dependency.name) => {
                     found.push(format!("{name} imports {}, which is for tests only", dependency.name));
                 }
-                (Place::Testing, Some(Place::Floor(other))) if other > TESTING_IMPORTS => found.push(format!(
+                (Position::Testing, Some(Position::Floor(other))) if other > TESTING_IMPORTS => found.push(format!(
                     "{name} imports {} (floor {other}): only floors up to {TESTING_IMPORTS} may be imported",
                     dependency.name
                 )),
-                (Place::Testing, Some(Place::Beside)) => {
+                (Position::Testing, Some(Position::Beside)) => {
                     found.push(format!("{name} imports {}, which stands beside the floors", dependency.name));
                 }
                 _ => {}
             }
         }
-        let Place::Floor(floor) = here else { continue };
+        let Position::Floor(floor) = here else { continue };
         if package.depends_on("tokio") && floor <= DETERMINISTIC_FLOORS {
             found.push(format!("{name} (floor {floor}) imports tokio: the floors from store on run on it"));
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use sixlock_checks::documents;
-use sixlock_checks::floors::{self, DEVICE_FLOORS, Place};
+use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::rings::{self, WITHOUT_RINGS};
 use sixlock_checks::sources;
 use sixlock_checks::workspace::{Package, packages};
@@ -29,7 +29,7 @@ fn a_crate_imports_lower_floors_only() {
 fn sources_use_only_what_their_floor_may() {
     let mut found = Vec::new();
     for package in workspace() {
-        let Some(Place::Floor(floor)) = floors::place(&package.name) else { continue };
+        let Some(Position::Floor(floor)) = floors::place(&package.name) else { continue };
         for file in sources::rust_files(&package.directory.join("src")) {
             let source = fs::read_to_string(&file).expect("a source file is text");
             for (line, why) in sources::violations(&source, floor) {
@@ -93,7 +93,7 @@ fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
 fn device_floors_are_no_std() {
     let mut found = Vec::new();
     for package in workspace() {
-        let Some(Place::Floor(0..=DEVICE_FLOORS)) = floors::place(&package.name) else { continue };
+        let Some(Position::Floor(0..=DEVICE_FLOORS)) = floors::place(&package.name) else { continue };
         let lib = fs::read_to_string(package.directory.join("src/lib.rs")).expect("a library");
         let hosted = floors::HOSTED.contains(&package.name.as_str());
         if !hosted && !lib.lines().any(|line| line == "#![no_std]") {

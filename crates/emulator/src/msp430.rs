@@ -50,7 +50,7 @@ impl Mode {
 
 /// Where an operand is.
 #[derive(Clone, Copy)]
-enum Place {
+enum Location {
     Register(usize),
     Memory(u16),
     Nowhere,
@@ -158,7 +158,7 @@ impl Msp430 {
         let (_, value) = self.fetch(from, source, byte);
         let place = match to_memory {
             true => self.place(Mode::Indexed, destination, byte),
-            false => Place::Register(destination),
+            false => Location::Register(destination),
         };
         let (mask, sign) = if byte { (0xff, 0x80) } else { (0xffff, 0x8000) };
         // MOV does not read what it overwrites: a peripheral would notice.
@@ -276,26 +276,26 @@ impl Msp430 {
         }
     }
 
-    fn place(&mut self, mode: Mode, register: usize, byte: bool) -> Place {
+    fn place(&mut self, mode: Mode, register: usize, byte: bool) -> Location {
         match mode {
-            Mode::Constant(_) => Place::Nowhere,
-            Mode::Register => Place::Register(register),
+            Mode::Constant(_) => Location::Nowhere,
+            Mode::Register => Location::Register(register),
             Mode::Indexed => {
                 let base = if register == SR { 0 } else { self.registers[register] };
-                Place::Memory(self.next_word().wrapping_add(base))
+                Location::Memory(self.next_word().wrapping_add(base))
             }
-            Mode::Indirect => Place::Memory(self.registers[register]),
+            Mode::Indirect => Location::Memory(self.registers[register]),
             Mode::Increment => {
                 let address = self.registers[register];
                 let step = if byte && register > SP { 1 } else { 2 };
                 self.registers[register] = address.wrapping_add(step);
-                Place::Memory(address)
+                Location::Memory(address)
             }
         }
     }
 
     /// An operand and where it is.
-    fn fetch(&mut self, mode: Mode, register: usize, byte: bool) -> (Place, u16) {
+    fn fetch(&mut self, mode: Mode, register: usize, byte: bool) -> (Location, u16) {
         let place = self.place(mode, register, byte);
         match mode {
             Mode::Constant(value) if byte => (place, value & 0xff),
@@ -304,24 +304,24 @@ impl Msp430 {
         }
     }
 
-    fn read(&self, place: Place, byte: bool) -> u16 {
+    fn read(&self, place: Location, byte: bool) -> u16 {
         match place {
-            Place::Register(register) if byte => self.registers[register] & 0xff,
-            Place::Register(register) => self.registers[register],
-            Place::Memory(address) if address < PERIPHERALS_END => self.read_peripheral(address),
-            Place::Memory(address) if byte => self.memory[usize::from(address)].into(),
-            Place::Memory(address) => self.word(address),
-            Place::Nowhere => 0,
+            Location::Register(register) if byte => self.registers[register] & 0xff,
+            Location::Register(register) => self.registers[register],
+            Location::Memory(address) if address < PERIPHERALS_END => self.read_peripheral(address),
+            Location::Memory(address) if byte => self.memory[usize::from(address)].into(),
+            Location::Memory(address) => self.word(address),
+            Location::Nowhere => 0,
         }
     }
 
-    fn store(&mut self, place: Place, byte: bool, value: u16) {
+    fn store(&mut self, place: Location, byte: bool, value: u16) {
         match place {
-            Place::Register(register) => self.registers[register] = value,
-            Place::Memory(address) if address < PERIPHERALS_END => self.write_peripheral(address, value),
-            Place::Memory(address) if byte => self.memory[usize::from(address)] = value as u8,
-            Place::Memory(address) => self.set_word(address, value),
-            Place::Nowhere => {}
+            Location::Register(register) => self.registers[register] = value,
+            Location::Memory(address) if address < PERIPHERALS_END => self.write_peripheral(address, value),
+            Location::Memory(address) if byte => self.memory[usize::from(address)] = value as u8,
+            Location::Memory(address) => self.set_word(address, value),
+            Location::Nowhere => {}
         }
     }
 

@@ -20,7 +20,7 @@ const NODE: Eui64 = Eui64::of_node(1);
 const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000002:","n":"temperature","u":"Cel","v":21.4}]"#;
 
 /// A server, and what both ends are lent.
-struct Place<A = Server<Soft, PreShared, 2, 3, 1>> {
+struct Bench<A = Server<Soft, PreShared, 2, 3, 1>> {
     server: Box<A>,
     rig: Rig,
 }
@@ -33,7 +33,7 @@ struct Client {
     answers: Vec<Vec<u8>>,
 }
 
-impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
+impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Bench<A> {
     fn of(server: A) -> Self {
         let mut server = Box::new(server);
         let cloud = Cloud {
@@ -114,7 +114,7 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
     }
 }
 
-impl Place {
+impl Bench {
     fn new() -> Self {
         Self::of(Server::NEW)
     }
@@ -156,7 +156,7 @@ impl Place {
 
 #[test]
 fn a_reading_is_taken_in_once_and_told() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
@@ -178,7 +178,7 @@ fn a_reading_is_taken_in_once_and_told() {
 
 #[test]
 fn its_own_readings_are_told_and_made_by_its_schedule() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     assert_eq!(place.server.poll_event(place.rig.now), None);
     assert_eq!(place.server.poll_timeout(), Some(place.rig.now + Duration::from_secs(5)));
     place.rig.now = place.rig.now + Duration::from_secs(5);
@@ -187,7 +187,7 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert_eq!(place.get(&mut client, 1, &["sensors"]).0, Code::SERVICE_UNAVAILABLE);
-    let Place { server, rig } = &mut place;
+    let Bench { server, rig } = &mut place;
     let mut cx = rig.cx();
     server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
     let (code, payload) = place.get(&mut client, 2, &["sensors"]);
@@ -197,7 +197,7 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
     assert_eq!(links, b"</sensors>;ct=110;obs,</resources/data>;ct=110");
 }
 
-impl Place {
+impl Bench {
     /// Makes a reading.
     fn report(&mut self) {
         let Self { server, rig } = self;
@@ -239,7 +239,7 @@ impl Place {
 
 #[test]
 fn readings_are_told_in_the_session_in_which_they_are_observed() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     place.report();
     let [mut first, mut second] = [2, 3].map(|id| place.client(id, KEY));
     for client in [&mut first, &mut second] {
@@ -271,7 +271,7 @@ fn readings_are_told_in_the_session_in_which_they_are_observed() {
 
 #[test]
 fn a_rejected_notification_ends_its_observation() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     place.report();
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
@@ -288,7 +288,7 @@ fn a_rejected_notification_ends_its_observation() {
 #[test]
 fn an_observation_ends_with_its_session() {
     for closes in [true, false] {
-        let mut place = Place::new();
+        let mut place = Bench::new();
         place.report();
         let mut client = place.client(2, KEY);
         place.exchange(&mut client, None);
@@ -319,7 +319,7 @@ fn a_server_without_room_for_readings_makes_none() {
 
 #[test]
 fn an_echo_server_sends_back_what_it_gets() {
-    let mut place = Place::of(EchoServer::<Soft, PreShared, 1>::NEW);
+    let mut place = Bench::of(EchoServer::<Soft, PreShared, 1>::NEW);
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
@@ -339,7 +339,7 @@ fn an_echo_server_sends_back_what_it_gets() {
 
 #[test]
 fn another_key_opens_nothing() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut client = place.client(2, b"another key than");
     place.exchange(&mut client, None);
     assert!(!client.session.is_connected());
@@ -348,7 +348,7 @@ fn another_key_opens_nothing() {
 
 #[test]
 fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let [mut first, mut second, mut third] = [2, 3, 4].map(|id| place.client(id, KEY));
     for client in [&mut first, &mut second] {
         place.exchange(client, None);
@@ -371,7 +371,7 @@ fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
     assert_eq!(place.post(&mut third, 1, READING), Code::CHANGED);
 }
 
-impl Place {
+impl Bench {
     /// A handshake that `client` begins with a cookie, and does not go on with; whether it got a place.
     fn begin(&mut self, client: &mut Client) -> bool {
         let full = self.rig.count(Counter::DtlsSessionsFull);
@@ -430,7 +430,7 @@ impl Place {
 
 #[test]
 fn what_does_not_authenticate_keeps_no_place() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut gone = [2, 3].map(|id| place.client(id, KEY));
     for client in &mut gone {
         place.exchange(client, None);
@@ -445,7 +445,7 @@ fn what_does_not_authenticate_keeps_no_place() {
 
 #[test]
 fn a_replayed_record_keeps_no_place() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut gone = [2, 3].map(|id| place.client(id, KEY));
     for client in &mut gone {
         place.exchange(client, None);
@@ -462,7 +462,7 @@ fn a_replayed_record_keeps_no_place() {
 
 #[test]
 fn handshakes_that_nobody_completes_do_not_shut_others_out() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut strangers = [2, 3].map(|id| place.client(id, KEY));
     for stranger in &mut strangers {
         assert!(place.begin(stranger));
@@ -474,7 +474,7 @@ fn handshakes_that_nobody_completes_do_not_shut_others_out() {
         "and one of four hellos gets its place then"
     );
     // Junk in their names does not keep it either, and after a minute the first hello does.
-    place = Place::new();
+    place = Bench::new();
     let mut strangers = [2, 3].map(|id| place.client(id, KEY));
     for stranger in &mut strangers {
         assert!(place.begin(stranger));
@@ -488,7 +488,7 @@ fn handshakes_that_nobody_completes_do_not_shut_others_out() {
 
 #[test]
 fn strangers_that_begin_anew_again_and_again_do_not_shut_others_out() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let mut let_in = 0;
     // Each of the two hellos comes before the three seconds are over that a handshake has for itself.
     for round in 0..100 {
@@ -508,7 +508,7 @@ fn strangers_that_begin_anew_again_and_again_do_not_shut_others_out() {
 
 #[test]
 fn hellos_of_strangers_end_no_session_that_is_in_use() {
-    let mut place = Place::new();
+    let mut place = Bench::new();
     let [mut first, mut second] = [2, 3].map(|id| place.client(id, KEY));
     for client in [&mut first, &mut second] {
         place.exchange(client, None);
@@ -526,7 +526,7 @@ fn hellos_of_strangers_end_no_session_that_is_in_use() {
 
 #[test]
 fn what_comes_to_everybody_is_not_taken() {
-    let place = Place::new();
+    let place = Bench::new();
     let datagram = |destination, destination_port| {
         let source = Ipv6Addr::LOCALHOST;
         place.server.takes(&Datagram {
@@ -545,7 +545,7 @@ fn what_comes_to_everybody_is_not_taken() {
 proptest! {
     #[test]
     fn any_datagrams_panic_nowhere(datagrams in vec(vec(any::<u8>(), 0..300), 1..8)) {
-        let mut place = Place::new();
+        let mut place = Bench::new();
         let mut client = place.client(2, KEY);
         for mut datagram in datagrams {
             // Chance would hardly find the beginning of a record.
@@ -558,7 +558,7 @@ proptest! {
 
     #[test]
     fn any_requests_of_a_client_with_the_key_panic_nowhere(requests in vec(vec(any::<u8>(), 0..250), 1..8)) {
-        let mut place = Place::new();
+        let mut place = Bench::new();
         let mut client = place.client(2, KEY);
         place.exchange(&mut client, None);
         for request in requests {

@@ -52,11 +52,11 @@ impl Drop for Cloud {
     }
 }
 
-struct Place {
+struct Workspace {
     directory: TempDir,
 }
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
     }
@@ -118,7 +118,7 @@ fn shell(line: &str, directory: &Path) -> String {
 
 /// Runs the lines of libcoap's clients among what was said, of which there are so many; a client says nothing when the cloud
 /// takes its reading.
-fn post_by(place: &Place, said: &str, clients: usize) {
+fn post_by(place: &Workspace, said: &str, clients: usize) {
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("coap-client-")).collect();
     assert_eq!(lines.len(), clients, "{said}");
     for line in lines {
@@ -129,7 +129,7 @@ fn post_by(place: &Place, said: &str, clients: usize) {
 
 #[test]
 fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
-    let place = Place::new();
+    let place = Workspace::new();
     let refused = place.refused(&["psk", "--resource", "shed"]);
     assert!(refused.contains("start it once"), "{refused}");
     let cloud = Cloud::start(&place.data(), "127.0.0.1:0");
@@ -192,7 +192,7 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
 }
 
 /// The private key in a device file, which stands nowhere in what the cloud keeps.
-fn private_key(place: &Place, file: &str) -> Vec<u8> {
+fn private_key(place: &Workspace, file: &str) -> Vec<u8> {
     let digits = key(&place.device(file));
     assert_eq!(digits.len(), 64);
     (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect()
@@ -200,7 +200,7 @@ fn private_key(place: &Place, file: &str) -> Vec<u8> {
 
 #[test]
 fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not() {
-    let place = Place::new();
+    let place = Workspace::new();
     let cloud = Cloud::start(&place.data(), "127.0.0.1:0");
     let coaps = cloud.coaps.clone();
     let raw = place.done(&["rpk", "--resource", "green house"]);
@@ -277,7 +277,7 @@ fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not(
 
 #[test]
 fn a_file_of_devices_is_imported_whole_or_not_at_all() {
-    let place = Place::new();
+    let place = Workspace::new();
     let mut cloud = Some(Cloud::start(&place.data(), "127.0.0.1:0"));
     for name in ["running", "stopped"] {
         if name == "stopped" {
@@ -324,7 +324,7 @@ fn a_file_of_devices_is_imported_whole_or_not_at_all() {
 
 #[test]
 fn what_is_done_while_the_cloud_does_not_run_is_recorded_too() {
-    let place = Place::new();
+    let place = Workspace::new();
     Cloud::start(&place.data(), "127.0.0.1:0").stop();
     place.done(&["psk", "--resource", "shed"]);
     place.done(&["rotate", "shed"]);

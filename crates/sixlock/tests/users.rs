@@ -55,9 +55,9 @@ impl Drop for Cloud {
     }
 }
 
-struct Place(TempDir);
+struct Workspace(TempDir);
 
-impl Place {
+impl Workspace {
     fn data(&self) -> PathBuf {
         self.0.path().join("data")
     }
@@ -94,7 +94,7 @@ impl Place {
 
 #[test]
 fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_does_not() {
-    let place = Place(tempfile::tempdir().unwrap());
+    let place = Workspace(tempfile::tempdir().unwrap());
     let (done, said) = place.users(&["list"], "");
     assert!(!done && said.contains("no cloud has run"), "{said}");
     let mut cloud = Some(Cloud::start(&place.data()));
@@ -145,7 +145,7 @@ fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_
 
 #[test]
 fn a_command_whose_output_nobody_reads_does_what_it_is_told() {
-    let place = Place(tempfile::tempdir().unwrap());
+    let place = Workspace(tempfile::tempdir().unwrap());
     drop(Cloud::start(&place.data()));
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -10,11 +10,11 @@ use crate::record::{Base, Data, Fields, ReadError, Record, Value, set, set_numbe
 pub struct PackReader<'a> {
     json: Scanner<'a>,
     base: Base<'a>,
-    place: Place,
+    place: Position,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Position {
     First,
     Next,
     End,
@@ -25,7 +25,7 @@ impl<'a> PackReader<'a> {
     pub fn new(pack: &'a [u8]) -> Result<Self, ReadError> {
         let mut json = Scanner::new(pack)?;
         json.expect("[")?;
-        Ok(Self { json, base: Base::default(), place: Place::First })
+        Ok(Self { json, base: Base::default(), place: Position::First })
     }
 
     fn read(&mut self) -> Result<Option<Record<'a>>, ReadError> {
@@ -40,17 +40,17 @@ impl<'a> PackReader<'a> {
 
     /// Whether another record follows; passes what stands before it.
     fn more(&mut self) -> Result<bool, ReadError> {
-        if self.place == Place::End {
+        if self.place == Position::End {
             return Ok(false);
         }
         if self.json.accept("]") {
-            self.place = Place::End;
+            self.place = Position::End;
             return if self.json.at_end() { Ok(false) } else { Err(JsonError::Syntax.into()) };
         }
-        if self.place == Place::Next {
+        if self.place == Position::Next {
             self.json.expect(",")?;
         }
-        self.place = Place::Next;
+        self.place = Position::Next;
         Ok(true)
     }
 
@@ -120,7 +120,7 @@ impl<'a> Iterator for PackReader<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let record = self.read();
         if record.is_err() {
-            self.place = Place::End;
+            self.place = Position::End;
         }
         record.transpose()
     }
