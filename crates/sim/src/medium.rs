@@ -41,7 +41,7 @@ pub(crate) struct Medium {
     chance: Chance,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
-    ears: Vec<Ear>,
+    ears: Vec<Receiver>,
 }
 
 struct Reached {
@@ -79,7 +79,7 @@ impl Losses {
 
 /// What one node hears.
 #[derive(Clone, Copy, Default)]
-struct Ear {
+struct Receiver {
     transmitting: bool,
     /// Transmissions of others under way that it can hear or that disturb it.
     audible: u32,
@@ -92,7 +92,7 @@ struct Ear {
     radio: RadioMeter,
 }
 
-impl Ear {
+impl Receiver {
     /// Counts the time from `now` on for what the radio does now.
     fn meter(&mut self, now: Time) {
         let state = match (self.transmitting, self.receiving) {
@@ -129,7 +129,7 @@ impl Medium {
         Self {
             chance,
             reached: (0..positions.len()).map(reached).collect(),
-            ears: vec![Ear::default(); positions.len()],
+            ears: vec![Receiver::default(); positions.len()],
         }
     }
 

@@ -297,13 +297,13 @@ fn is_of(members: &HashSet<Eui64>, frame: &[u8]) -> bool {
 }
 
 /// The way into the mesh, at a time.
-struct Way<'a, 'c> {
+struct MeshRouter<'a, 'c> {
     machine: &'a mut Machine,
     cx: &'a mut Context<'c>,
     time: Moment,
 }
 
-impl published::Router for Way<'_, '_> {
+impl published::Router for MeshRouter<'_, '_> {
     fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
         Some(self.machine.open(self.cx, CLOUD, Eui64::of_node(node), port))
     }
@@ -387,7 +387,11 @@ impl Station for RouterStation {
             }
             Inbound::Request { client, payload } => {
                 for said in published.open(&mut cx, client, payload) {
-                    published.ask(&mut Way { machine: &mut *machine, cx: &mut cx, time }, client, &said);
+                    published.ask(
+                        &mut MeshRouter { machine: &mut *machine, cx: &mut cx, time },
+                        client,
+                        &said,
+                    );
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use sixlock_sim::{Platform, Profile};
 
-use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, Taken, Testbed, WAYS, Way};
+use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, SecurityMode, Taken, Testbed, WAYS};
 use super::{IN_TWO_FRAMES, NEARLY, by_size};
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
@@ -65,7 +65,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
 fn claims(testbed: &Testbed) -> Vec<Claim> {
     let of = |way, bytes| testbed.mean(way, bytes, ENERGY);
     let each = |less, more| SIZES.iter().all(|&bytes| of(less, bytes) < of(more, bytes));
-    let more = |way: Way, bytes| testbed.overhead(way, bytes, ENERGY);
+    let more = |way: SecurityMode, bytes| testbed.overhead(way, bytes, ENERGY);
     let mut claims: Vec<_> = [(AH, 11.0), (ESP, 36.0), (DTLS, 40.0)]
         .into_iter()
         .map(|(way, said)| {

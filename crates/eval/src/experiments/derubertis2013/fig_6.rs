@@ -3,7 +3,7 @@
 use sixlock_ieee802154::KeyId;
 use sixlock_sixlowpan::PayloadCompression;
 
-use super::testbed::{DTLS, WAYS, Way};
+use super::testbed::{DTLS, SecurityMode, WAYS};
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -26,7 +26,7 @@ const LINKS: [(&str, PayloadCompression); 2] =
     [("DTLS, Lithe", PayloadCompression::Lithe), ("DTLS, RFC 7400", PayloadCompression::Ghc)];
 
 /// A frame less its payload (section III.C, equation 2), for one that has so many bytes.
-fn overhead(way: Way, payload: usize) -> Result<usize, Error> {
+fn overhead(way: SecurityMode, payload: usize) -> Result<usize, Error> {
     let packet = match (way.suite(), way == DTLS) {
         (Some(suite), _) => protected(&datagram(payload)?, suite)?,
         (None, true) => record(payload)?,

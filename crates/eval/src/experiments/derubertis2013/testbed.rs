@@ -14,24 +14,24 @@ use crate::experiment::Context;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct SecurityMode {
     pub(super) label: &'static str,
     security: &'static str,
 }
 
-impl Way {
+impl SecurityMode {
     /// The suite of IPsec.
     pub(super) fn suite(self) -> Option<NetworkSuite> {
         Security::any(self.security).ok()?.network
     }
 }
 
-pub(super) const NOTHING: Way = Way { label: "no security", security: "none" };
+pub(super) const NOTHING: SecurityMode = SecurityMode { label: "no security", security: "none" };
 // As the paper's, AES is the chip's engine's work.
-pub(super) const AH: Way = Way { label: "AH", security: "ah:xcbc@engine" };
-pub(super) const ESP: Way = Way { label: "ESP", security: "esp:ctr-xcbc@engine" };
-pub(super) const DTLS: Way = Way { label: "DTLS", security: "dtls-psk@engine" };
-pub(super) const WAYS: [Way; 4] = [NOTHING, AH, ESP, DTLS];
+pub(super) const AH: SecurityMode = SecurityMode { label: "AH", security: "ah:xcbc@engine" };
+pub(super) const ESP: SecurityMode = SecurityMode { label: "ESP", security: "esp:ctr-xcbc@engine" };
+pub(super) const DTLS: SecurityMode = SecurityMode { label: "DTLS", security: "dtls-psk@engine" };
+pub(super) const WAYS: [SecurityMode; 4] = [NOTHING, AH, ESP, DTLS];
 
 /// Bytes in a datagram: the paper's go from 1 to 128, an echo here has a number of eight.
 pub(super) const SIZES: [u16; 5] = [8, 32, 64, 96, 128];
@@ -39,7 +39,7 @@ pub(super) const SIZES: [u16; 5] = [8, 32, 64, 96, 128];
 /// What echoes of a size take, secured in a way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Taken {
-    way: Way,
+    way: SecurityMode,
     bytes: u16,
     /// There and back, in milliseconds.
     pub(super) response: Sample,
@@ -75,23 +75,23 @@ impl Testbed {
     }
 
     /// One value; not a number if that was not measured.
-    pub(super) fn get(&self, way: Way, bytes: u16, value: fn(&Taken) -> Sample) -> Sample {
+    pub(super) fn get(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> Sample {
         let found = self.0.iter().find(|taken| taken.way == way && taken.bytes == bytes);
         found.map_or(Sample { mean: f64::NAN, sd: f64::NAN }, value)
     }
 
     /// Its mean.
-    pub(super) fn mean(&self, way: Way, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
+    pub(super) fn mean(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
         self.get(way, bytes, value).mean
     }
 
     /// How much more it is than without security.
-    pub(super) fn added(&self, way: Way, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
+    pub(super) fn added(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
         self.mean(way, bytes, value) - self.mean(NOTHING, bytes, value)
     }
 
     /// How many per cent more.
-    pub(super) fn overhead(&self, way: Way, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
+    pub(super) fn overhead(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
         100.0 * self.added(way, bytes, value) / self.mean(NOTHING, bytes, value)
     }
 
@@ -102,7 +102,7 @@ impl Testbed {
     }
 }
 
-fn taken(way: Way, bytes: u16, runs: u32) -> Result<Taken, Error> {
+fn taken(way: SecurityMode, bytes: u16, runs: u32) -> Result<Taken, Error> {
     let mut columns: [Vec<f64>; 6] = Default::default();
     for seed in 1..=u64::from(runs) {
         for (column, value) in columns.iter_mut().zip(run(way, bytes, seed)?) {
@@ -113,7 +113,7 @@ fn taken(way: Way, bytes: u16, runs: u32) -> Result<Taken, Error> {
     Ok(Taken { way, bytes, response, bandwidth, steady, energy, cpu, handshake })
 }
 
-fn run(way: Way, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
+fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
     let text = include_str!("../../../../../scenarios/derubertis2013.toml");
     let mode = way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;

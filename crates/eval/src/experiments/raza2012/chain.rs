@@ -15,30 +15,30 @@ use crate::experiment::Context;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct SecurityMode {
     pub(super) label: &'static str,
     pub(super) security: &'static str,
 }
 
-const fn way(label: &'static str, security: &'static str) -> Way {
-    Way { label, security }
+const fn way(label: &'static str, security: &'static str) -> SecurityMode {
+    SecurityMode { label, security }
 }
 
-pub(super) const NOTHING: Way = way("no security", "none");
+pub(super) const NOTHING: SecurityMode = way("no security", "none");
 // As the paper's, link security is the radio's work.
-pub(super) const LINK_MIC_4: Way = way("link, 4-byte MIC", "llsec:cbc-mac-32@engine");
-pub(super) const LINK_MIC_16: Way = way("link, 16-byte MIC", "llsec:cbc-mac-128@engine");
-pub(super) const LINK_CCM_4: Way = way("link, CCM, 4-byte MIC", "llsec:ccm-32@engine");
-pub(super) const LINK_CCM_16: Way = way("link, CCM, 16-byte MIC", "llsec:ccm-128@engine");
-pub(super) const AH: Way = way("AH", "ah:xcbc");
-pub(super) const AH_ENGINE: Way = way("AH, hardware", "ah:xcbc@engine");
-pub(super) const ESP: Way = way("ESP", "esp:ctr-xcbc");
-pub(super) const ESP_ENGINE: Way = way("ESP, hardware", "esp:ctr-xcbc@engine");
+pub(super) const LINK_MIC_4: SecurityMode = way("link, 4-byte MIC", "llsec:cbc-mac-32@engine");
+pub(super) const LINK_MIC_16: SecurityMode = way("link, 16-byte MIC", "llsec:cbc-mac-128@engine");
+pub(super) const LINK_CCM_4: SecurityMode = way("link, CCM, 4-byte MIC", "llsec:ccm-32@engine");
+pub(super) const LINK_CCM_16: SecurityMode = way("link, CCM, 16-byte MIC", "llsec:ccm-128@engine");
+pub(super) const AH: SecurityMode = way("AH", "ah:xcbc");
+pub(super) const AH_ENGINE: SecurityMode = way("AH, hardware", "ah:xcbc@engine");
+pub(super) const ESP: SecurityMode = way("ESP", "esp:ctr-xcbc");
+pub(super) const ESP_ENGINE: SecurityMode = way("ESP, hardware", "esp:ctr-xcbc@engine");
 
 /// A setting of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
-    pub(super) way: Way,
+    pub(super) way: SecurityMode,
     /// Bytes of payload in a datagram.
     pub(super) bytes: u16,
     /// How far away is who sends it back.
@@ -49,7 +49,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// As in the paper: the NullMAC.
-    pub(super) const fn new(way: Way, bytes: u16, hops: u32) -> Self {
+    pub(super) const fn new(way: SecurityMode, bytes: u16, hops: u32) -> Self {
         Self { way, bytes, hops, mac: Mac::Null }
     }
 
@@ -96,17 +96,17 @@ impl Chain {
     }
 
     /// The mean response time in milliseconds with the NullMAC.
-    pub(super) fn response(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+    pub(super) fn response(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
         self.get(Setting::new(way, bytes, hops), |taken| taken.response).mean
     }
 
     /// How many milliseconds `way` adds to that.
-    pub(super) fn added(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+    pub(super) fn added(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
         self.response(way, bytes, hops) - self.response(NOTHING, bytes, hops)
     }
 
     /// How many per cent it adds.
-    pub(super) fn overhead(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+    pub(super) fn overhead(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
         100.0 * self.added(way, bytes, hops) / self.response(NOTHING, bytes, hops)
     }
 }

@@ -1,6 +1,8 @@
 //! Figure 10: what a message consumes at the node that answers it, by the paper's metric and by ours.
 
-use super::chain::{AH, AH_ENGINE, Chain, ESP, ESP_ENGINE, LINK_CCM_16, NOTHING, Setting, Taken, Way};
+use super::chain::{
+    AH, AH_ENGINE, Chain, ESP, ESP_ENGINE, LINK_CCM_16, NOTHING, SecurityMode, Setting, Taken,
+};
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -14,7 +16,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     method: Method::Run(run),
 };
 
-const WAYS: [Way; 6] = [NOTHING, LINK_CCM_16, AH, AH_ENGINE, ESP, ESP_ENGINE];
+const WAYS: [SecurityMode; 6] = [NOTHING, LINK_CCM_16, AH, AH_ENGINE, ESP, ESP_ENGINE];
 const SIZES: [u16; 5] = [16, 64, 128, 256, 512];
 const LARGE: u16 = 512;
 /// A radio that listens for one per cent of the time, in milliwatts: 20 mA at 3 V.
@@ -62,15 +64,15 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
 }
 
 /// By the paper's metric, in millijoules.
-fn energy(chain: &Chain, way: Way) -> f64 {
+fn energy(chain: &Chain, way: SecurityMode) -> f64 {
     at(chain, way, LARGE)
 }
 
-fn at(chain: &Chain, way: Way, bytes: u16) -> f64 {
+fn at(chain: &Chain, way: SecurityMode, bytes: u16) -> f64 {
     chain.get(Setting::new(way, bytes, 1), |taken| taken.cpu).mean
 }
 
-fn forwarder(chain: &Chain, way: Way) -> f64 {
+fn forwarder(chain: &Chain, way: SecurityMode) -> f64 {
     chain.get(Setting::new(way, LARGE, 2), |taken| taken.forwarder).mean
 }
 

@@ -1,6 +1,6 @@
 //! Response times on the chain, and what the paper says of them, for one security service.
 
-use super::chain::{Chain, NOTHING, Setting, Way};
+use super::chain::{Chain, NOTHING, SecurityMode, Setting};
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Findings};
@@ -12,10 +12,10 @@ pub(super) struct Service {
     pub(super) section: &'static str,
     /// The header of IPsec.
     pub(super) header: &'static str,
-    pub(super) software: Way,
-    pub(super) hardware: Way,
+    pub(super) software: SecurityMode,
+    pub(super) hardware: SecurityMode,
     /// Link security with the shortest MIC and the longest.
-    pub(super) links: [Way; 2],
+    pub(super) links: [SecurityMode; 2],
     /// Of how many per cent more response time the paper speaks, of 512 bytes over four hops, in software and with the radio's AES.
     pub(super) said: [f64; 2],
 }
@@ -35,7 +35,7 @@ const FAR: u32 = 4;
 const HOPS: [u32; 4] = [NEAR, 2, 3, FAR];
 
 impl Service {
-    fn ways(&self) -> [Way; 5] {
+    fn ways(&self) -> [SecurityMode; 5] {
         let [shortest, longest] = self.links;
         [NOTHING, shortest, longest, self.software, self.hardware]
     }
@@ -63,7 +63,7 @@ impl Service {
             Figure { title, across: Some("hops"), rows: settings.iter().map(row).collect() }
         };
         let published = paper.table("response-time-overhead")?;
-        let overhead = |way: Way| {
+        let overhead = |way: SecurityMode| {
             Row::new(way.label, chain.overhead(way, LARGE, FAR), "%", Provenance::Estimate)
                 .beside(published.at(way.label, LARGE.into()))
         };
@@ -196,7 +196,7 @@ impl Service {
             by_ipsec.iter().zip(&by_ipsec_far).all(|(near, far)| (far / near - 1.0).abs() < 0.1);
         let straight = straightness(&SIZES.map(f64::from), &by_ipsec);
         let by_link = added(longest, FAR);
-        let faster = |way: Way, than: Way, hops| {
+        let faster = |way: SecurityMode, than: SecurityMode, hops| {
             let sizes = SIZES
                 .into_iter()
                 .filter(|&bytes| chain.response(way, bytes, hops) < chain.response(than, bytes, hops));
@@ -249,7 +249,7 @@ impl Service {
 }
 
 /// What a way of security adds to the work of all forwarders' CPUs, in milliseconds.
-fn forwarding(chain: &Chain, way: Way, bytes: u16, hops: u32) -> f64 {
+fn forwarding(chain: &Chain, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
     let at_each = |way| chain.get(Setting::new(way, bytes, hops), |taken| taken.forwarder).mean;
     f64::from(hops - 1) * (at_each(way) - at_each(NOTHING))
 }

@@ -13,17 +13,18 @@ use crate::experiment::Context;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct SecurityMode {
     label: &'static str,
     security: &'static str,
 }
 
-pub(super) const UDP: Way = Way { label: "UDP", security: "none" };
-pub(super) const DTLS_SOFTWARE: Way = Way { label: "DTLS, software", security: "dtls-psk" };
-pub(super) const DTLS_HARDWARE: Way = Way { label: "DTLS, hardware", security: "dtls-psk@engine" };
+pub(super) const UDP: SecurityMode = SecurityMode { label: "UDP", security: "none" };
+pub(super) const DTLS_SOFTWARE: SecurityMode = SecurityMode { label: "DTLS, software", security: "dtls-psk" };
+pub(super) const DTLS_HARDWARE: SecurityMode =
+    SecurityMode { label: "DTLS, hardware", security: "dtls-psk@engine" };
 
 /// A setting: how, how many bytes, over how many hops.
-pub(super) type Setting = (Way, u16, u32);
+pub(super) type Setting = (SecurityMode, u16, u32);
 
 /// Settings, and the round-trip time in each, in milliseconds.
 pub(super) struct RoundTrips(Vec<(Setting, Sample)>);
@@ -42,7 +43,7 @@ impl RoundTrips {
     }
 
     /// The mean; not a number if it was not measured.
-    pub(super) fn mean(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+    pub(super) fn mean(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
         let found = self.0.iter().find(|(setting, _)| *setting == (way, bytes, hops));
         found.map_or(f64::NAN, |(_, time)| time.mean)
     }
