@@ -61,13 +61,13 @@ impl<S: Service, D: Directory> Shard<S, D> {
             Some(client) => {
                 let claim = (client.peer.identity.as_bytes(), client.peer.method);
                 endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
-                endpoint.go_on(cx, session, &client.key())
+                endpoint.complete(cx, session, &client.key())
             }
             None if whose.is_err() => endpoint.look_up_failed(cx, session),
             None if method == AuthenticationMethod::PreSharedKey => {
-                endpoint.resume(cx, session, known.map(|known| &known.key[..]))
+                endpoint.provide_key(cx, session, known.map(|known| &known.key[..]))
             }
-            None => endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
+            None => endpoint.provide_key(cx, session, mark.as_ref().map(|mark| &mark[..])),
         };
         // If it is over, another session may stand in its place by now. One that only named a session is not its owner's. To its
         // client, a look-up that failed looks as if it were not known, but it was not refused.
@@ -118,7 +118,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
             }
         };
         let (endpoint, mut cx) = self.machine.endpoint();
-        let _ = endpoint.go_on(&mut cx, session, &answer);
+        let _ = endpoint.complete(&mut cx, session, &answer);
     }
 
     /// Closes the sessions that rest on credentials that have ended, and says so when that is sent.

@@ -58,14 +58,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Datagrams<C, A, S> {
         self.secure.seal(cx, to, buffer, length)
     }
 
-    /// Goes on with a handshake after [`Event::Work`], as [`Endpoint::resume`](crate::Endpoint::resume) does.
-    pub fn resume<E: Entropy, N>(
+    /// Goes on with a handshake after [`Event::Work`], as [`Endpoint::provide_key`](crate::Endpoint::provide_key) does.
+    pub fn provide_key<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         session: SessionId,
         key: Option<&[u8]>,
     ) -> Result<(), Error> {
-        self.secure.resume(cx, session, key)
+        self.secure.provide_key(cx, session, key)
     }
 
     /// Fills `out` with the next datagram of a handshake to send; whom it is for, and its length.

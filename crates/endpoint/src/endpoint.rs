@@ -154,13 +154,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     /// Goes on with a handshake after [`Event::Work`], with the key of the identity, or with none if there is no such
     /// identity. A session that its client wants to resume is resumed only if the key is still the one it was made with; else what is left of it is
     /// forgotten. [`Error::NoWork`] if the session is gone.
-    pub fn resume<E: Entropy, N>(
+    pub fn provide_key<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         session: SessionId,
         key: Option<&[u8]>,
     ) -> Result<(), Error> {
-        self.secure.resume(cx, session, key)
+        self.secure.provide_key(cx, session, key)
     }
 
     /// Goes on with a handshake after [`Event::Work`] if nobody can say at present whether there is a key: nothing is forgotten
@@ -181,7 +181,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         self.secure.has_identity(session)
     }
 
-    /// Says whose the public key is that the client of a handshake shows: before [`Endpoint::go_on`] with the answer that
+    /// Says whose the public key is that the client of a handshake shows: before [`Endpoint::complete`] with the answer that
     /// the key is taken. What is left of the session is resumed only if `key` is the same when its client comes back:
     /// anything that is another if the client is not to be let in any more.
     pub fn identify<E: Entropy, N>(
@@ -195,13 +195,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Goes on with a handshake after [`Event::Task`]. [`Error::NoWork`] if the session is gone.
-    pub fn go_on<E: Entropy, N>(
+    pub fn complete<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         session: SessionId,
         answer: &sixlock_dtls::Answer,
     ) -> Result<(), Error> {
-        self.secure.go_on(cx, session, answer)
+        self.secure.complete(cx, session, answer)
     }
 
     /// Gives tickets from now on to the clients that take any, sealed by the current one of these keys, and takes those that were

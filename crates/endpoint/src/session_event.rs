@@ -8,7 +8,7 @@ use crate::id::{AuthenticationMethod, PeerId, SessionId};
 /// What happened to a session.
 #[derive(Clone, Copy)]
 pub enum Event<'a, A> {
-    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume), or for
+    /// The handshake waits for the key of an identity: for [`Endpoint::provide_key`](crate::Endpoint::provide_key), or for
     /// [`Endpoint::look_up_failed`](crate::Endpoint::look_up_failed). A client that wants to resume a session has not given its
     /// identity: it is the one that the session was made with, and becomes that of this session only if it is resumed.
     Work {
@@ -30,7 +30,7 @@ pub enum Event<'a, A> {
         shard: u16,
     },
     /// The handshake waits for something to be done with P-256, or for its client's certificate to be judged: for
-    /// [`Endpoint::go_on`](crate::Endpoint::go_on).
+    /// [`Endpoint::complete`](crate::Endpoint::complete).
     Task {
         /// Which session.
         session: SessionId,

@@ -40,7 +40,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Server<S> {
         while let Some(event) = self.datagrams.poll_event() {
             if let Event::Work { session, identity, .. } = event {
                 let key = (identity == b"known").then(|| key(1));
-                self.datagrams.resume(&mut self.rig.at(NOW), session, key.as_deref()).unwrap();
+                self.datagrams.provide_key(&mut self.rig.at(NOW), session, key.as_deref()).unwrap();
             }
         }
         let mut out = [0; 1500];

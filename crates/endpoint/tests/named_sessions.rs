@@ -102,10 +102,10 @@ impl World {
                 None => return,
             }
             if let Some((session, key)) = look_up {
-                server.resume(&mut rig.at(NOW), session, key.as_deref()).unwrap();
+                server.provide_key(&mut rig.at(NOW), session, key.as_deref()).unwrap();
             }
             if let Some((session, answer)) = done {
-                server.go_on(&mut rig.at(NOW), session, &answer).unwrap();
+                server.complete(&mut rig.at(NOW), session, &answer).unwrap();
             }
         }
     }

@@ -69,7 +69,7 @@ impl Cloud {
             }
         }
         if let Some(session) = waits {
-            server.resume(&mut rig.cx(), session, Some(KEY)).unwrap();
+            server.provide_key(&mut rig.cx(), session, Some(KEY)).unwrap();
             while server.poll_event().is_some() {}
         }
         let mut sent = Vec::new();

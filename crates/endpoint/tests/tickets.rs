@@ -116,7 +116,7 @@ impl World {
                     Event::Work { session, identity, method } => {
                         asked.push((identity.to_vec(), method));
                         let key = keys.get(identity).cloned();
-                        server.resume(&mut rig.at(*now), session, key.as_deref()).unwrap();
+                        server.provide_key(&mut rig.at(*now), session, key.as_deref()).unwrap();
                     }
                     Event::Connected { identity, .. } => connected.push(identity.to_vec()),
                     _ => {}

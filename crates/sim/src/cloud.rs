@@ -205,7 +205,7 @@ impl Cloud {
             };
             // A session that has gone needs nothing.
             let _ = match work {
-                Work::Resume(key) => endpoint.resume(&mut cx, session, key),
+                Work::Resume(key) => endpoint.provide_key(&mut cx, session, key),
                 Work::GoOn(answer) => {
                     if let Answer::Peer(point) = &answer
                         && let Some(place) = points.iter().position(|known| known.as_ref() == Some(point))
@@ -218,7 +218,7 @@ impl Cloud {
                             point,
                         );
                     }
-                    endpoint.go_on(&mut cx, session, &answer)
+                    endpoint.complete(&mut cx, session, &answer)
                 }
             };
         }

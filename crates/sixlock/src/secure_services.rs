@@ -90,7 +90,7 @@ impl SecureServices {
             if let Event::Work { session, identity, .. } = event {
                 let key = std::str::from_utf8(identity).ok().and_then(|identity| keys.get(identity));
                 // It has just asked.
-                let _ = datagrams.resume(cx, session, key.map(Secret::bytes));
+                let _ = datagrams.provide_key(cx, session, key.map(Secret::bytes));
             }
         }
         let mut buffer = [0; LONGEST_FLIGHT];

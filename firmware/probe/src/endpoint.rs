@@ -52,12 +52,12 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
     match endpoint.poll_event() {
         Some(Event::Task { session, .. }) => {
             endpoint.identify(cx, session, (b"", AuthenticationMethod::RawPublicKey), b"");
-            io::write(&[endpoint.go_on(cx, session, &Answer::Verified).is_ok().into()]);
+            io::write(&[endpoint.complete(cx, session, &Answer::Verified).is_ok().into()]);
         }
         Some(Event::Work { session, identity, .. }) => {
             io::write(identity);
             let known = io::byte() != 0;
-            let resumed = endpoint.resume(cx, session, known.then_some(&io::bytes::<16>()));
+            let resumed = endpoint.provide_key(cx, session, known.then_some(&io::bytes::<16>()));
             io::write(&[resumed.is_ok().into()]);
         }
         Some(Event::Connected { session, .. }) if io::byte() == 0 => endpoint.close(cx, session),

@@ -79,7 +79,7 @@ fn drain(server: &mut Server, rig: &mut Rig) -> Vec<Vec<u8>> {
     while let Some(event) = server.poll_event() {
         if let Event::Work { session, identity, .. } = event {
             let known = identity == IDENTITY;
-            server.resume(&mut rig.cx(), session, known.then_some(KEY)).expect("the session asked");
+            server.provide_key(&mut rig.cx(), session, known.then_some(KEY)).expect("the session asked");
         }
     }
     let mut sent = Vec::new();

@@ -304,7 +304,7 @@ fn serve(
         }
         if let Some((session, known, method)) = work {
             let key = if method == AuthenticationMethod::PreSharedKey { KEY } else { MARK };
-            let _ = endpoint.resume(cx, session, known.then_some(key.as_bytes()));
+            let _ = endpoint.provide_key(cx, session, known.then_some(key.as_bytes()));
         }
         if let Some((session, answer)) = done {
             if let sixlock_dtls::Answer::Peer(_) = answer {
@@ -315,7 +315,7 @@ fn serve(
                     MARK.as_bytes(),
                 );
             }
-            let _ = endpoint.go_on(cx, session, &answer);
+            let _ = endpoint.complete(cx, session, &answer);
         }
         let mut out = [0; 2048];
         while let Some(transmit) = endpoint.poll_transmit(cx, &mut out) {

@@ -345,7 +345,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         })
     }
 
-    pub(crate) fn go_on<E: Entropy, N>(
+    pub(crate) fn complete<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         id: SessionId,

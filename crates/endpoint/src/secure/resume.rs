@@ -60,7 +60,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             .complete(cx, Completion::Ticket { lifetime, ticket: ticket.get(..length).unwrap_or_default() });
     }
 
-    pub(crate) fn resume<E: Entropy, N>(
+    pub(crate) fn provide_key<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         id: SessionId,

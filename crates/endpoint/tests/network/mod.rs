@@ -281,7 +281,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 let cx = &mut self.rig.at(self.now);
                 let _ = match self.failing.contains(&identity) {
                     true => self.server.look_up_failed(cx, session),
-                    false => self.server.resume(cx, session, key.as_deref()),
+                    false => self.server.provide_key(cx, session, key.as_deref()),
                 };
             }
             Task::Answer(request, payload) => {
