@@ -109,7 +109,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Mutex;
 
-    use sixlock_endpoint::{Config, Endpoint, MARK_SECRET};
+    use sixlock_endpoint::{Config, Endpoint, FINGERPRINT_SECRET};
 
     use super::*;
     use crate::host_context::HostContext;
@@ -154,7 +154,7 @@ mod tests {
             }
             let (records, saved) = mpsc::channel(limits.records as usize);
             *self.saved.lock().unwrap() = Some(saved);
-            Ok(Saving { secret: [7; MARK_SECRET], records })
+            Ok(Saving { secret: [7; FINGERPRINT_SECRET], records })
         }
 
         fn take_open(&self, _: &mut dyn FnMut(&OpenSession<'_>, Option<Continuation>)) {}

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use sixlock_base::Duration;
 use sixlock_dtls::SESSION_ID;
-use sixlock_endpoint::MARK_SECRET;
+use sixlock_endpoint::FINGERPRINT_SECRET;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
@@ -47,7 +47,7 @@ pub struct Limits {
 /// Where records are saved.
 pub struct Saving {
     /// By this secret keys are told apart, in all records.
-    pub secret: [u8; MARK_SECRET],
+    pub secret: [u8; FINGERPRINT_SECRET],
     /// Takes records. A storage that takes no more closes it.
     pub records: mpsc::Sender<SessionRecord<Zeroizing<Vec<u8>>>>,
 }
@@ -103,7 +103,7 @@ pub struct NoStorage;
 
 impl SessionStorage for NoStorage {
     fn load(&self, _: Limits, _: &mut dyn FnMut(SessionRecord<&[u8]>)) -> Result<Saving, StorageError> {
-        let mut secret = [0; MARK_SECRET];
+        let mut secret = [0; FINGERPRINT_SECRET];
         getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
         // The receiver is dropped: nothing is waited for.
         Ok(Saving { secret, records: mpsc::channel(1).0 })

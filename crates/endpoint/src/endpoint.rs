@@ -8,7 +8,7 @@ use crate::id::{AuthenticationMethod, PeerId, RequestId, SessionId, Transport};
 use crate::plain::Plain;
 use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::Event;
-use crate::session_record::{MARK_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
+use crate::session_record::{FINGERPRINT_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
 use crate::tickets::TicketKeys;
 use crate::{Address, Config, Storage};
 
@@ -218,7 +218,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
 
     /// Has [`Endpoint::poll_session_update`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be
     /// resumed only if `secret` is the one that it was kept with: by it, keys are told apart.
-    pub fn keep(&mut self, secret: &[u8; MARK_SECRET]) {
+    pub fn keep(&mut self, secret: &[u8; FINGERPRINT_SECRET]) {
         self.secure.session_cache.tell(secret);
     }
 

@@ -41,7 +41,7 @@ pub use endpoint::{Endpoint, Received, Request, Transmit};
 pub use id::{AuthenticationMethod, PeerId, RequestId, SessionId, Stage, Transport};
 pub use prefixes::NetworkLoad;
 pub use session_event::Event;
-pub use session_record::{MARK_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
+pub use session_record::{FINGERPRINT_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
 pub use shard::Shard;
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 pub use storage::{InPlace, Storage};

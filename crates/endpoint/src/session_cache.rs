@@ -7,7 +7,7 @@ use sixlock_dtls::{SESSION_ID, SessionState};
 
 use crate::id::AuthenticationMethod;
 use crate::session_record::{
-    KeyFingerprint, MARK_SECRET, MAX_SESSION_RECORD, Malformed, Name, SessionRecord, SessionUpdate,
+    FINGERPRINT_SECRET, KeyFingerprint, MAX_SESSION_RECORD, Malformed, Name, SessionRecord, SessionUpdate,
 };
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
@@ -17,21 +17,21 @@ use crate::{Address, Config, Storage};
 pub(crate) struct SessionCache<C: Crypto, A: Address, S: Storage<C, A>> {
     kept: S::SessionCache<SessionRecord<S::Identity>>,
     lifetime: Duration,
-    secret: [u8; MARK_SECRET],
+    secret: [u8; FINGERPRINT_SECRET],
     /// Whether what is kept and forgotten is to be told.
     told: bool,
 }
 
 impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     pub(crate) fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: &Config) -> Self {
-        let mut secret = [0; MARK_SECRET];
+        let mut secret = [0; FINGERPRINT_SECRET];
         cx.entropy.fill(&mut secret);
         let kept = S::SessionCache::with_limit(config.max_resumable);
         Self { kept, lifetime: config.resumable_for, secret, told: false }
     }
 
     /// From now on, what is kept and forgotten is told, and keys are told apart by `secret`.
-    pub(crate) fn tell(&mut self, secret: &[u8; MARK_SECRET]) {
+    pub(crate) fn tell(&mut self, secret: &[u8; FINGERPRINT_SECRET]) {
         self.secret = *secret;
         self.told = true;
     }
@@ -115,14 +115,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         self.lifetime
     }
 
-    /// Whether `mark` is that of this key.
+    /// Whether `fingerprint` is that of this key.
     pub(crate) fn is_key<E, N>(
         &self,
         cx: &mut Cx<'_, C, E, N>,
         key: Option<&[u8]>,
-        mark: &KeyFingerprint,
+        fingerprint: &KeyFingerprint,
     ) -> bool {
-        key.is_some_and(|key| constant_time_eq(&self.mark(cx, key), mark))
+        key.is_some_and(|key| constant_time_eq(&self.fingerprint(cx, key), fingerprint))
     }
 
     /// What is left of a session, if it was made with the key that its identity has by now.
@@ -197,13 +197,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// What tells `key` from others.
-    pub(crate) fn mark<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: &[u8]) -> KeyFingerprint {
+    pub(crate) fn fingerprint<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: &[u8]) -> KeyFingerprint {
         let secret = cx.crypto.hmac_key(&self.secret);
         let digest = cx.crypto.hmac_sha256(&secret, &[key]);
-        let mut mark = KeyFingerprint::default();
-        let length = mark.len();
-        mark.copy_from_slice(&digest[..length]);
-        mark
+        let mut fingerprint = KeyFingerprint::default();
+        let length = fingerprint.len();
+        fingerprint.copy_from_slice(&digest[..length]);
+        fingerprint
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

@@ -29,7 +29,7 @@ pub(crate) struct SessionRecord<I> {
 pub const MAX_SESSION_RECORD: usize = 1 + size_of::<KeyFingerprint>() + 1 + MAX_IDENTITY + SESSION_STATE;
 
 /// The length of the secret by which keys are told apart, in bytes.
-pub const MARK_SECRET: usize = 32;
+pub const FINGERPRINT_SECRET: usize = 32;
 
 /// What is to be kept, where it outlives the endpoint, of the sessions that can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,9 @@ use sixlock_dtls::{
     CertificateType, ClientSession, Completion, Config as Dtls, Credentials, Event as Told, FeaturesOf,
     Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
-use sixlock_endpoint::{Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport};
+use sixlock_endpoint::{
+    Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport,
+};
 use sixlock_testing::Rig;
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
@@ -69,7 +71,7 @@ impl World {
         let mut rig = Rig::seeded(1);
         let config = Config { credentials: Some(credentials(Some(public_key()))), ..Config::default() };
         let mut server = Server::new(&mut rig.at(NOW), config);
-        server.keep(&[7; MARK_SECRET]);
+        server.keep(&[7; FINGERPRINT_SECRET]);
         let keys = (0..3).map(|n| (enrolled(n).identity, key(n))).collect();
         Self { server, rig, far: Rig::seeded(2), keys, connected: Vec::new() }
     }

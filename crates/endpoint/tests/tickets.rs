@@ -15,7 +15,8 @@ use sixlock_dtls::{
     Work,
 };
 use sixlock_endpoint::{
-    AuthenticationMethod, Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport,
+    AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY, TicketKeys,
+    Transport,
 };
 use sixlock_testing::Rig;
 
@@ -23,7 +24,7 @@ type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
 type ClientHandshake = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 const DAY: u32 = 86_400;
-const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
+const MARKS: [u8; FINGERPRINT_SECRET] = [7; FINGERPRINT_SECRET];
 /// Seconds after 1970.
 const BEGIN: u32 = 1_800_000_000;
 

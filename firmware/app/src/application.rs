@@ -1,5 +1,5 @@
 use sixlock_base::Counter;
-use sixlock_lockstep::{Command, Device, Flags, DeviceEvent};
+use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
     Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Stack,
     Uplink,

@@ -1,7 +1,7 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
 use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Stack, Uplink};
-use sixlock_lockstep::{Command, Device, Flags, DeviceEvent};
+use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 
 use crate::lent::{self, Backend, Context};
 use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};

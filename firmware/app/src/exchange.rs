@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 use core::slice;
 
 use sixlock_base::{Entropy, Eui64, Instant, Symbols};
-use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, DeviceEvent, RECORD};
+use sixlock_lockstep::{Command, DeviceEvent, ENTROPY, Exchange, FRAME, Flags, RECORD};
 
 #[unsafe(no_mangle)]
 static mut EXCHANGE: Exchange = Exchange::new();

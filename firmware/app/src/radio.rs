@@ -2,7 +2,7 @@
 
 use sixlock_base::Symbols;
 use sixlock_interface::{RadioCommand, RadioMachine};
-use sixlock_lockstep::{Command, Flags, DeviceEvent};
+use sixlock_lockstep::{Command, DeviceEvent, Flags};
 
 use crate::exchange;
 use crate::lent::{Backend, Context};
@@ -27,7 +27,10 @@ pub(crate) fn happens(
 
 /// Ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait(machine: &mut impl RadioMachine<Crypto = Backend>, mut flags: Flags) -> Option<DeviceEvent> {
+pub(crate) fn wait(
+    machine: &mut impl RadioMachine<Crypto = Backend>,
+    mut flags: Flags,
+) -> Option<DeviceEvent> {
     let command = match machine.poll_radio() {
         None => Command::None,
         Some(RadioCommand::Cca) => Command::Cca,

@@ -1,6 +1,6 @@
 //! The sniffer: every frame that the radio takes in goes out at the serial port, as a packet capture.
 
-use sixlock_lockstep::{Command, Flags, DeviceEvent};
+use sixlock_lockstep::{Command, DeviceEvent, Flags};
 use sixlock_pcap::{Clock, HEADER, record};
 use sixlock_start as _;
 

@@ -6,7 +6,9 @@ use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Event, InPlace, SessionUpdate, MAX_SESSION_RECORD, AuthenticationMethod, Transport};
+use sixlock_endpoint::{
+    AuthenticationMethod, Config, Event, InPlace, MAX_SESSION_RECORD, SessionUpdate, Transport,
+};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};

@@ -13,8 +13,8 @@ use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
 use sixlock_endpoint::{
-    Answer, AuthenticationMethod, Config, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys,
-    Transport,
+    Answer, AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY,
+    TicketKeys, Transport,
 };
 use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -218,7 +218,7 @@ fn serve(
         let endpoint = endpoint.get_or_insert_with(|| {
             let mut endpoint = Endpoint::new(cx, config);
             if let Some(keys) = &sessions.tickets {
-                endpoint.keep(&[8; MARK_SECRET]);
+                endpoint.keep(&[8; FINGERPRINT_SECRET]);
                 endpoint.give_tickets(cx, keys, UNIX_EPOCH.elapsed().unwrap().as_secs() as u32);
             }
             endpoint

@@ -49,7 +49,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         }
         let mut prefix = 0;
         if self.prefixes.are_counted() {
-            let [high, low, ..] = self.session_cache.mark(cx, network(&from.to_bytes()));
+            let [high, low, ..] = self.session_cache.fingerprint(cx, network(&from.to_bytes()));
             prefix = self.prefixes.find([high, low]);
         }
         if !self.prefixes.admits(cx.now, prefix, self.handshakes) || !self.make_room(cx, config) {

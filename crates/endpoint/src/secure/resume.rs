@@ -92,7 +92,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         } else {
             let resumed = peer.session.complete(cx, Completion::psk(key));
             if let (Ok(()), Some(key)) = (resumed, key) {
-                peer.client.set_key(self.session_cache.mark(cx, key));
+                peer.client.set_key(self.session_cache.fingerprint(cx, key));
             }
             resumed
         };
@@ -148,7 +148,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         (identity, method): (&[u8], AuthenticationMethod),
         key: &[u8],
     ) {
-        let key = self.session_cache.mark(cx, key);
+        let key = self.session_cache.fingerprint(cx, key);
         if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
             peer.client.identify(identity, method);
             peer.client.set_key(key);

@@ -14,8 +14,8 @@ use sixlock_dtls::{
     SessionState,
 };
 use sixlock_endpoint::{
-    Config, Endpoint, Event, InPlace, MARK_SECRET, MAX_SESSION_RECORD, RequestId, RespondError, SessionId,
-    SessionUpdate, Storage, Transport,
+    Config, Endpoint, Event, FINGERPRINT_SECRET, InPlace, MAX_SESSION_RECORD, RequestId, RespondError,
+    SessionId, SessionUpdate, Storage, Transport,
 };
 use sixlock_testing::{Random, Rig};
 
@@ -25,7 +25,7 @@ pub(crate) type Small = InPlace<4, 2, 64>;
 pub(crate) type Server<S> = Endpoint<Soft, SocketAddrV6, S, 4>;
 
 /// By what the server tells keys apart whose sessions are kept.
-const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
+const MARKS: [u8; FINGERPRINT_SECRET] = [7; FINGERPRINT_SECRET];
 
 /// What is left of sessions, by their ids, with the moments until which they can be resumed.
 type Disk = BTreeMap<[u8; SESSION_ID], (Vec<u8>, Instant)>;

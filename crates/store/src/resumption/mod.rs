@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sixlock_endpoint::MARK_SECRET;
+use sixlock_endpoint::FINGERPRINT_SECRET;
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::mpsc;
 
@@ -98,7 +98,7 @@ impl ResumptionFiles {
         let current = read(&path);
         let secret = match current.as_ref().or(older.as_ref()) {
             Some(file) => file.secret.clone(),
-            None => Secret::new(secrets::random::<MARK_SECRET>()?.to_vec()),
+            None => Secret::new(secrets::random::<FINGERPRINT_SECRET>()?.to_vec()),
         };
         let file = match current {
             Some(file) => file,

@@ -20,7 +20,7 @@ use sixlock_node::{
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
 
-use crate::board::{Air, WakeReason, Random, a_turnaround_ago, now, symbols};
+use crate::board::{Air, Random, WakeReason, a_turnaround_ago, now, symbols};
 
 bind_interrupts!(struct Interrupts {
     RADIO => radio::InterruptHandler<peripherals::RADIO>;
