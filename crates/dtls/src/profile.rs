@@ -7,6 +7,11 @@ use crate::{Certificates, FeatureSet, Features, RoundTrip, RoundTrips, SessionTi
 pub trait Profile {
     /// The only suite; none if [`Config::suites`](crate::Config::suites) says which.
     const SUITE: Option<Suite>;
+    /// Keys may be pre-shared.
+    const PRE_SHARED_KEYS: bool = match Self::SUITE {
+        Some(suite) => !suite.has_public_keys(),
+        None => true,
+    };
     /// Records may carry connection ids.
     const CONNECTION_IDS: bool;
     /// Records may be shorter than the protocol allows.

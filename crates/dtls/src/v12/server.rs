@@ -459,7 +459,9 @@ impl<P: Profile> HandshakeRole for Server<P> {
                 let by_ticket = parameters.tickets.get().is_some_and(|tickets| tickets.presented);
                 Some(Work::Session { id: if by_ticket { &[] } else { parameters.session_id.get() } })
             }
-            State::AwaitKey => Some(Work::Psk { identity: parameters.cookie_or_identity.identity() }),
+            State::AwaitKey if P::PRE_SHARED_KEYS => {
+                Some(Work::Psk { identity: parameters.cookie_or_identity.identity() })
+            }
             State::AwaitTask(operation) => parameters.task(operation).map(Work::Task),
             State::AwaitTicket if P::Features::TICKETS => Some(Work::Ticket),
             _ => None,
@@ -538,8 +540,8 @@ impl<P: Profile> HandshakeRole for Server<P> {
         completion: Completion<'_>,
     ) -> Result<Done, Error> {
         let psk = match completion {
-            Completion::Psk { key, .. } => Some(key),
-            Completion::NoPsk => None,
+            Completion::Psk { key, .. } if P::PRE_SHARED_KEYS => Some(key),
+            Completion::NoPsk if P::PRE_SHARED_KEYS => None,
             Completion::Task(answer) if P::Features::PUBLIC_KEYS => return self.take_answer(x, answer),
             Completion::Session { state, id, ticket } if P::RESUMPTION => {
                 return self.answer_hello(x, entropy, (state, id), ticket);

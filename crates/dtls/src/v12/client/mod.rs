@@ -390,7 +390,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
 
     fn work<'p>(&self, parameters: &'p HandshakeParameters<P::Features>) -> Option<Work<'p>> {
         match self.state {
-            State::AwaitKey => Some(Work::Psk { identity: &[] }),
+            State::AwaitKey if P::PRE_SHARED_KEYS => Some(Work::Psk { identity: &[] }),
             State::AwaitTask(operation) => parameters.task(operation).map(Work::Task),
             _ => None,
         }
@@ -535,7 +535,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
         completion: Completion<'_>,
     ) -> Result<Done, Error> {
         match completion {
-            Completion::Psk { identity, key } => self.take_psk(x, identity, key),
+            Completion::Psk { identity, key } if P::PRE_SHARED_KEYS => self.take_psk(x, identity, key),
             Completion::Task(answer) if P::Features::PUBLIC_KEYS => self.take_answer(x, answer),
             _ => Err(Error::NoWork),
         }
