@@ -1,6 +1,7 @@
 //! What every version of DTLS does: flights, reassembly, epochs, retransmission. It knows no version: which messages there are,
 //! what they are made of and how records are protected, [`Version`] and [`HandshakeRole`] say.
 
+pub(crate) mod epochs;
 pub(crate) mod flight;
 pub(crate) mod handshake;
 pub(crate) mod message;

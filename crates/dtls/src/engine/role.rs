@@ -4,6 +4,7 @@ use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{AlertDescription, HandshakeHeader, HandshakeType, RANDOM, Window};
 
+use super::epochs::Epochs;
 use super::flight::{Flight, Outgoing};
 use super::message::{Incoming, OutgoingMessage};
 use super::message_buffer::MessageBuffer;
@@ -19,6 +20,8 @@ pub trait Version {
     type Parameters: Parameters;
     /// A message that is sent.
     type Message: OutgoingMessage;
+    /// The protected epochs that are live at once.
+    type Epochs<K>: Epochs<K>;
 
     /// Whether a message of a peer that is connected asks for another handshake.
     fn is_renegotiation(kind: HandshakeType) -> bool;
@@ -67,8 +70,6 @@ pub trait HandshakeRole: Sized {
     const OVER: Self;
     /// Which side the role is.
     const SIDE: Side;
-    /// The epoch of application data.
-    const DATA_EPOCH: u16;
     /// The epoch in which the role fails a handshake that awaits the peer's proof.
     const ALERT_EPOCH: u16;
     /// Records may carry connection ids.
@@ -162,14 +163,17 @@ pub trait HandshakeRole: Sized {
         window.length()
     }
 
-    /// How records are protected once the keys can be derived.
-    fn protect<C: Crypto>(crypto: &mut C, parameters: &ParametersOf<Self>) -> Self::Codec<C>;
+    /// Protects the epochs whose keys can be derived now.
+    fn protect<C: Crypto>(crypto: &mut C, parameters: &ParametersOf<Self>, epochs: &mut EpochsOf<C, Self>);
 }
 
 /// What the messages of a role are made of.
 pub(crate) type ParametersOf<R> = <<R as HandshakeRole>::Version as Version>::Parameters;
 /// What a role sends.
 pub(crate) type MessageOf<R> = <<R as HandshakeRole>::Version as Version>::Message;
+/// The protected epochs of a role's session.
+pub(crate) type EpochsOf<C, R> =
+    <<R as HandshakeRole>::Version as Version>::Epochs<<R as HandshakeRole>::Codec<C>>;
 /// What a role asks of the session after a message.
 pub(crate) type OutcomeOf<R> = Outcome<MessageOf<R>>;
 /// What a role asks of the session after work.

@@ -1,10 +1,11 @@
-//! The engine with another version than 1.2: three messages, data in epoch 3, and records that are hardly protected.
+//! The engine with another version than 1.2: three messages, three epochs at once, of which the first is not for data, and
+//! records that are hardly protected.
 
 extern crate std;
 use std::vec;
 use std::vec::Vec;
 
-use sixlock_base::{Counter, Duration, Entropy};
+use sixlock_base::{Counter, Duration, Entropy, Slot};
 use sixlock_crypto::{AuthenticationFailed, Crypto, SHA_256_DIGEST, Soft};
 use sixlock_dtls_msg::{
     AlertDescription, ContentType, HandshakeHeader, HandshakeType, RANDOM, RECORD_HEADER, RecordHeader,
@@ -12,17 +13,21 @@ use sixlock_dtls_msg::{
 };
 use sixlock_testing::Rig;
 
+use super::epochs::{Epoch, Epochs};
 use super::flight::Flight;
 use super::handshake::{Handshake, HandshakeSlot};
 use super::message::{Incoming, OutgoingMessage};
 use super::record::{PLAIN, RecordCodec};
 use super::role::{
-    Completed, HandshakeContext, HandshakeRole, Outcome, Parameters, PassedOver, Side, Target, Version,
+    Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, Parameters, PassedOver, Side, Target,
+    Version,
 };
 use crate::session::Session;
 use crate::{Completion, Config, ConnectionId, Error, Event, Work};
 
-/// The epoch of application data.
+/// The epoch of proofs.
+const PROOFS: u16 = 2;
+/// The first epoch of application data.
 const DATA: u16 = 3;
 /// The length of a hello, which no datagram takes whole.
 const HELLO: usize = RANDOM + 160;
@@ -33,9 +38,62 @@ struct Tiny;
 impl Version for Tiny {
     type Parameters = Secrets;
     type Message = Message;
+    type Epochs<K> = ThreeEpochs<K>;
 
     fn is_renegotiation(_: HandshakeType) -> bool {
         false
+    }
+}
+
+/// Slots for three epochs: at first that of proofs and two of data.
+struct ThreeEpochs<K> {
+    slots: [(u16, Epoch<K>); 3],
+    sending: u16,
+}
+
+impl<K> ThreeEpochs<K> {
+    /// Protects the records of a live epoch by these keys.
+    fn protect(&mut self, number: u16, codec: K) {
+        self.get_mut(number).unwrap().codec = Slot::Full(codec);
+    }
+
+    /// Begins an epoch in the slot of another.
+    fn replace(&mut self, old: u16, new: u16) {
+        let (number, epoch) = self.slots.iter_mut().find(|(number, _)| *number == old).unwrap();
+        *number = new;
+        epoch.begin();
+    }
+}
+
+impl<K> Epochs<K> for ThreeEpochs<K> {
+    const NONE: Self = Self { slots: [const { (0, Epoch::NONE) }; 3], sending: 0 };
+
+    fn begin(&mut self) {
+        for ((number, epoch), first) in self.slots.iter_mut().zip(PROOFS..) {
+            *number = first;
+            epoch.begin();
+        }
+        self.sending = DATA;
+    }
+
+    fn unprotect(&mut self) {
+        self.slots.iter_mut().for_each(|(_, epoch)| epoch.unprotect());
+    }
+
+    fn get(&self, number: u16) -> Option<&Epoch<K>> {
+        self.slots.iter().find(|(there, _)| *there == number).map(|(_, epoch)| epoch)
+    }
+
+    fn get_mut(&mut self, number: u16) -> Option<&mut Epoch<K>> {
+        self.slots.iter_mut().find(|(there, _)| *there == number).map(|(_, epoch)| epoch)
+    }
+
+    fn sending(&self) -> u16 {
+        self.sending
+    }
+
+    fn carries_data(&self, number: u16) -> bool {
+        number >= DATA
     }
 }
 
@@ -99,7 +157,7 @@ impl OutgoingMessage for Message {
     }
 
     fn epoch(self) -> u16 {
-        if self == Self::Proof { DATA } else { PLAIN }
+        if self == Self::Proof { PROOFS } else { PLAIN }
     }
 
     fn is_atomic(self) -> bool {
@@ -113,7 +171,17 @@ static ANSWER: Flight<Message> =
 static LAST: Flight<Message> = Flight { messages: &[Message::Proof], answers: Some(Message::Proof.number()) };
 
 /// A record's bytes are each changed by the same one, and their sum stands behind them.
-struct Sum(u8);
+struct Sum {
+    epoch: u16,
+    key: u8,
+}
+
+impl Sum {
+    /// The keys of this epoch.
+    fn new(epoch: u16, random: &[u8; RANDOM]) -> Self {
+        Self { epoch, key: (random[0] | 1).wrapping_add(2 * epoch as u8) }
+    }
+}
 
 impl<C: Crypto> RecordCodec<C> for Sum {
     const FRONT: usize = RECORD_HEADER;
@@ -133,12 +201,13 @@ impl<C: Crypto> RecordCodec<C> for Sum {
     ) -> Option<usize> {
         let (front, rest) = buffer.split_first_chunk_mut()?;
         let (content, tail) = rest.split_at_mut_checked(length)?;
-        let sum = content.iter().fold(self.0, |sum, &byte| sum.wrapping_add(byte));
-        content.iter_mut().for_each(|byte| *byte ^= self.0);
+        let sum = content.iter().fold(self.key, |sum, &byte| sum.wrapping_add(byte));
+        content.iter_mut().for_each(|byte| *byte ^= self.key);
         *tail.first_mut()? = sum;
         let version = Number::DTLS_1_2;
         let length = length as u16 + 1;
-        *front = RecordHeader { content_type, version, epoch: DATA, sequence_number, length }.to_bytes();
+        *front =
+            RecordHeader { content_type, version, epoch: self.epoch, sequence_number, length }.to_bytes();
         Some(RECORD_HEADER + usize::from(length))
     }
 
@@ -150,8 +219,8 @@ impl<C: Crypto> RecordCodec<C> for Sum {
         body: &'d mut [u8],
     ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
         let (sum, content) = body.split_last_mut().ok_or(AuthenticationFailed)?;
-        content.iter_mut().for_each(|byte| *byte ^= self.0);
-        let expected = content.iter().fold(self.0, |sum, &byte| sum.wrapping_add(byte));
+        content.iter_mut().for_each(|byte| *byte ^= self.key);
+        let expected = content.iter().fold(self.key, |sum, &byte| sum.wrapping_add(byte));
         if *sum == expected { Ok((header.content_type, content)) } else { Err(AuthenticationFailed) }
     }
 }
@@ -181,7 +250,6 @@ impl<const CLIENT: bool> Peer<CLIENT> {
 impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
     const OVER: Self = Self::Over;
     const SIDE: Side = if CLIENT { Side::Client } else { Side::Server };
-    const DATA_EPOCH: u16 = DATA;
     const ALERT_EPOCH: u16 = PLAIN;
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
@@ -197,7 +265,7 @@ impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
     fn expected_epoch(&self, _: &Secrets) -> Option<u16> {
         match self {
             Self::AwaitHello | Self::AwaitWelcome => Some(PLAIN),
-            Self::AwaitProof => Some(DATA),
+            Self::AwaitProof => Some(PROOFS),
             Self::Over | Self::AwaitWork => None,
         }
     }
@@ -288,8 +356,10 @@ impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
         }
     }
 
-    fn protect<C: Crypto>(_: &mut C, parameters: &Secrets) -> Sum {
-        Sum(parameters.random[0] | 1)
+    fn protect<C: Crypto>(_: &mut C, parameters: &Secrets, epochs: &mut EpochsOf<C, Self>) {
+        for epoch in [PROOFS, DATA] {
+            epochs.protect(epoch, Sum::new(epoch, &parameters.random));
+        }
     }
 }
 
@@ -343,33 +413,121 @@ fn answer(rig: &mut Rig, server: &mut Of<false>) {
     server.complete(&mut rig.cx(), Completion::NoPsk).unwrap();
 }
 
+/// A record with data.
+type Record = [u8; RECORD_HEADER + 5];
+
+/// A record with data that the client sends; its epoch and its number.
+fn sealed(rig: &mut Rig, client: &mut Of<true>) -> (Record, u16, SequenceNumber) {
+    let mut record = [0; RECORD_HEADER + 5];
+    record[RECORD_HEADER..][..4].copy_from_slice(b"data");
+    assert_eq!(client.seal(&mut rig.cx(), &mut record, 4), Ok(record.len()));
+    let RecordHeader { epoch, sequence_number, .. } = RecordHeader::parse(&record).unwrap();
+    (record, epoch, sequence_number)
+}
+
+/// Whether the server takes the record's data.
+fn takes(rig: &mut Rig, server: &mut Of<false>, mut record: Record) -> bool {
+    let data = server.handle(&mut rig.cx(), &mut record).data;
+    data.is_some_and(|data| data == b"data")
+}
+
 fn carries_data(rig: &mut Rig, client: &mut Of<true>, server: &mut Of<false>) {
-    let mut buffer = [0; RECORD_HEADER + 5];
-    buffer[RECORD_HEADER..][..4].copy_from_slice(b"data");
-    let length = client.seal(&mut rig.cx(), &mut buffer, 4).unwrap();
-    assert_eq!(RecordHeader::parse(&buffer).unwrap().epoch, DATA);
-    let mut copy = buffer;
-    let received = server.handle(&mut rig.cx(), &mut buffer[..length]);
-    assert_eq!(received.data.as_deref(), Some(&b"data"[..]));
-    assert!(server.handle(&mut rig.cx(), &mut copy[..length]).data.is_none(), "a record is taken once");
+    let (record, epoch, _) = sealed(rig, client);
+    assert_eq!(epoch, DATA);
+    assert!(takes(rig, server, record));
+    assert!(!takes(rig, server, record), "a record is taken once");
+}
+
+/// Both sides, connected, and the datagram with the client's proof.
+fn connected(rig: &mut Rig) -> (Of<true>, Of<false>, Vec<u8>) {
+    let (mut client, mut server) = pair(rig);
+    let mut hello = sent(rig, &mut client);
+    assert!(hello.len() > 2, "the hello is fragmented");
+    hello.reverse();
+    deliver(rig, &mut server, hello);
+    answer(rig, &mut server);
+    let flight = sent(rig, &mut server);
+    deliver(rig, &mut client, flight);
+    assert_eq!(client.poll_event(), Some(Event::Connected));
+    let last = sent(rig, &mut client);
+    let proof = last[0].clone();
+    deliver(rig, &mut server, last);
+    assert_eq!(server.poll_event(), Some(Event::Connected));
+    (client, server, proof)
+}
+
+/// Gives both sides keys of this epoch, in which the client sends from now on.
+fn renew(client: &mut Of<true>, server: &mut Of<false>, epoch: u16) {
+    client.epochs.protect(epoch, Sum::new(epoch, &[9; RANDOM]));
+    server.epochs.protect(epoch, Sum::new(epoch, &[9; RANDOM]));
+    client.epochs.sending = epoch;
 }
 
 #[test]
 fn another_version_connects_in_epochs_of_its_own() {
     let mut rig = Rig::seeded(1);
-    let (mut client, mut server) = pair(&mut rig);
-    let mut hello = sent(&mut rig, &mut client);
-    assert!(hello.len() > 2, "the hello is fragmented");
-    hello.reverse();
-    deliver(&mut rig, &mut server, hello);
-    answer(&mut rig, &mut server);
-    let flight = sent(&mut rig, &mut server);
-    deliver(&mut rig, &mut client, flight);
-    assert_eq!(client.poll_event(), Some(Event::Connected));
-    let last = sent(&mut rig, &mut client);
-    deliver(&mut rig, &mut server, last);
-    assert_eq!(server.poll_event(), Some(Event::Connected));
+    let (mut client, mut server, proof) = connected(&mut rig);
+    assert_eq!(RecordHeader::parse(&proof).unwrap().epoch, PROOFS);
     carries_data(&mut rig, &mut client, &mut server);
+}
+
+#[test]
+fn only_epochs_of_data_carry_data() {
+    let mut rig = Rig::seeded(3);
+    let (mut client, mut server, _) = connected(&mut rig);
+    client.epochs.sending = PROOFS;
+    let (record, epoch, _) = sealed(&mut rig, &mut client);
+    assert_eq!(epoch, PROOFS);
+    assert!(!takes(&mut rig, &mut server, record));
+    assert_eq!(rig.count(Counter::DtlsBadRecord), 1);
+    client.epochs.sending = DATA;
+    carries_data(&mut rig, &mut client, &mut server);
+}
+
+#[test]
+fn each_epoch_has_keys_numbers_and_a_replay_window_of_its_own() {
+    let mut rig = Rig::seeded(4);
+    let (mut client, mut server, _) = connected(&mut rig);
+    let (late, ..) = sealed(&mut rig, &mut client);
+    let (mut relabelled, ..) = sealed(&mut rig, &mut client);
+    client.epochs.get_mut(DATA).unwrap().write_sequence = None;
+    assert_eq!(client.seal(&mut rig.cx(), &mut [0; 64], 4), Err(Error::SequenceExhausted));
+
+    renew(&mut client, &mut server, DATA + 1);
+    let (record, epoch, number) = sealed(&mut rig, &mut client);
+    assert_eq!((epoch, number), (DATA + 1, SequenceNumber::ZERO));
+    assert!(takes(&mut rig, &mut server, record));
+    assert!(takes(&mut rig, &mut server, late), "the epoch before is still live");
+    assert!(!takes(&mut rig, &mut server, record) && !takes(&mut rig, &mut server, late));
+    assert_eq!((rig.count(Counter::DtlsReplayed), rig.count(Counter::DtlsBadRecord)), (2, 0));
+    relabelled[3..5].copy_from_slice(&(DATA + 1).to_be_bytes());
+    assert!(!takes(&mut rig, &mut server, relabelled), "it was made with other keys");
+    assert_eq!(rig.count(Counter::DtlsBadRecord), 1);
+
+    client.close();
+    let close = sent(&mut rig, &mut client);
+    assert_eq!(RecordHeader::parse(&close[0]).unwrap().epoch, DATA + 1);
+    deliver(&mut rig, &mut server, close);
+    assert_eq!(server.poll_event(), Some(Event::Closed));
+}
+
+#[test]
+fn an_epoch_that_takes_the_slot_of_another_begins_anew() {
+    let mut rig = Rig::seeded(5);
+    let (mut client, mut server, proof) = connected(&mut rig);
+    deliver(&mut rig, &mut server, vec![proof.clone()]);
+    assert_eq!((rig.count(Counter::DtlsReplayed), rig.count(Counter::DtlsBadRecord)), (1, 0));
+
+    for epochs in [&mut client.epochs, &mut server.epochs] {
+        epochs.replace(PROOFS, DATA + 2);
+    }
+    deliver(&mut rig, &mut server, vec![proof]);
+    assert_eq!((rig.count(Counter::DtlsReplayed), rig.count(Counter::DtlsBadRecord)), (1, 1));
+    renew(&mut client, &mut server, DATA + 2);
+    let (record, epoch, number) = sealed(&mut rig, &mut client);
+    assert_eq!((epoch, number), (DATA + 2, SequenceNumber::ZERO));
+    assert!(takes(&mut rig, &mut server, record));
+    assert!(!takes(&mut rig, &mut server, record));
 }
 
 #[test]

@@ -6,13 +6,13 @@ use core::mem::take;
 
 use sixlock_base::{Counter, Cx, Instant, Slot};
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{Alert, AlertDescription, SequenceNumber};
+use sixlock_dtls_msg::{Alert, AlertDescription};
 
+use crate::engine::epochs::Epochs;
 use crate::engine::flight::Due;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::record::{PLAIN, RecordCodec};
-use crate::engine::replay::ReplayWindow;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, Parameters};
+use crate::engine::role::{EpochsOf, HandshakeContext, HandshakeRole, Outcome, Parameters};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::MAX_CONTENT;
 use crate::{ConnectionId, Event, Failure};
@@ -39,15 +39,12 @@ pub struct Session<C: Crypto, R: HandshakeRole, H> {
     pub(crate) role: R,
     pub(crate) handshake: H,
     pub(crate) phase: Phase,
-    pub(crate) protection: Slot<R::Codec<C>>,
-    pub(crate) replay: ReplayWindow,
+    pub(crate) epochs: EpochsOf<C, R>,
     /// What stands in the peer's protected records.
     pub(crate) own_id: ConnectionId,
     /// The longest content that may be sent, and the longest that may come.
     pub(crate) send_limit: u16,
     pub(crate) receive_limit: u16,
-    /// The next record's number in the protected epoch; none when they are used up.
-    pub(crate) write_sequence: Option<SequenceNumber>,
     /// An alert to be sent, and in which epoch.
     pub(crate) alert: Option<(Alert, u16)>,
     pub(crate) pending: Pending,
@@ -81,12 +78,10 @@ impl<C: Crypto, R: HandshakeRole, H> Session<C, R, H> {
             role: R::OVER,
             handshake,
             phase: Phase::Over,
-            protection: Slot::Empty,
-            replay: ReplayWindow::EMPTY,
+            epochs: Epochs::NONE,
             own_id: ConnectionId::EMPTY,
             send_limit: 0,
             receive_limit: 0,
-            write_sequence: None,
             alert: None,
             pending: Pending { work: false, connected: false, end: Slot::Empty },
             random_prefix: [0; RANDOM_PREFIX],
@@ -100,11 +95,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     pub(crate) fn begin(&mut self, role: R) {
         self.role = role;
         self.phase = Phase::Handshake;
-        self.unprotect();
-        self.replay = ReplayWindow::EMPTY;
+        self.epochs.begin();
         self.own_id = ConnectionId::EMPTY;
         (self.send_limit, self.receive_limit) = (MAX_CONTENT, MAX_CONTENT);
-        self.write_sequence = Some(SequenceNumber::ZERO);
         self.alert = None;
         self.pending = Pending { work: false, connected: false, end: Slot::Empty };
         if let Some(handshake) = self.handshake.get() {
@@ -154,13 +147,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         if R::RECORD_LIMITS {
             (self.send_limit, self.receive_limit) = parameters.limits();
         }
-        self.protection = Slot::Full(R::protect(crypto, parameters));
+        R::protect(crypto, parameters, &mut self.epochs);
     }
 
     /// Wipes the keys.
     #[inline(never)]
     fn unprotect(&mut self) {
-        self.protection = Slot::Empty;
+        self.epochs.unprotect();
     }
 
     /// What stands in the peer's protected records.
@@ -180,13 +173,19 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// What [`Session::seal`] adds to the data, in bytes.
     pub fn overhead(&self) -> usize {
-        self.protection.get().map_or(R::Codec::<C>::LEAST_OVERHEAD, RecordCodec::overhead)
+        self.overhead_in(self.epochs.sending())
+    }
+
+    /// What protection adds to the content of a record of this epoch, in bytes.
+    fn overhead_in(&self, epoch: u16) -> usize {
+        let codec = self.epochs.get(epoch).and_then(|epoch| epoch.codec.get());
+        codec.map_or(R::Codec::<C>::LEAST_OVERHEAD, RecordCodec::overhead)
     }
 
     /// Closes the session and says so to the peer.
     pub fn close(&mut self) {
         if self.phase == Phase::Connected {
-            self.alert = Some((Alert::CLOSE_NOTIFY, R::DATA_EPOCH));
+            self.alert = Some((Alert::CLOSE_NOTIFY, self.epochs.sending()));
         }
         if self.phase != Phase::Over {
             self.end(End::Closed);

@@ -4,6 +4,7 @@ use sixlock_dtls_msg::{Alert, AlertDescription, AlertLevel, ContentType, Handsha
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
+use crate::engine::epochs::{Epoch, Epochs};
 use crate::engine::flight::Flight;
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::Incoming;
@@ -46,8 +47,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         }
         match header.epoch {
             PLAIN => self.handle_plain(cx, &header, body),
-            epoch if epoch == R::DATA_EPOCH => return self.handle_protected(cx, &header, body),
-            _ => cx.counters.count(Counter::DtlsBadRecord),
+            _ => return self.handle_protected(cx, &header, body),
         }
         None
     }
@@ -85,7 +85,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         }
         // It may be, where that is hidden.
         let is_handshake = carries_id || header.content_type == ContentType::Handshake;
-        let Slot::Full(protection) = &self.protection else {
+        let longest = self.limits().1;
+        let own_id = if R::CONNECTION_IDS { self.own_id.bytes() } else { &[] };
+        let Some(Epoch { codec, replay, .. }) = self.epochs.get_mut(header.epoch) else {
+            cx.counters.count(Counter::DtlsBadRecord);
+            return None;
+        };
+        let Slot::Full(codec) = codec else {
             match self.handshake.get_mut() {
                 Some(handshake) if is_handshake && self.role.holds_early_records() => {
                     handshake.reassembly.hold(header, body);
@@ -94,23 +100,25 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             return None;
         };
-        if !self.replay.is_fresh(header.sequence_number) {
+        if !replay.is_fresh(header.sequence_number) {
             cx.counters.count(Counter::DtlsReplayed);
             return None;
         }
-        let Ok((content_type, content)) = protection.open(cx.crypto, header, self.own_id(), body) else {
+        let Ok((content_type, content)) = codec.open(cx.crypto, header, own_id, body) else {
             cx.counters.count(Counter::DtlsBadRecord);
             self.count_bad_record(cx, is_handshake);
             return None;
         };
         // https://www.rfc-editor.org/rfc/rfc8449#section-4
-        if content.len() > self.limits().1.into() {
+        if content.len() > longest.into() {
             cx.counters.count(Counter::DtlsBadRecord);
             return None;
         }
-        let newest = self.replay.accept(header.sequence_number);
+        let newest = replay.accept(header.sequence_number);
         match content_type {
-            ContentType::ApplicationData if self.phase == Phase::Connected => {
+            ContentType::ApplicationData
+                if self.phase == Phase::Connected && self.epochs.carries_data(header.epoch) =>
+            {
                 // Data shows that our last flight has arrived.
                 self.handshake.free();
                 (!content.is_empty()).then_some((content, newest))
@@ -120,7 +128,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 None
             }
             ContentType::Handshake => {
-                self.handle_messages(cx, R::DATA_EPOCH, content);
+                self.handle_messages(cx, header.epoch, content);
                 None
             }
             ContentType::Alert => {
@@ -348,7 +356,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 }
                 _ if R::Version::is_renegotiation(header.kind) && self.alert.is_none() => {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
-                    self.alert = Some((Alert { level, description }, R::DATA_EPOCH));
+                    self.alert = Some((Alert { level, description }, self.epochs.sending()));
                 }
                 _ => {}
             }
@@ -361,7 +369,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             Ok(alert) if alert.description == AlertDescription::CLOSE_NOTIFY => {
                 // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.1
                 if self.phase == Phase::Connected {
-                    self.alert = Some((Alert::CLOSE_NOTIFY, R::DATA_EPOCH));
+                    self.alert = Some((Alert::CLOSE_NOTIFY, self.epochs.sending()));
                     self.end(End::Closed);
                 } else {
                     self.fail(cx, Failure::Alert(alert.description));

@@ -6,6 +6,7 @@ use sixlock_dtls_msg::{
 };
 
 use super::{Phase, Session};
+use crate::engine::epochs::{Epoch, Epochs};
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::OutgoingMessage;
 use crate::engine::record::{PLAIN, RecordCodec};
@@ -29,11 +30,11 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         if length > self.max_data() || buffer.len() < length + self.overhead() {
             return Err(Error::TooLong);
         }
-        if self.write_sequence.is_none() {
+        let sending = self.epochs.sending();
+        if self.epochs.get(sending).is_none_or(|epoch| epoch.write_sequence.is_none()) {
             return Err(Error::SequenceExhausted);
         }
-        self.wrap(cx.crypto, R::DATA_EPOCH, ContentType::ApplicationData, buffer, length)
-            .ok_or(Error::TooLong)
+        self.wrap(cx.crypto, sending, ContentType::ApplicationData, buffer, length).ok_or(Error::TooLong)
     }
 
     /// Makes a record of the content of `length` bytes that stands in `buffer` where [`front`] says, and returns the
@@ -47,14 +48,17 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         buffer: &mut [u8],
         length: usize,
     ) -> Option<usize> {
-        let next = match epoch {
-            PLAIN => &mut self.handshake.get_mut()?.state.outgoing.record_sequence,
-            _ => &mut self.write_sequence,
+        let (codec, next) = match epoch {
+            PLAIN => (None, &mut self.handshake.get_mut()?.state.outgoing.record_sequence),
+            _ => {
+                let Epoch { codec, write_sequence, .. } = self.epochs.get_mut(epoch)?;
+                (Some(codec.get()?), write_sequence)
+            }
         };
         let sequence_number = (*next)?;
         *next = sequence_number.next();
-        if epoch == R::DATA_EPOCH {
-            return self.protection.get()?.seal(crypto, content_type, sequence_number, buffer, length);
+        if let Some(codec) = codec {
+            return codec.seal(crypto, content_type, sequence_number, buffer, length);
         }
         let header = RecordHeader {
             content_type,
@@ -119,7 +123,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             self.handshake.get_mut()?.state.outgoing.sent(None);
             return Some(length);
         };
-        let tail = if message.epoch() == PLAIN { 0 } else { self.overhead() - R::Codec::<C>::FRONT };
+        let tail = match message.epoch() {
+            PLAIN => 0,
+            epoch => self.overhead_in(epoch) - R::Codec::<C>::FRONT,
+        };
         let length = R::length(message, parameters);
         let remaining = length - offset;
         let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;

@@ -3,6 +3,7 @@
 mod client;
 mod context;
 pub(crate) mod cookie;
+mod epochs;
 mod extensions;
 mod flights;
 pub(crate) mod message;

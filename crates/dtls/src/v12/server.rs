@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use sixlock_base::Entropy;
+use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls_msg::{
     AlertDescription, ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeHeader,
@@ -18,7 +18,9 @@ use super::{flights, schedule};
 use crate::engine::flight::Flight;
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
+use crate::engine::role::{
+    Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target,
+};
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
     Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState, TicketOffer,
@@ -419,7 +421,6 @@ impl<P: Profile> Role for Server<P> {
 impl<P: Profile> HandshakeRole for Server<P> {
     const OVER: Self = Self { state: State::Over, exchange_seq: 0, profile: PhantomData };
     const SIDE: Side = Side::Server;
-    const DATA_EPOCH: u16 = PROTECTED;
     const ALERT_EPOCH: u16 = PLAIN;
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
@@ -558,7 +559,11 @@ impl<P: Profile> HandshakeRole for Server<P> {
         message.emit_as_server::<P>(parameters, window);
     }
 
-    fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
-        schedule::protect(crypto, Side::Server, parameters)
+    fn protect<C: Crypto>(
+        crypto: &mut C,
+        parameters: &HandshakeParameters<P::Features>,
+        epochs: &mut EpochsOf<C, Self>,
+    ) {
+        epochs.0.codec = Slot::Full(schedule::protect(crypto, Side::Server, parameters));
     }
 }

@@ -61,8 +61,9 @@ impl<P: Profile, H: HandshakeSlot<SmallKeys, Version12<P::Features>>> Session<Sm
     /// What is needed to send the last flight of its handshake again is dropped: a client that did not get that flight, and did
     /// not show yet that it did, makes another handshake.
     pub fn suspend(self) -> Option<Suspended> {
-        let Slot::Full(protection) = &self.protection else { return None };
-        let next = self.write_sequence.filter(|_| self.phase == Phase::Connected && self.alert.is_none())?;
+        let epoch = &self.epochs.0;
+        let protection = epoch.codec.get()?;
+        let next = epoch.write_sequence.filter(|_| self.phase == Phase::Connected && self.alert.is_none())?;
         let mut suspended = Suspended([0; SUSPENDED]);
         let mut window = Window::new(0, &mut suspended.0);
         window.put(&[FORM]);
@@ -72,7 +73,7 @@ impl<P: Profile, H: HandshakeSlot<SmallKeys, Version12<P::Features>>> Session<Sm
             window.put(iv);
         }
         window.put(&next.to_bytes());
-        window.put(&self.replay.to_bytes());
+        window.put(&epoch.replay.to_bytes());
         window.put(self.own_id.room());
         window.put(protection.peer_id.room());
         window.put(&self.send_limit.to_be_bytes());
@@ -102,9 +103,10 @@ impl<P: Profile, H: HandshakeSlot<SmallKeys, Version12<P::Features>>> Session<Sm
         let mut session = Self::new(handshake);
         session.phase = Phase::Connected;
         let keys = (direction(read), direction(write));
-        session.protection = Slot::Full(Protection::new(keys, suite, ConnectionId::from_room(peer_id)?));
-        session.write_sequence = Some(SequenceNumber::from_bytes(next));
-        session.replay = ReplayWindow::from_bytes(replay);
+        let epoch = &mut session.epochs.0;
+        epoch.codec = Slot::Full(Protection::new(keys, suite, ConnectionId::from_room(peer_id)?));
+        epoch.write_sequence = Some(SequenceNumber::from_bytes(next));
+        epoch.replay = ReplayWindow::from_bytes(replay);
         session.own_id = ConnectionId::from_room(own_id)?;
         session.send_limit = u16::from_be_bytes(*send_limit);
         session.receive_limit = u16::from_be_bytes(*receive_limit);

@@ -2,6 +2,7 @@ use core::marker::PhantomData;
 
 use sixlock_dtls_msg::HandshakeType;
 
+use super::epochs::ProtectedEpoch;
 use super::message::Message;
 use super::parameters::HandshakeParameters;
 use crate::engine::role::Version;
@@ -14,6 +15,7 @@ pub struct Version12<F = Features>(PhantomData<F>);
 impl<F: FeatureSet> Version for Version12<F> {
     type Parameters = HandshakeParameters<F>;
     type Message = Message;
+    type Epochs<K> = ProtectedEpoch<K>;
 
     fn is_renegotiation(kind: HandshakeType) -> bool {
         matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)

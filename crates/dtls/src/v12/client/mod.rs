@@ -2,7 +2,7 @@ mod hello;
 
 use core::marker::PhantomData;
 
-use sixlock_base::Entropy;
+use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
@@ -22,7 +22,9 @@ use super::version::Version12;
 use super::{flights, schedule};
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
+use crate::engine::role::{
+    Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target,
+};
 use crate::engine::transcript::Transcript;
 use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Work};
 
@@ -351,7 +353,6 @@ impl<P: Profile> Role for Client<P> {
 impl<P: Profile> HandshakeRole for Client<P> {
     const OVER: Self = Self { state: State::Over, cookies: 0, hello_seq: 0, profile: PhantomData };
     const SIDE: Side = Side::Client;
-    const DATA_EPOCH: u16 = PROTECTED;
     const ALERT_EPOCH: u16 = PROTECTED;
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
@@ -545,8 +546,12 @@ impl<P: Profile> HandshakeRole for Client<P> {
         message.emit_as_client::<P>(parameters, window);
     }
 
-    fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
-        schedule::protect(crypto, Side::Client, parameters)
+    fn protect<C: Crypto>(
+        crypto: &mut C,
+        parameters: &HandshakeParameters<P::Features>,
+        epochs: &mut EpochsOf<C, Self>,
+    ) {
+        epochs.0.codec = Slot::Full(schedule::protect(crypto, Side::Client, parameters));
     }
 }
 

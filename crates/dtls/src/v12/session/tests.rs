@@ -11,6 +11,7 @@ use sixlock_testing::Rig;
 
 use super::*;
 use crate::Completion;
+use crate::engine::epochs::Epoch;
 use crate::engine::record::RecordCodec;
 use crate::limit::MAX_CONTENT;
 use crate::{CookieSecrets, Error, Event, Listen, RECORD_FRONT, RECORD_OVERHEAD, Work, listen};
@@ -57,6 +58,11 @@ fn connected() -> (Rig, Inline<Client>, Inline<Server>) {
     (rig, client, server)
 }
 
+/// Whether there are keys.
+fn has_keys<R: Role>(session: &Session<Soft, R, Handshake<Soft>>) -> bool {
+    session.epochs.0.codec.is_full()
+}
+
 /// A record that `from` sends.
 fn sealed<R: Role<Profile = Full, Features = Features>>(
     from: &mut Inline<R>,
@@ -65,9 +71,10 @@ fn sealed<R: Role<Profile = Full, Features = Features>>(
 ) -> Vec<u8> {
     let mut record = vec![0; content.len() + RECORD_OVERHEAD];
     record[RECORD_FRONT..RECORD_FRONT + content.len()].copy_from_slice(content);
-    let number = from.write_sequence.unwrap();
-    from.write_sequence = number.next();
-    let protection = from.protection.get().unwrap();
+    let Epoch { codec, write_sequence, .. } = &mut from.epochs.0;
+    let number = write_sequence.unwrap();
+    *write_sequence = number.next();
+    let protection = codec.get().unwrap();
     protection.seal(&mut Soft, content_type, number, &mut record, content.len()).unwrap();
     record
 }
@@ -78,7 +85,7 @@ fn opened<R: Role<Profile = Full, Features = Features>>(
     mut record: Vec<u8>,
 ) -> (ContentType, Vec<u8>) {
     let header = RecordHeader::parse(&record).unwrap();
-    let protection = to.protection.get().unwrap();
+    let protection = to.epochs.0.codec.get().unwrap();
     let (content_type, content) =
         protection.open(&mut Soft, &header, to.own_id(), &mut record[RECORD_HEADER..]).unwrap();
     (content_type, content.to_vec())
@@ -110,7 +117,7 @@ fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
     let mut fatal = sealed(&mut server, ContentType::Alert, &[2, 80]);
     client.handle(&mut rig.cx(), &mut fatal);
     assert_eq!(client.poll_event(), Some(Event::Failed(Failure::Alert(AlertDescription(80)))));
-    assert!(client.is_over() && !client.protection.is_full());
+    assert!(client.is_over() && !has_keys(&client));
 }
 
 #[test]
@@ -141,13 +148,13 @@ fn a_close_is_answered_by_a_close() {
     assert_eq!(server.poll_event(), Some(Event::Closed));
     let answer = transmitted(&mut rig, &mut server);
     assert_eq!(answer.len(), RECORD_OVERHEAD + 2);
-    assert!(client.is_over() && server.is_over() && !server.protection.is_full());
+    assert!(client.is_over() && server.is_over() && !has_keys(&server));
 }
 
 #[test]
 fn the_last_sequence_number_is_used_once_and_none_after_it() {
     let (mut rig, mut client, mut server) = connected();
-    client.write_sequence = Some(SequenceNumber::MAX);
+    client.epochs.0.write_sequence = Some(SequenceNumber::MAX);
     let mut buffer = [0; 64];
     let length = client.seal(&mut rig.cx(), &mut buffer, 4).unwrap();
     assert!(server.handle(&mut rig.cx(), &mut buffer[..length]).data.is_some());
