@@ -257,11 +257,11 @@ impl<P: Profile> Endpoint for Server<P> {
         let SecureSocket { place, secrets, config, session, .. } = socket;
         let mut out = [0; 128];
         match listen(&mut place.cx(), secrets, from.to_string().as_bytes(), datagram, &mut out) {
-            Listen::Reply(length) => {
+            Listen::Reply(length) | Listen::Refuse(length, _) => {
                 socket.socket.send_to(&out[..length], from).expect("loopback takes datagrams");
                 true
             }
-            Listen::Drop => true,
+            Listen::Drop(_) => true,
             Listen::Accept(hello) => match session {
                 Some((peer, session)) if *peer == from && session.began_with(&hello) => false,
                 _ => {

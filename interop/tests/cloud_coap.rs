@@ -7,7 +7,7 @@ use sixlock_cloud::{
     Append, Config, Device, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId, Running, Secret,
     Transmission,
 };
-use sixlock_dtls::Failure;
+use sixlock_dtls::{Failure, Refusal};
 use sixlock_interop::{Credential, PATIENCE, Process, SecureServer, Seen};
 use tempfile::TempDir;
 
@@ -191,7 +191,7 @@ fn a_client_over_tinydtls_with_another_key_is_refused() {
     let mut server = SecureServer::bind(credential, hasty);
     let client = tinydtls(&server.address().to_string(), "another key");
     let seen = server.first(PATIENCE);
-    assert_eq!(seen, Some(Seen::Failed(Failure::Authentication)), "{}", client.output());
+    assert_eq!(seen, Some(Seen::Failed(Failure::Authentication(Refusal::WrongKey))), "{}", client.output());
 }
 
 #[tokio::test(flavor = "multi_thread")]

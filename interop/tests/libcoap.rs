@@ -1,7 +1,7 @@
 //! CoAP over DTLS with the clients and the servers of libcoap on the other side, over OpenSSL and over GnuTLS.
 
 use sixlock_coap_msg::{Builder, Code, Message, Type};
-use sixlock_dtls::{Client, Config, Failure, Profile, Suite, Suites};
+use sixlock_dtls::{Client, Config, Failure, Profile, Refusal, Suite, Suites};
 use sixlock_interop::{
     Authority, CertifiedClient, Credential, LibcoapServer, PATIENCE, Process, SecureClient, SecureServer,
     SecureSocket, Seen,
@@ -51,10 +51,12 @@ fn gets_and_posts(program: &str) {
 fn is_refused(program: &str) {
     // Only a wrong key ends it soon: the client may be slow.
     let strict = Config { bad_records: 2, ..Config::HOST };
-    for (identity, key) in [(IDENTITY, WRONG_KEY), ("nobody", KEY)] {
+    for (identity, key, refusal) in
+        [(IDENTITY, WRONG_KEY, Refusal::WrongKey), ("nobody", KEY, Refusal::UnknownIdentity)]
+    {
         let mut server = server(strict);
         let client = client(program, &server, identity, key, &[]);
-        let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
+        let failed = server.until(Seen::Failed(Failure::Authentication(refusal)), PATIENCE);
         assert!(failed, "{:?} {}", server.seen(), client.output());
         assert!(!server.seen().contains(&Seen::Connected));
     }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use sixlock_dtls::{Client, Config, Failure, Profile, Suites};
+use sixlock_dtls::{Client, Config, Failure, Profile, Refusal, Suites};
 use sixlock_interop::{
     Credential, PATIENCE, PlainClient, Process, SecureClient, SecureServer, SecureSocket, Seen,
 };
@@ -184,10 +184,12 @@ fn our_server_closes() {
 
 #[test]
 fn our_server_refuses_a_wrong_key_and_an_unknown_identity_alike() {
-    for (identity, key) in [(IDENTITY, WRONG_KEY_HEX), ("nobody", KEY_HEX)] {
+    for (identity, key, refusal) in
+        [(IDENTITY, WRONG_KEY_HEX, Refusal::WrongKey), ("nobody", KEY_HEX, Refusal::UnknownIdentity)]
+    {
         let mut server = SecureServer::bind(credential(), STRICT);
         let mut client = client(server.address(), identity, key);
-        let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
+        let failed = server.until(Seen::Failed(Failure::Authentication(refusal)), PATIENCE);
         assert!(failed, "{:?} {}", server.seen(), client.output());
         assert!(client.prints("alert decrypt error", PATIENCE), "{}", client.output());
         assert!(!client.succeeds(Duration::from_secs(5)), "{}", client.output());

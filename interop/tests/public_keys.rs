@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use sixlock_dtls::{Config, Failure, Suite, Suites};
+use sixlock_dtls::{Config, Failure, Refusal, Suite, Suites};
 use sixlock_interop::{
     Authority, CertifiedClient, CertifiedServer, Keys, PATIENCE, Process, Seen, gnutls_serv,
 };
@@ -131,7 +131,7 @@ fn our_server_speaks_with_openssl_by_certificates() {
 fn our_client_refuses_openssl_with_a_certificate_of_another_authority() {
     let (server, address) = openssl_server(&Authority::new(), "ECDHE-ECDSA-AES128-CCM8");
     let mut client = CertifiedClient::connect_with(address, Authority::new().certified("device"), STRICT);
-    let failed = client.until(Seen::Failed(Failure::Authentication), PATIENCE);
+    let failed = client.until(Seen::Failed(Failure::Authentication(Refusal::CertificateInvalid)), PATIENCE);
     assert!(failed, "{:?} {}", client.seen(), server.output());
     assert!(server.prints("alert bad certificate", PATIENCE), "{}", server.output());
 }
@@ -153,7 +153,7 @@ fn our_server_refuses_openssl_with_a_certificate_of_another_authority() {
         "-key",
         &key,
     ]);
-    let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
+    let failed = server.until(Seen::Failed(Failure::Authentication(Refusal::CertificateInvalid)), PATIENCE);
     assert!(failed, "{:?} {}", server.seen(), client.output());
     assert!(client.prints("alert bad certificate", PATIENCE), "{}", client.output());
 }
@@ -244,7 +244,7 @@ fn our_server_refuses_a_raw_public_key_of_gnutls_that_it_does_not_know() {
     let authority = Authority::new();
     let mut server = CertifiedServer::bind_with(authority.raw("cloud", "authority"), STRICT);
     let client = gnutls_client(&authority, server.address(), CCM_8, true);
-    let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
+    let failed = server.until(Seen::Failed(Failure::Authentication(Refusal::UnknownAuthority)), PATIENCE);
     assert!(failed, "{:?} {}", server.seen(), client.output());
     assert!(client.prints("Fatal error", PATIENCE), "{}", client.output());
 }

@@ -101,7 +101,7 @@ impl<D: Directory> Authentication<D> {
         match (self.operations.forget(session), whose, failure) {
             (Some(refused), ..) => Some(refused),
             (_, Some(None), _) => Some((who(), "unknown_identity")),
-            (_, Some(Some(_)), Failure::Authentication) => Some((who(), "wrong_key")),
+            (_, Some(Some(_)), Failure::Authentication(_)) => Some((who(), "wrong_key")),
             // A session that was lost, or a client that never got to its key, is not a refusal.
             _ => None,
         }

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use sixlock_base::Counter;
+use sixlock_dtls::Refusal;
 use sixlock_endpoint::{Event, Notified, Outcome, SessionId, Transport};
 use tokio::sync::watch;
 use tokio::time::Sleep;
@@ -121,6 +122,9 @@ impl<S: Service, D: Directory> Shard<S, D> {
             self.authentication.share.took(now.elapsed());
         } else {
             self.machine.lent.counters.count(Counter::DtlsSessionsFull);
+            if let Some((_, from)) = datagram {
+                self.events.tell(telemetry::Event::Dropped { from, refusal: Refusal::SessionsFull });
+            }
         }
     }
 
@@ -190,6 +194,9 @@ impl<S: Service, D: Directory> Shard<S, D> {
                     Outcome::Acknowledged => self.on_told(peer, token),
                     Outcome::Rejected | Outcome::TimedOut => self.serving.observers.remove(peer, token),
                 },
+                Event::Refused { from, refusal } => {
+                    self.events.tell(telemetry::Event::Dropped { from, refusal });
+                }
                 Event::Failed { session, from, identity, failure } => {
                     let whose = self.machine.sessions.of(session).map(|(device, _)| device);
                     let refused = self.authentication.refusal(session, identity, whose, failure);

@@ -1,5 +1,7 @@
 use sixlock_dtls_msg::AlertDescription;
 
+use crate::Refusal;
+
 /// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -22,12 +24,22 @@ pub enum Error {
 pub enum Failure {
     /// The peer did not answer.
     TimedOut,
-    /// The handshake timed out after something that anyone may have sent refused it.
+    /// The handshake timed out after an alert that anyone may have sent.
     Refused(AlertDescription),
-    /// The handshake timed out after a hello that chose what was not offered.
-    Negotiation,
-    /// The peer could not prove that it knows the key.
-    Authentication,
+    /// The handshake timed out after a message that was refused for this, and that anyone may have sent; or the peer's offer is refused.
+    Negotiation(Refusal),
+    /// The peer could not prove who it is, or that it knows the key.
+    Authentication(Refusal),
     /// The peer ended the session for a reason.
     Alert(AlertDescription),
+}
+
+impl Failure {
+    /// Why the peer was refused, if it was.
+    pub const fn refusal(self) -> Option<Refusal> {
+        match self {
+            Self::Negotiation(refusal) | Self::Authentication(refusal) => Some(refusal),
+            Self::TimedOut | Self::Refused(_) | Self::Alert(_) => None,
+        }
+    }
 }

@@ -32,6 +32,7 @@ mod limit;
 mod optional_part;
 mod profile;
 mod public_key;
+mod refusal;
 mod server_name;
 mod session;
 mod session_state;
@@ -52,6 +53,7 @@ pub use features::{
 pub use optional_part::OptionalPart;
 pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{Answer, Credentials, Task, Trusted, certificate_alert, perform};
+pub use refusal::{KeptRefusal, Refusal};
 pub use server_name::{MAX_HOST_NAME, ServerName};
 pub use session::{Received, Session};
 pub use session_state::{MASTER_SECRET, SESSION_ID, SESSION_STATE, SessionState};

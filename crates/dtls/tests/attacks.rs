@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::{Metered, Operation, Soft};
 use sixlock_dtls::{
-    COOKIE, ClientSession, Completion, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello,
-    listen,
+    COOKIE, ClientSession, Completion, Config, CookieSecrets, Failure, Handshake, Listen, Refusal,
+    is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, ContentType, Extensions, HandshakeHeader,
@@ -264,9 +264,9 @@ fn hello(cookie: &[u8], random: &[u8; 32]) -> Vec<u8> {
 fn asked(rig: &mut Rig, secrets: &CookieSecrets, peer: &[u8], hello: &[u8]) -> Option<Vec<u8>> {
     let mut out = [0; 256];
     match listen(&mut rig.cx(), secrets, peer, hello, &mut out) {
-        Listen::Reply(length) => Some(out[..length].to_vec()),
+        Listen::Reply(length) | Listen::Refuse(length, _) => Some(out[..length].to_vec()),
         Listen::Accept(_) => None,
-        Listen::Drop => panic!("a hello is answered"),
+        Listen::Drop(_) => panic!("a hello is answered"),
     }
 }
 
@@ -378,7 +378,11 @@ fn nobody_compresses() {
         vec![(DELAY, datagram)]
     });
     pair.run(200_000);
-    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+    assert!(
+        pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation(Refusal::ServerCompression)))),
+        "{:?}",
+        pair.seen
+    );
 }
 
 #[test]
@@ -397,7 +401,12 @@ fn a_server_that_takes_an_extension_up_twice_is_not_followed() {
         vec![(DELAY, datagram)]
     });
     pair.run(200_000);
-    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+    assert!(
+        pair.seen
+            .contains(&(Side::Client, Seen::Failed(Failure::Negotiation(Refusal::ServerExtensionRepeated)))),
+        "{:?}",
+        pair.seen
+    );
 }
 
 #[test]

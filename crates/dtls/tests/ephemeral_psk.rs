@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, Ends, KEY, Public, Seen, Side};
 use sixlock_base::Counter;
-use sixlock_dtls::{AlertDescription, Certified, Config, Failure, Full, Suite, Suites};
+use sixlock_dtls::{AlertDescription, Certified, Config, Failure, Full, Refusal, Suite, Suites};
 use sixlock_dtls_msg::HandshakeType;
 use sixlock_testing::Random;
 
@@ -85,7 +85,9 @@ fn losses_are_made_good() {
 
 #[test]
 fn who_does_not_know_the_key_is_refused() {
-    for (identity, key) in [(None, &b"another key"[..]), (Some(b"nobody"), KEY)] {
+    for (identity, key, refusal) in
+        [(None, &b"another key"[..], Refusal::WrongKey), (Some(b"nobody"), KEY, Refusal::UnknownIdentity)]
+    {
         let mut pair = Public::new(7, CONFIG);
         pair.credential.1 = key.to_vec();
         if let Some(identity) = identity {
@@ -93,7 +95,7 @@ fn who_does_not_know_the_key_is_refused() {
         }
         pair.run(200_000);
         assert!(
-            pair.seen.contains(&(Side::Server, Seen::Failed(Failure::Authentication))),
+            pair.seen.contains(&(Side::Server, Seen::Failed(Failure::Authentication(refusal)))),
             "{:?}",
             pair.seen
         );
@@ -134,7 +136,11 @@ fn a_point_beside_the_curve_is_refused_and_the_true_one_awaited() {
         assert_eq!(pair.seen, BOTH_CONNECTED, "{side:?}");
         pair.carries_data();
         let pair = with_another_point(9, side, kind, usize::MAX);
-        assert!(pair.seen.contains(&(refuses, Seen::Failed(Failure::Authentication))), "{:?}", pair.seen);
+        assert!(
+            pair.seen.contains(&(refuses, Seen::Failed(Failure::Authentication(Refusal::Point)))),
+            "{:?}",
+            pair.seen
+        );
         let told = Seen::Failed(Failure::Refused(AlertDescription::ILLEGAL_PARAMETER));
         assert!(pair.seen.contains(&(side, told)), "{:?}", pair.seen);
     }

@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, IDENTITY, KEY, Pair, Seen, Side};
 use sixlock_base::{Counter, Duration};
-use sixlock_dtls::{AlertDescription, Config, Failure, is_client_hello};
+use sixlock_dtls::{AlertDescription, Config, Failure, Refusal, is_client_hello};
 use sixlock_testing::Random;
 
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
@@ -158,16 +158,16 @@ fn a_flight_sent_again_is_the_same_with_fresh_record_numbers() {
 
 #[test]
 fn a_wrong_key_and_an_unknown_identity_look_alike() {
-    let unknown = [b"urn:dev:mac:0212740000000099:", KEY];
-    let wrong = [IDENTITY, b"ffffffffffffffffffffffffffffffff"];
-    let [mut first, second] = [unknown, wrong].map(|[identity, key]| {
+    let unknown = ([b"urn:dev:mac:0212740000000099:", KEY], Refusal::UnknownIdentity);
+    let wrong = ([IDENTITY, b"ffffffffffffffffffffffffffffffff"], Refusal::WrongKey);
+    let [mut first, second] = [unknown, wrong].map(|([identity, key], refusal)| {
         let mut pair = Pair::new(9, Config::HOST);
         pair.credential = (identity.to_vec(), key.to_vec());
         pair.run(100_000);
         assert_eq!(
             pair.seen,
             [
-                (Side::Server, Seen::Failed(Failure::Authentication)),
+                (Side::Server, Seen::Failed(Failure::Authentication(refusal))),
                 (Side::Client, Seen::Failed(Failure::Refused(AlertDescription::DECRYPT_ERROR))),
             ]
         );

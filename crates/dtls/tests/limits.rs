@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::{Counter, Instant};
-use sixlock_dtls::{Config, ConnectionId, Error, Failure, MAX_RECORD_OVERHEAD, RECORD_FRONT};
+use sixlock_dtls::{Config, ConnectionId, Error, Failure, MAX_RECORD_OVERHEAD, RECORD_FRONT, Refusal};
 
 /// A client and a server with these limits, after their handshake.
 fn between(client: Option<u16>, server: Option<u16>) -> Pair {
@@ -86,7 +86,12 @@ fn a_server_that_says_what_it_may_not_is_not_followed() {
             vec![(DELAY, datagram)]
         });
         pair.run(200_000);
-        assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+        assert!(
+            pair.seen
+                .contains(&(Side::Client, Seen::Failed(Failure::Negotiation(Refusal::ServerRecordLimit)))),
+            "{:?}",
+            pair.seen
+        );
     }
 }
 

@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, Party, Public, Seen, Side, certified, certified_by, raw};
 use sixlock_base::Counter;
-use sixlock_dtls::{AlertDescription, CertificateType, Config, Failure, Suite, Suites};
+use sixlock_dtls::{AlertDescription, CertificateType, Config, Failure, Refusal, Suite, Suites};
 use sixlock_testing::Random;
 use sixlock_x509::{Clock, Time};
 
@@ -120,80 +120,92 @@ fn the_server_chooses_between_public_and_pre_shared_keys() {
 fn who_is_not_trusted_is_refused_with_the_reason() {
     let far = Clock::At(Time::new(40_000, 0));
     type Change = fn(&mut [Party; 2]);
-    let cases: [(&str, [Party; 2], Change, Side, AlertDescription); 8] = [
+    let cases: [(&str, [Party; 2], Change, Side, Refused); 8] = [
         (
             "the server's key",
             raw(),
             |p| p[0].trusted_keys.clear(),
             Side::Client,
-            AlertDescription::UNKNOWN_CA,
+            (AlertDescription::UNKNOWN_CA, Refusal::UnknownAuthority),
         ),
         (
             "the client's key",
             raw(),
             |p| p[1].trusted_keys.clear(),
             Side::Server,
-            AlertDescription::UNKNOWN_CA,
+            (AlertDescription::UNKNOWN_CA, Refusal::UnknownAuthority),
         ),
         (
             "a key that it has not",
             raw(),
             |p| p[1].secret = [7; 32],
             Side::Client,
-            AlertDescription::DECRYPT_ERROR,
+            (AlertDescription::DECRYPT_ERROR, Refusal::Signature),
         ),
         (
             "a key that it has not",
             raw(),
             |p| p[0].secret = [7; 32],
             Side::Server,
-            AlertDescription::DECRYPT_ERROR,
+            (AlertDescription::DECRYPT_ERROR, Refusal::Signature),
         ),
         (
             "another authority",
             certified(),
             |p| p[0].authorities = certified()[0].authorities.clone(),
             Side::Client,
-            AlertDescription::BAD_CERTIFICATE,
+            (AlertDescription::BAD_CERTIFICATE, Refusal::CertificateInvalid),
         ),
         (
             "another device's key",
             certified(),
             |p| p[0].secret = certified()[0].secret,
             Side::Server,
-            AlertDescription::DECRYPT_ERROR,
+            (AlertDescription::DECRYPT_ERROR, Refusal::Signature),
         ),
         (
             "another name",
             certified(),
             |p| p[0].name = Some(b"other.example"),
             Side::Client,
-            AlertDescription::CERTIFICATE_UNKNOWN,
+            (AlertDescription::CERTIFICATE_UNKNOWN, Refusal::CertificateUse),
         ),
         (
             "no authority",
             certified(),
             |p| p[1].authorities.clear(),
             Side::Server,
-            AlertDescription::UNKNOWN_CA,
+            (AlertDescription::UNKNOWN_CA, Refusal::UnknownAuthority),
         ),
     ];
-    for (what, mut parties, change, refuses, alert) in cases {
+    for (what, mut parties, change, refuses, reason) in cases {
         change(&mut parties);
-        refused(what, parties, refuses, alert);
+        refused(what, parties, refuses, reason);
     }
     for (refuses, at) in [(Side::Client, 0), (Side::Server, 1)] {
         let mut parties = certified();
         parties[at].clock = far;
-        refused("an expired certificate", parties, refuses, AlertDescription::CERTIFICATE_EXPIRED);
+        refused(
+            "an expired certificate",
+            parties,
+            refuses,
+            (AlertDescription::CERTIFICATE_EXPIRED, Refusal::CertificateExpired),
+        );
     }
 }
 
-fn refused(what: &str, parties: [Party; 2], refuses: Side, alert: AlertDescription) {
+/// What the peer is told, and what is told here.
+type Refused = (AlertDescription, Refusal);
+
+fn refused(what: &str, parties: [Party; 2], refuses: Side, (alert, refusal): Refused) {
     let mut pair = Public::with_public_keys(7, CONFIG, parties);
     pair.run(200_000);
     assert!(!pair.connected(), "{what}");
-    assert!(pair.seen.contains(&(refuses, Seen::Failed(Failure::Authentication))), "{what}: {:?}", pair.seen);
+    assert!(
+        pair.seen.contains(&(refuses, Seen::Failed(Failure::Authentication(refusal)))),
+        "{what}: {:?}",
+        pair.seen
+    );
     let told = [21, 0xfe, 0xfd, 0, 0];
     let alerts: Vec<_> =
         pair.sent.iter().filter(|(_, side, sent)| *side == refuses && sent.starts_with(&told)).collect();

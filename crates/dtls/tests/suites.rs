@@ -5,7 +5,8 @@ mod pair;
 use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::Counter;
 use sixlock_dtls::{
-    AlertDescription, Config, ConnectionId, Failure, MAX_CONNECTION_ID, MAX_RECORD_OVERHEAD, Suite, Suites,
+    AlertDescription, Config, ConnectionId, Failure, MAX_CONNECTION_ID, MAX_RECORD_OVERHEAD, Refusal, Suite,
+    Suites,
 };
 use sixlock_dtls_msg::CipherSuite;
 
@@ -66,7 +67,12 @@ fn without_a_common_suite_there_is_no_session() {
     for (client, server) in [(&[CCM_8][..], &[CCM][..]), (&[CCM], &[CCM_8]), (&[CCM], &[GCM])] {
         let pair = between(client, server);
         assert!(pair.seen.contains(&(Side::Client, refused)), "{:?}", pair.seen);
-        assert!(pair.seen.contains(&(Side::Server, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+        assert!(
+            pair.seen
+                .contains(&(Side::Server, Seen::Failed(Failure::Negotiation(Refusal::NoCommonCipherSuite)))),
+            "{:?}",
+            pair.seen
+        );
     }
 }
 
@@ -103,7 +109,11 @@ fn a_server_that_resumes_with_another_suite_is_not_followed() {
         vec![(DELAY, datagram)]
     });
     pair.run(200_000);
-    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+    assert!(
+        pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation(Refusal::ResumedCipherSuite)))),
+        "{:?}",
+        pair.seen
+    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ mod pair;
 use pair::{DELAY, Ends, Kept, LIFETIME, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{
-    Config, Failure, Features, Full, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, SessionTickets,
-    Suite, Ticketed, message_buffer,
+    Config, Failure, Features, Full, MAX_TICKET, NewSessionTicket, Profile, Refusal, SESSION_ID,
+    SessionTickets, Suite, Ticketed, message_buffer,
 };
 use sixlock_dtls_msg::HandshakeType;
 use sixlock_testing::Random;
@@ -422,7 +422,11 @@ fn who_has_a_ticket_but_not_the_secret_is_refused() {
     let ([another, _], _) = kept(23);
     let mut pair = Pair::by_ticket(24, CONFIG, Some(TICKET), ([another, of_server], tickets));
     pair.run(200_000);
-    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Authentication))), "{:?}", pair.seen);
+    assert!(
+        pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Authentication(Refusal::WrongKey)))),
+        "{:?}",
+        pair.seen
+    );
     assert!(pair.seen.iter().all(|(_, seen)| *seen != Seen::Connected), "{:?}", pair.seen);
     assert_eq!(resumptions(&pair), [0, 0]);
 }

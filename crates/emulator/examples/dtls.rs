@@ -112,13 +112,13 @@ impl Server {
         let mut out = [0; DATAGRAM_LEN];
         if session.is_none() && is_client_hello(datagram) {
             match listen(cx, secrets, b"device", datagram, &mut out) {
-                Listen::Reply(length) => return Ok(out[..length].to_vec()),
+                Listen::Reply(length) | Listen::Refuse(length, _) => return Ok(out[..length].to_vec()),
                 Listen::Accept(hello) => {
                     let handshake = Some(Box::new(Handshake::with(keys.credentials())));
                     let config = Config { suites: Suites::ALL, ..Config::MESH };
                     *session = Some(ServerSession::server(cx, &hello, config, handshake));
                 }
-                Listen::Drop => return Err("the server does not take the hello".into()),
+                Listen::Drop(_) => return Err("the server does not take the hello".into()),
             }
         } else if let Some(session) = session
             && let Some(data) = session.handle(cx, datagram).data

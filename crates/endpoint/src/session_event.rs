@@ -1,7 +1,7 @@
 //! What happens to the DTLS sessions of an endpoint.
 
 use sixlock_coap::Notified;
-use sixlock_dtls::{Failure, KeyLogEntry, SESSION_ID, Task};
+use sixlock_dtls::{Failure, KeyLogEntry, Refusal, SESSION_ID, Task};
 
 use crate::id::{AuthenticationMethod, PeerId, SessionId};
 
@@ -68,6 +68,13 @@ pub enum Event<'a, A> {
         identity: &'a [u8],
         /// Why it failed.
         failure: Failure,
+    },
+    /// DTLS has refused something that came: the first since this was told last. Nothing else ends by it.
+    Refused {
+        /// Who sent it.
+        from: A,
+        /// The reason.
+        refusal: Refusal,
     },
     /// A notification has come to its end.
     Notified {

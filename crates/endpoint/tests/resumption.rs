@@ -6,7 +6,7 @@ use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
-use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, SessionState, Suite, Suites};
+use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, Refusal, SessionState, Suite, Suites};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
 use sixlock_endpoint::{Config, InPlace, Storage, Transport};
@@ -98,7 +98,10 @@ fn a_device_whose_key_is_gone_or_another_does_not_resume() {
     network.reconnect(1);
     network.run(200_000);
     assert_eq!(network.devices[1].connected, 1);
-    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 1".to_vec(), Failure::Authentication)));
+    assert_eq!(
+        network.told.last(),
+        Some(&Told::Failed(b"device 1".to_vec(), Failure::Authentication(Refusal::UnknownIdentity)))
+    );
     // Nor when the key comes back: what was left of its session is gone.
     network.keys.clear();
     assert_eq!(comes_back(&mut network, 1, b"enrolled again"), 0);
@@ -257,7 +260,7 @@ fn to_whom_gives_its_identity_a_look_up_that_fails_looks_like_an_unknown_identit
         }
         network.connect(0);
         network.run(200_000);
-        let ended = Told::Failed(b"device 0".to_vec(), Failure::Authentication);
+        let ended = Told::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::UnknownIdentity));
         assert_eq!((network.told.last(), network.devices[0].connected), (Some(&ended), 0));
         network.sent
     };

@@ -6,7 +6,7 @@ use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Soft;
-use sixlock_dtls::Failure;
+use sixlock_dtls::{Failure, Refusal};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
 use sixlock_endpoint::{Config, Storage, Transport};
@@ -81,6 +81,7 @@ fn a_device_whose_session_the_server_has_forgotten_makes_another() {
     let device = &network.devices[0];
     assert_eq!((device.unanswered, device.connected), (1, 2));
     assert!(network.count(Counter::DtlsNoSession) >= 5);
+    assert_eq!(network.refusals, [(address(0), Refusal::NoSession); 5]);
     network.post(0, b"after");
     network.run(1_000);
     assert_eq!(network.devices[0].responses.last().unwrap().1, b"after");
@@ -124,7 +125,7 @@ fn a_new_session_replaces_the_old_one_only_once_it_is_connected() {
     network.run(1_000);
     assert_eq!(network.devices[0].responses.last().unwrap().1, b"anew");
     let connected = Told::Connected(b"device 0".to_vec());
-    let failed = Told::Failed(b"device 0".to_vec(), Failure::Authentication);
+    let failed = Told::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::WrongKey));
     let closed = Told::Closed(b"device 0".to_vec());
     assert_eq!(network.told, [connected.clone(), failed, closed, connected]);
 }
@@ -139,16 +140,29 @@ fn a_wrong_key_and_an_unknown_identity_are_refused_alike() {
         network.post(n, b"x");
     }
     network.run(300_000);
-    let refused = |identity: &[u8]| Told::Failed(identity.to_vec(), Failure::Authentication);
+    let refused =
+        |identity: &[u8], refusal| Told::Failed(identity.to_vec(), Failure::Authentication(refusal));
     assert_eq!(network.told[0], Told::Connected(b"device 0".to_vec()));
-    assert!(network.told[1..].contains(&refused(b"device 1")));
-    assert!(network.told[1..].contains(&refused(b"nobody")));
+    assert!(network.told[1..].contains(&refused(b"device 1", Refusal::WrongKey)));
+    assert!(network.told[1..].contains(&refused(b"nobody", Refusal::UnknownIdentity)));
     assert_eq!(network.done.len(), 1);
     for n in 1..3 {
         assert!(network.devices[n].responses.is_empty());
         assert!(!network.devices[n].failures.is_empty());
     }
     assert_eq!(network.devices[1].failures, network.devices[2].failures);
+}
+
+#[test]
+fn a_client_that_begins_anew_takes_the_place_of_its_handshake() {
+    let mut network = Network::<Small>::new(9, 1, Config::default());
+    network.lookup.insert(b"device 0".to_vec(), 10_000);
+    network.connect(0);
+    network.run(1_000);
+    network.reconnect(0);
+    network.run(30_000);
+    assert_eq!(network.refusals, [(address(0), Refusal::Superseded)]);
+    assert_eq!(network.devices[0].connected, 1);
 }
 
 /// Neither a small nor a large storage takes more sessions than it should.
@@ -162,7 +176,9 @@ fn full_table<S: Storage<Soft, SocketAddrV6>>() {
     network.connect(2);
     network.run(20_000);
     assert_eq!(network.devices[2].connected, 0);
-    assert!(network.count(Counter::DtlsSessionsFull) > 0);
+    let refused = network.count(Counter::DtlsSessionsFull) as usize;
+    assert!(refused > 0);
+    assert_eq!(network.refusals, vec![(address(2), Refusal::SessionsFull); refused]);
     assert_eq!(network.count(Counter::DtlsSessionsEvicted), 0);
 
     // The first session is in use, the second is not: that one has to go, and is told so.

@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyLogEntry;
+use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
@@ -88,6 +88,11 @@ pub trait Application<C: Crypto>: Sized {
 
     /// What opens the session's records, for a key log.
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        None
+    }
+
+    /// Why DTLS has refused something: the first since this was asked last. Small processors keep no reasons.
+    fn poll_refusal(&mut self) -> Option<Refusal> {
         None
     }
 

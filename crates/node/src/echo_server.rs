@@ -2,7 +2,7 @@
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyFeature;
+use sixlock_dtls::{KeyFeature, Refusal};
 use sixlock_interface::Datagram;
 
 use crate::application::Application;
@@ -72,6 +72,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize> Application<C> for E
 
     fn poll_event(&mut self, _: Instant) -> Option<Event> {
         self.sessions.poll_connected().then_some(Event::Connected)
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.sessions.poll_refusal()
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {

@@ -1,6 +1,6 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyLogEntry;
+use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::{
     Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioMachine, WholeOf,
 };
@@ -101,6 +101,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
     /// before the next call.
     pub fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         self.application.key_log()
+    }
+
+    /// Why DTLS has refused something: the first since this was asked last. Small processors keep no reasons.
+    pub fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.application.poll_refusal()
     }
 
     /// Gives a datagram to whom it is for.

@@ -7,7 +7,7 @@ use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, Packet
 use sixlock_coap::{Client, RequestError};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyLogEntry;
+use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
@@ -161,6 +161,10 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         self.channel.key_log()
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.channel.poll_refusal()
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {

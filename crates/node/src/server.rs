@@ -5,7 +5,7 @@ use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyFeature;
+use sixlock_dtls::{KeyFeature, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
@@ -170,6 +170,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const READINGS: usiz
         let due = self.next_sample.filter(|&due| READINGS > 0 && now.has_reached(due))?;
         self.next_sample = Some(next_after(due, self.period, now));
         Some(NodeEvent::Sample)
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.sessions.poll_refusal()
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {

@@ -8,8 +8,8 @@ use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Completion, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain, RECORD_FRONT,
-    ServerSession, Work, is_client_hello, listen,
+    Completion, Config, CookieSecrets, Event, Features, Handshake, KeptRefusal, KeyFeature, Listen, Plain,
+    RECORD_FRONT, Refusal, ServerSession, Work, is_client_hello, listen,
 };
 
 use crate::channel::Authenticator;
@@ -49,6 +49,7 @@ pub(crate) struct Sessions<C: Crypto, P: Authenticator<C>, const SESSIONS: usize
     clients: [Client<C, P::Keys, OBSERVERS>; SESSIONS],
     /// A session is there that was not told of.
     connected: bool,
+    refusal: KeptRefusal,
 }
 
 /// What is remembered of what was said in a session.
@@ -69,6 +70,7 @@ struct Client<C: Crypto, K: KeyFeature, const OBSERVERS: usize> {
     /// When its handshake began or, once that is complete, when something of it last authenticated.
     used: Instant,
     memory: Memory<OBSERVERS>,
+    refusal: KeptRefusal,
     session: ServerSession<C, Handshake<C, Features<K>>, Plain<Features<K>>>,
 }
 
@@ -77,16 +79,20 @@ impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
         peer: (Ipv6Addr::UNSPECIFIED, 0),
         used: Instant::from_millis(0),
         memory: Memory::NEW,
+        refusal: KeptRefusal::NONE,
         session: ServerSession::new(Handshake::new()),
     };
 
-    /// Does what the session waits for; whether it has connected.
+    /// Does what the session waits for, and notes what it refuses; whether it has connected.
     fn settle<E: Entropy, N, P: Authenticator<C, Keys = K>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         own: &P,
     ) -> bool {
         let mut connected = false;
+        if let Some(refusal) = self.session.poll_refusal() {
+            self.refusal.note((), refusal);
+        }
         while let Some(event) = self.session.poll_event() {
             match event {
                 // Each asks for what it has a suite for; it has just asked.
@@ -103,7 +109,13 @@ impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
                     self.used = cx.now;
                     connected = true;
                 }
-                Event::Closed | Event::Failed(_) => self.memory.observers.clear(),
+                Event::Closed => self.memory.observers.clear(),
+                Event::Failed(failure) => {
+                    if let Some(refusal) = failure.refusal() {
+                        self.refusal.note((), refusal);
+                    }
+                    self.memory.observers.clear();
+                }
                 _ => {}
             }
         }
@@ -121,6 +133,7 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         secrets_since: Instant::from_millis(0),
         clients: [const { Client::NONE }; SESSIONS],
         connected: false,
+        refusal: KeptRefusal::NONE,
     };
 
     /// Takes in who may connect, and its own keys.
@@ -153,6 +166,7 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         };
         let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
             cx.counters.count(Counter::DtlsNoSession);
+            self.refusal.note((), Refusal::NoSession);
             return None;
         };
         let mut answer_len = None;
@@ -192,7 +206,14 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         let hello = match listen(cx, secrets, &to_bytes(peer), datagram, out) {
             Listen::Accept(hello) => hello,
             Listen::Reply(len) => return Err(Some(len)),
-            Listen::Drop => return Err(None),
+            Listen::Refuse(len, refusal) => {
+                self.refusal.note((), refusal);
+                return Err(Some(len));
+            }
+            Listen::Drop(refusal) => {
+                self.refusal.note((), refusal);
+                return Err(None);
+            }
         };
         let (mut place, mut used) = (self.place(peer), cx.now);
         match place.and_then(|place| self.clients.get(place)) {
@@ -204,6 +225,7 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         }
         let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
             cx.counters.count(Counter::DtlsSessionsFull);
+            self.refusal.note((), Refusal::SessionsFull);
             return Err(None);
         };
         (client.peer, client.used, client.memory) = (peer, used, Memory::NEW);
@@ -288,6 +310,12 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
     /// Whether there is a new session, told once.
     pub(crate) fn poll_connected(&mut self) -> bool {
         take(&mut self.connected)
+    }
+
+    /// Why something was refused: the first since this was asked last.
+    pub(crate) fn poll_refusal(&mut self) -> Option<Refusal> {
+        let of_clients = || self.clients.iter_mut().find_map(|client| client.refusal.take());
+        self.refusal.take().or_else(of_clients).map(|(_, refusal)| refusal)
     }
 
     /// When to call [`Sessions::handle_timeout`].

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
-use sixlock_dtls::Certificates;
+use sixlock_dtls::{Certificates, Refusal};
 use sixlock_node::{
     Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
     KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong,
@@ -136,6 +136,10 @@ impl Application<Accelerated> for AnyApplication {
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         each!(self, application => application.key_log())
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        each!(self, application => application.poll_refusal())
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {

@@ -7,7 +7,7 @@ use sixlock_base::{Counters, Cx, Eui64};
 use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
-use sixlock_dtls::{Answer, perform};
+use sixlock_dtls::{Answer, Refusal, perform};
 use sixlock_endpoint::{AuthenticationMethod, Config, Endpoint, Event, OnHeap, RequestId, Transport};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
@@ -54,6 +54,8 @@ pub(crate) struct Cloud {
     flows: Vec<Option<FlowId>>,
     /// What is kept of the requests of each node that were accepted.
     receipts: Vec<Receipts>,
+    /// Why DTLS has refused something, and of which node that was.
+    refusals: Vec<(u32, Refusal)>,
 }
 
 impl Cloud {
@@ -103,6 +105,7 @@ impl Cloud {
             credential,
             flows: vec![None; devices.len() + 1],
             receipts: devices.iter().map(|_| Receipts::default()).collect(),
+            refusals: Vec::new(),
             devices,
         }
     }
@@ -129,6 +132,11 @@ impl Cloud {
     /// Lets a witness see each use of a key and nonce from now on.
     pub(crate) fn show(&mut self, witness: Witness) {
         self.crypto.show(witness);
+    }
+
+    /// Why DTLS has refused something since this was last called, and of which node that was.
+    pub(crate) fn take_refusals(&mut self) -> Vec<(u32, Refusal)> {
+        core::mem::take(&mut self.refusals)
     }
 
     /// What it has counted.
@@ -181,7 +189,9 @@ impl Cloud {
 
     /// Does what handshakes wait for.
     fn work(&mut self, now: Time) {
-        let Self { endpoint, crypto, entropy, nv, counters, devices, identities, keys, points, .. } = self;
+        let Self {
+            endpoint, crypto, entropy, nv, counters, devices, identities, keys, points, refusals, ..
+        } = self;
         let mut cx = Cx { now: now.instant(), crypto, entropy, nv, counters };
         loop {
             let (session, work) = match endpoint.poll_event() {
@@ -199,6 +209,15 @@ impl Cloud {
                     let Some(keys) = keys else { continue };
                     let answer = perform(cx.crypto, cx.entropy, keys.secret, &keys.trusted, task);
                     (session, Work::GoOn(answer))
+                }
+                Some(Event::Refused { from, refusal }) => {
+                    refusals.extend(Eui64::of_address(*from.ip()).node_id().map(|node| (node, refusal)));
+                    continue;
+                }
+                Some(Event::Failed { from, failure, .. }) => {
+                    let node = Eui64::of_address(*from.ip()).node_id();
+                    refusals.extend(node.zip(failure.refusal()));
+                    continue;
                 }
                 Some(_) => continue,
                 None => return,

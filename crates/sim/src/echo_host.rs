@@ -3,7 +3,7 @@
 use sixlock_base::{Counters, Cx};
 use sixlock_dtls::{
     Certificates, Certified, ClientSession, Completion, Config, Event, Features, Handshake, KeyLogEntry,
-    RECORD_FRONT, Suite, Suites, Work, perform,
+    RECORD_FRONT, Refusal, Suite, Suites, Work, perform,
 };
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
@@ -49,6 +49,8 @@ type Session =
 struct Client {
     device: Device,
     session: Session,
+    /// Why its session has ended.
+    refusal: Option<Refusal>,
 }
 
 /// What has become of a handshake.
@@ -67,7 +69,7 @@ impl EchoHost {
         flows: Vec<FlowId>,
         known: Option<(Vec<Device>, Option<&'static KeyRing>)>,
     ) -> Self {
-        let client = |device| Client { device, session: ClientSession::new(None) };
+        let client = |device| Client { device, session: ClientSession::new(None), refusal: None };
         let clients = known.map(|(devices, keys)| {
             Box::new(Clients {
                 nodes: devices.into_iter().map(client).collect(),
@@ -129,6 +131,16 @@ impl EchoHost {
     /// What it has counted, if it has sessions.
     pub(crate) fn counters(&self) -> Option<&Counters> {
         self.clients.as_ref().map(|clients| &clients.counters)
+    }
+
+    /// Why DTLS has refused something since this was last called, and of which node that was.
+    pub(crate) fn take_refusals(&mut self) -> Vec<(u32, Refusal)> {
+        let nodes = self.clients.iter_mut().flat_map(|clients| &mut clients.nodes).zip(1..);
+        let refusals = nodes.flat_map(|(client, node)| {
+            let refusals = [client.session.poll_refusal(), client.refusal.take()];
+            refusals.into_iter().flatten().map(move |refusal| (node, refusal))
+        });
+        refusals.collect()
     }
 
     /// Its sessions, if it has any.
@@ -220,7 +232,10 @@ impl Clients {
                         );
                     }
                     Event::Connected => return Some((node, Ended::Connected)),
-                    Event::Failed(_) => return Some((node, Ended::Failed)),
+                    Event::Failed(failure) => {
+                        client.refusal = failure.refusal();
+                        return Some((node, Ended::Failed));
+                    }
                     Event::Closed => {}
                 }
             }

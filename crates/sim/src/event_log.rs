@@ -128,6 +128,16 @@ events! {
         /// [`OutboundError`](sixlock_node::ipsec::OutboundError).
         reason: &'static str
     },
+    /// DTLS refuses something that has come.
+    DtlsRefused = "dtls-refused" {
+        /// Why: the name of a [`Refusal`](sixlock_dtls::Refusal).
+        reason: &'static str
+    },
+    /// DTLS at the far end refuses something that has come from the node, whose event it is.
+    CloudRefused = "cloud-refused" {
+        /// Why: as of [`Logged::DtlsRefused`].
+        reason: &'static str
+    },
     /// The far end gives up something that the border router, whose event it is, has handed to it.
     CloudDrop = "cloud-drop" {
         /// Why: as of [`Logged::Drop`].
@@ -178,6 +188,7 @@ mod tests {
     fn the_documentation_has_every_reason_of_a_refusal_and_no_other() {
         let text = include_str!("../../../docs/events.md");
         let table = text.split("## Reasons of `refused`").nth(1).unwrap_or_default();
+        let table = table.split("\n## ").next().unwrap_or_default();
         let of_table = |row: &'static str| {
             let (direction, rest) = row.strip_prefix("| ")?.split_once(" | `")?;
             Some((direction, rest.split('`').next()?))
@@ -186,5 +197,15 @@ mod tests {
         let outbound = OutboundError::ALL.iter().map(|error| ("out", error.name()));
         let inbound = InboundError::ALL.iter().map(|error| ("in", error.name()));
         assert_eq!(documented, outbound.chain(inbound).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_documentation_has_every_reason_of_dtls_and_no_other() {
+        let text = include_str!("../../../docs/events.md");
+        let table = text.split("## Reasons of `dtls-refused`").nth(1).unwrap_or_default();
+        let documented: Vec<_> =
+            table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
+        let told: Vec<_> = sixlock_dtls::Refusal::ALL.iter().map(|refusal| refusal.name()).collect();
+        assert_eq!(documented, told);
     }
 }

@@ -1,6 +1,7 @@
 //! Who is at the far end: the cloud, or a host that sends echoes.
 
 use sixlock_base::Counters;
+use sixlock_dtls::Refusal;
 
 use crate::cloud::Cloud;
 use crate::drops::Drops;
@@ -19,6 +20,15 @@ impl RemoteHost {
             Self::Cloud(cloud) => Some(cloud.counters()),
             Self::Echo(host) => host.counters(),
             Self::Outside => None,
+        }
+    }
+
+    /// Why DTLS there has refused something since this was last called, and of which node that was.
+    pub(crate) fn take_refusals(&mut self) -> Vec<(u32, Refusal)> {
+        match self {
+            Self::Cloud(cloud) => cloud.take_refusals(),
+            Self::Echo(host) => host.take_refusals(),
+            Self::Outside => Vec::new(),
         }
     }
 

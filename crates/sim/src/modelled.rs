@@ -175,6 +175,11 @@ impl Modelled {
         self.node.security().take_refusals()
     }
 
+    /// Why DTLS has refused something.
+    pub(crate) fn poll_refusal(&mut self) -> Option<sixlock_dtls::Refusal> {
+        self.node.poll_refusal()
+    }
+
     /// What IPsec has protected in the last task, before it did.
     pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
         core::mem::take(&mut self.cleartexts)

@@ -273,6 +273,9 @@ impl Simulation {
         for refusal in station.take_refusals() {
             self.recorder.event(self.now, id, refusal.into());
         }
+        if let Some(refusal) = station.poll_dtls_refusal() {
+            self.recorder.event(self.now, id, Logged::DtlsRefused { reason: refusal.name() });
+        }
         let transmits = station.settle(self.now, &mut self.events);
         if let Some(news) = station.poll_news() {
             self.handle_news(id, news);

@@ -1,6 +1,7 @@
 //! The node as images size it, each platform's in its own way.
 
 use sixlock_base::{Counter, Cx, Eui64};
+use sixlock_dtls::Refusal;
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
@@ -37,6 +38,7 @@ trait Sizes {
     fn add_route(&mut self, destination: Eui64, next_hop: Eui64);
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
+    fn poll_refusal(&mut self) -> Option<Refusal>;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
 }
@@ -57,6 +59,10 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
 
     fn compression(&mut self) -> &mut NodeCompression {
         self.interface().compression()
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        Node::poll_refusal(self)
     }
 
     fn waiting(&mut self) -> Vec<(u8, usize)> {
@@ -112,6 +118,11 @@ impl SizedNode {
     /// How it compresses headers.
     pub(crate) fn compression(&mut self) -> &mut NodeCompression {
         self.node.compression()
+    }
+
+    /// Why DTLS has refused something.
+    pub(crate) fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.node.poll_refusal()
     }
 
     /// Turns its IPsec on, as node `id`.

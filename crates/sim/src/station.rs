@@ -247,6 +247,18 @@ impl Station {
         }
     }
 
+    /// Why DTLS has refused something: the first since this was last called. Firmware does not tell.
+    pub(crate) fn poll_dtls_refusal(&mut self) -> Option<sixlock_dtls::Refusal> {
+        match &mut self.machine {
+            Machine::Node(node) => node.poll_refusal(),
+            Machine::Gateway(_) => None,
+            Machine::Board(board) => match board.processor() {
+                Processor::Modelled(modelled) => modelled.poll_refusal(),
+                Processor::Emulated(_) => None,
+            },
+        }
+    }
+
     /// Turns IPsec on, with these peerings: of all nodes for the border router, its own for a node.
     ///
     /// # Errors

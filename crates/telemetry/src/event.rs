@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use sixlock_dtls::Failure;
+use sixlock_dtls::{Failure, Refusal};
 
 use crate::log::{Line, LogLevel};
 use crate::record::{Done, Refused, Scheme};
@@ -74,6 +74,13 @@ pub enum Event<'a> {
         identity: &'a [u8],
         /// The reason.
         failure: Failure,
+    },
+    /// DTLS has refused what is in a datagram, and no session ended by it.
+    Dropped {
+        /// The sender's address.
+        from: SocketAddr,
+        /// The reason.
+        refusal: Refusal,
     },
     /// A datagram of a session came to another shard than the one that has the session.
     HandedOver {
@@ -158,6 +165,7 @@ impl Event<'_> {
             Self::Fault { .. } | Self::Expiring { .. } => LogLevel::Error,
             Self::Answered { .. }
             | Self::HandedOver { .. }
+            | Self::Dropped { .. }
             | Self::Committed { .. }
             | Self::Polled { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
@@ -198,7 +206,21 @@ impl Event<'_> {
             Self::Connected { from, identity } => session("connected", from, identity),
             Self::Closed { from, identity } => session("closed", from, identity),
             Self::Failed { from, identity, failure } => {
-                session("failed", from, identity).field("why", format_args!("{failure:?}"))
+                let line = session("failed", from, identity);
+                match failure {
+                    Failure::Negotiation(refusal) => {
+                        line.field("why", "Negotiation").field("reason", refusal.name())
+                    }
+                    Failure::Authentication(refusal) => {
+                        line.field("why", "Authentication").field("reason", refusal.name())
+                    }
+                    Failure::TimedOut | Failure::Refused(_) | Failure::Alert(_) => {
+                        line.field("why", format_args!("{failure:?}"))
+                    }
+                }
+            }
+            Self::Dropped { from, refusal } => {
+                line("dropped").field("from", from).field("reason", refusal.name())
             }
             Self::HandedOver { passed } => line("handed_over").field("passed", passed),
             Self::Committed { posts, points, took } => line("committed")

@@ -105,6 +105,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
+    use sixlock_dtls::{Failure, Refusal};
     use sixlock_testing::Recording;
 
     use super::*;
@@ -143,5 +144,32 @@ mod tests {
         ] {
             assert!(metrics.lines().any(|known| known == line), "{line} is not in {metrics}");
         }
+    }
+
+    #[test]
+    fn the_log_says_why_dtls_refuses() {
+        let lines = Recording::default();
+        let (log, thread) = Log::open(LogLevel::Debug, lines.clone(), || 0).unwrap();
+        let events = Events::new(log.clone());
+        let from: SocketAddr = "127.0.0.1:7".parse().unwrap();
+        events.tell(Event::Dropped { from, refusal: Refusal::Epoch });
+        for failure in [
+            Failure::Authentication(Refusal::WrongKey),
+            Failure::Negotiation(Refusal::NoCommonGroup),
+            Failure::TimedOut,
+        ] {
+            events.tell(Event::Failed { from, identity: b"node-1", failure });
+        }
+        log.close();
+        thread.join().unwrap();
+        let text = String::from_utf8(lines.bytes()).unwrap();
+        let told: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+        let expected = [
+            "debug dropped from=127.0.0.1:7 reason=epoch",
+            "info failed from=127.0.0.1:7 identity=node-1 why=Authentication reason=wrong-key",
+            "info failed from=127.0.0.1:7 identity=node-1 why=Negotiation reason=no-common-group",
+            "info failed from=127.0.0.1:7 identity=node-1 why=TimedOut",
+        ];
+        assert_eq!(told, expected);
     }
 }

@@ -231,6 +231,7 @@ impl Metrics {
             | Event::SessionsSaved { .. }
             | Event::Stopping
             | Event::Expiring { .. }
+            | Event::Dropped { .. }
             | Event::Closed { .. } => {}
             Event::Answered { scheme, status } => self.answered.count(scheme, status),
             Event::Refused(refused) => {

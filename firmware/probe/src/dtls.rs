@@ -39,14 +39,16 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
         (0, server) => {
             let mut reply = [0; 64];
             match listen(cx, secrets, &io::bytes::<16>(), &datagram, &mut reply) {
-                Listen::Reply(length) => io::write(reply.get(..length).unwrap_or_default()),
+                Listen::Reply(length) | Listen::Refuse(length, _) => {
+                    io::write(reply.get(..length).unwrap_or_default())
+                }
                 Listen::Accept(hello) => {
                     let handshake = Handshake::new();
                     let connection_id = ConnectionId::new(&io::bytes::<3>());
                     let config = Config { resumable: true, connection_id, ..Config::MESH };
                     *server = Some(Session::server(cx, &hello, config, handshake));
                 }
-                Listen::Drop => {}
+                Listen::Drop(_) => {}
             }
             secrets.rotate(cx.entropy);
         }

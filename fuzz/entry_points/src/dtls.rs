@@ -256,12 +256,12 @@ impl Pair {
         if is_client_hello(datagram) {
             let mut out = [0; 256];
             match listen(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
-                Listen::Reply(length) => {
+                Listen::Reply(length) | Listen::Refuse(length, _) => {
                     assert!(length <= datagram.len() + 64, "an answer without state amplifies little");
                     self.reply = Some(out[..length].to_vec());
                     return;
                 }
-                Listen::Drop => return,
+                Listen::Drop(_) => return,
                 Listen::Accept(hello) if self.server.is_none() => {
                     let handshake = Some(Box::new(Handshake::new()));
                     let server = ServerSession::server(&mut self.there.cx(), &hello, self.config, handshake);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use sixlock_dtls::{AlertDescription, Config, ConnectionId, Failure, Suite};
+use sixlock_dtls::{AlertDescription, Config, ConnectionId, Failure, Refusal, Suite};
 use sixlock_interop::{Authentication, CertifiedClient, CertifiedServer, Nat, Peer, Seen, Settings};
 
 use crate::cases::{self, By, PATIENCE, Pair, config, credential};
@@ -11,8 +11,12 @@ fn start(settings: &Settings<'_>) -> Peer {
     Peer::new(sixlock_interop::californium(env!("CARGO_TARGET_TMPDIR"), "Peer", settings))
 }
 
-/// What our side finds who proves no key that it knows.
-const STRANGER: Failure = Failure::Authentication;
+/// What our side finds who proves no key that it knows, in each of the modes.
+const STRANGERS: [Failure; 3] = [
+    Failure::Authentication(Refusal::WrongKey),
+    Failure::Authentication(Refusal::CertificateInvalid),
+    Failure::Authentication(Refusal::UnknownAuthority),
+];
 
 /// One of each mode.
 const MODES: [(By, Suite); 3] = [
@@ -38,7 +42,7 @@ fn our_server_speaks_with_californium() {
 #[test]
 fn our_client_and_californium_refuse_each_other() {
     // The server waits for a Finished under its own key.
-    for (mode, failure) in MODES.into_iter().zip([Failure::TimedOut, STRANGER, STRANGER]) {
+    for (mode, failure) in MODES.into_iter().zip([Failure::TimedOut, STRANGERS[1], STRANGERS[2]]) {
         cases::our_client_fails(start, mode, failure, "");
     }
 }
@@ -46,7 +50,7 @@ fn our_client_and_californium_refuse_each_other() {
 #[test]
 fn our_server_and_californium_refuse_each_other() {
     let refused = Failure::Refused(AlertDescription::BAD_CERTIFICATE);
-    for (mode, failure) in MODES.into_iter().zip([STRANGER, refused, refused]) {
+    for (mode, failure) in MODES.into_iter().zip([STRANGERS[0], refused, refused]) {
         cases::our_server_fails(start, mode, failure, "alert: ");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::thread;
 
-use sixlock_dtls::{AlertDescription, Config, Failure, Suite};
+use sixlock_dtls::{AlertDescription, Config, Failure, Refusal, Suite};
 use sixlock_interop::{Library, Nat, Peer, Seen, Settings};
 
 use crate::cases::{self, By, PATIENCE, Pair, config};
@@ -54,12 +54,17 @@ fn our_client_and_mbed_tls_refuse_each_other() {
     // The server takes no Finished under another key; our client takes no certificate of another authority.
     let refused = Failure::Refused(AlertDescription(20));
     cases::our_client_fails(start, SUITES[0], refused, INVALID_MAC);
-    cases::our_client_fails(start, SUITES[3], Failure::Authentication, FATAL_ALERT);
+    cases::our_client_fails(
+        start,
+        SUITES[3],
+        Failure::Authentication(Refusal::CertificateInvalid),
+        FATAL_ALERT,
+    );
 }
 
 #[test]
 fn our_server_and_mbed_tls_refuse_each_other() {
-    cases::our_server_fails(start, SUITES[0], Failure::Authentication, FATAL_ALERT);
+    cases::our_server_fails(start, SUITES[0], Failure::Authentication(Refusal::WrongKey), FATAL_ALERT);
     let refused = Failure::Refused(AlertDescription::UNKNOWN_CA);
     cases::our_server_fails(start, SUITES[3], refused, CERTIFICATE_VERIFY_FAILED);
 }

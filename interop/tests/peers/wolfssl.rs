@@ -1,7 +1,7 @@
 //! wolfSSL 5.5.4, as Debian builds it: of the suites with pre-shared keys it has ECDHE_PSK with AES-GCM alone (its own are not
 //! ephemeral only with `WOLFSSL_STATIC_PSK`), no connection ids (`WOLFSSL_DTLS_CID`), and knows no raw public keys.
 
-use sixlock_dtls::{AlertDescription, Failure, Suite};
+use sixlock_dtls::{AlertDescription, Failure, Refusal, Suite};
 use sixlock_interop::{Library, Peer, Settings};
 
 use crate::cases::{self, By};
@@ -44,7 +44,12 @@ fn our_server_speaks_with_wolfssl() {
 
 #[test]
 fn our_client_and_wolfssl_refuse_each_other() {
-    cases::our_client_fails(start, SUITES[0], Failure::Authentication, FATAL_ALERT);
+    cases::our_client_fails(
+        start,
+        SUITES[0],
+        Failure::Authentication(Refusal::CertificateInvalid),
+        FATAL_ALERT,
+    );
     // The server waits for a Finished under its own key.
     cases::our_client_fails(start, SUITES[3], Failure::TimedOut, "");
 }
@@ -53,5 +58,5 @@ fn our_client_and_wolfssl_refuse_each_other() {
 fn our_server_and_wolfssl_refuse_each_other() {
     let refused = Failure::Refused(AlertDescription::UNKNOWN_CA);
     cases::our_server_fails(start, SUITES[0], refused, NO_SIGNER);
-    cases::our_server_fails(start, SUITES[3], Failure::Authentication, FATAL_ALERT);
+    cases::our_server_fails(start, SUITES[3], Failure::Authentication(Refusal::WrongKey), FATAL_ALERT);
 }

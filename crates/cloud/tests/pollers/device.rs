@@ -298,7 +298,7 @@ fn serve(
                 Event::Closed { .. } => Seen::Closed,
                 Event::Failed { .. } => Seen::Failed,
                 // It notifies nobody.
-                Event::Notified { .. } => continue,
+                Event::Notified { .. } | Event::Refused { .. } => continue,
             };
             seen.lock().unwrap().push(told);
         }

@@ -120,17 +120,17 @@ impl Reassembly {
         matches!(self.content, Content::Message { message_seq, .. } if message_seq == number)
     }
 
-    /// Keeps a record until there are keys, unless one is kept already.
-    pub(crate) fn hold(&mut self, header: &RecordHeader, body: &[u8]) {
+    /// Keeps a record until there are keys, unless one is kept already; false if it is too long.
+    pub(crate) fn hold(&mut self, header: &RecordHeader, body: &[u8]) -> bool {
         if matches!(self.content, Content::Record { .. }) {
-            return;
+            return true;
         }
         let (front, rest) = self.bytes.split_at_mut(RECORD_HEADER);
-        if let Some(room) = rest.get_mut(..body.len()) {
-            front.copy_from_slice(&header.to_bytes());
-            room.copy_from_slice(body);
-            self.content = Content::Record { length: (RECORD_HEADER + body.len()) as u16 };
-        }
+        let Some(room) = rest.get_mut(..body.len()) else { return false };
+        front.copy_from_slice(&header.to_bytes());
+        room.copy_from_slice(body);
+        self.content = Content::Record { length: (RECORD_HEADER + body.len()) as u16 };
+        true
     }
 
     /// Lends the record that was kept.

@@ -3,6 +3,8 @@
 use sixlock_crypto::{AuthenticationFailed, Crypto};
 use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Version};
 
+use crate::Refusal;
+
 /// The epoch of records before there are keys.
 pub(crate) const PLAIN: u16 = 0;
 
@@ -45,15 +47,16 @@ pub trait RecordCodec<C: Crypto> {
 pub(crate) fn split<'d>(
     datagram: &'d mut [u8],
     id: &[u8],
-) -> Option<(RecordHeader, &'d mut [u8], &'d mut [u8])> {
-    let (header, carried) = RecordHeader::parse_with_id(datagram, id.len()).ok()?;
+) -> Result<(RecordHeader, &'d mut [u8], &'d mut [u8]), Refusal> {
+    let (header, carried) =
+        RecordHeader::parse_with_id(datagram, id.len()).map_err(|_| Refusal::RecordHeader)?;
     let carries = header.content_type == ContentType::ConnectionId;
     if !header.version.is_dtls() || carries && (id.is_empty() || carried != id) {
-        return None;
+        return Err(if header.version.is_dtls() { Refusal::ConnectionId } else { Refusal::RecordVersion });
     }
-    let front = RECORD_HEADER + carried.len();
-    let (body, rest) = datagram.get_mut(front..)?.split_at_mut_checked(header.length.into())?;
-    Some((header, body, rest))
+    let behind = datagram.get_mut(RECORD_HEADER + carried.len()..).ok_or(Refusal::RecordLength)?;
+    let (body, rest) = behind.split_at_mut_checked(header.length.into()).ok_or(Refusal::RecordLength)?;
+    Ok((header, body, rest))
 }
 
 /// Writes a record without protection and returns its length; none if it does not fit.

@@ -12,7 +12,7 @@ use super::record::RecordCodec;
 use super::round_trip::RoundTrips;
 use super::transcript::Transcript;
 use crate::event::{Completion, Work};
-use crate::{Config, ConnectionId, Error, Failure};
+use crate::{Config, ConnectionId, Error, Failure, KeptRefusal, Refusal};
 
 /// What a version's handshakes keep and send.
 pub trait Version {
@@ -199,6 +199,8 @@ pub(crate) struct HandshakeState<C: Crypto, V: Version> {
     pub(crate) rewinds: u8,
     /// What unauthenticated messages say the trouble is: only told when the handshake times out.
     pub(crate) clue: Slot<Failure>,
+    /// Why the peer's proof fails, if it does, unless it has another key.
+    pub(crate) doubt: KeptRefusal,
 }
 
 impl<C: Crypto, V: Version> HandshakeState<C, V> {
@@ -212,6 +214,7 @@ impl<C: Crypto, V: Version> HandshakeState<C, V> {
         bad_records: 0,
         rewinds: 0,
         clue: Slot::Empty,
+        doubt: KeptRefusal::NONE,
     };
 
     /// Makes all of it what it was at first, but for what each handshake is given before it begins.
@@ -222,6 +225,7 @@ impl<C: Crypto, V: Version> HandshakeState<C, V> {
         self.outgoing = Outgoing::NONE;
         (self.next_receive, self.bad_records, self.rewinds) = (0, 0, 0);
         self.clue = Slot::Empty;
+        self.doubt = KeptRefusal::NONE;
     }
 
     /// Whether something that was taken may have been forged: no answer came in time, or one
@@ -258,7 +262,7 @@ pub enum PassedOver {
 pub enum Outcome<M: 'static> {
     /// The message is not acceptable and changed nothing. Anyone may have sent it, so the
     /// reason is kept as a clue only.
-    Refused(Option<Failure>),
+    Refused(Refusal),
     /// It was taken; the next message is awaited.
     Accepted,
     /// It was taken and a flight answers it, whose first message has this number, as
@@ -288,7 +292,7 @@ pub enum Completed<M: 'static> {
     /// The peer was authentic already, and this is the last flight.
     Complete(&'static Flight<M>),
     /// The handshake cannot go on as the peer offers.
-    Refused,
+    Refused(Refusal),
     /// The handshake fails as when the peer does not prove who it is.
     Unproved,
     /// Something that was taken is refused: the message with this number is awaited again.

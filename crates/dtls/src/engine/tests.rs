@@ -23,7 +23,7 @@ use super::role::{
     Version,
 };
 use crate::session::Session;
-use crate::{Completion, Config, ConnectionId, Error, Event, Work};
+use crate::{Completion, Config, ConnectionId, Error, Event, Refusal, Work};
 
 /// The epoch of proofs.
 const PROOFS: u16 = 2;
@@ -301,7 +301,9 @@ impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
     fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C>, message: &Incoming<'_>) -> Outcome<Message> {
         match *self {
             Self::AwaitHello if message.kind == Message::Hello.number() => {
-                let Some(random) = message.body.first_chunk() else { return Outcome::Refused(None) };
+                let Some(random) = message.body.first_chunk() else {
+                    return Outcome::Refused(Refusal::UnexpectedMessage);
+                };
                 x.state.parameters.random = *random;
                 Self::hash(x, message.body);
                 *self = Self::AwaitWork;
@@ -320,12 +322,12 @@ impl<const CLIENT: bool> HandshakeRole for Peer<CLIENT> {
                 }
                 Outcome::Complete(if CLIENT { Some(&LAST) } else { None })
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
     fn receive_again<C: Crypto>(&mut self, _: &mut Context<'_, C>, _: &Incoming<'_>) -> Outcome<Message> {
-        Outcome::Refused(None)
+        Outcome::Refused(Refusal::UnexpectedMessage)
     }
 
     fn retransmit<C: Crypto>(&mut self, _: &mut Context<'_, C>) -> Outcome<Message> {

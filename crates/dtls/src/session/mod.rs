@@ -15,7 +15,7 @@ use crate::engine::record::{PLAIN, RecordCodec};
 use crate::engine::role::{EpochsOf, HandshakeContext, HandshakeRole, Outcome, Parameters};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::MAX_CONTENT;
-use crate::{ConnectionId, Event, Failure};
+use crate::{ConnectionId, Event, Failure, KeptRefusal, Refusal};
 
 /// How often a handshake starts over from a checkpoint because messages contradict each other.
 const MAX_REWINDS: u8 = 4;
@@ -48,6 +48,7 @@ pub struct Session<C: Crypto, R: HandshakeRole, H> {
     /// An alert to be sent, and in which epoch.
     pub(crate) alert: Option<(Alert, u16)>,
     pub(crate) pending: Pending,
+    pub(crate) refusal: KeptRefusal,
     pub(crate) random_prefix: [u8; RANDOM_PREFIX],
     pub(crate) round_trip: R::RoundTrip,
 }
@@ -84,6 +85,7 @@ impl<C: Crypto, R: HandshakeRole, H> Session<C, R, H> {
             receive_limit: 0,
             alert: None,
             pending: Pending { work: false, connected: false, end: Slot::Empty },
+            refusal: KeptRefusal::NONE,
             random_prefix: [0; RANDOM_PREFIX],
             round_trip: R::RoundTrip::UNKNOWN,
         }
@@ -120,6 +122,12 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             End::Closed => Event::Closed,
             End::Failed(failure) => Event::Failed(failure),
         })
+    }
+
+    /// Why something that came was refused: the first since this was asked last. What ends the session stands in
+    /// [`Event::Failed`] only. Small processors keep no reasons.
+    pub fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.refusal.take().map(|(_, refusal)| refusal)
     }
 
     /// Whether data can be sent and received.
@@ -237,8 +245,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(handshake) = self.handshake.get() else { return };
         let (description, epoch) = handshake.state.parameters.alert(R::ALERT_EPOCH);
+        let refusal = handshake.state.doubt.get().unwrap_or(Refusal::WrongKey);
         self.alert = Some((Alert::fatal(description), epoch));
-        self.fail(cx, Failure::Authentication);
+        self.fail(cx, Failure::Authentication(refusal));
     }
 
     /// Ends a handshake that cannot go on, and tells the peer why.

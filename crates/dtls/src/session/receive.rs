@@ -3,17 +3,18 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, RecordHeader};
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
-use crate::Failure;
 use crate::engine::epochs::{Epoch, Epochs};
 use crate::engine::flight::Flight;
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::Incoming;
+use crate::engine::reassembly::MAX_FRAGMENTED_MESSAGE;
 use crate::engine::record::{self, PLAIN, RecordCodec};
 use crate::engine::role::{
     HandshakeContext, HandshakeRole, HandshakeState, MessageOf, Outcome, OutcomeOf, Parameters, PassedOver,
     Target, Version,
 };
 use crate::engine::round_trip::RoundTrips;
+use crate::{Failure, Refusal};
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
@@ -24,9 +25,12 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     pub fn handle<'d, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &'d mut [u8]) -> Received<'d> {
         let mut rest = datagram;
         while !rest.is_empty() {
-            let Some((header, body, remaining)) = record::split(rest, self.own_id()) else {
-                cx.counters.count(Counter::DtlsMalformed);
-                break;
+            let (header, body, remaining) = match record::split(rest, self.own_id()) {
+                Ok(record) => record,
+                Err(refusal) => {
+                    self.refusal.count(cx, Counter::DtlsMalformed, refusal);
+                    break;
+                }
             };
             rest = remaining;
             if let Some((data, newest)) = self.handle_record(cx, header, body) {
@@ -43,6 +47,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         body: &'d mut [u8],
     ) -> Option<(&'d mut [u8], bool)> {
         if self.phase == Phase::Over {
+            self.refusal.note((), Refusal::NoSession);
             return None;
         }
         match header.epoch {
@@ -56,7 +61,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     fn handle_plain<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, header: &RecordHeader, body: &[u8]) {
         let Some(handshake) = self.handshake.get_mut().filter(|_| self.phase == Phase::Handshake) else {
             // What is left of the handshake, or forged.
-            cx.counters.count(Counter::DtlsBadRecord);
+            self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::Unprotected);
             return;
         };
         match (header.content_type, Alert::parse(body)) {
@@ -64,10 +69,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             // The epoch of the records that follow says the same and is authentic.
             (ContentType::ChangeCipherSpec, _) => {}
             (ContentType::Alert, Ok(Alert { level: AlertLevel::Fatal, description })) => {
-                cx.counters.count(Counter::DtlsBadRecord);
+                self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedAlert);
                 handshake.state.clue = Slot::Full(Failure::Refused(description));
             }
-            _ => cx.counters.count(Counter::DtlsBadRecord),
+            (ContentType::Alert, _) => {
+                self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedAlert)
+            }
+            _ => self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedContent),
         }
     }
 
@@ -80,7 +88,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let carries_id = header.content_type == ContentType::ConnectionId;
         // https://www.rfc-editor.org/rfc/rfc9146#section-3
         if carries_id == self.own_id().is_empty() {
-            cx.counters.count(Counter::DtlsBadRecord);
+            self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::ConnectionIdUse);
             return None;
         }
         // It may be, where that is hidden.
@@ -88,30 +96,32 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let longest = self.limits().1;
         let own_id = if R::CONNECTION_IDS { self.own_id.bytes() } else { &[] };
         let Some(Epoch { codec, replay, .. }) = self.epochs.get_mut(header.epoch) else {
-            cx.counters.count(Counter::DtlsBadRecord);
+            self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::Epoch);
             return None;
         };
         let Slot::Full(codec) = codec else {
             match self.handshake.get_mut() {
                 Some(handshake) if is_handshake && self.role.holds_early_records() => {
-                    handshake.reassembly.hold(header, body);
+                    if !handshake.reassembly.hold(header, body) {
+                        self.refusal.note((), Refusal::EarlyRecord);
+                    }
                 }
-                _ => cx.counters.count(Counter::DtlsBadRecord),
+                _ => self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::NoKeys),
             }
             return None;
         };
         if !replay.is_fresh(header.sequence_number) {
-            cx.counters.count(Counter::DtlsReplayed);
+            self.refusal.count(cx, Counter::DtlsReplayed, Refusal::Replayed);
             return None;
         }
         let Ok((content_type, content)) = codec.open(cx.crypto, header, own_id, body) else {
-            cx.counters.count(Counter::DtlsBadRecord);
+            self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::BadRecord);
             self.count_bad_record(cx, is_handshake);
             return None;
         };
         // https://www.rfc-editor.org/rfc/rfc8449#section-4
         if content.len() > longest.into() {
-            cx.counters.count(Counter::DtlsBadRecord);
+            self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::RecordLimit);
             return None;
         }
         let newest = replay.accept(header.sequence_number);
@@ -136,7 +146,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 None
             }
             ContentType::ApplicationData | ContentType::ChangeCipherSpec | ContentType::ConnectionId => {
-                cx.counters.count(Counter::DtlsBadRecord);
+                self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::ContentType);
                 None
             }
         }
@@ -158,9 +168,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// Takes the handshake messages or fragments of a record.
     fn handle_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, epoch: u16, mut content: &[u8]) {
         while !content.is_empty() {
-            let Ok((header, fragment, rest)) = HandshakeHeader::parse(content) else {
-                cx.counters.count(Counter::DtlsMalformed);
-                return;
+            let (header, fragment, rest) = match HandshakeHeader::parse(content) {
+                Ok(message) => message,
+                Err(error) => {
+                    let refusal = Refusal::of_handshake_header(error);
+                    self.refusal.count(cx, Counter::DtlsMalformed, refusal);
+                    return;
+                }
             };
             content = rest;
             self.handle_fragment(cx, epoch, &header, fragment);
@@ -193,17 +207,20 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             return;
         }
-        let fits = match self.role.target(&mut parts.state.parameters, epoch, header, ahead) {
-            Target::Nowhere => return cx.counters.count(Counter::DtlsBadRecord),
+        let (fits, is_too_long) = match self.role.target(&mut parts.state.parameters, epoch, header, ahead) {
+            Target::Nowhere => return self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::MessageEpoch),
             Target::Short => match message.filter(|_| ahead == 0) {
                 Some(message) => {
                     self.step(cx, Some(message));
                     return;
                 }
-                None => parts.reassembly.add(epoch, header, fragment, ahead == 0),
+                None => (
+                    parts.reassembly.add(epoch, header, fragment, ahead == 0),
+                    header.length > MAX_FRAGMENTED_MESSAGE as u32,
+                ),
             },
             // Of those that are yet to come none takes the place of the one that is awaited.
-            Target::Buffer(buffer) => buffer.add(header, fragment, ahead == 0),
+            Target::Buffer(buffer) => (buffer.add(header, fragment, ahead == 0), !buffer.fits(header)),
             Target::PassOver => {
                 let passed = self.role.pass_over(
                     &mut HandshakeContext { crypto: cx.crypto, state: &mut parts.state },
@@ -213,11 +230,12 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 if passed == PassedOver::Complete {
                     parts.state.next_receive = parts.state.next_receive.wrapping_add(1);
                 }
-                passed != PassedOver::Refused
+                (passed != PassedOver::Refused, false)
             }
         };
         if !fits {
-            cx.counters.count(Counter::DtlsReassemblyFull);
+            let refusal = if is_too_long { Refusal::MessageLength } else { Refusal::Reassembly };
+            self.refusal.count(cx, Counter::DtlsReassemblyFull, refusal);
         }
     }
 
@@ -270,11 +288,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
         let HandshakeState { config, outgoing, clue, next_receive: next, .. } = &mut handshake.state;
-        if let Outcome::Refused(reason) = outcome {
-            cx.counters.count(Counter::DtlsMalformed);
-            if let Some(reason) = reason {
-                *clue = Slot::Full(reason);
-            }
+        if let Outcome::Refused(refusal) = outcome {
+            self.refusal.count(cx, Counter::DtlsMalformed, refusal);
+            *clue = Slot::Full(Failure::Negotiation(refusal));
             return false;
         }
         *next = next_receive;
@@ -296,9 +312,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             Outcome::Resumed if R::RESUMPTION => self.protect(cx.crypto),
             Outcome::Complete(flight) => self.connected(cx, flight),
             Outcome::Unproved => {
-                self.refuse(cx, AlertDescription::DECRYPT_ERROR, Failure::Authentication);
+                let failure = Failure::Authentication(Refusal::Finished);
+                self.refuse(cx, AlertDescription::DECRYPT_ERROR, failure);
             }
-            Outcome::Rewound(message_seq) if R::PROOF_REWINDS => self.go_back(cx, message_seq),
+            Outcome::Rewound(message_seq) if R::PROOF_REWINDS => {
+                handshake.state.doubt.replace((), Refusal::Finished);
+                self.go_back(cx, message_seq);
+            }
             Outcome::Accepted | Outcome::Resumed | Outcome::Refused(_) | Outcome::Rewound(_) => {}
         }
         true
@@ -338,6 +358,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     pub(super) fn go_back<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message_seq: u16) {
         let Some(parts) = self.handshake.get_mut() else { return };
         parts.rewind(message_seq);
+        if let Some(refusal) = parts.state.doubt.get() {
+            self.refusal.note((), refusal);
+        }
         parts.state.bad_records = parts.state.bad_records.saturating_add(1);
         if parts.state.bad_records >= parts.state.config.bad_records {
             self.fail_authentication(cx);
@@ -355,6 +378,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                     handshake.state.outgoing.again();
                 }
                 _ if R::Version::is_renegotiation(header.kind) && self.alert.is_none() => {
+                    self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Renegotiation);
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
                     self.alert = Some((Alert { level, description }, self.epochs.sending()));
                 }
@@ -377,7 +401,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             Ok(Alert { level: AlertLevel::Fatal, description }) => self.fail(cx, Failure::Alert(description)),
             Ok(_) => {}
-            Err(_) => cx.counters.count(Counter::DtlsMalformed),
+            Err(_) => self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Alert),
         }
     }
 }

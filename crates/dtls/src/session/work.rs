@@ -31,8 +31,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             Completed::NeedWork => self.pending.work = true,
             Completed::Send(flight, message_seq) => self.send(flight, message_seq),
             Completed::Complete(flight) if R::WORK_COMPLETES => self.connected(cx, Some(flight)),
-            Completed::Refused if R::RESUMPTION => {
-                self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation)
+            Completed::Refused(refusal) if R::RESUMPTION => {
+                self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation(refusal))
             }
             Completed::Unproved if R::WORK_REWINDS => self.fail_authentication(cx),
             Completed::Rewound(message_seq) if R::WORK_REWINDS => self.go_back(cx, message_seq),

@@ -18,7 +18,7 @@ use crate::engine::message::{Incoming, OutgoingMessage};
 use crate::engine::message_buffer::MessageBuffer;
 use crate::engine::role::{HandshakeContext, HandshakeRole, HandshakeState, PassedOver, Side};
 use crate::engine::transcript::Transcript;
-use crate::{Error, FeatureSet, OptionalPart, Profile};
+use crate::{Error, FeatureSet, OptionalPart, Profile, Refusal};
 
 /// Bytes of a message of ours that are emitted and hashed at a time.
 const PIECE: usize = 64;
@@ -155,19 +155,22 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
         add(&mut self.state.transcript, self.crypto, message);
     }
 
-    /// Takes the peer's certificates, which are complete in their buffer: `message` is all but their body. False if they are not
-    /// of the kind that was agreed on.
-    pub(crate) fn take_certificates(&mut self, message: &Incoming<'_>) -> bool {
+    /// Takes the peer's certificates, which are complete in their buffer: `message` is all but their body. Refuses them if they are
+    /// not of the kind that was agreed on.
+    pub(crate) fn take_certificates(&mut self, message: &Incoming<'_>) -> Result<(), Refusal> {
         let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let HandshakeParameters { keys, certificates, .. } = parameters;
-        let (Some(keys), Some(buffer)) = (keys.get(), certificates.get_mut()) else { return false };
+        let (Some(keys), Some(buffer)) = (keys.get(), certificates.get_mut()) else {
+            return Err(Refusal::UnexpectedMessage);
+        };
         let message = Incoming { body: buffer.body(), ..*message };
-        let is_valid = Certificate::parse(message.body, keys.peer_type).is_ok_and(|chain| !chain.is_empty());
-        if is_valid {
+        let chain = Certificate::parse(message.body, keys.peer_type);
+        if chain.is_ok_and(|chain| !chain.is_empty()) {
             add(transcript, crypto, &message);
             buffer.keep();
+            return Ok(());
         }
-        is_valid
+        Err(if chain.is_ok() { Refusal::NoCertificate } else { Refusal::Certificate })
     }
 
     /// Adds a message of ours.

@@ -8,10 +8,10 @@ use sixlock_dtls_msg::{
     Version, Window,
 };
 
-use crate::Suites;
 use crate::engine::message::Incoming;
 use crate::engine::record::{PLAIN, emit_plain};
 use crate::limit::Limits;
+use crate::{Refusal, Suites};
 
 /// Length of a cookie, in bytes.
 pub const COOKIE: usize = 16;
@@ -62,10 +62,12 @@ pub struct VerifiedClientHello<'d> {
 pub enum Listen<'d> {
     /// The first so many bytes of the output go back to the sender; nothing is kept.
     Reply(usize),
+    /// The same, and the hello is refused.
+    Refuse(usize, Refusal),
     /// A session may be made.
     Accept(VerifiedClientHello<'d>),
-    /// Nothing: it is no acceptable hello, and was counted.
-    Drop,
+    /// Nothing: it is no hello that can be answered, and was counted.
+    Drop(Refusal),
 }
 
 /// Whether a datagram begins with a ClientHello outside any protection: the beginning of a
@@ -88,50 +90,63 @@ pub fn listen<'d, C: Crypto, E, N>(
     datagram: &'d [u8],
     out: &mut [u8],
 ) -> Listen<'d> {
-    let Some((record_sequence, message, hello)) = read(datagram) else {
-        cx.counters.count(Counter::DtlsMalformed);
-        return Listen::Drop;
+    let (record_sequence, message, hello) = match read(datagram) {
+        Ok(read) => read,
+        Err(refusal) => {
+            cx.counters.count(Counter::DtlsMalformed);
+            return Listen::Drop(refusal);
+        }
     };
-    if !hello.version.is_dtls() {
-        cx.counters.count(Counter::DtlsMalformed);
-        return Listen::Drop;
-    }
     let current = cookie(cx.crypto, &secrets.current, peer, &hello);
     // What a flood of first hellos takes is this one: they show nothing that could be an earlier one.
     let verified = hello.cookie.len() == COOKIE
         && (constant_time_eq(hello.cookie, &current)
             || constant_time_eq(hello.cookie, &cookie(cx.crypto, &secrets.previous, peer, &hello)));
-    let reply = if !verified {
+    let (reply, refused) = if !verified {
         let mut content = [0; HANDSHAKE_HEADER + VERIFY_REQUEST];
         let (header, body) = content.split_at_mut(HANDSHAKE_HEADER);
         let kind = HandshakeType::HELLO_VERIFY_REQUEST;
         header.copy_from_slice(&HandshakeHeader::whole(kind, 0, VERIFY_REQUEST as u16).to_bytes());
         HelloVerifyRequest { version: Version::DTLS_1_0, cookie: &current }.emit(&mut Window::new(0, body));
         cx.counters.count(Counter::DtlsCookiesSent);
-        emit_plain(Version::DTLS_1_0, ContentType::Handshake, record_sequence, &content, out)
-    } else if let Some(description) = refusal(&hello) {
+        let reply = emit_plain(Version::DTLS_1_0, ContentType::Handshake, record_sequence, &content, out);
+        (reply, None)
+    } else if let Some((description, refusal)) = refusal(&hello) {
         cx.counters.count(Counter::DtlsHandshakesFailed);
         let alert = Alert::fatal(description).to_bytes();
-        emit_plain(Version::DTLS_1_2, ContentType::Alert, record_sequence, &alert, out)
+        let reply = emit_plain(Version::DTLS_1_2, ContentType::Alert, record_sequence, &alert, out);
+        (reply, Some(refusal))
     } else {
         return Listen::Accept(VerifiedClientHello { hello, message, record_sequence });
     };
-    reply.map_or(Listen::Drop, Listen::Reply)
+    match (reply, refused) {
+        (Some(length), None) => Listen::Reply(length),
+        (Some(length), Some(refusal)) => Listen::Refuse(length, refusal),
+        (None, _) => Listen::Drop(Refusal::AnswerLength),
+    }
 }
 
 /// The ClientHello at the front of a datagram.
-fn read(datagram: &[u8]) -> Option<(SequenceNumber, Incoming<'_>, ClientHello<'_>)> {
+fn read(datagram: &[u8]) -> Result<(SequenceNumber, Incoming<'_>, ClientHello<'_>), Refusal> {
     if !is_client_hello(datagram) {
-        return None;
+        return Err(Refusal::NoClientHello);
     }
-    let record = RecordHeader::parse(datagram).ok().filter(|record| record.version.is_dtls())?;
-    let content = datagram.get(RECORD_HEADER..)?.get(..record.length.into())?;
-    let (header, body, _) = HandshakeHeader::parse(content).ok()?;
+    let record = RecordHeader::parse(datagram).map_err(|_| Refusal::RecordHeader)?;
+    if !record.version.is_dtls() {
+        return Err(Refusal::RecordVersion);
+    }
+    let behind = datagram.get(RECORD_HEADER..).unwrap_or_default();
+    let content = behind.get(..record.length.into()).ok_or(Refusal::RecordLength)?;
+    let (header, body, _) = HandshakeHeader::parse(content).map_err(Refusal::of_handshake_header)?;
     if !header.is_whole() {
-        return None;
+        return Err(Refusal::ClientHelloFragmented);
     }
     let message = Incoming { kind: header.kind, message_seq: header.message_seq, body };
-    Some((record.sequence_number, message, ClientHello::parse(body).ok()?))
+    let hello = ClientHello::parse(body).map_err(|_| Refusal::ClientHello)?;
+    if !hello.version.is_dtls() {
+        return Err(Refusal::ClientHelloVersion);
+    }
+    Ok((record.sequence_number, message, hello))
 }
 
 /// The cookie binds the sender's address and what it must not change in its second hello.
@@ -156,8 +171,8 @@ fn cookie<C: Crypto>(crypto: &mut C, secret: &[u8], peer: &[u8], hello: &ClientH
     cookie
 }
 
-/// Why a hello cannot lead to a session, if so.
-fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
+/// Why a hello that shows its cookie leads to no session, if so, and what its client is told.
+fn refusal(hello: &ClientHello<'_>) -> Option<(AlertDescription, Refusal)> {
     // A first handshake renegotiates nothing: https://www.rfc-editor.org/rfc/rfc5746#section-3.6
     let renegotiates = hello
         .extensions
@@ -179,16 +194,33 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.1
     let full =
         hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some_and(|data| !data.is_empty());
-    if !hello.version.is_at_least_1_2() {
-        Some(AlertDescription::PROTOCOL_VERSION)
-    } else if full || twice || Limits::server(None, hello.extensions).is_err() {
-        Some(AlertDescription::ILLEGAL_PARAMETER)
-    } else if renegotiates
-        || !Suites::ALL.are_offered(hello.cipher_suites)
-        || !hello.compression_methods.contains(&NULL_COMPRESSION)
-    {
-        Some(AlertDescription::HANDSHAKE_FAILURE)
+    let (description, refusal) = if !hello.version.is_at_least_1_2() {
+        (AlertDescription::PROTOCOL_VERSION, Refusal::ProtocolVersion)
+    } else if full {
+        (AlertDescription::ILLEGAL_PARAMETER, Refusal::ExtendedMasterSecret)
+    } else if twice {
+        (AlertDescription::ILLEGAL_PARAMETER, Refusal::ExtensionRepeated)
+    } else if Limits::server(None, hello.extensions).is_err() {
+        (AlertDescription::ILLEGAL_PARAMETER, Refusal::ClientRecordLimit)
+    } else if renegotiates {
+        (AlertDescription::HANDSHAKE_FAILURE, Refusal::RenegotiationInfo)
+    } else if !Suites::ALL.are_offered(hello.cipher_suites) {
+        (AlertDescription::HANDSHAKE_FAILURE, Refusal::NoCommonCipherSuite)
+    } else if !hello.compression_methods.contains(&NULL_COMPRESSION) {
+        (AlertDescription::HANDSHAKE_FAILURE, Refusal::Compression)
     } else {
-        None
+        return None;
+    };
+    Some((description, refusal))
+}
+
+impl Refusal {
+    /// Why a ClientHello leads to no session with any server of ours, if so.
+    pub fn of_client_hello(hello: &ClientHello<'_>) -> Option<Self> {
+        if hello.version.is_dtls() {
+            refusal(hello).map(|(_, refusal)| refusal)
+        } else {
+            Some(Self::ClientHelloVersion)
+        }
     }
 }

@@ -7,7 +7,7 @@ use sixlock_dtls_msg::{
     NamedGroup, Numbers, SignatureAlgorithm, UNCOMPRESSED, bytes_from_extension,
 };
 
-use crate::{Credentials, OptionalPart, Suite, Task};
+use crate::{Credentials, OptionalPart, Refusal, Suite, Task};
 
 /// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
 pub const MAX_CERTIFICATES: usize = 1024;
@@ -292,4 +292,18 @@ pub(crate) enum KeyOperation {
     Chain,
     Verify,
     Agree,
+}
+
+/// Why an operation ended with this alert.
+pub(crate) const fn refusal(operation: KeyOperation, alert: AlertDescription) -> Refusal {
+    match (operation, alert) {
+        (KeyOperation::Generate | KeyOperation::Sign, _) => Refusal::OwnKey,
+        (KeyOperation::Verify, _) => Refusal::Signature,
+        (KeyOperation::Agree, _) => Refusal::Point,
+        (KeyOperation::Chain, AlertDescription::CERTIFICATE_EXPIRED) => Refusal::CertificateExpired,
+        (KeyOperation::Chain, AlertDescription::UNKNOWN_CA) => Refusal::UnknownAuthority,
+        (KeyOperation::Chain, AlertDescription::UNSUPPORTED_CERTIFICATE) => Refusal::CertificateUnsupported,
+        (KeyOperation::Chain, AlertDescription::BAD_CERTIFICATE) => Refusal::CertificateInvalid,
+        (KeyOperation::Chain, _) => Refusal::CertificateUse,
+    }
 }

@@ -3,14 +3,14 @@ use core::marker::PhantomData;
 use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls_msg::{
-    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeHeader,
-    HandshakeType, Signed, Window,
+    ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeHeader, HandshakeType,
+    Signed, Window,
 };
 
 use super::context::known_signature;
 use super::message::Message;
 use super::parameters::{HandshakeParameters, MAX_IDENTITY};
-use super::public_keys::KeyOperation;
+use super::public_keys::{KeyOperation, refusal};
 use super::record::{PROTECTED, Protection};
 use super::role::Role;
 use super::version::Version12;
@@ -23,8 +23,8 @@ use crate::engine::role::{
 };
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
-    Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState, TicketOffer,
-    Work,
+    Answer, Completion, Error, FeatureSet, Full, KeptRefusal, OptionalPart, Profile, Refusal, SessionState,
+    TicketOffer, Work,
 };
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
@@ -150,7 +150,7 @@ impl<P: Profile> Server<P> {
     ) -> Done {
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
         if !x.state.parameters.extended_master_secret {
-            return Completed::Refused;
+            return Completed::Refused(Refusal::ResumptionUnbound);
         }
         let (mut by_ticket, mut renews) = (false, false);
         if let Some(tickets) = x.state.parameters.tickets.get_mut() {
@@ -204,8 +204,8 @@ impl<P: Profile> Server<P> {
     fn receive_certified<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
             (State::AwaitCertificate, HandshakeType::CERTIFICATE) => {
-                if !x.take_certificates(message) {
-                    return Outcome::Refused(Some(Failure::Refused(AlertDescription::BAD_CERTIFICATE)));
+                if let Err(refusal) = x.take_certificates(message) {
+                    return Outcome::Refused(refusal);
                 }
                 (self.state, self.exchange_seq) = (State::AwaitKeyExchange, message.message_seq);
                 Outcome::Accepted
@@ -216,14 +216,14 @@ impl<P: Profile> Server<P> {
                     Signed::parse(message.body).ok().and_then(|signed| known_signature(&signed)),
                     x.state.parameters.keys.get_mut(),
                 ) else {
-                    return Outcome::Refused(None);
+                    return Outcome::Refused(Refusal::CertificateVerify);
                 };
                 keys.peer_signature = signature;
                 x.add(message);
                 self.state = State::AwaitTask(KeyOperation::Chain);
                 Outcome::NeedWork
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
@@ -232,7 +232,7 @@ impl<P: Profile> Server<P> {
         let (Ok(exchange), Some(keys)) =
             (EphemeralKeyExchange::parse(message.body), x.state.parameters.keys.get_mut())
         else {
-            return Outcome::Refused(None);
+            return Outcome::Refused(Refusal::ClientKeyExchange);
         };
         keys.peer_point = *exchange.point;
         let asked = keys.asked;
@@ -280,6 +280,11 @@ impl<P: Profile> Server<P> {
         let derived = x.derive::<P>(psk.unwrap_or(&random));
         wipe(&mut random);
         derived?;
+        // The same time, too, whichever it is.
+        x.state.doubt = KeptRefusal::NONE;
+        if psk.is_none() {
+            x.state.doubt.replace((), Refusal::UnknownIdentity);
+        }
         self.state = State::AwaitFinished;
         Ok(Completed::Accepted)
     }
@@ -302,18 +307,18 @@ impl<P: Profile> Server<P> {
                 let (identity, next) = match x.state.parameters.keys.get_mut() {
                     Some(keys) if agrees => {
                         let Ok(exchange) = EphemeralPskClient::parse(message.body) else {
-                            return Outcome::Refused(None);
+                            return Outcome::Refused(Refusal::ClientKeyExchange);
                         };
                         keys.peer_point = *exchange.point;
                         (exchange.identity, State::AwaitTask(KeyOperation::Agree))
                     }
                     _ => match ClientKeyExchange::parse(message.body) {
                         Ok(exchange) => (exchange.identity, State::AwaitKey),
-                        Err(_) => return Outcome::Refused(None),
+                        Err(_) => return Outcome::Refused(Refusal::ClientKeyExchange),
                     },
                 };
                 if identity.len() > MAX_IDENTITY {
-                    return Outcome::Refused(None);
+                    return Outcome::Refused(Refusal::IdentityLength);
                 }
                 x.state.parameters.cookie_or_identity.set_identity(identity);
                 x.add(message);
@@ -340,7 +345,7 @@ impl<P: Profile> Server<P> {
                 x.state.parameters.verify_data = x.verify_data(Side::Server);
                 Outcome::Complete(Some(&flights::FINISHED))
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
@@ -354,6 +359,7 @@ impl<P: Profile> Server<P> {
         };
         if let Answer::Refused(description) = answer {
             keys.refusal = Some(*description);
+            x.state.doubt.replace((), refusal(operation, *description));
             // What we cannot do ourselves is not mended by another flight.
             let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
             return Ok(if is_own { Completed::Unproved } else { Completed::Rewound(self.go_back(x)) });
@@ -526,7 +532,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
                 self.state = State::AwaitKeyExchange;
                 Outcome::Rewound(self.exchange_seq)
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 

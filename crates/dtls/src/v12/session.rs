@@ -24,8 +24,8 @@ use crate::limit::Limits;
 use crate::session::{Phase, Session};
 use crate::session_state::{MASTER_SECRET, SessionId};
 use crate::{
-    Config, ConnectionId, Credentials, Failure, FeatureSet, Features, Full, OptionalPart, Profile,
-    SessionState, TicketOffer,
+    Config, ConnectionId, Credentials, Failure, FeatureSet, Features, Full, OptionalPart, Profile, Refusal,
+    SessionState, Suite, TicketOffer,
 };
 
 /// A client's session, which can do what `P` says.
@@ -288,12 +288,19 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
         }
         parameters.suites = config.suites;
         let ways = parameters.keys.get_mut().map(|keys| keys.choose(hello)).unwrap_or_default();
+        let is_offered = |suite: Suite| hello.cipher_suites.contains(suite.number());
         let suite = parameters.first_suite::<P>(|suite| {
-            hello.cipher_suites.contains(suite.number())
+            is_offered(suite)
                 && (ways.certified || !suite.has_public_keys())
                 && (ways.agreed || !suite.has_ephemeral_keys())
         });
         parameters.suite = suite.unwrap_or(parameters.suite);
+        let refusal = match suite {
+            None if Refusal::ARE_TOLD_APART && parameters.first_suite::<P>(is_offered).is_some() => {
+                if ways.agreed { Refusal::NoCommonCertificate } else { Refusal::NoCommonGroup }
+            }
+            _ => Refusal::NoCommonCipherSuite,
+        };
         // Our numbers go on where the answer without state left off: with those of the hello.
         let message_seq = message.message_seq;
         let next_receive = message_seq.wrapping_add(1);
@@ -314,7 +321,8 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
         self.own_id = own_id;
         self.pending.work = matches!(outcome, Completed::NeedWork);
         if suite.is_none() {
-            self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
+            let failure = Failure::Negotiation(refusal);
+            self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, failure);
         }
     }
 

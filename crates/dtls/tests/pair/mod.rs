@@ -12,8 +12,8 @@ use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Completion, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen,
-    MAX_RECORD_OVERHEAD, Profile, RECORD_FRONT, ServerSession, SessionState, Task, TicketOffer, Work,
-    is_client_hello, listen,
+    MAX_RECORD_OVERHEAD, Profile, RECORD_FRONT, Refusal, ServerSession, SessionState, Task, TicketOffer,
+    Work, is_client_hello, listen,
 };
 use sixlock_testing::Rig;
 
@@ -86,6 +86,8 @@ pub(crate) struct Ends<C: Profile, S: Profile> {
     /// What was sent, by whom and when.
     pub(crate) sent: Vec<(u32, Side, Vec<u8>)>,
     pub(crate) seen: Vec<(Side, Seen)>,
+    /// What was refused without ending a session.
+    pub(crate) refusals: Vec<(Side, Refusal)>,
     /// What either side logs when it connects.
     pub(crate) key_log: Vec<([u8; 32], [u8; 48])>,
     pub(crate) data: Vec<(Side, Vec<u8>)>,
@@ -157,6 +159,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             fate: Box::new(|_, _, datagram| vec![(DELAY, datagram)]),
             sent: Vec::new(),
             seen: Vec::new(),
+            refusals: Vec::new(),
             key_log: Vec::new(),
             data: Vec::new(),
             network: Vec::new(),
@@ -233,7 +236,12 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                     self.transmit(Side::Server, out[..length].to_vec());
                     return;
                 }
-                Listen::Drop => return,
+                Listen::Refuse(length, refusal) => {
+                    self.refusals.push((Side::Server, refusal));
+                    self.transmit(Side::Server, out[..length].to_vec());
+                    return;
+                }
+                Listen::Drop(refusal) => return self.refusals.push((Side::Server, refusal)),
                 Listen::Accept(hello) => {
                     if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
                         let handshake = room::<S>(self.parties.as_ref().map(|[_, server]| server));
@@ -259,12 +267,20 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 self.data.push((to, data.to_vec()));
             }
             rest = received.rest;
+            self.note_refusals();
         }
+    }
+
+    fn note_refusals(&mut self) {
+        self.refusals.extend(self.client.poll_refusal().map(|refusal| (Side::Client, refusal)));
+        let of_server = self.server.as_mut().and_then(|server| server.poll_refusal());
+        self.refusals.extend(of_server.map(|refusal| (Side::Server, refusal)));
     }
 
     /// Polls both sides until they have nothing to say.
     pub(crate) fn drain(&mut self) {
         loop {
+            self.note_refusals();
             while let Some(event) = self.client.poll_event() {
                 match event {
                     Event::Work(Work::Task(task)) => {

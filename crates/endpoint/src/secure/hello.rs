@@ -2,7 +2,7 @@
 
 use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Listen, ServerSession, listen};
+use sixlock_dtls::{Listen, Refusal, ServerSession, listen};
 
 use super::{Client, Parted, Path, Peer, PendingEvents, Secure};
 use crate::id::{SessionId, Stage};
@@ -30,7 +30,15 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 self.reply.set(from, len);
                 return None;
             }
-            Listen::Drop => return None,
+            Listen::Refuse(len, refusal) => {
+                self.refusal.note(from, refusal);
+                self.reply.set(from, len);
+                return None;
+            }
+            Listen::Drop(refusal) => {
+                self.refusal.note(from, refusal);
+                return None;
+            }
         };
         let stages = [Stage::Handshake, Stage::Connected];
         let [handshake, connected] = stages.map(|stage| self.sessions.find(&(from, stage)));
@@ -45,6 +53,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         // https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8
         if let Some(slot) = handshake {
             cx.counters.count(Counter::DtlsHandshakesFailed);
+            self.refusal.note(from, Refusal::Superseded);
             self.part(slot);
         }
         let mut prefix = 0;
@@ -54,6 +63,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         }
         if !self.prefixes.admits(cx.now, prefix, self.handshakes) || !self.make_room(cx, config) {
             cx.counters.count(Counter::DtlsSessionsFull);
+            self.refusal.note(from, Refusal::SessionsFull);
             return None;
         }
         let room = S::handshake(config.credentials);

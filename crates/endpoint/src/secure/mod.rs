@@ -9,7 +9,9 @@ mod resume;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Completion, CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
+use sixlock_dtls::{
+    Completion, CookieSecrets, Error, Failure, KeptRefusal, OptionalPart, Refusal, Work, is_client_hello,
+};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::id::{AuthenticationMethod, SessionId, Stage};
@@ -72,6 +74,8 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) neighbours: S::Neighbours,
     pub(crate) session_cache: SessionCache<C, A, S>,
     pub(crate) tickets: S::Tickets,
+    /// Why something was refused, and whose it was.
+    refusal: KeptRefusal<A>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
 }
@@ -91,6 +95,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             neighbours: S::Neighbours::default(),
             session_cache: SessionCache::new(cx, config),
             tickets: S::Tickets::EMPTY,
+            refusal: KeptRefusal::NONE,
             parted: None,
         }
     }
@@ -149,6 +154,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     fn owner<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, from: A, datagram: &[u8]) -> Owner {
         let Ok(header) = RecordHeader::parse(datagram) else {
             cx.counters.count(Counter::DtlsMalformed);
+            self.refusal.note(from, Refusal::RecordHeader);
             return Owner::Nobody;
         };
         if header.content_type == ContentType::ConnectionId {
@@ -164,6 +170,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             });
             if owner.is_none() {
                 cx.counters.count(Counter::DtlsNoSession);
+                self.refusal.note(from, Refusal::NoSession);
             }
             return owner.map_or(Owner::Nobody, |named| Owner::Here(named.slot));
         }
@@ -178,6 +185,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let owner = find(first).or_else(|| find(second)).map(Owner::Here);
         owner.or_else(|| self.neighbour(from).map(Owner::There)).unwrap_or_else(|| {
             cx.counters.count(Counter::DtlsNoSession);
+            self.refusal.note(from, Refusal::NoSession);
             Owner::Nobody
         })
     }
@@ -205,6 +213,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
 
     /// Takes note of what a call has done to a session.
     fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
+        if let Some(peer) = self.sessions.get_mut(slot)
+            && let Some(refusal) = peer.session.poll_refusal()
+        {
+            self.refusal.note(peer.address, refusal);
+        }
         while let Some(peer) = self.sessions.get_mut(slot) {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
@@ -305,6 +318,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     }
 
     pub(crate) fn poll_event(&mut self, config: &Config) -> Option<Event<'_, A>> {
+        if let Some((from, refusal)) = self.refusal.take() {
+            return Some(Event::Refused { from, refusal });
+        }
         self.parted.take_if(|parted| parted.told);
         if let Some(parted) = &mut self.parted {
             parted.told = true;

@@ -10,7 +10,7 @@ use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Completion, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SESSION_ID,
+    ClientSession, Completion, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Refusal, SESSION_ID,
     SessionState,
 };
 use sixlock_endpoint::{
@@ -93,6 +93,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     /// How long an answer takes.
     pub(crate) processing: u32,
     pub(crate) told: Vec<Told>,
+    /// Why DTLS has refused something, and of whom.
+    pub(crate) refusals: Vec<(SocketAddrV6, Refusal)>,
     /// Each request the application was lent: whose, and its payload.
     pub(crate) done: Vec<(Option<Vec<u8>>, Vec<u8>)>,
     /// What became of the answers.
@@ -141,6 +143,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             failing: BTreeSet::new(),
             processing: 10,
             told: Vec::new(),
+            refusals: Vec::new(),
             done: Vec::new(),
             late: 0,
             key_log: Vec::new(),
@@ -319,6 +322,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 }
                 Event::Closed { identity, .. } => self.told.push(Told::Closed(identity.to_vec())),
                 Event::Notified { .. } => {}
+                Event::Refused { from, refusal } => self.refusals.push((from, refusal)),
                 Event::Failed { identity, failure, .. } => {
                     self.told.push(Told::Failed(identity.to_vec(), failure))
                 }

@@ -1,7 +1,7 @@
 use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
 use sixlock_crypto::p256::P256;
-use sixlock_dtls::{Certificates, KeyLogEntry};
+use sixlock_dtls::{Certificates, KeyLogEntry, Refusal};
 
 use super::{Channel, ChannelEvent, DtlsPsk, DtlsPublicKey, Plain};
 use crate::config::{Access, Resource, TooLong};
@@ -64,6 +64,10 @@ impl<C: Crypto + P256> Channel<C> for AnyChannel<C> {
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         either!(self, channel => Channel::<C>::key_log(channel))
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        either!(self, channel => Channel::<C>::poll_refusal(channel))
     }
 
     fn is_open(&self) -> bool {

@@ -3,8 +3,8 @@ use core::mem::take;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Answer, ClientSession, Config, Credentials, Event, Features, Handshake, KeyFeature, KeyLogEntry,
-    RECORD_FRONT, Resuming, SessionState, Task,
+    Answer, ClientSession, Config, Credentials, Event, Features, Handshake, KeptRefusal, KeyFeature,
+    KeyLogEntry, RECORD_FRONT, Refusal, Resuming, SessionState, Task,
 };
 
 use super::{Channel, ChannelEvent};
@@ -64,6 +64,7 @@ pub struct Dtls<C: Crypto, P: Authenticator<C>> {
     event: Slot<ChannelEvent>,
     /// There is a session that was not told of yet.
     renewed: bool,
+    refusal: KeptRefusal,
 }
 
 impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
@@ -77,6 +78,7 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
         pause: None,
         event: Slot::Empty,
         renewed: false,
+        refusal: KeptRefusal::NONE,
     };
 
     fn start(&mut self, access: &P::Access<'_>) -> Result<(), TooLong> {
@@ -93,6 +95,10 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         self.session.key_log()
+    }
+
+    fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.refusal.take().map(|(_, refusal)| refusal)
     }
 
     fn is_open(&self) -> bool {
@@ -177,6 +183,9 @@ impl<C: Crypto, P: Authenticator<C>> Dtls<C, P> {
     /// Does what the session asks for and notes what became of it.
     fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let session = &mut self.session;
+        if let Some(refusal) = session.poll_refusal() {
+            self.refusal.note((), refusal);
+        }
         while let Some(event) = session.poll_event() {
             match event {
                 Event::Work(_) => self.proof.work(cx, session),
@@ -189,7 +198,10 @@ impl<C: Crypto, P: Authenticator<C>> Dtls<C, P> {
                 Event::Closed => {
                     self.event = Slot::Full(ChannelEvent::Lost);
                 }
-                Event::Failed(_) => {
+                Event::Failed(failure) => {
+                    if let Some(refusal) = failure.refusal() {
+                        self.refusal.note((), refusal);
+                    }
                     // It may be the reason, or the server says that it is void.
                     self.resumption = Slot::Empty;
                     self.event = Slot::Full(ChannelEvent::Lost);
@@ -304,14 +316,14 @@ mod tests {
                 let answered = match is_client_hello(datagram)
                     .then(|| listen(cx, secrets, b"", datagram, &mut answer))
                 {
-                    Some(Listen::Reply(length)) => Some(length),
+                    Some(Listen::Reply(length) | Listen::Refuse(length, _)) => Some(length),
                     Some(Listen::Accept(hello)) => {
                         let config = Config { resumable: true, suites: Suites::ALL, ..Config::MESH };
                         let handshake = Some(Box::new(Handshake::with(&keys.credentials)));
                         *cloud = Some(ServerSession::server(cx, &hello, config, handshake));
                         None
                     }
-                    Some(Listen::Drop) => panic!("the device says hello as it should"),
+                    Some(Listen::Drop(_)) => panic!("the device says hello as it should"),
                     None => {
                         cloud.as_mut().unwrap().handle(cx, datagram);
                         None

@@ -8,7 +8,7 @@ mod pre_shared;
 
 use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyLogEntry;
+use sixlock_dtls::{KeyLogEntry, Refusal};
 
 pub use any::AnyChannel;
 pub use dtls::{Authenticator, DeviceSession, Dtls};
@@ -50,6 +50,11 @@ pub trait Channel<C: Crypto>: Sized {
 
     /// What opens the session's records, for a key log, when it was told that it is [`Opened`](ChannelEvent::Opened).
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        None
+    }
+
+    /// Why DTLS has refused something: the first since this was asked last. Small processors keep no reasons.
+    fn poll_refusal(&mut self) -> Option<Refusal> {
         None
     }
 

@@ -37,8 +37,11 @@ impl Simulation {
         self.tell_far_drops();
     }
 
-    /// Tells what the far end has dropped since this was last called, where events are recorded.
+    /// Tells what the far end has refused and dropped since this was last called, where events are recorded.
     fn tell_far_drops(&mut self) {
+        for (node, refusal) in self.far.take_refusals() {
+            self.recorder.event(self.now, node, Logged::CloudRefused { reason: refusal.name() });
+        }
         if !self.recorder.tells_events() {
             return;
         }

@@ -1,14 +1,14 @@
 //! What a client makes of a server's hello.
 
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{ExtensionType, NULL_COMPRESSION, ServerHello, Version};
+use sixlock_dtls_msg::{ExtensionType, Extensions, NULL_COMPRESSION, ServerHello, Version};
 
 use super::super::public_keys::KeyParameters;
 use super::super::version::Version12;
 use crate::engine::message::Incoming;
 use crate::engine::role::HandshakeContext;
 use crate::session_state::SessionId;
-use crate::{ConnectionId, Failure, FeatureSet, OptionalPart, Profile, ServerName};
+use crate::{ConnectionId, OptionalPart, Profile, Refusal, ServerName, Suite};
 
 /// What a server does.
 pub(super) enum Hello {
@@ -23,37 +23,17 @@ pub(super) enum Hello {
 pub(super) fn take_hello<C: Crypto, P: Profile>(
     x: &mut HandshakeContext<'_, C, Version12<P::Features>>,
     message: &Incoming<'_>,
-) -> Result<Hello, Option<Failure>> {
-    let hello = ServerHello::parse(message.body).map_err(|_| None)?;
-    let offered = hello.version == Version::DTLS_1_2 && hello.compression_method == NULL_COMPRESSION;
+) -> Result<Hello, Refusal> {
+    let hello = ServerHello::parse(message.body).map_err(|_| Refusal::ServerHello)?;
     let suite = x.state.parameters.first_suite::<P>(|suite| suite.number() == hello.cipher_suite);
-    let suite = suite.ok_or(Some(Failure::Negotiation))?;
-    // Only what was offered may be taken up, and nothing is renegotiated:
-    // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
-    let extensions = hello.extensions.iter().all(|extension| {
-        hello.extensions.comes_once_at_most(extension.kind)
-            && match extension.kind {
-                ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
-                ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
-                ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => P::RECORD_LIMITS,
-                // https://www.rfc-editor.org/rfc/rfc9146#section-3
-                ExtensionType::CONNECTION_ID if P::CONNECTION_IDS => {
-                    x.state.parameters.own_id.is_some()
-                        && ConnectionId::from_extension(extension.data).is_some()
-                }
-                // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
-                ExtensionType::SESSION_TICKET if P::Features::TICKETS => {
-                    extension.data.is_empty()
-                        && x.state.parameters.tickets.get().is_some_and(|tickets| tickets.wanted)
-                }
-                ExtensionType::SERVER_NAME => {
-                    let asked =
-                        x.state.parameters.server_name.get().and_then(ServerName::extension).is_some();
-                    extension.data.is_empty() && asked
-                }
-                _ => KeyParameters::answers(suite, extension),
-            }
-    });
+    let suite = suite.ok_or(Refusal::ServerCipherSuite)?;
+    if hello.version != Version::DTLS_1_2 {
+        return Err(Refusal::ServerVersion);
+    }
+    if hello.compression_method != NULL_COMPRESSION {
+        return Err(Refusal::ServerCompression);
+    }
+    check_extensions::<C, P>(x, suite, hello.extensions)?;
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
     // The session's name back means that it is resumed, and an empty one is none:
     // https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.3
@@ -66,20 +46,22 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
         .filter(|session| is_named && session.session_id() == hello.session_id);
     // A session is resumed with its suite and, as it was bound to its whole handshake, in one that says so, too:
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
-    let contradicts = resumed.is_some_and(|session| session.suite != suite || !extended);
-    if !offered || !extensions || contradicts {
-        return Err(Some(Failure::Negotiation));
+    if resumed.is_some_and(|session| session.suite != suite) {
+        return Err(Refusal::ResumedCipherSuite);
+    }
+    if resumed.is_some() && !extended {
+        return Err(Refusal::ResumedMasterSecret);
     }
     let master_secret = resumed.map(|session| session.master_secret);
     if P::RECORD_LIMITS {
-        x.state.parameters.limits.answered(hello.extensions).map_err(|_| Some(Failure::Negotiation))?;
+        x.state.parameters.limits.answered(hello.extensions).map_err(|_| Refusal::ServerRecordLimit)?;
     }
     // What is said of the keys of an earlier session does not count: they are not shown again.
     if suite.has_public_keys()
         && master_secret.is_none()
         && !x.state.parameters.keys.get_mut().is_some_and(|keys| keys.answered(hello.extensions))
     {
-        return Err(Some(Failure::Negotiation));
+        return Err(Refusal::CertificateType);
     }
     let next = match master_secret {
         Some(master_secret) => {
@@ -104,4 +86,53 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
     x.state.parameters.extended_master_secret = extended;
     x.add(message);
     Ok(next)
+}
+
+/// Refuses extensions of a server with this suite that were not offered, and what is renegotiated
+/// ([RFC 5746 section 3.4](https://www.rfc-editor.org/rfc/rfc5746#section-3.4)).
+#[inline(always)]
+fn check_extensions<C: Crypto, P: Profile>(
+    x: &HandshakeContext<'_, C, Version12<P::Features>>,
+    suite: Suite,
+    extensions: Extensions<'_>,
+) -> Result<(), Refusal> {
+    let parameters = &x.state.parameters;
+    for extension in extensions.iter() {
+        if !extensions.comes_once_at_most(extension.kind) {
+            return Err(Refusal::ServerExtensionRepeated);
+        }
+        let is_empty = extension.data.is_empty();
+        let (fits, refusal) = match extension.kind {
+            ExtensionType::EXTENDED_MASTER_SECRET => (is_empty, Refusal::ServerExtensionContent),
+            ExtensionType::RENEGOTIATION_INFO => (extension.data == [0], Refusal::ServerRenegotiationInfo),
+            ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => {
+                (P::RECORD_LIMITS, Refusal::ServerExtension)
+            }
+            // https://www.rfc-editor.org/rfc/rfc9146#section-3
+            ExtensionType::CONNECTION_ID if P::CONNECTION_IDS && parameters.own_id.is_some() => {
+                (ConnectionId::from_extension(extension.data).is_some(), Refusal::ServerExtensionContent)
+            }
+            // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
+            ExtensionType::SESSION_TICKET
+                if parameters.tickets.get().is_some_and(|tickets| tickets.wanted) =>
+            {
+                (is_empty, Refusal::ServerExtensionContent)
+            }
+            ExtensionType::SERVER_NAME
+                if parameters.server_name.get().and_then(ServerName::extension).is_some() =>
+            {
+                (is_empty, Refusal::ServerExtensionContent)
+            }
+            kind => {
+                let may_come = kind == ExtensionType::EC_POINT_FORMATS && suite.has_ephemeral_keys();
+                let refusal =
+                    if may_come { Refusal::ServerExtensionContent } else { Refusal::ServerExtension };
+                (KeyParameters::answers(suite, extension), refusal)
+            }
+        };
+        if !fits {
+            return Err(refusal);
+        }
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ use self::hello::{Hello, take_hello};
 use super::context::known_signature;
 use super::message::Message;
 use super::parameters::{HandshakeParameters, MAX_IDENTITY, MAX_PSK};
-use super::public_keys::{KeyOperation, KeyParameters, is_among};
+use super::public_keys::{KeyOperation, KeyParameters, is_among, refusal};
 use super::record::{PROTECTED, Protection};
 use super::role::Role;
 use super::version::Version12;
@@ -26,7 +26,7 @@ use crate::engine::role::{
     Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target,
 };
 use crate::engine::transcript::Transcript;
-use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Work};
+use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Refusal, Work};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -111,13 +111,18 @@ impl<P: Profile> Client<P> {
     /// A second cookie may be forged, or the first may have been: it has its chance when the
     /// hello with the first stays without an answer.
     fn take_cookie<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
-        let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
+        let Ok(request) = HelloVerifyRequest::parse(message.body) else {
+            return Outcome::Refused(Refusal::HelloVerifyRequest);
+        };
         let is_wanted = self.cookies == 0
             || (x.state.is_doubtful()
                 && self.cookies < MAX_COOKIES
                 && request.cookie != x.state.parameters.cookie_or_identity.cookie());
-        if !request.version.is_dtls() || !is_wanted {
-            return Outcome::Refused(None);
+        if !request.version.is_dtls() {
+            return Outcome::Refused(Refusal::HelloVerifyRequest);
+        }
+        if !is_wanted {
+            return Outcome::Refused(Refusal::Cookie);
         }
         x.state.parameters.cookie_or_identity.set_cookie(request.cookie);
         // Neither the first hello nor its answer are part of what is proved.
@@ -139,17 +144,27 @@ impl<P: Profile> Client<P> {
     fn receive_certified<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
             (State::AwaitCertificate, HandshakeType::CERTIFICATE) => {
-                if public_keys::<C, P>(x).is_none() || !x.take_certificates(message) {
-                    return Outcome::Refused(None);
+                if public_keys::<C, P>(x).is_none() {
+                    return Outcome::Refused(Refusal::UnexpectedMessage);
+                }
+                if let Err(refusal) = x.take_certificates(message) {
+                    return Outcome::Refused(refusal);
                 }
                 x.remember(message);
                 self.state = State::AwaitKeyExchange;
                 Outcome::Accepted
             }
             (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
-                let Some((point, signature)) = ephemeral_key(message) else { return Outcome::Refused(None) };
+                let Some((point, signature)) = ephemeral_key(message) else {
+                    let is_signed = Refusal::ARE_TOLD_APART && SignedKeyExchange::parse(message.body).is_ok();
+                    let refusal =
+                        if is_signed { Refusal::ServerSignature } else { Refusal::ServerKeyExchange };
+                    return Outcome::Refused(refusal);
+                };
                 let digest = x.signed_digest(point);
-                let Some(keys) = x.state.parameters.keys.get_mut() else { return Outcome::Refused(None) };
+                let Some(keys) = x.state.parameters.keys.get_mut() else {
+                    return Outcome::Refused(Refusal::UnexpectedMessage);
+                };
                 (keys.peer_point, keys.peer_signature, keys.digest) = (*point, signature, digest);
                 x.add(message);
                 self.state = State::AwaitServerHelloDone;
@@ -166,10 +181,11 @@ impl<P: Profile> Client<P> {
                         x.add(message);
                         Outcome::Accepted
                     }
-                    _ => Outcome::Refused(None),
+                    (_, Err(_)) => Outcome::Refused(Refusal::CertificateRequest),
+                    _ => Outcome::Refused(Refusal::UnexpectedMessage),
                 }
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
@@ -179,7 +195,7 @@ impl<P: Profile> Client<P> {
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
             (State::AwaitServerHello, HandshakeType::SERVER_HELLO) => {
                 let hello = match take_hello::<C, P>(x, message) {
-                    Err(clue) => return Outcome::Refused(clue),
+                    Err(refusal) => return Outcome::Refused(refusal),
                     Ok(hello) => hello,
                 };
                 self.hello_seq = message.message_seq;
@@ -199,8 +215,11 @@ impl<P: Profile> Client<P> {
             // Without a profile that says otherwise, the hint means nothing:
             // https://www.rfc-editor.org/rfc/rfc4279#section-5.2
             (State::AwaitServerHelloDone, HandshakeType::SERVER_KEY_EXCHANGE)
-                if ephemeral_keys::<C, P>(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
+                if ephemeral_keys::<C, P>(x).is_none() =>
             {
+                if ServerKeyExchange::parse(message.body).is_err() {
+                    return Outcome::Refused(Refusal::ServerKeyExchange);
+                }
                 x.add(message);
                 Outcome::Accepted
             }
@@ -215,10 +234,13 @@ impl<P: Profile> Client<P> {
                         self.state = State::AwaitServerHelloDone;
                         Outcome::Accepted
                     }
-                    _ => Outcome::Refused(None),
+                    _ => Outcome::Refused(Refusal::ServerKeyExchange),
                 }
             }
-            (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) if message.body.is_empty() => {
+            (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) => {
+                if !message.body.is_empty() {
+                    return Outcome::Refused(Refusal::ServerHelloDone);
+                }
                 x.add(message);
                 self.state = match (public_keys::<C, P>(x).is_some(), ephemeral_keys::<C, P>(x).is_some()) {
                     (true, _) => State::AwaitTask(KeyOperation::Chain),
@@ -228,14 +250,14 @@ impl<P: Profile> Client<P> {
                 Outcome::NeedWork
             }
             _ if x.state.parameters.keys.get().is_some() => self.receive_certified(x, message),
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
     /// Takes the server's proof.
     fn receive_proof<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         if message.kind != HandshakeType::FINISHED {
-            return Outcome::Refused(None);
+            return Outcome::Refused(Refusal::UnexpectedMessage);
         }
         let before = if P::Features::TICKETS { x.add_ticket() } else { None };
         let expected = x.verify_data(Side::Server);
@@ -278,6 +300,7 @@ impl<P: Profile> Client<P> {
         };
         if let Answer::Refused(description) = answer {
             keys.refusal = Some(*description);
+            x.state.doubt.replace((), refusal(operation, *description));
             // What we cannot do ourselves is not mended by another flight.
             let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
             return Ok(if is_own { Completed::Unproved } else { Completed::Rewound(self.rewind(x)) });
@@ -466,7 +489,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     fn receive_again<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         if P::Features::TICKETS && x.state.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
-            return Outcome::Refused(None);
+            return Outcome::Refused(Refusal::UnexpectedMessage);
         }
         match (self.state, message.kind) {
             // A server that changed its secret, or the true cookie after a forged one.
@@ -503,7 +526,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
                 if let Some(keys) = ephemeral_keys::<C, P>(x) {
                     keys.contradicted |= contradicts;
                 }
-                Outcome::Refused(None)
+                Outcome::Refused(Refusal::UnexpectedMessage)
             }
             // No signature covers these.
             (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
@@ -511,7 +534,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
             {
                 Outcome::Rewound(self.rewind(x))
             }
-            _ => Outcome::Refused(None),
+            _ => Outcome::Refused(Refusal::UnexpectedMessage),
         }
     }
 
@@ -588,13 +611,13 @@ fn take_ticket<C: Crypto, K: FeatureSet>(
     let Some(room) =
         x.state.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {
-        return Outcome::Refused(None);
+        return Outcome::Refused(Refusal::UnexpectedMessage);
     };
     let is_there = room.message(message.kind, message.message_seq).is_some();
     let body = if is_there { room.body() } else { message.body };
     if NewSessionTicket::parse(body).is_err() {
         room.clear();
-        return Outcome::Refused(None);
+        return Outcome::Refused(Refusal::NewSessionTicket);
     }
     let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
     if !is_there && !room.fits(&header) {

@@ -187,7 +187,7 @@ pub(super) fn measure<K: KeyFeature>(
         for mut record in own.send(&out[..len]) {
             if is_client_hello(&record) {
                 match listen(lend!(other), &secrets, b"", &record, &mut out) {
-                    Listen::Reply(len) => {
+                    Listen::Reply(len) | Listen::Refuse(len, _) => {
                         other.note(
                             "Client Hello, received, and Hello Verify Request, sent",
                             &[Step::Handshake],
@@ -200,7 +200,7 @@ pub(super) fn measure<K: KeyFeature>(
                         continue;
                     }
                     Listen::Accept(hello) => server.accept(lend!(other), &hello, &Config::HOST),
-                    Listen::Drop => return Err(Error("a hello was dropped".into())),
+                    Listen::Drop(_) => return Err(Error("a hello was dropped".into())),
                 }
                 other.note("Client Hello again, received", &[Step::Handshake]);
             } else {
