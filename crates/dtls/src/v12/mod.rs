@@ -18,6 +18,8 @@ mod session;
 #[cfg(not(target_os = "none"))]
 mod suspended;
 pub(crate) mod tickets;
+#[cfg(test)]
+mod transitions;
 mod version;
 
 pub use client::Client;

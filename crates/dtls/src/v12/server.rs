@@ -49,7 +49,7 @@ pub struct Server<P = Full> {
 }
 
 /// What is over is zero, as all that has not begun.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum State {
     /// The handshake is over.
@@ -287,6 +287,12 @@ impl<P: Profile> Server<P> {
         }
         self.state = State::AwaitFinished;
         Ok(Completed::Accepted)
+    }
+
+    /// The state, for a table of them.
+    #[cfg(test)]
+    pub(crate) fn debug_state(&self) -> impl core::fmt::Debug + use<P> {
+        self.state
     }
 
     /// Whether the session that the client's hello names is needed, or none.

@@ -51,7 +51,7 @@ pub struct Client<P = Full> {
 }
 
 /// What is over is zero, as all that has not begun.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum State {
     /// The handshake is over.
@@ -132,6 +132,12 @@ impl<P: Profile> Client<P> {
         self.state = State::AwaitServerHello;
         self.cookies += 1;
         Outcome::Send(&flights::CLIENT_HELLO, 1)
+    }
+
+    /// The state, for a table of them.
+    #[cfg(test)]
+    pub(crate) fn debug_state(&self) -> impl core::fmt::Debug + use<P> {
+        self.state
     }
 
     /// Whether the server's hello is to come.
