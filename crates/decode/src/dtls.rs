@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use sixlock_crypto::Soft;
-use sixlock_dtls::{KeyLogEntry, MAX_CONNECTION_ID, Observer};
+use sixlock_dtls::{KeyLogEntry, MAX_CONNECTION_ID, Observer, Refusal};
 use sixlock_dtls_msg::{
     Alert, AlertDescription, AlertLevel, CipherSuite, ClientHello, ClientKeyExchange, ContentType,
     ExtensionType, Extensions, Finished, HANDSHAKE_HEADER, HandshakeHeader, HandshakeType,
@@ -96,7 +96,7 @@ impl Sessions {
         let (header, carried) = RecordHeader::parse_with_id(datagram, id.len())
             .map_err(|error| Unread::malformed("DTLS record", datagram.len(), error))?;
         if !header.version.is_dtls() {
-            return Err(unread(Reason::Malformed, "its version is none of DTLS"));
+            return Err(unread(Reason::Malformed, Refusal::RecordVersion.name()));
         }
         let has_id = header.content_type == ContentType::ConnectionId;
         if has_id && id.is_empty() {
@@ -106,7 +106,7 @@ impl Sessions {
         }
         let front = RECORD_HEADER + carried.len();
         let body = datagram.get(front..).and_then(|rest| rest.get(..header.length.into()));
-        let body = body.ok_or_else(|| unread(Reason::Malformed, "it is longer than its datagram"))?;
+        let body = body.ok_or_else(|| unread(Reason::Malformed, Refusal::RecordLength.name()))?;
         let rest = datagram.get(front + body.len()..).unwrap_or_default();
 
         let sequence = header.sequence_number.to_bytes();
@@ -125,6 +125,15 @@ impl Sessions {
         }
         let mut opened = body.to_vec();
         let failure = match known.map(|session| &session.opener) {
+            // Sessions here never have another.
+            Some(Opener::Keys(_)) if header.epoch > 1 => (Reason::Malformed, Refusal::Epoch.name().into()),
+            // It may be an id that was given in another session.
+            Some(Opener::Keys(_)) if has_id && carried != id => {
+                (Reason::Malformed, Refusal::ConnectionId.name().into())
+            }
+            Some(Opener::Keys(_)) if !has_id && !id.is_empty() => {
+                (Reason::Malformed, Refusal::ConnectionIdUse.name().into())
+            }
             Some(Opener::Keys(observer)) => {
                 let mut crypto = Soft;
                 match observer.open(&mut crypto, from_client, &header, carried, &mut opened) {
@@ -196,9 +205,16 @@ impl Sessions {
         while !bytes.is_empty() {
             let (header, fragment, rest) = match HandshakeHeader::parse(bytes) {
                 Ok(parsed) => parsed,
-                Err(error) => return Some(Unread::malformed("handshake message", bytes.len(), error)),
+                Err(error) => {
+                    let why = Refusal::of_handshake_header(error).name();
+                    return Some(Unread::new("handshake message", bytes.len(), Reason::Malformed, why));
+                }
             };
             bytes = rest;
+            let hello = ClientHello::parse(fragment)
+                .ok()
+                .filter(|_| header.is_whole() && header.kind == HandshakeType::CLIENT_HELLO);
+            let refused = hello.and_then(|hello| Refusal::of_client_hello(&hello)).map(Refusal::name);
             let body = header.is_whole().then(|| match body(header.kind, fragment) {
                 Ok(body) => body,
                 Err(error) => Some(MessageBody::Malformed { malformed: words(error) }),
@@ -208,6 +224,7 @@ impl Sessions {
                 name: message_name(header.kind),
                 sequence: header.message_seq,
                 offset: (!header.is_whole()).then_some(header.fragment_offset),
+                refused,
                 body: body.flatten(),
             });
             if header.is_whole() {

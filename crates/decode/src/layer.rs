@@ -217,6 +217,10 @@ pub struct Message {
     /// Where it begins, if it is a fragment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
+    /// Why every server of ours refuses it, if it is a ClientHello that leads to no session: the name that
+    /// [`Refusal`](sixlock_dtls::Refusal) has for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<&'static str>,
     /// What stands in it, if it is whole and of a kind that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<MessageBody>,
@@ -455,6 +459,9 @@ impl fmt::Display for Dtls {
             write!(f, "{}{}", if place == 0 { " " } else { ", " }, message.name)?;
             if let Some(offset) = message.offset {
                 write!(f, " at {offset}")?;
+            }
+            if let Some(refused) = message.refused {
+                write!(f, " refused for {refused}")?;
             }
         }
         match &self.alert {

@@ -67,6 +67,39 @@ fn what_is_not_read_says_why() {
     assert_eq!(last(data(8, &datagram(5684, &record)), false), expected);
 }
 
+/// What is said of a datagram with a record of DTLS with this front and content.
+fn dtls(sequence: u8, front: [u8; 5], content: &[u8]) -> String {
+    let length = (content.len() as u16).to_be_bytes();
+    let bytes = [&front[..], &[0, 0, 0, 0, 0, 1], &length, content].concat();
+    last_of(&bytes, sequence)
+}
+
+/// What is said last of a datagram to the port of DTLS.
+fn last_of(payload: &[u8], sequence: u8) -> String {
+    let frame = data(sequence, &datagram(5684, payload));
+    Decoder::new(Keys::default()).decode(&record(frame, false)).pop().unwrap().to_string()
+}
+
+#[test]
+fn what_dtls_refuses_is_told_with_its_reason() {
+    let plain = [22, 0xfe, 0xfd, 0, 0];
+    let expected = "! DTLS record: malformed, record-version (15 bytes)";
+    assert_eq!(dtls(1, [22, 3, 3, 0, 0], &[9, 9]), expected);
+    let cut = [22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 1, 0, 9, 9, 9];
+    let expected = "! DTLS record: malformed, record-length (15 bytes)";
+    assert_eq!(last_of(&cut, 2), expected);
+    let beyond = [2, 0, 0, 4, 0, 0, 0, 0, 1, 0, 0, 4, 9, 9, 9, 9];
+    let expected = "! handshake message: malformed, fragment-length (16 bytes)";
+    assert_eq!(dtls(3, plain, &beyond), expected);
+    let hello = |suite: [u8; 2]| {
+        let header = [1, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0, 42, 0xfe, 0xfd];
+        [&header[..], &[7; 32], &[0, 0, 0, 2], &suite, &[1, 0]].concat()
+    };
+    let expected = "DTLS 0.1 ClientHello refused for no-common-cipher-suite";
+    assert_eq!(dtls(4, plain, &hello([0x12, 0x34])), expected);
+    assert_eq!(dtls(5, plain, &hello([0xc0, 0xa8])), "DTLS 0.1 ClientHello");
+}
+
 #[test]
 fn a_frame_that_was_not_captured_whole_is_told_of() {
     let record = Record { missing: 3, ..record(data(1, b""), false) };

@@ -283,7 +283,7 @@ impl Refusal {
     pub(crate) const ARE_TOLD_APART: bool = cfg!(target_pointer_width = "64");
 
     /// Why the header of a handshake message is not one.
-    pub(crate) const fn of_handshake_header(error: Error) -> Self {
+    pub const fn of_handshake_header(error: Error) -> Self {
         match error {
             Error::Length => Self::FragmentLength,
             _ => Self::HandshakeHeader,
