@@ -417,7 +417,7 @@ async fn plain_coap_is_off_unless_it_is_switched_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_post_that_was_stored_before_a_restart_is_not_stored_again_after_it() {
-    let Cloud { running, directory, nodes } = start(1).await;
+    let Cloud { running, directory, nodes, .. } = start(1).await;
     let coaps = running.coaps;
     let talk = move |message: Vec<u8>| {
         spawn_blocking(move || Client::connect(coaps, "node-1", KEY).unwrap().ask(&message))
@@ -493,7 +493,7 @@ async fn nothing_that_was_acknowledged_is_lost_when_the_cloud_stops_under_load()
     })
     .await
     .unwrap();
-    let Cloud { running, directory, nodes } = cloud;
+    let Cloud { running, directory, nodes, .. } = cloud;
     running.stop().await.unwrap();
     for client in clients {
         client.await.unwrap();

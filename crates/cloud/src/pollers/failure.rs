@@ -119,10 +119,14 @@ impl fmt::Display for Failure {
             ),
             Self::Unproved(why) => why.fmt(f),
             Self::Dtls(Handshake::TimedOut) => f.write_str("nobody answered the DTLS handshake"),
-            Self::Dtls(Handshake::Authentication) => f.write_str("the DTLS key is not that of the device"),
-            Self::Dtls(Handshake::Negotiation) => {
-                f.write_str("the device knows no DTLS suite that the cloud has for this kind of key")
+            Self::Dtls(Handshake::Authentication(refusal)) => {
+                write!(f, "the DTLS key is not that of the device ({})", refusal.name())
             }
+            Self::Dtls(Handshake::Negotiation(refusal)) => write!(
+                f,
+                "the device knows no DTLS suite that the cloud has for this kind of key ({})",
+                refusal.name()
+            ),
             Self::Dtls(Handshake::Refused(alert)) => write!(
                 f,
                 "the device refused the DTLS handshake (alert {}); does it know this cloud by this identity and key?",
