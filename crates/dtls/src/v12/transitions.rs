@@ -25,6 +25,7 @@ use super::schedule;
 use super::server::Server;
 use super::session::Handshake;
 use super::version::Version12;
+use crate::engine::epochs::Epochs;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::record::{PLAIN, RecordCodec};
 use crate::engine::role::{HandshakeRole, Side};
@@ -400,7 +401,7 @@ fn of_peer<R: Named>(
         return Some([&header.to_bytes()[..], content].concat());
     }
     let parameters = &session.handshake.get()?.state.parameters;
-    session.protection.get()?;
+    session.epochs.get(epoch)?.codec.get()?;
     let protection = schedule::protect::<Soft, Ticketed>(&mut Soft, R::PEER, parameters);
     let mut record = vec![0; content.len() + RECORD_OVERHEAD];
     record[RECORD_FRONT..][..content.len()].copy_from_slice(content);
@@ -415,7 +416,7 @@ fn message_of_peer<R: Named>(session: &Of<R>, kind: HandshakeType, body: &[u8]) 
         (parts.state.next_receive, session.role.expected_epoch(&parts.state.parameters))
     });
     let epoch = match session.phase {
-        Phase::Connected => R::DATA_EPOCH,
+        Phase::Connected => session.epochs.sending(),
         _ => expected.unwrap_or(PLAIN),
     };
     let header = HandshakeHeader::whole(kind, next, body.len() as u16);
