@@ -77,13 +77,9 @@ impl Line {
         }
         loop {
             let mut quiet = true;
-            while let Some(command) = bridge.poll_radio() {
+            while let Some(RadioCommand::Send { .. }) = bridge.poll_radio_due() {
                 let at = Symbols::new(*symbols);
                 quiet = false;
-                if command == RadioCommand::Cca {
-                    bridge.handle_cca(&mut rig.at(instant(*symbols)), at, true);
-                    continue;
-                }
                 let mut frame = bridge.transmit_frame().to_vec();
                 bridge.handle_transmitted(&mut rig.at(instant(*symbols)), at);
                 if let Some(Arrival::Datagram(datagram)) =
@@ -92,13 +88,9 @@ impl Line {
                     node.echo(&mut other.at(instant(*symbols)), at, datagram);
                 }
             }
-            while let Some(command) = node.poll_radio() {
+            while let Some(RadioCommand::Send { .. }) = node.poll_radio_due() {
                 let at = Symbols::new(*symbols);
                 quiet = false;
-                if command == RadioCommand::Cca {
-                    node.handle_cca(&mut other.at(instant(*symbols)), at, true);
-                    continue;
-                }
                 let mut frame = node.transmit_frame().to_vec();
                 node.handle_transmitted(&mut other.at(instant(*symbols)), at);
                 bridge.handle_frame(&mut rig.at(instant(*symbols)), at, &mut frame, &mut line);

@@ -50,7 +50,7 @@ pub enum Request<'a> {
 /// What came of a task.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What the device wants now: [`Command::None`], [`Command::Cca`] or [`Command::Transmit`].
+    /// What the device wants now: a command that ends a task.
     pub command: Command,
     /// Its other wishes, and its news.
     pub exchange: Exchange,
@@ -117,9 +117,14 @@ impl Lockstep {
             let command = exchange.command();
             let (address, record) = exchange.record_mut();
             let flow = match command {
-                Some(command @ (Command::None | Command::Cca | Command::Transmit)) => {
-                    return Ok(Some(Outcome { command, exchange, cost }));
-                }
+                Some(
+                    command @ (Command::None
+                    | Command::Cca
+                    | Command::Transmit
+                    | Command::Listen
+                    | Command::Off
+                    | Command::Assess),
+                ) => return Ok(Some(Outcome { command, exchange, cost })),
                 Some(Command::Entropy) => answer(Request::Entropy(&mut exchange.entropy)),
                 Some(Command::Persist) => answer(Request::Persist(address, record)),
                 Some(Command::Restore) => answer(Request::Restore(address, record)),

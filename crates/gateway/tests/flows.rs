@@ -52,21 +52,17 @@ impl Mesh {
         for now in 0..2000 {
             let at = Symbols::new(now);
             self.node.handle_radio_timeout(&mut cx, at);
-            match self.node.poll_radio() {
-                Some(RadioCommand::Cca) => self.node.handle_cca(&mut cx, at, true),
-                Some(RadioCommand::Transmit) => {
-                    let mut frame = self.node.transmit_frame().to_vec();
-                    self.gateway.handle_frame(&mut cx, at, &mut frame, |upstream| match upstream {
-                        Upstream::Datagram(datagram) => {
-                            assert_eq!((datagram.ends.node, datagram.ends.host), (address(), HOST));
-                            let ports = (datagram.ends.node_port, datagram.ends.host_port);
-                            assert!(left.replace((datagram.payload.to_vec(), ports.0, ports.1)).is_none());
-                        }
-                        Upstream::Packet(_) => panic!("it leaves in flows"),
-                    });
-                    self.node.handle_transmitted(&mut cx, at);
-                }
-                None => {}
+            if let Some(RadioCommand::Send { .. }) = self.node.poll_radio_due() {
+                let mut frame = self.node.transmit_frame().to_vec();
+                self.gateway.handle_frame(&mut cx, at, &mut frame, |upstream| match upstream {
+                    Upstream::Datagram(datagram) => {
+                        assert_eq!((datagram.ends.node, datagram.ends.host), (address(), HOST));
+                        let ports = (datagram.ends.node_port, datagram.ends.host_port);
+                        assert!(left.replace((datagram.payload.to_vec(), ports.0, ports.1)).is_none());
+                    }
+                    Upstream::Packet(_) => panic!("it leaves in flows"),
+                });
+                self.node.handle_transmitted(&mut cx, at);
             }
         }
         (left, rig.count(Counter::GatewayNotUdp))

@@ -316,7 +316,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.transmit(cx, at, packet, next_hop)
     }
 
-    /// Takes in the outcome of a CCA that ended at `at`.
+    /// Takes in whether the channel was clear, as an assessment that ended at `at` has found.
     pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
         self.mac.handle_cca(cx, at, clear);
         self.pump(cx, at);
@@ -328,9 +328,14 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.pump(cx, at);
     }
 
-    /// What the radio is to do next, once.
+    /// What the radio is to do next, once, as soon as that is known.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
         self.mac.poll_radio()
+    }
+
+    /// The same when its time has come, as [`Interface::handle_radio_timeout`] was told.
+    pub fn poll_radio_due(&mut self) -> Option<RadioCommand> {
+        self.mac.poll_radio_due()
     }
 
     /// The frame being sent, FCS included.

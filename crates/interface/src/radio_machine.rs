@@ -9,7 +9,8 @@ use crate::layers::Layers;
 ///
 /// Its driver owns the radio and the timers. It hands the machine what comes in and the outcome of each [`RadioCommand`], calls it
 /// at [`RadioMachine::poll_radio_timeout`] and [`RadioMachine::poll_timeout`], and after each call does what
-/// [`RadioMachine::poll_radio`] says until that says nothing more.
+/// [`RadioMachine::poll_radio`] says until that says nothing more, each command at its time. A driver that can begin with a command
+/// at once only asks [`RadioMachine::poll_radio_due`] instead.
 pub trait RadioMachine {
     /// What it computes with.
     type Crypto: Crypto;
@@ -22,7 +23,7 @@ pub trait RadioMachine {
     /// Sends what there may be room for now that the radio has done something.
     fn go_on<E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, Self::Crypto, E, N>, _: Symbols) {}
 
-    /// Takes in the outcome of a CCA that ended at `at`.
+    /// Takes in whether the channel was clear, as an assessment that ended at `at` has found.
     fn handle_cca<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, Self::Crypto, E, N>,
@@ -39,9 +40,15 @@ pub trait RadioMachine {
         self.go_on(cx, at);
     }
 
-    /// What the radio is to do next, once.
+    /// What the radio is to do next, once, as soon as that is known.
     fn poll_radio(&mut self) -> Option<RadioCommand> {
         self.interface().poll_radio()
+    }
+
+    /// The same when its time has come, as [`RadioMachine::handle_radio_timeout`] was told: until then it is that of
+    /// [`RadioMachine::poll_radio_timeout`].
+    fn poll_radio_due(&mut self) -> Option<RadioCommand> {
+        self.interface().poll_radio_due()
     }
 
     /// The frame being sent, FCS included.

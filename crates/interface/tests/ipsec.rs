@@ -137,14 +137,9 @@ impl Chain {
                 if host.node.poll_radio_timeout().is_some_and(|due| at.has_reached(due)) {
                     host.lend(now, |node, cx| node.handle_radio_timeout(cx, at));
                 }
-                while let Some(command) = host.node.poll_radio() {
-                    match command {
-                        RadioCommand::Cca => host.lend(now, |node, cx| node.handle_cca(cx, at, true)),
-                        RadioCommand::Transmit => {
-                            air.push_back((id, host.node.transmit_frame().to_vec()));
-                            host.lend(now, |node, cx| node.handle_transmitted(cx, at));
-                        }
-                    }
+                while let Some(RadioCommand::Send { .. }) = host.node.poll_radio_due() {
+                    air.push_back((id, host.node.transmit_frame().to_vec()));
+                    host.lend(now, |node, cx| node.handle_transmitted(cx, at));
                 }
             }
             for (from, mut frame) in air {

@@ -47,10 +47,8 @@ impl<P: Payloads> Host<P> {
         for now in 0..1000 {
             let at = Symbols::new(now);
             self.interface.handle_radio_timeout(&mut self.rig.cx(), at);
-            match self.interface.poll_radio() {
-                Some(RadioCommand::Cca) => self.interface.handle_cca(&mut self.rig.cx(), at, true),
-                Some(RadioCommand::Transmit) => return self.interface.transmit_frame().to_vec(),
-                None => {}
+            if let Some(RadioCommand::Send { .. }) = self.interface.poll_radio_due() {
+                return self.interface.transmit_frame().to_vec();
             }
         }
         panic!("no frame is sent");

@@ -131,19 +131,15 @@ impl Host {
         for _ in 0..1000 {
             self.at = self.at.after(1);
             self.interface.handle_radio_timeout(&mut self.rig.cx(), self.at);
-            match self.interface.poll_radio() {
-                Some(RadioCommand::Cca) => self.interface.handle_cca(&mut self.rig.cx(), self.at, true),
-                Some(RadioCommand::Transmit) => {
-                    sent += 1;
-                    let sequence = self.interface.transmit_frame()[2];
-                    self.interface.handle_transmitted(&mut self.rig.cx(), self.at);
-                    if acknowledged {
-                        let arrival =
-                            self.interface.handle_frame(&mut self.rig.cx(), self.at, &mut ack(sequence));
-                        assert!(arrival.is_none());
-                    }
+            if let Some(RadioCommand::Send { .. }) = self.interface.poll_radio_due() {
+                sent += 1;
+                let sequence = self.interface.transmit_frame()[2];
+                self.interface.handle_transmitted(&mut self.rig.cx(), self.at);
+                if acknowledged {
+                    let arrival =
+                        self.interface.handle_frame(&mut self.rig.cx(), self.at, &mut ack(sequence));
+                    assert!(arrival.is_none());
                 }
-                None => {}
             }
         }
         sent

@@ -38,9 +38,10 @@ pub struct Exchange {
     /// To the device, whenever it runs on: what its sensors measure, as signed numbers: the
     /// temperature in tenths of a degree Celsius, the humidity in tenths of a per cent, the light in lux.
     pub sensors: [[u8; 2]; 3],
-    /// From the device: where in non-volatile memory [`Exchange::record`] belongs.
+    /// From the device: where in non-volatile memory [`Exchange::record`] belongs. With [`Command::Assess`], how many symbols there
+    /// are from the begin of one assessment to the begin of the next.
     pub record_address: [u8; 2],
-    /// From the device: how many bytes of [`Exchange::record`] are meant.
+    /// From the device: how many bytes of [`Exchange::record`] are meant. With [`Command::Assess`], how many assessments there are.
     pub record_len: u8,
     /// From the device what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
     /// device what was kept ([`Command::Restore`]).
@@ -88,6 +89,13 @@ pub enum Command {
     Restore = 5,
     /// Its task goes on when the serial port has taken [`Exchange::record`].
     Serial = 6,
+    /// Its task is over, and the radio listens from now on, as it does at first.
+    Listen = 7,
+    /// The same, while the radio is off from now on, but to assess the channel and to send.
+    Off = 8,
+    /// The same, while the radio assesses the channel like [`Command::Cca`], but several times ([`Exchange::assessments`]) unless it
+    /// finds it busy before.
+    Assess = 9,
 }
 
 /// What the device has set, and what has happened in the task that ends. The device starts each
@@ -213,6 +221,9 @@ impl Exchange {
             4 => Command::Persist,
             5 => Command::Restore,
             6 => Command::Serial,
+            7 => Command::Listen,
+            8 => Command::Off,
+            9 => Command::Assess,
             _ => return None,
         })
     }
@@ -238,6 +249,17 @@ impl Exchange {
     /// Says who has posted a reading.
     pub fn set_author(&mut self, author: Eui64) {
         Writer(&mut self.record).put(&author.0);
+    }
+
+    /// How often the channel is assessed at most, and how many symbols there are from the begin of one assessment to the begin of
+    /// the next: it stands in place of a record's length and address.
+    pub fn assessments(&self) -> (u8, u16) {
+        (self.record_len, u16::from_le_bytes(self.record_address))
+    }
+
+    /// Says so.
+    pub fn set_assessments(&mut self, times: u8, apart: u16) {
+        (self.record_len, self.record_address) = (times, apart.to_le_bytes());
     }
 
     /// The frame.
@@ -315,11 +337,14 @@ mod tests {
             Command::Persist,
             Command::Restore,
             Command::Serial,
+            Command::Listen,
+            Command::Off,
+            Command::Assess,
         ] {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { event: 8, command: 7, ..Exchange::new() };
+        let unknown = Exchange { event: 8, command: 10, ..Exchange::new() };
         assert_eq!((unknown.event(), unknown.command()), (None, None));
     }
 
@@ -343,6 +368,8 @@ mod tests {
         assert_eq!(exchange.frame(), [7; FRAME]);
         exchange.frame_len = 255;
         assert_eq!(exchange.frame().len(), FRAME);
+        exchange.set_assessments(6, 258);
+        assert_eq!((exchange.assessments(), exchange.record_mut().0), ((6, 258), 258));
         (exchange.record_address, exchange.record_len) = ([2, 1], 255);
         assert_eq!(exchange.record_mut(), (0x102, &mut [0; RECORD][..]));
     }

@@ -3,7 +3,9 @@
 //!
 //! A driver owns the radio. It hands [`Mac`] every received frame, the outcome of each clear
 //! channel assessment (CCA) and the end of each transmission, wakes it at
-//! [`Mac::poll_timeout`], and after each call does what [`Mac::poll_radio`] says.
+//! [`Mac::poll_timeout`], and after each call does what [`Mac::poll_radio`] says: a [`RadioCommand`] with the time when to begin.
+//! A driver that cannot begin at a given time asks [`Mac::poll_radio_due`] instead, which says the same when that has come:
+//! until then [`Mac::poll_timeout`] is that time.
 #![no_std]
 
 mod config;

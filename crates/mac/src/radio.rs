@@ -1,7 +1,9 @@
 //! What the radio does, and when: one transmit frame's way through CSMA-CA and its
 //! acknowledgement, and the acknowledgements owed to others, which go first.
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Nv, Slot, Symbols};
+use core::mem::replace;
+
+use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{ACK_FRAME, ack};
 
@@ -19,14 +21,41 @@ const LONG_PAUSE: u32 = 40;
 /// The longest short frame, in bytes (aMaxSIFSFrameSize).
 const SHORT_FRAME: u8 = 18;
 
-/// What the radio is to do.
+/// What the radio is to do, and when: at the symbol `at`, or at once if that has passed.
+///
+/// A radio listens until it is told otherwise. A command takes the place of the one before, as far as that is not done: an
+/// assessment under way is given up, but a frame under way goes out. After an assessment or a frame, the radio listens or is off as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RadioCommand {
-    /// Listen for 8 symbols and tell [`Mac::handle_cca`] whether the channel was clear.
-    Cca,
-    /// Send [`Mac::transmit_frame`] now and tell [`Mac::handle_transmitted`] when it is out.
-    /// A CCA still under way is given up.
-    Transmit,
+    /// Listen from then on.
+    Listen {
+        /// When it begins.
+        at: Symbols,
+    },
+    /// Be off from then on. What is on the air meanwhile is not heard, nor is a frame that began before the radio listens again.
+    Off {
+        /// When it begins.
+        at: Symbols,
+    },
+    /// Assess the channel, for 8 symbols each time, until it is found busy or was assessed so often; then tell [`Mac::handle_cca`]
+    /// whether it was clear.
+    Assess {
+        /// When the first assessment begins.
+        at: Symbols,
+        /// How many there are at most; none counts as one.
+        times: u8,
+        /// From the begin of one to the begin of the next, in symbols; at least the 8 that it takes.
+        apart: u16,
+    },
+    /// Send [`Mac::transmit_frame`], and tell [`Mac::handle_transmitted`] when it is out.
+    Send {
+        /// When the frame begins, or the assessment before it.
+        at: Symbols,
+        /// Whether the channel is assessed before, once: if it is busy, nothing is sent and [`Mac::handle_cca`] is told so; if it is
+        /// clear, the frame begins a turnaround of 12 symbols later. A driver whose radio does not do this in one go tells
+        /// [`Mac::handle_cca`] in either case; if the channel was clear, the next command is to send without.
+        assess: bool,
+    },
 }
 
 /// Where the current transmit frame stands.
@@ -35,45 +64,50 @@ pub enum RadioCommand {
 enum Step {
     /// There is none.
     Idle,
-    /// Waiting for its turn to assess the channel.
-    Backoff(Symbols),
-    /// Assessing the channel.
+    /// It is to be sent after an assessment of the channel from a time on, but the radio was not told yet.
+    Backoff,
+    /// The radio was told, and may still wait for that time.
     Assessing,
-    /// The channel is clear; the radio turns around to send.
-    Turnaround(Symbols),
-    /// Being sent.
+    /// The channel is clear: it is to be sent at a time, but the radio was not told yet.
+    Turnaround,
+    /// The radio was told.
     OnAir,
-    /// Waiting for its acknowledgement.
-    AwaitingAck(Symbols),
+    /// It waits for its acknowledgement until a time.
+    AwaitingAck,
 }
 
 /// An acknowledgement owed to a neighbour.
 struct OwedAck {
     frame: [u8; ACK_FRAME],
     due: Symbols,
+    /// Whether the radio was told to send it.
     on_air: bool,
 }
 
 /// The radio's schedule.
 pub(crate) struct Radio {
     step: Step,
+    /// The time of that step.
+    at: Symbols,
     access: Access,
     retries: u8,
     /// When the pause after the last frame ends.
     rested: Symbols,
     owed_ack: Slot<OwedAck>,
-    command: Slot<RadioCommand>,
+    /// Whether the time has come for what the radio is to do next.
+    is_due: bool,
 }
 
 impl Radio {
     pub(crate) const fn new() -> Self {
         Self {
             step: Step::Idle,
+            at: Symbols::new(0),
             access: Access::NONE,
             retries: 0,
             rested: Symbols::new(0),
             owed_ack: Slot::Empty,
-            command: Slot::Empty,
+            is_due: false,
         }
     }
 
@@ -87,26 +121,49 @@ impl Radio {
         if self.step == Step::OnAir || self.owed_ack.is_full() {
             return;
         }
-        if matches!(self.step, Step::Assessing | Step::Turnaround(_)) {
-            self.step = Step::Backoff(at);
-            self.command = Slot::Empty;
+        if matches!(self.step, Step::Assessing | Step::Turnaround) {
+            // What is left of a backoff still counts; a turnaround is over before the acknowledgement is sent.
+            self.step = Step::Backoff;
         }
+        self.is_due = false;
         self.owed_ack =
             Slot::Full(OwedAck { frame: ack(sequence), due: at.after(TURNAROUND), on_air: false });
     }
 
-    /// Puts a frame of `len` bytes on the air.
-    fn transmit(&mut self, counters: &mut Counters, len: usize) {
-        self.command = Slot::Full(RadioCommand::Transmit);
-        counters.count(Counter::FramesSent);
-        counters.add(Counter::BytesSent, len as u32);
+    fn enter(&mut self, step: Step, at: Symbols) {
+        (self.step, self.at) = (step, at);
+    }
+
+    /// When the radio is to begin with what it was not told yet.
+    fn next(&self) -> Option<Symbols> {
+        match (self.owed_ack.get(), self.step) {
+            (Some(ack), _) => (!ack.on_air).then_some(ack.due),
+            (None, Step::Backoff | Step::Turnaround) => Some(self.at),
+            _ => None,
+        }
     }
 }
 
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
-    /// What the radio is to do next, once.
+    /// What the radio is to do next, once, as soon as that is known: for a driver that begins with it when its time comes.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.radio.command.take()
+        let radio = &mut self.radio;
+        if let Some(ack) = radio.owed_ack.get_mut() {
+            let is_told = replace(&mut ack.on_air, true);
+            return (!is_told).then_some(RadioCommand::Send { at: ack.due, assess: false });
+        }
+        let (step, assess) = match radio.step {
+            Step::Backoff => (Step::Assessing, true),
+            Step::Turnaround => (Step::OnAir, false),
+            _ => return None,
+        };
+        radio.step = step;
+        Some(RadioCommand::Send { at: radio.at, assess })
+    }
+
+    /// The same when its time has come, as [`Mac::handle_timeout`] was told: for a driver that can do things at once only.
+    pub fn poll_radio_due(&mut self) -> Option<RadioCommand> {
+        if replace(&mut self.radio.is_due, false) { self.poll_radio() } else { None }
     }
 
     /// The frame being sent, FCS included.
@@ -120,55 +177,32 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// When to call [`Mac::handle_timeout`]: at once if the driver is late and it has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
-        let ack = match self.radio.owed_ack.get() {
-            Some(OwedAck { on_air: false, due, .. }) => Some(*due),
-            _ => None,
-        };
-        let step = match self.radio.step {
-            Step::AwaitingAck(until) => Some(until),
-            Step::Backoff(until) | Step::Turnaround(until) if !self.radio.owed_ack.is_full() => Some(until),
-            _ => None,
-        };
-        match (ack, step) {
-            (Some(ack), Some(step)) => Some(if ack.has_reached(step) { step } else { ack }),
-            (ack, step) => ack.or(step),
+        let awaited = (self.radio.step == Step::AwaitingAck).then_some(self.radio.at);
+        match (self.radio.next(), awaited) {
+            (Some(next), Some(awaited)) => Some(if next.has_reached(awaited) { awaited } else { next }),
+            (next, awaited) => next.or(awaited),
         }
     }
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        let radio = &mut self.radio;
-        if let Some(ack) = radio.owed_ack.get_mut()
-            && !ack.on_air
-            && at.has_reached(ack.due)
-        {
-            ack.on_air = true;
-            radio.transmit(cx.counters, ACK_FRAME);
-        }
-        match radio.step {
-            Step::AwaitingAck(until) if L::CSMA && at.has_reached(until) => self.retry(cx, at),
-            Step::Backoff(until) if !radio.owed_ack.is_full() && at.has_reached(until) => {
-                radio.step = Step::Assessing;
-                radio.command = Slot::Full(RadioCommand::Cca);
-            }
-            Step::Turnaround(until) if at.has_reached(until) => {
-                radio.step = Step::OnAir;
-                radio.transmit(cx.counters, self.queue.current().map_or(0, |frame| frame.bytes().len()));
-            }
-            _ => {}
+        self.radio.is_due = self.radio.next().is_some_and(|next| at.has_reached(next));
+        if L::CSMA && self.radio.step == Step::AwaitingAck && at.has_reached(self.radio.at) {
+            self.retry(cx, at);
         }
     }
 
-    /// Takes in the outcome of a CCA that ended at `at`.
+    /// Takes in whether the channel was clear, as an assessment that ended at `at` has found.
     pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
         if self.radio.step != Step::Assessing {
             // An acknowledgement has come in between.
             return;
         }
         if clear {
-            self.radio.step = Step::Turnaround(at.after(TURNAROUND));
+            self.radio.enter(Step::Turnaround, at.after(TURNAROUND));
         } else if L::CSMA && self.radio.access.busy(&self.csma) {
-            self.radio.step = Step::Backoff(at.after(self.radio.access.delay(cx.entropy)));
+            let delay = self.radio.access.delay(cx.entropy);
+            self.radio.enter(Step::Backoff, at.after(delay));
         } else {
             cx.counters.count(Counter::MacChannelBusy);
             self.finish(cx, at, Outcome::ChannelBusy);
@@ -177,24 +211,28 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// Takes in that the last symbol of [`Mac::transmit_frame`] went out at `at`.
     pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.radio.owed_ack.get().is_some_and(|ack| ack.on_air) {
+        let is_ack = self.radio.owed_ack.get().is_some_and(|ack| ack.on_air);
+        if !is_ack && !matches!(self.radio.step, Step::Assessing | Step::OnAir) {
+            return;
+        }
+        cx.counters.count(Counter::FramesSent);
+        cx.counters.add(Counter::BytesSent, self.transmit_frame().len() as u32);
+        if is_ack {
             self.radio.owed_ack = Slot::Empty;
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
-        } else if self.radio.step == Step::OnAir {
-            if L::CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
-                self.radio.step = Step::AwaitingAck(at.after(ACK_WAIT));
-            } else {
-                self.rest(at);
-                self.finish(cx, at, Outcome::Delivered);
-            }
+        } else if L::CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
+            self.radio.enter(Step::AwaitingAck, at.after(ACK_WAIT));
+        } else {
+            self.rest(at);
+            self.finish(cx, at, Outcome::Delivered);
         }
     }
 
     /// Takes in the acknowledgement of the frame numbered `sequence`.
     pub(crate) fn handle_ack<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, sequence: u8) {
         let awaited = L::CSMA
-            && matches!(self.radio.step, Step::AwaitingAck(_))
+            && self.radio.step == Step::AwaitingAck
             && self.queue.current().is_some_and(|frame| frame.sequence == sequence);
         if awaited {
             self.rest(at);
@@ -225,7 +263,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             self.radio.access = Access::new(&self.csma);
             delay = self.radio.access.delay(cx.entropy);
         }
-        self.radio.step = Step::Backoff(at.after(delay));
+        self.radio.enter(Step::Backoff, at.after(delay));
     }
 
     /// Sends the current frame again, or gives it up (7.5.6.4.3).

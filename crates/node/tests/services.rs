@@ -66,14 +66,9 @@ impl Station {
             if node.poll_radio_timeout().is_some_and(|due| at.has_reached(due)) {
                 node.handle_radio_timeout(cx, at);
             }
-            while let Some(command) = node.poll_radio() {
-                match command {
-                    RadioCommand::Cca => node.handle_cca(cx, at, true),
-                    RadioCommand::Transmit => {
-                        frames.push(node.transmit_frame().to_vec());
-                        node.handle_transmitted(cx, at);
-                    }
-                }
+            while let Some(RadioCommand::Send { .. }) = node.poll_radio_due() {
+                frames.push(node.transmit_frame().to_vec());
+                node.handle_transmitted(cx, at);
             }
             frames
         })

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use sixlock_base::{Counter, Counters, Eui64, Instant, Symbols};
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
-use sixlock_lockstep::{Command, DeviceEvent, Flags};
+use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
+use sixlock_node::RadioCommand;
 
 use crate::environment::Environment;
 use crate::outcome::{Failure, Outcome, SessionKeys};
@@ -70,7 +71,10 @@ pub(crate) struct Board {
 
 /// What the node wants when a task is over.
 pub(crate) struct TaskOutput {
-    pub(crate) command: Command,
+    /// What its radio is to do, but for sending.
+    pub(crate) command: Option<RadioCommand>,
+    /// Whether it is to send.
+    pub(crate) sends: bool,
     pub(crate) radio_timer: Option<Symbols>,
     pub(crate) timer: Option<Instant>,
     pub(crate) news: TaskEvents,
@@ -180,7 +184,8 @@ impl Board {
             }
         }
         Some(TaskOutput {
-            command,
+            command: radio_command(command, &exchange, now.symbols()),
+            sends: command == Command::Transmit,
             radio_timer: exchange.radio_timer(),
             timer: exchange.timer(),
             news: TaskEvents { since, flags: Flags(exchange.flags), keys, author: exchange.author() },
@@ -246,6 +251,22 @@ impl Board {
     }
 }
 
+/// What a radio is to do from `at` on when the node in `exchange` says `command`. What it sends is the board's to keep until it may.
+fn radio_command(command: Command, exchange: &Exchange, at: Symbols) -> Option<RadioCommand> {
+    Some(match command {
+        Command::Listen => RadioCommand::Listen { at },
+        Command::Off => RadioCommand::Off { at },
+        Command::Cca => RadioCommand::Assess { at, times: 1, apart: 0 },
+        Command::Assess => {
+            let (times, apart) = exchange.assessments();
+            RadioCommand::Assess { at, times, apart }
+        }
+        Command::None | Command::Transmit => return None,
+        // These do not end a task.
+        Command::Entropy | Command::Persist | Command::Restore | Command::Serial => return None,
+    })
+}
+
 /// Whether a FIFO of `size` bytes that holds frames of these lengths takes one more of `len`: a byte before each says how
 /// long it is.
 fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usize) -> bool {
@@ -277,6 +298,23 @@ mod tests {
         let mb851 = Profile::of(Platform::Mb851).receive_fifo;
         assert!(has_room([127].into_iter(), 127, mb851));
         assert!(!has_room([127, 127].into_iter(), 5, mb851));
+    }
+
+    #[test]
+    fn a_radio_is_told_what_the_node_says() {
+        let mut exchange = Exchange::new();
+        exchange.set_assessments(6, 38);
+        let at = Symbols::new(7);
+        for (command, told) in [
+            (Command::None, None),
+            (Command::Transmit, None),
+            (Command::Listen, Some(RadioCommand::Listen { at })),
+            (Command::Off, Some(RadioCommand::Off { at })),
+            (Command::Cca, Some(RadioCommand::Assess { at, times: 1, apart: 0 })),
+            (Command::Assess, Some(RadioCommand::Assess { at, times: 6, apart: 38 })),
+        ] {
+            assert_eq!(radio_command(command, &exchange, at), told, "{command:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sixlock_base::{Counter, Counters, Entropy};
 use sixlock_emulator::{Error, Image, Lockstep, Outcome as Emulation, Request, Task};
-use sixlock_lockstep::{Device, Exchange, Flags};
+use sixlock_lockstep::{Command, Device, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
 
 use crate::costs::MeasuredTask;
@@ -120,10 +120,16 @@ fn parted(task: &Task<'_>) -> Failure {
 /// Whether two nodes want the same.
 fn says_the_same(a: &Exchange, b: &Exchange) -> bool {
     let frame = |exchange: &Exchange| match exchange.command() {
-        Some(sixlock_lockstep::Command::Transmit) => exchange.frame().to_vec(),
+        Some(Command::Transmit) => exchange.frame().to_vec(),
         _ => Vec::new(),
     };
-    a.flags == b.flags && (a.radio_timer(), a.timer()) == (b.radio_timer(), b.timer()) && frame(a) == frame(b)
+    let assessments = |exchange: &Exchange| match exchange.command() {
+        Some(Command::Assess) => exchange.assessments(),
+        _ => (0, 0),
+    };
+    a.flags == b.flags
+        && (a.radio_timer(), a.timer()) == (b.radio_timer(), b.timer())
+        && (frame(a), assessments(a)) == (frame(b), assessments(b))
 }
 
 /// Gives the firmware what it asks for. What lies outside of non-volatile memory is not kept.

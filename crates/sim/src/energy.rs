@@ -6,10 +6,12 @@ use serde::Serialize;
 use crate::profile::Profile;
 use crate::time::{Span, Time};
 
-/// What a radio does. There is no state in which it is off: nothing here turns it off.
+/// What a radio does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum RadioState {
-    /// It waits for a frame.
+    /// It is off.
+    Off,
+    /// It waits for a frame, or assesses the channel.
     #[default]
     Listen,
     /// A frame comes in, intact or not, for this node or another.
@@ -23,6 +25,7 @@ pub(crate) enum RadioState {
 pub(crate) struct RadioMeter {
     state: RadioState,
     since: Time,
+    off: Span,
     listen: Span,
     receive: Span,
     transmit: Span,
@@ -32,6 +35,7 @@ impl RadioMeter {
     /// The radio is in `state` from `now` on.
     pub(crate) fn enter(&mut self, state: RadioState, now: Time) {
         let spent = match self.state {
+            RadioState::Off => &mut self.off,
             RadioState::Listen => &mut self.listen,
             RadioState::Receive => &mut self.receive,
             RadioState::Transmit => &mut self.transmit,
@@ -75,6 +79,8 @@ pub struct StateTimes {
     pub rx: Span,
     /// The radio waited for one.
     pub listen: Span,
+    /// The radio was off.
+    pub off: Span,
 }
 
 impl StateTimes {
@@ -88,6 +94,7 @@ impl StateTimes {
             tx: radio.transmit,
             rx: radio.receive,
             listen: radio.listen,
+            off: radio.off,
         }
     }
 }
@@ -102,6 +109,7 @@ impl StateTimes {
             tx: passed(|times| times.tx),
             rx: passed(|times| times.rx),
             listen: passed(|times| times.listen),
+            off: passed(|times| times.off),
         }
     }
 
@@ -113,6 +121,7 @@ impl StateTimes {
             tx: self.tx + others.tx,
             rx: self.rx + others.rx,
             listen: self.listen + others.listen,
+            off: self.off + others.off,
         }
     }
 }
@@ -172,14 +181,14 @@ mod tests {
         Time::ZERO + Span::from_micros(micros)
     }
 
-    fn micros(times: StateTimes) -> [u64; 5] {
-        [times.cpu, times.lpm, times.tx, times.rx, times.listen].map(Span::micros)
+    fn micros(times: StateTimes) -> [u64; 6] {
+        [times.cpu, times.lpm, times.tx, times.rx, times.listen, times.off].map(Span::micros)
     }
 
     #[test]
     fn who_does_nothing_sleeps_and_listens() {
         let times = StateTimes::new(&CpuMeter::default(), RadioMeter::default(), at(1_000_000));
-        assert_eq!(micros(times), [0, 1_000_000, 0, 0, 1_000_000]);
+        assert_eq!(micros(times), [0, 1_000_000, 0, 0, 1_000_000, 0]);
     }
 
     #[test]
@@ -195,7 +204,8 @@ mod tests {
     fn the_papers_figures_give_the_papers_energies() {
         // The thesis, section 6.1: a second of each state of a Tmote Sky at 3 V.
         let second = Span::from_secs(1);
-        let times = StateTimes { cpu: second, lpm: second, tx: second, rx: second, listen: second };
+        let times =
+            StateTimes { cpu: second, lpm: second, tx: second, rx: second, listen: second, off: second };
         let energy = Energy::of(&Profile::of(Platform::TmoteSky), &times);
         let expected = Energy { cpu: 5.4, lpm: 0.1635, tx: 53.1, rx: 60.0, listen: 60.0 };
         assert_eq!(energy, expected);
@@ -206,16 +216,17 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_radios_times_add_up_however_it_changes(changes in proptest::collection::vec((0u64..5000, 0..3), 0..50)) {
+        fn a_radios_times_add_up_however_it_changes(changes in proptest::collection::vec((0u64..5000, 0..4), 0..50)) {
             let (mut meter, mut now) = (RadioMeter::default(), 0);
             for (later, state) in changes {
                 now += later;
-                let state = [RadioState::Listen, RadioState::Receive, RadioState::Transmit][state as usize];
+                let state =
+                    [RadioState::Listen, RadioState::Receive, RadioState::Transmit, RadioState::Off][state as usize];
                 meter.enter(state, at(now));
             }
-            let [cpu, lpm, tx, rx, listen] = micros(StateTimes::new(&CpuMeter::default(), meter, at(now + 7)));
+            let [cpu, lpm, tx, rx, listen, off] = micros(StateTimes::new(&CpuMeter::default(), meter, at(now + 7)));
             proptest::prop_assert_eq!(cpu + lpm, now + 7);
-            proptest::prop_assert_eq!(tx + rx + listen, now + 7);
+            proptest::prop_assert_eq!(tx + rx + listen + off, now + 7);
         }
     }
 }

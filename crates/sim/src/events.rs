@@ -25,8 +25,8 @@ pub(crate) enum Owner {
 pub(crate) enum ScheduledEvent {
     /// The transmission of this station ends.
     TransmissionEnds(u32),
-    /// The channel assessment of the event's owner ends.
-    CcaEnds,
+    /// The radio of the event's owner goes on with what it was told.
+    Radio,
     /// The radio timer of the event's owner.
     RadioTimer,
     /// The timer of the event's owner.

@@ -42,6 +42,7 @@ mod processor;
 mod profile;
 mod protection;
 mod public_keys;
+mod radio;
 mod random;
 mod random_block;
 mod readings;

@@ -2,7 +2,7 @@
 //!
 //! A unit disk: a frame reaches every node in range and disturbs every node in interference range.
 //! Propagation takes no time. Whatever overlaps at a receiver is destroyed, all of it; a node that
-//! transmits hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
+//! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
 //! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
 
 use crate::energy::{RadioMeter, RadioState};
@@ -32,7 +32,7 @@ pub(crate) enum Reception {
     Received,
     /// Chance took it.
     Lost,
-    /// Another transmission destroyed it, or the node's own.
+    /// Another transmission destroyed it, or the node's own, or the node's radio was off.
     Missed,
 }
 
@@ -81,6 +81,9 @@ impl Losses {
 #[derive(Clone, Copy, Default)]
 struct Receiver {
     transmitting: bool,
+    /// Whether its radio is off, but to assess the channel and to send.
+    is_off: bool,
+    assessing: bool,
     /// Transmissions of others under way that it can hear or that disturb it.
     audible: u32,
     /// Since when there are any.
@@ -98,6 +101,7 @@ impl Receiver {
         let state = match (self.transmitting, self.receiving) {
             (true, _) => RadioState::Transmit,
             (false, Some(_)) => RadioState::Receive,
+            (false, None) if self.is_off && !self.assessing => RadioState::Off,
             (false, None) => RadioState::Listen,
         };
         self.radio.enter(state, now);
@@ -138,6 +142,23 @@ impl Medium {
         self.chance = Chance::Alone(Probability::NEVER);
     }
 
+    /// The radio of `node` listens from `now` on, or is off.
+    pub(crate) fn listen(&mut self, node: u32, listens: bool, now: Time) {
+        let ear = &mut self.ears[node as usize];
+        ear.is_off = !listens;
+        if !listens {
+            ear.receiving = None;
+        }
+        ear.meter(now);
+    }
+
+    /// The radio of `node` begins to assess the channel at `now`, or has done so. One that is off receives nothing meanwhile.
+    pub(crate) fn assess(&mut self, node: u32, begins: bool, now: Time) {
+        let ear = &mut self.ears[node as usize];
+        ear.assessing = begins;
+        ear.meter(now);
+    }
+
     /// `source` begins to transmit at `now`.
     pub(crate) fn begin(&mut self, source: u32, now: Time) {
         let own = &mut self.ears[source as usize];
@@ -152,7 +173,7 @@ impl Medium {
             ear.audible += 1;
             if let Some((_, intact)) = &mut ear.receiving {
                 *intact = false;
-            } else if reached.losses.is_some() && ear.audible == 1 && !ear.transmitting {
+            } else if reached.losses.is_some() && ear.audible == 1 && !ear.transmitting && !ear.is_off {
                 ear.receiving = Some((source, true));
                 ear.meter(now);
             }

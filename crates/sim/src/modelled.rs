@@ -216,7 +216,7 @@ impl Modelled {
             frame.len(),
         );
         match command {
-            Command::Cca => work.add(Step::ChannelAssessment, 0),
+            Command::Cca | Command::Assess => work.add(Step::ChannelAssessment, 0),
             Command::Transmit => work.add(Step::Transmission, transmitted.len()),
             _ => {}
         }

@@ -90,6 +90,9 @@ struct NodeState {
 /// What was seen of a station.
 #[derive(Clone, Copy, Default)]
 struct Air {
+    /// Its frames and their bytes, of the one under way too.
+    frames: u32,
+    bytes: u32,
     /// Its bytes that are there for security.
     security_bytes: i64,
     /// Its frames that are part of handshakes, or acknowledge such, and their bytes.
@@ -233,10 +236,10 @@ impl Simulation {
             (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), event) => {
-                let (now, medium) = (self.now, &self.medium);
+                let now = self.now;
                 let station = &mut self.stations[id as usize];
                 match event {
-                    ScheduledEvent::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
+                    ScheduledEvent::Radio => station.handle_radio(now, &mut self.medium),
                     ScheduledEvent::RadioTimer => station.handle_radio_timer(now),
                     ScheduledEvent::Board => {}
                     _ => station.handle_timer(now),
@@ -276,7 +279,7 @@ impl Simulation {
         if let Some(refusal) = station.poll_dtls_refusal() {
             self.recorder.event(self.now, id, Logged::DtlsRefused { reason: refusal.name() });
         }
-        let transmits = station.settle(self.now, &mut self.events);
+        let transmits = station.settle(self.now, &mut self.events, &mut self.medium);
         if let Some(news) = station.poll_news() {
             self.handle_news(id, news);
         }
@@ -294,6 +297,8 @@ impl Simulation {
         let transmit = Logged::Transmit { bytes, kind: seen.kind.name(), to, attempt: seen.attempt };
         self.recorder.event(self.now, id, transmit);
         let air = &mut self.air[id as usize];
+        air.frames = air.frames.wrapping_add(1);
+        air.bytes = air.bytes.wrapping_add(bytes as u32);
         air.security_bytes += seen.security_bytes;
         if seen.is_of_handshake {
             air.handshake_frames = air.handshake_frames.wrapping_add(1);

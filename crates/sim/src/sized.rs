@@ -195,10 +195,17 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
             }
         });
     }
-    let command = match node.poll_radio() {
+    // As in `firmware/app/src/radio.rs`.
+    let command = match node.poll_radio_due() {
         None => Command::None,
-        Some(RadioCommand::Cca) => Command::Cca,
-        Some(RadioCommand::Transmit) => {
+        Some(RadioCommand::Listen { .. }) => Command::Listen,
+        Some(RadioCommand::Off { .. }) => Command::Off,
+        Some(RadioCommand::Assess { times, apart, .. }) => {
+            exchange.set_assessments(times, apart);
+            Command::Assess
+        }
+        Some(RadioCommand::Send { assess: true, .. }) => Command::Cca,
+        Some(RadioCommand::Send { assess: false, .. }) => {
             exchange.set_frame(node.transmit_frame());
             Command::Transmit
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use sixlock_base::{Counter, Counters, Cx, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_lockstep::{Command, DeviceEvent};
+use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
 
@@ -17,11 +17,12 @@ use crate::engine::Accelerated;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedGateway, SimulatedNode, happens};
-use crate::medium::CCA;
+use crate::medium::Medium;
 use crate::memory::Memory;
 use crate::outcome::Failure;
 use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
+use crate::radio::{Radio, Told};
 use crate::random::{Purpose, Stream};
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
@@ -86,8 +87,9 @@ pub(crate) struct Station {
     pub(crate) nv: Memory,
     on_air: [u8; MAX_FRAME],
     on_air_len: usize,
-    /// When the channel assessment under way ends.
-    cca_end: Option<Time>,
+    radio: Radio,
+    /// Whether the transmission of [`Station::on_air`] begins.
+    transmits: bool,
     radio_timer: Timer,
     timer: Timer,
     news: Option<TaskEvents>,
@@ -122,7 +124,8 @@ impl Station {
             nv,
             on_air: [0; MAX_FRAME],
             on_air_len: 0,
-            cca_end: None,
+            radio: Radio::default(),
+            transmits: false,
             radio_timer: Timer::default(),
             timer: Timer::default(),
             news: None,
@@ -157,22 +160,36 @@ impl Station {
     pub(crate) fn handle_transmitted(&mut self, now: Time) {
         self.sent = now;
         match &mut self.machine {
-            Machine::Board(board) => board.sent(now),
+            Machine::Board(board) => {
+                self.counters.count(Counter::FramesSent);
+                self.counters.add(Counter::BytesSent, self.on_air_len as u32);
+                board.sent(now);
+            }
             _ => self.happens(now, DeviceEvent::Transmitted),
         }
     }
 
-    /// A channel assessment ends now, unless it was given up: with what `is_clear` says.
-    pub(crate) fn handle_cca(&mut self, now: Time, is_clear: impl FnOnce() -> bool) {
-        if self.cca_end != Some(now) {
-            return;
-        }
-        self.cca_end = None;
-        let event = if is_clear() { DeviceEvent::CcaClear } else { DeviceEvent::CcaBusy };
+    /// The radio goes on with what it was told.
+    pub(crate) fn handle_radio(&mut self, now: Time, medium: &mut Medium) {
+        let Self { id, radio, machine, frame_time, sent, .. } = self;
+        let event = match radio.go_on(*id, now, medium, || made(machine, frame_time.as_ref(), *sent, now)) {
+            None => return,
+            Some(Told::Sends) => return self.transmit(),
+            Some(Told::Assessed { clear: true }) => DeviceEvent::CcaClear,
+            Some(Told::Assessed { clear: false }) => DeviceEvent::CcaBusy,
+        };
         match &mut self.machine {
             Machine::Board(board) => board.happens(now, event),
             _ => self.happens(now, event),
         }
+    }
+
+    /// Begins to send the frame of a machine whose CPU takes no time.
+    fn transmit(&mut self) {
+        let frame = self.machine.native().map_or(&[][..], Native::transmit_frame);
+        self.on_air_len = frame.len().min(MAX_FRAME);
+        self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
+        self.transmits = true;
     }
 
     pub(crate) fn handle_radio_timer(&mut self, now: Time) {
@@ -349,45 +366,30 @@ impl Station {
         }
     }
 
-    /// Lets the radio do what the machine says, and sets the timers. Whether a transmission of
+    /// Tells the radio what the machine says, and sets the timers. Whether a transmission of
     /// [`Station::on_air`] begins.
-    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<ScheduledEvent>) -> bool {
+    pub(crate) fn settle(
+        &mut self,
+        now: Time,
+        events: &mut Events<ScheduledEvent>,
+        medium: &mut Medium,
+    ) -> bool {
         if let Machine::Board(_) = self.machine {
-            return self.settle_board(now, events);
+            return self.settle_board(now, events, medium);
         }
-        let mut transmits = false;
         while let Some(command) = self.machine.native().and_then(Native::poll_radio) {
-            match command {
-                RadioCommand::Cca => {
-                    let made = self.made(now);
-                    self.assess(made, events);
-                }
-                RadioCommand::Transmit => {
-                    self.cca_end = None;
-                    let frame = self.machine.native().map_or(&[][..], Native::transmit_frame);
-                    self.on_air_len = frame.len().min(MAX_FRAME);
-                    self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
-                    transmits = true;
-                }
-            }
+            self.radio.take(self.id, command, now, medium);
         }
+        self.schedule_radio(events);
         let (radio, timer) = self.machine.native().map_or((None, None), Native::timeouts);
         self.set_timers(now, events, radio, timer);
-        transmits
+        core::mem::take(&mut self.transmits)
     }
 
-    /// When the frame is made that the machine is about to send: it was begun with when the one before it was out.
-    fn made(&mut self, now: Time) -> Time {
-        let Some(frame_time) = &self.frame_time else { return now };
-        let len = self.machine.native().map_or(0, |native| native.transmit_frame().len());
-        let begun = if now.since(self.sent) <= PAUSE { self.sent } else { now };
-        now.max(begun + frame_time.frame(len))
-    }
-
-    fn assess(&mut self, now: Time, events: &mut Events<ScheduledEvent>) {
-        let end = now.symbol_boundary() + CCA;
-        self.cca_end = Some(end);
-        events.push(end, Owner::Node(self.id), ScheduledEvent::CcaEnds);
+    fn schedule_radio(&mut self, events: &mut Events<ScheduledEvent>) {
+        if let Some(time) = self.radio.poll_time() {
+            events.push(time, Owner::Node(self.id), ScheduledEvent::Radio);
+        }
     }
 
     fn set_timers(
@@ -407,7 +409,7 @@ impl Station {
     }
 
     /// The same for a board: what its task brought about, if one ends now, and the next task.
-    fn settle_board(&mut self, now: Time, events: &mut Events<ScheduledEvent>) -> bool {
+    fn settle_board(&mut self, now: Time, events: &mut Events<ScheduledEvent>, medium: &mut Medium) -> bool {
         let Machine::Board(board) = &mut self.machine else { return false };
         let wishes = board.poll_wishes(now);
         let transmission = board.poll_transmission(now);
@@ -416,15 +418,16 @@ impl Station {
             self.cpu.work(now, end);
         }
         let wake_ups = [task_ends, board.poll_acknowledgement()];
-        if let Some(TaskOutput { command, radio_timer, timer, news }) = wishes {
+        if let Some(TaskOutput { command, sends, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {
-                Command::Cca => self.assess(now, events),
-                Command::Transmit => self.cca_end = None,
-                _ => {}
+                Some(command) => self.radio.take(self.id, command, now, medium),
+                None if sends => self.radio.give_up(self.id, now, medium),
+                None => {}
             }
             self.set_timers(now, events, radio_timer, timer);
         }
+        self.schedule_radio(events);
         let owner = Owner::Node(self.id);
         for (timer, event) in
             [(&mut self.radio_timer, ScheduledEvent::RadioTimer), (&mut self.timer, ScheduledEvent::Timer)]
@@ -439,8 +442,6 @@ impl Station {
         let Some(frame) = transmission else { return false };
         self.on_air_len = frame.len().min(MAX_FRAME);
         self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
-        self.counters.count(Counter::FramesSent);
-        self.counters.add(Counter::BytesSent, frame.len() as u32);
         true
     }
 
@@ -448,4 +449,12 @@ impl Station {
     pub(crate) fn on_air(&self) -> &[u8] {
         &self.on_air[..self.on_air_len]
     }
+}
+
+/// When the frame is made that `machine` is about to send: it was begun with when the one before it was out, at `sent`.
+fn made(machine: &mut Machine, frame_time: Option<&FrameTime>, sent: Time, now: Time) -> Time {
+    let Some(frame_time) = frame_time else { return now };
+    let len = machine.native().map_or(0, |native| native.transmit_frame().len());
+    let begun = if now.since(sent) <= PAUSE { sent } else { now };
+    now.max(begun + frame_time.frame(len))
 }

@@ -104,6 +104,7 @@ pub(crate) fn drive(
     stop: &AtomicBool,
 ) {
     let clock = Clock(std::time::Instant::now());
+    let mut listens = true;
     while !stop.load(Ordering::Relaxed) {
         let time = clock.read();
         let (machine, mut cx) = station.lend(time.now);
@@ -115,17 +116,20 @@ pub(crate) fn drive(
         }
         station.settle(time);
         let (machine, mut cx) = station.lend(time.now);
-        while let Some(command) = machine.poll_radio() {
+        while let Some(command) = machine.poll_radio_due() {
             match command {
+                RadioCommand::Listen { .. } => listens = true,
+                RadioCommand::Off { .. } => listens = false,
                 // Frames on this channel do not collide.
-                RadioCommand::Cca => machine.handle_cca(&mut cx, clock.read().at, true),
-                RadioCommand::Transmit => {
+                RadioCommand::Assess { .. } => machine.handle_cca(&mut cx, clock.read().at, true),
+                RadioCommand::Send { .. } => {
                     air.send(machine.transmit_frame());
                     machine.handle_transmitted(&mut cx, clock.read().at);
                 }
             }
         }
         match inbound.recv_timeout(until(machine, clock.read()).min(NAP)) {
+            Ok(Inbound::Frame(_)) if !listens => {}
             Ok(inbound) => station.handle(clock.read(), inbound),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

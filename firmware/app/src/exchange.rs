@@ -62,6 +62,12 @@ pub(crate) fn set_frame(frame: &[u8]) {
     unsafe { (*block()).set_frame(frame) }
 }
 
+/// Says how often the channel is to be assessed, and how far apart.
+pub(crate) fn set_assessments(times: u8, apart: u16) {
+    // SAFETY: fields that nobody has a reference to.
+    unsafe { (*block()).set_assessments(times, apart) }
+}
+
 /// Says who has posted a reading.
 pub(crate) fn set_author(author: Eui64) {
     // SAFETY: fields that nobody has a reference to.

@@ -25,20 +25,34 @@ pub(crate) fn happens(
     }
 }
 
-/// Ends a task in which what `flags` say has happened; returns with what begins the next.
+/// Tells the radio what is due, and ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait(
-    machine: &mut impl RadioMachine<Crypto = Backend>,
-    mut flags: Flags,
+pub(crate) fn wait(machine: &mut impl RadioMachine<Crypto = Backend>, mut flags: Flags) -> Option<DeviceEvent> {
+    let command = machine.poll_radio_due();
+    flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
+    wait_for(command, || machine.transmit_frame(), flags)
+}
+
+/// The same for a device that keeps the times of its radio's commands by itself: when it says one, it is time. `frame` is what is to be sent.
+#[inline(always)]
+pub(crate) fn wait_for<'a>(
+    command: Option<RadioCommand>,
+    frame: impl FnOnce() -> &'a [u8],
+    flags: Flags,
 ) -> Option<DeviceEvent> {
-    let command = match machine.poll_radio() {
+    let command = match command {
         None => Command::None,
-        Some(RadioCommand::Cca) => Command::Cca,
-        Some(RadioCommand::Transmit) => {
-            exchange::set_frame(machine.transmit_frame());
+        Some(RadioCommand::Listen { .. }) => Command::Listen,
+        Some(RadioCommand::Off { .. }) => Command::Off,
+        Some(RadioCommand::Assess { times, apart, .. }) => {
+            exchange::set_assessments(times, apart);
+            Command::Assess
+        }
+        Some(RadioCommand::Send { assess: true, .. }) => Command::Cca,
+        Some(RadioCommand::Send { assess: false, .. }) => {
+            exchange::set_frame(frame());
             Command::Transmit
         }
     };
-    flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
     exchange::wait(command, flags)
 }

@@ -43,9 +43,9 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &m
         5 => gateway.handle_radio_timeout(cx, at),
         _ => gateway.handle_timeout(cx, at),
     }
-    match gateway.poll_radio() {
-        Some(RadioCommand::Transmit) => io::write(gateway.transmit_frame()),
-        Some(RadioCommand::Cca) => io::write(&[1]),
+    match gateway.poll_radio_due() {
+        Some(RadioCommand::Send { .. }) => io::write(gateway.transmit_frame()),
+        Some(_) => io::write(&[1]),
         None => {}
     }
     io::write(&[gateway.poll_radio_timeout().is_some().into(), gateway.poll_timeout().is_some().into()]);

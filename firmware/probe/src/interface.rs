@@ -52,9 +52,9 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: 
         4 => interface.handle_radio_timeout(cx, at),
         _ => interface.handle_timeout(cx, at),
     }
-    match interface.poll_radio() {
-        Some(RadioCommand::Transmit) => io::write(interface.transmit_frame()),
-        Some(RadioCommand::Cca) => io::write(&[1]),
+    match interface.poll_radio_due() {
+        Some(RadioCommand::Send { .. }) => io::write(interface.transmit_frame()),
+        Some(_) => io::write(&[1]),
         None => {}
     }
     let deadlines = (interface.poll_radio_timeout(), interface.poll_timeout());

@@ -50,9 +50,9 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, node: &mut 
         Some(_) => io::write(&[1]),
         None => {}
     }
-    match node.poll_radio() {
-        Some(RadioCommand::Transmit) => io::write(node.transmit_frame()),
-        Some(RadioCommand::Cca) => io::write(&[1]),
+    match node.poll_radio_due() {
+        Some(RadioCommand::Send { .. }) => io::write(node.transmit_frame()),
+        Some(_) => io::write(&[1]),
         None => {}
     }
     io::write(&[node.poll_radio_timeout().is_some().into(), node.poll_timeout().is_some().into()]);

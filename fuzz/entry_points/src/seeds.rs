@@ -312,14 +312,10 @@ fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
         while frames.len() == sent {
             at = mac.poll_timeout().unwrap_or(at);
             mac.handle_timeout(&mut rig.cx(), at);
-            match mac.poll_radio() {
-                Some(RadioCommand::Cca) => mac.handle_cca(&mut rig.cx(), at, true),
-                Some(RadioCommand::Transmit) => {
-                    let frame = mac.transmit_frame();
-                    frames.push(frame[..frame.len() - FCS].to_vec());
-                    mac.handle_transmitted(&mut rig.cx(), at);
-                }
-                None => {}
+            if let Some(RadioCommand::Send { .. }) = mac.poll_radio_due() {
+                let frame = mac.transmit_frame();
+                frames.push(frame[..frame.len() - FCS].to_vec());
+                mac.handle_transmitted(&mut rig.cx(), at);
             }
         }
         while mac.poll_event().is_some() {}

@@ -162,20 +162,12 @@ impl Bridged {
                 _ => {}
             }
             let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
-            match self.node.poll_radio() {
-                Some(RadioCommand::Cca) => {
-                    self.at = at.after(8);
-                    self.node.handle_cca(cx, self.at, true);
-                    continue;
-                }
-                Some(RadioCommand::Transmit) => {
-                    let frame = self.node.transmit_frame().to_vec();
-                    self.at = at.after((6 + frame.len() as u32) * 2);
-                    self.node.handle_transmitted(cx, self.at);
-                    self.run(DeviceEvent::Frame, &frame);
-                    continue;
-                }
-                None => {}
+            if let Some(RadioCommand::Send { .. }) = self.node.poll_radio_due() {
+                let frame = self.node.transmit_frame().to_vec();
+                self.at = at.after((6 + frame.len() as u32) * 2);
+                self.node.handle_transmitted(cx, self.at);
+                self.run(DeviceEvent::Frame, &frame);
+                continue;
             }
             let timers = [(self.timers[0], DeviceEvent::RadioTimer), (self.timers[1], DeviceEvent::Timer)];
             let due = |timer: &Option<Symbols>| timer.is_some_and(|due| self.at.has_reached(due));

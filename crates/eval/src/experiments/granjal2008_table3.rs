@@ -52,8 +52,7 @@ impl Cycles {
 /// What the MicaZ's CPU consumes at work for so many milliseconds, in millijoules.
 fn energy(millis: f64) -> f64 {
     let cpu = Span::from_micros((millis * 1000.0).round() as u64);
-    let nothing = Span::from_micros(0);
-    let times = StateTimes { cpu, lpm: nothing, tx: nothing, rx: nothing, listen: nothing };
+    let times = StateTimes { cpu, ..StateTimes::default() };
     Energy::of(&Profile::of(Platform::MicaZ), &times).cpu
 }
 

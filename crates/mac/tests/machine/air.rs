@@ -10,6 +10,7 @@ use sixlock_testing::Rig;
 
 pub(crate) const PAN: u16 = 0xabcd;
 const CCA: u64 = 8;
+const TURNAROUND: u64 = 12;
 
 /// `frame` with the FCS that fits it.
 pub(crate) fn with_fcs(mut frame: Vec<u8>) -> Vec<u8> {
@@ -37,8 +38,10 @@ pub(crate) struct Station {
     pub(crate) rig: Rig,
     /// The end of the transmission under way.
     sending: Option<u64>,
-    /// The begin of the channel assessment under way.
+    /// The begin of the channel assessment that it was told.
     assessing: Option<u64>,
+    /// The begin of the transmission that it was told.
+    sends: Option<u64>,
 }
 
 fn started(config: &Config) -> Mac<Soft, Link<true, 4, 3>> {
@@ -49,13 +52,20 @@ fn started(config: &Config) -> Mac<Soft, Link<true, 4, 3>> {
 
 impl Station {
     pub(crate) fn new(config: Config, seed: u32) -> Self {
-        Self { mac: started(&config), config, rig: Rig::seeded(seed), sending: None, assessing: None }
+        Self {
+            mac: started(&config),
+            config,
+            rig: Rig::seeded(seed),
+            sending: None,
+            assessing: None,
+            sends: None,
+        }
     }
 
     /// The MAC starts anew.
     pub(crate) fn reboot(&mut self) {
         self.mac = started(&self.config);
-        (self.sending, self.assessing) = (None, None);
+        (self.sending, self.assessing, self.sends) = (None, None, None);
     }
 
     pub(crate) fn count(&self, counter: Counter) -> u32 {
@@ -104,6 +114,12 @@ impl Sent {
     pub(crate) fn is_ack(&self) -> bool {
         self.frame.len() == 5
     }
+}
+
+/// When `at` comes; `now` if it has passed.
+fn absolute(now: u64, at: Symbols) -> u64 {
+    let ahead = at.count().wrapping_sub(now as u32);
+    now + if ahead < 1 << 31 { u64::from(ahead) } else { 0 }
 }
 
 /// Whether a transmission is lost on its way to a station.
@@ -173,11 +189,8 @@ impl Air {
     fn next(&self) -> Option<u64> {
         let now = self.now;
         let times = self.stations.iter().flat_map(|station| {
-            let timeout = station.mac.poll_timeout().map(|at| {
-                let ahead = at.count().wrapping_sub(now as u32);
-                now + if ahead < 1 << 31 { u64::from(ahead) } else { 0 }
-            });
-            [station.sending, station.assessing.map(|start| start + CCA), timeout]
+            let timeout = station.mac.poll_timeout().map(|at| absolute(now, at));
+            [station.sending, station.assessing.map(|start| start + CCA), station.sends, timeout]
         });
         times.flatten().min()
     }
@@ -199,8 +212,19 @@ impl Air {
                 self.assessments += 1;
                 let clear =
                     !self.jammed && !self.sent.iter().any(|sent| sent.start < self.now && sent.end > start);
-                self.stations[n].cca(at, clear);
-                self.drain(n);
+                if clear {
+                    self.stations[n].sends = Some(self.now + TURNAROUND);
+                } else {
+                    self.stations[n].cca(at, false);
+                    self.drain(n);
+                }
+            }
+            if self.stations[n].sends == Some(self.now) {
+                self.stations[n].sends = None;
+                let frame = self.stations[n].mac.transmit_frame().to_vec();
+                let end = self.now + 2 * (6 + frame.len() as u64);
+                self.stations[n].sending = Some(end);
+                self.sent.push(Sent { from: n, start: self.now, end, frame });
             }
             if self.stations[n].mac.poll_timeout().is_some_and(|due| at.has_reached(due)) {
                 self.stations[n].timeout(at);
@@ -234,16 +258,9 @@ impl Air {
         let station = &mut self.stations[n];
         while let Some(command) = station.mac.poll_radio() {
             assert_eq!(station.sending, None, "a radio does one thing at a time");
-            match command {
-                RadioCommand::Cca => station.assessing = Some(self.now),
-                RadioCommand::Transmit => {
-                    station.assessing = None;
-                    let frame = station.mac.transmit_frame().to_vec();
-                    let end = self.now + 2 * (6 + frame.len() as u64);
-                    station.sending = Some(end);
-                    self.sent.push(Sent { from: n, start: self.now, end, frame });
-                }
-            }
+            let RadioCommand::Send { at, assess } = command else { panic!("{command:?} of CSMA-CA") };
+            let begin = Some(absolute(self.now, at));
+            (station.assessing, station.sends) = if assess { (begin, None) } else { (None, begin) };
         }
         while let Some(Event::Sent { id, outcome, .. }) = station.mac.poll_event() {
             self.outcomes.push((n, id, outcome));

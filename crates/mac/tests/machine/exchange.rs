@@ -180,7 +180,7 @@ fn incoming() -> Vec<u8> {
 fn acknowledges(station: &mut Station, at: Symbols, sequence: u8) -> Symbols {
     let due = at.after(12);
     station.timeout(due);
-    assert_eq!(station.mac.poll_radio(), Some(RadioCommand::Transmit));
+    assert_eq!(station.mac.poll_radio_due(), Some(RadioCommand::Send { at: due, assess: false }));
     assert_eq!(station.mac.transmit_frame()[..3], [0x02, 0, sequence]);
     let end = due.after(22);
     station.transmitted(end);
@@ -191,14 +191,20 @@ fn acknowledges(station: &mut Station, at: Symbols, sequence: u8) -> Symbols {
 /// backoff on.
 #[track_caller]
 fn sends(station: &mut Station, mut at: Symbols, payload: &[u8]) {
-    if let Some(due) = station.mac.poll_timeout() {
+    let mut told = station.mac.poll_radio_due();
+    if told.is_none() {
+        let due = station.wait();
         assert!(due.has_reached(at.after(1)), "nothing that is due is left over");
-        at = station.wait();
+        (at, told) = (due, station.mac.poll_radio_due());
     }
-    assert_eq!(station.mac.poll_radio(), Some(RadioCommand::Cca));
+    assert!(
+        matches!(told, Some(RadioCommand::Send { at: due, assess: true }) if at.has_reached(due)),
+        "{told:?}"
+    );
     station.cca(at.after(8), true);
-    assert_eq!(station.wait(), at.after(8 + 12));
-    assert_eq!(station.mac.poll_radio(), Some(RadioCommand::Transmit));
+    let turned = at.after(8 + 12);
+    assert_eq!(station.wait(), turned);
+    assert_eq!(station.mac.poll_radio_due(), Some(RadioCommand::Send { at: turned, assess: false }));
     assert!(station.mac.transmit_frame()[21..].starts_with(payload));
     assert_eq!(station.count(Counter::MacChannelBusy) + station.count(Counter::MacRetries), 0);
 }
@@ -225,10 +231,10 @@ fn an_acknowledgement_interrupts_an_assessment_which_then_starts_over() {
         station.send(Symbols::new(1000), node(1), b"mine").unwrap();
         let at = station.wait();
         if polled {
-            assert_eq!(station.mac.poll_radio(), Some(RadioCommand::Cca));
+            assert_eq!(station.mac.poll_radio_due(), Some(RadioCommand::Send { at, assess: true }));
         }
         assert!(station.frame(at.after(3), &mut frame).is_some());
-        assert_eq!(station.mac.poll_radio(), None);
+        assert_eq!(station.mac.poll_radio_due(), None);
         station.cca(at.after(8), true);
         assert_eq!(station.mac.poll_timeout(), Some(at.after(3 + 12)));
         let end = acknowledges(&mut station, at.after(3), frame[2]);
@@ -242,13 +248,13 @@ fn an_acknowledgement_interrupts_a_turnaround_and_the_assessment_starts_over() {
     let mut station = Station::new(config(0, None), 1);
     station.send(Symbols::new(1000), node(1), b"mine").unwrap();
     let at = station.wait();
-    assert_eq!(station.mac.poll_radio(), Some(RadioCommand::Cca));
+    assert_eq!(station.mac.poll_radio_due(), Some(RadioCommand::Send { at, assess: true }));
     station.cca(at.after(8), true);
     let end = at.after(8 + 12);
     assert_eq!(station.mac.poll_timeout(), Some(end));
     assert!(station.frame(end, &mut frame).is_some());
     station.timeout(end);
-    assert_eq!(station.mac.poll_radio(), None);
+    assert_eq!(station.mac.poll_radio_due(), None);
     let end = acknowledges(&mut station, end, frame[2]);
     sends(&mut station, end, b"mine");
 }

@@ -79,7 +79,7 @@ fn who_asks_for_an_acknowledgement_has_it() {
 }
 
 /// What a MAC with or without CSMA-CA tells its radio, and what becomes of three frames; the channel is busy for the second.
-fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
+fn run<const CSMA: bool>() -> (Vec<RadioCommand>, Vec<Outcome>) {
     let mut rig = Rig::seeded(1);
     let mut cx = rig.cx();
     let mut mac = Mac::<Soft, Link<false, 2, 3, CSMA>>::new();
@@ -88,25 +88,19 @@ fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
     for n in 0..3 {
         mac.send(&mut cx, at, node(1), &[n; 30]).unwrap();
     }
-    let (mut commands, mut assessments) = (Vec::new(), 0);
-    while let Some(due) = mac.poll_timeout() {
-        at = due;
-        mac.handle_timeout(&mut cx, at);
-        while let Some(command) = mac.poll_radio() {
-            commands.push((at.count(), command));
-            match command {
-                RadioCommand::Cca => {
-                    assessments += 1;
-                    at = at.after(8);
-                    mac.handle_cca(&mut cx, at, assessments != 2);
-                }
-                RadioCommand::Transmit => {
-                    at = at.after(2 * (6 + mac.transmit_frame().len() as u32));
-                    mac.handle_transmitted(&mut cx, at);
-                }
-            }
+    let mut commands = Vec::new();
+    while let Some(command) = mac.poll_radio() {
+        commands.push(command);
+        let RadioCommand::Send { at: begin, assess: true } = command else { panic!("{command:?}") };
+        at = begin.after(8);
+        if commands.len() == 2 {
+            mac.handle_cca(&mut cx, at, false);
+        } else {
+            at = at.after(12 + 2 * (6 + mac.transmit_frame().len() as u32));
+            mac.handle_transmitted(&mut cx, at);
         }
     }
+    assert_eq!(mac.poll_timeout(), None);
     let outcomes = std::iter::from_fn(|| mac.poll_event()).map(|Event::Sent { outcome, .. }| outcome);
     (commands, outcomes.collect())
 }
@@ -114,7 +108,7 @@ fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
 #[test]
 fn a_mac_that_has_no_csma_does_the_same_as_one_that_is_told_not_to_use_it() {
     let (commands, outcomes) = run::<false>();
-    assert_eq!(commands.len(), 3 + 2);
+    assert_eq!(commands.len(), 3);
     assert_eq!(outcomes, [Outcome::Delivered, Outcome::ChannelBusy, Outcome::Delivered]);
     assert_eq!((commands, outcomes), run::<true>());
 }

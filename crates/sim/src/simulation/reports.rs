@@ -18,7 +18,7 @@ use crate::statistics::{
 };
 use crate::time::Time;
 
-use super::{NodeState, Simulation};
+use super::{Air, NodeState, Simulation};
 
 impl Simulation {
     /// What has been shown so far.
@@ -43,8 +43,8 @@ impl Simulation {
                 handshake: self.deployment.scenario.security.transport.map(|_| self.handshake(id, state)),
                 rtt_ms: Distribution::of(&state.readings.round_trips),
                 cpu_ms: self.deployment.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
-                frames: counters.get(Counter::FramesSent),
-                bytes: counters.get(Counter::BytesSent),
+                frames: self.air[id as usize].frames,
+                bytes: self.air[id as usize].bytes,
                 energy_mj: self.energy(id),
                 provenance: self.provenance(id),
             }
@@ -56,8 +56,8 @@ impl Simulation {
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
             router: RouterReport {
-                frames: router.get(Counter::FramesSent),
-                bytes: router.get(Counter::BytesSent),
+                frames: self.air[0].frames,
+                bytes: self.air[0].bytes,
                 drops: Drops::of(router).by_cause(),
             },
             cloud: Some(self.far.drops().by_cause())
@@ -126,12 +126,8 @@ impl Simulation {
     /// The network as it is now.
     pub fn network(&self) -> Network {
         let transmissions = |id: u32| {
-            let counters = &self.stations[id as usize].counters;
-            Transmissions {
-                frames: counters.get(Counter::FramesSent),
-                bytes: counters.get(Counter::BytesSent),
-                security_bytes: self.air[id as usize].security_bytes.max(0) as u64,
-            }
+            let Air { frames, bytes, security_bytes, .. } = self.air[id as usize];
+            Transmissions { frames, bytes, security_bytes: security_bytes.max(0) as u64 }
         };
         let security = self.deployment.scenario.security.to_string();
         let node = |(state, id): (&NodeState, u32)| {

@@ -6,7 +6,7 @@ use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_nrf::config::{Config, HfclkSource, LfclkSource};
 use embassy_nrf::mode::Blocking;
 use embassy_nrf::pac;
-use embassy_nrf::radio::ieee802154::{Packet, Radio};
+use embassy_nrf::radio::ieee802154::{Packet, Radio, RadioState};
 use embassy_nrf::rng::Rng;
 use embassy_time::Timer;
 use sixlock_base::{Entropy, Instant, Symbols};
@@ -69,12 +69,14 @@ pub struct Air<'d> {
     radio: Radio<'d>,
     packet: Packet,
     frame: [u8; MAX_FRAME],
+    /// Whether it listens when it neither sends nor assesses the channel.
+    listens: bool,
 }
 
 impl<'d> Air<'d> {
     pub fn new(mut radio: Radio<'d>, channel: u8) -> Self {
         radio.set_channel(channel);
-        Self { radio, packet: Packet::new(), frame: [0; MAX_FRAME] }
+        Self { radio, packet: Packet::new(), frame: [0; MAX_FRAME], listens: true }
     }
 
     /// Sends `frame` if the channel is clear; whether it was. The radio makes the FCS itself.
@@ -84,9 +86,36 @@ impl<'d> Air<'d> {
         self.radio.try_send(&mut self.packet).await.is_ok()
     }
 
-    /// Listens until something happens. A frame that comes in when a timer runs out is waited for.
-    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> WakeReason<'_> {
-        let Self { radio, packet, frame } = self;
+    /// From now on it listens, or is off, while nothing else is to be done.
+    pub fn listen(&mut self, listens: bool) {
+        self.listens = listens;
+        if !listens {
+            switch_off();
+        }
+    }
+
+    /// Assesses the channel so many times, so many symbols from one begin to the next, until it is busy; whether it was clear.
+    pub async fn assess(&mut self, times: u8, apart: u16) -> bool {
+        let begin = symbols();
+        for n in 0..u32::from(times.max(1)) {
+            until_symbols(Some(begin.after(n * u32::from(apart)))).await;
+            if !is_clear() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits until something happens, and listens meanwhile unless it is off. A frame that comes in when a timer runs out is waited
+    /// for.
+    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> DeviceEvent<'_> {
+        let Self { radio, packet, frame, listens } = self;
+        if !*listens {
+            return match select(until_symbols(radio_timer), until(timer)).await {
+                Either::First(()) => DeviceEvent::RadioTimer,
+                Either::Second(()) => DeviceEvent::Timer,
+            };
+        }
         loop {
             let is_right = {
                 let mut receiving = pin!(async {
@@ -112,6 +141,33 @@ impl<'d> Air<'d> {
             }
         }
     }
+}
+
+/// Has the radio, which neither sends nor assesses the channel, draw no current.
+fn switch_off() {
+    pac::RADIO.shorts().write(|_| {});
+    pac::RADIO.tasks_disable().write_value(1);
+    while pac::RADIO.state().read().state() != RadioState::Disabled {}
+}
+
+/// Whether the channel is clear for 8 symbols from when the radio is ready; it is off then. The driver has no such function, so this
+/// follows the figures of the Product Specification (6.20.12.4): ramp up, assess the channel, be off.
+fn is_clear() -> bool {
+    switch_off();
+    pac::RADIO.events_ccaidle().write_value(0);
+    pac::RADIO.events_ccabusy().write_value(0);
+    pac::RADIO.shorts().write(|w| w.set_rxready_ccastart(true));
+    pac::RADIO.tasks_rxen().write_value(1);
+    let is_clear = loop {
+        if pac::RADIO.events_ccaidle().read() != 0 {
+            break true;
+        }
+        if pac::RADIO.events_ccabusy().read() != 0 {
+            break false;
+        }
+    };
+    switch_off();
+    is_clear
 }
 
 /// Returns at `deadline`, at once if it has passed, and never if there is none.

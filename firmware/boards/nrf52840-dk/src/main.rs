@@ -53,20 +53,20 @@ async fn main(_spawner: Spawner) {
         return;
     }
     loop {
-        match node.poll_radio() {
-            // This radio assesses the channel and sends in one go: what the node would have it do next is done already.
-            Some(RadioCommand::Cca) => {
-                let is_clear = air.send(node.transmit_frame()).await;
+        match node.poll_radio_due() {
+            Some(RadioCommand::Listen { .. }) => air.listen(true),
+            Some(RadioCommand::Off { .. }) => air.listen(false),
+            Some(RadioCommand::Assess { times, apart, .. }) => {
+                let is_clear = air.assess(times, apart).await;
                 node.handle_cca(cx, symbols(), is_clear);
-                if is_clear && let Some(turned) = node.poll_radio_timeout() {
-                    node.handle_radio_timeout(cx, turned);
-                    node.poll_radio();
-                    node.handle_transmitted(cx, symbols());
-                }
             }
-            Some(RadioCommand::Transmit) => {
-                air.send(node.transmit_frame()).await;
-                node.handle_transmitted(cx, symbols());
+            // This radio assesses the channel before each frame, and turns around by itself.
+            Some(RadioCommand::Send { assess, .. }) => {
+                if air.send(node.transmit_frame()).await || !assess {
+                    node.handle_transmitted(cx, symbols());
+                } else {
+                    node.handle_cca(cx, symbols(), false);
+                }
             }
             None => {
                 let reason = air.wait(node.poll_radio_timeout(), node.poll_timeout()).await;

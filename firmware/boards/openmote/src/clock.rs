@@ -40,6 +40,11 @@ impl Clock {
         Symbols::new(self.symbols)
     }
 
+    /// Returns at `deadline`, at once if it has passed.
+    pub(crate) fn wait(&mut self, deadline: Symbols) {
+        while !self.symbols().has_reached(deadline) {}
+    }
+
     pub(crate) fn a_turnaround_ago(&mut self) -> Symbols {
         Symbols::new(self.symbols().count().wrapping_sub(TURNAROUND))
     }

@@ -76,11 +76,18 @@ fn run(chip: cc2538_pac::Peripherals, core: cortex_m::Peripherals, node: &mut No
         } else if node.poll_timeout().is_some_and(|deadline| cx.now.has_reached(deadline)) {
             node.handle_timeout(cx, at);
         }
-        match node.poll_radio() {
-            Some(RadioCommand::Cca) => node.handle_cca(cx, clock.a_turnaround_ago(), radio.is_clear()),
-            Some(RadioCommand::Transmit) => {
-                radio.send(node.transmit_frame(), &mut clock);
-                node.handle_transmitted(cx, clock.symbols());
+        match node.poll_radio_due() {
+            Some(RadioCommand::Listen { .. }) => radio.listen(true),
+            Some(RadioCommand::Off { .. }) => radio.listen(false),
+            Some(RadioCommand::Assess { times, apart, .. }) => {
+                let is_clear = radio.assess(times, apart, &mut clock);
+                node.handle_cca(cx, clock.symbols(), is_clear);
+            }
+            Some(RadioCommand::Send { assess, .. }) => {
+                match radio.send(node.transmit_frame(), assess, &mut clock) {
+                    true => node.handle_transmitted(cx, clock.symbols()),
+                    false => node.handle_cca(cx, clock.symbols(), false),
+                }
             }
             None => {}
         }

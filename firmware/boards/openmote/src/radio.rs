@@ -24,10 +24,15 @@ pub(crate) fn strobe(fifo: &RfcoreSfr, instruction: u32) {
     fifo.rfst().write(|w| unsafe { w.bits(instruction) });
 }
 
-/// The radio, which listens whenever it does not send.
+/// From off to a signal strength that tells of the last 8 symbols, in symbols: the receiver takes 12 to start.
+const STARTING: u32 = 12 + 8;
+
+/// The radio.
 pub(crate) struct Radio {
     pub(crate) registers: RfcoreXreg,
     fifo: RfcoreSfr,
+    /// Whether it listens when it neither sends nor assesses the channel.
+    listens: bool,
 }
 
 impl Radio {
@@ -54,7 +59,13 @@ impl Radio {
         registers.srcmatch().modify(|_, w| w.src_match_en().clear_bit().autopend().clear_bit());
         strobe(&fifo, FLUSH_RECEIVED);
         strobe(&fifo, RECEIVE);
-        Self { registers, fifo }
+        Self { registers, fifo, listens: true }
+    }
+
+    /// From now on it listens, or is off, while nothing else is to be done.
+    pub(crate) fn listen(&mut self, listens: bool) {
+        self.listens = listens;
+        strobe(&self.fifo, if listens { RECEIVE } else { RECEIVER_OFF });
     }
 
     /// A frame that has come in, FCS included, if there is one.
@@ -87,14 +98,45 @@ impl Radio {
         self.fifo.rfdata().read().rfd().bits()
     }
 
+    /// Assesses the channel so many times, so many symbols from one begin to the next, until it is busy; whether it was clear.
+    pub(crate) fn assess(&mut self, times: u8, apart: u16, clock: &mut Clock) -> bool {
+        let mut at = clock.symbols();
+        if !self.listens {
+            strobe(&self.fifo, RECEIVE);
+            at = at.after(STARTING);
+            clock.wait(at);
+        }
+        let mut is_clear = self.is_clear();
+        for _ in 1..times {
+            at = at.after(apart.into());
+            if is_clear {
+                clock.wait(at);
+                is_clear = self.is_clear();
+            }
+        }
+        self.rest();
+        is_clear
+    }
+
+    /// Is off again, if it was before it sent or assessed the channel.
+    fn rest(&mut self) {
+        if !self.listens {
+            strobe(&self.fifo, RECEIVER_OFF);
+        }
+    }
+
     /// Whether the channel was clear for the last 8 symbols; what cannot be told yet counts as busy.
-    pub(crate) fn is_clear(&mut self) -> bool {
+    fn is_clear(&mut self) -> bool {
         let is_valid = self.registers.rssistat().read().rssi_valid().bit_is_set();
         is_valid && self.registers.fsmstat1().read().cca().bit_is_set()
     }
 
-    /// Sends `frame`, whose FCS the radio makes itself, a turnaround from now; returns when it is out.
-    pub(crate) fn send(&mut self, frame: &[u8], clock: &mut Clock) {
+    /// Sends `frame`, whose FCS the radio makes itself, a turnaround from now; returns when it is out. Returns false without sending it if
+    /// the channel is to be assessed before, and is busy.
+    pub(crate) fn send(&mut self, frame: &[u8], assess: bool, clock: &mut Clock) -> bool {
+        if assess && !self.assess(1, 0, clock) {
+            return false;
+        }
         strobe(&self.fifo, FLUSH_TRANSMIT);
         self.put(frame.len() as u8);
         for byte in frame.iter().take(frame.len().saturating_sub(FCS)) {
@@ -108,9 +150,11 @@ impl Radio {
             if clock.symbols().has_reached(deadline) {
                 strobe(&self.fifo, FLUSH_TRANSMIT);
                 strobe(&self.fifo, RECEIVE);
-                return;
+                break;
             }
         }
+        self.rest();
+        true
     }
 
     fn put(&mut self, byte: u8) {

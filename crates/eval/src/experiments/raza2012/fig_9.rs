@@ -70,9 +70,8 @@ impl Sky {
 
     /// What the CPU at work consumes in so many milliseconds.
     fn microjoules(&self, millis: f64) -> f64 {
-        let nothing = Span::ZERO;
         let cpu = Span::from_micros((millis * 1000.0) as u64);
-        let times = StateTimes { cpu, lpm: nothing, tx: nothing, rx: nothing, listen: nothing };
+        let times = StateTimes { cpu, ..StateTimes::default() };
         1000.0 * Energy::of(&self.profile, &times).cpu
     }
 
