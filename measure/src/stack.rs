@@ -29,7 +29,9 @@ impl Drivers {
             "sixlock-emulator",
         ]);
         run(cargo.args(
-            ["stack", "bridge", "sniffer", "dtls", "transform"].iter().flat_map(|name| ["--example", name]),
+            ["stack", "bridge", "sniffer", "duty-cycle", "dtls", "transform"]
+                .iter()
+                .flat_map(|name| ["--example", name]),
         ))?;
         Ok(Self { folder: toolchain.built.with_file_name("debug").join("examples") })
     }

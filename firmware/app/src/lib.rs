@@ -9,6 +9,7 @@ mod access;
 mod application;
 mod bridge;
 mod device;
+mod duty_cycle;
 mod exchange;
 #[cfg(target_arch = "arm")]
 mod key_ring;
@@ -22,6 +23,7 @@ mod storage;
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Layers, Node, run};
 pub use bridge::{Bridge, run_bridge};
+pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::Backend;
@@ -29,7 +31,8 @@ pub use shield::{AhXcbc, EspCtrXcbc, Unprotected};
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA and acknowledgements, unless it says otherwise; of a border router, with or without link security; or of a sniffer.
+/// of the latest reading for who asks by CoAP, and with CSMA-CA and acknowledgements, unless it says otherwise; of a border router, with or without link security; of a sniffer; or of a device whose
+/// radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
@@ -57,6 +60,14 @@ macro_rules! image {
         #[unsafe(no_mangle)]
         fn run() -> ! {
             $crate::sniff()
+        }
+
+        $crate::image!(panics);
+    };
+    (duty_cycle) => {
+        #[unsafe(no_mangle)]
+        fn run() -> ! {
+            $crate::duty_cycle()
         }
 
         $crate::image!(panics);

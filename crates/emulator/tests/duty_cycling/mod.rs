@@ -1,0 +1,67 @@
+//! A device whose radio is off almost all the time in an emulator, and what its radio is told.
+
+use core::ops::ControlFlow;
+use std::path::Path;
+
+use sixlock_base::{Instant, Symbols};
+use sixlock_emulator::{Image, Lockstep, Task};
+use sixlock_lockstep::{Command, Happening};
+
+/// A frame for it, of which it sends five bytes back.
+pub(crate) const FRAME: [u8; 7] = [1, 2, 3, 4, 5, 6, 7];
+
+/// What a task of the device has come to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// What its radio is to do.
+    pub(crate) command: Command,
+    /// With [`Command::Assess`], how often and how far apart; with [`Command::Transmit`], the frame.
+    pub(crate) assessments: Option<(u8, u16)>,
+    pub(crate) frame: Vec<u8>,
+    /// When it wakes up next, in symbols.
+    pub(crate) wakes: Option<u32>,
+}
+
+/// What the device of the image at `path` wants after each of these happenings, in these symbols; and its stack's peak.
+pub(crate) fn run(path: &Path, happenings: &[(Happening, u32)]) -> (Vec<Wish>, u32) {
+    let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
+    let mut lockstep = Lockstep::start_as_built(image).unwrap_or_else(|error| panic!("{error}"));
+    let wishes = happenings.iter().map(|&(happening, symbols)| {
+        let task = Task {
+            happening,
+            now: Instant::from_millis(symbols * 16 / 1000),
+            at: Symbols::new(symbols),
+            frame: if happening == Happening::Frame { &FRAME } else { &[] },
+            sensors: [0; 3],
+        };
+        let outcome = lockstep.run(&task, |_| ControlFlow::Continue(()));
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error}")).expect("power");
+        let (command, exchange) = (outcome.command, outcome.exchange);
+        Wish {
+            command,
+            assessments: (command == Command::Assess).then(|| exchange.assessments()),
+            frame: if command == Command::Transmit { exchange.frame().to_vec() } else { Vec::new() },
+            wakes: exchange.radio_timer().map(Symbols::count),
+        }
+    });
+    let wishes = wishes.collect();
+    let stack = lockstep.stack_peak().unwrap_or_else(|error| panic!("{error}"));
+    (wishes, stack)
+}
+
+/// All that can happen to it: it finds the channel clear, then busy, hears a frame and answers; then it hears none.
+pub(crate) const HAPPENINGS: [(Happening, u32); 13] = [
+    (Happening::Start, 0),
+    (Happening::RadioTimer, 7812),
+    (Happening::CcaClear, 7858),
+    (Happening::RadioTimer, 15_624),
+    (Happening::CcaBusy, 15_640),
+    (Happening::Frame, 15_900),
+    (Happening::CcaClear, 15_920),
+    (Happening::Transmitted, 16_000),
+    (Happening::RadioTimer, 23_436),
+    (Happening::CcaBusy, 23_450),
+    (Happening::RadioTimer, 31_248),
+    (Happening::RadioTimer, 39_060),
+    (Happening::CcaClear, 39_100),
+];

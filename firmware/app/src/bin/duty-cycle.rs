@@ -1,0 +1,5 @@
+//! A device whose radio is off almost all the time.
+#![no_std]
+#![no_main]
+
+sixlock_app::image!(duty_cycle);
