@@ -27,7 +27,10 @@ pub(crate) fn happens(
 
 /// Tells the radio what is due, and ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait(machine: &mut impl RadioMachine<Crypto = Backend>, mut flags: Flags) -> Option<DeviceEvent> {
+pub(crate) fn wait(
+    machine: &mut impl RadioMachine<Crypto = Backend>,
+    mut flags: Flags,
+) -> Option<DeviceEvent> {
     let command = machine.poll_radio_due();
     flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
     wait_for(command, || machine.transmit_frame(), flags)

@@ -13,7 +13,7 @@ use sixlock_testing::Rig;
 
 use super::{Radio, Told};
 use crate::energy::{CpuMeter, StateTimes};
-use crate::events::{Events, ScheduledEvent, Owner};
+use crate::events::{Events, Owner, ScheduledEvent};
 use crate::medium::{Medium, Reception, airtime};
 use crate::random::Probability;
 use crate::scenario;

@@ -108,12 +108,12 @@ impl<'d> Air<'d> {
 
     /// Waits until something happens, and listens meanwhile unless it is off. A frame that comes in when a timer runs out is waited
     /// for.
-    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> DeviceEvent<'_> {
+    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> WakeReason<'_> {
         let Self { radio, packet, frame, listens } = self;
         if !*listens {
             return match select(until_symbols(radio_timer), until(timer)).await {
-                Either::First(()) => DeviceEvent::RadioTimer,
-                Either::Second(()) => DeviceEvent::Timer,
+                Either::First(()) => WakeReason::RadioTimer,
+                Either::Second(()) => WakeReason::Timer,
             };
         }
         loop {
