@@ -1,6 +1,9 @@
 //! What the radio does, and when: one transmit frame's way through CSMA-CA and its
 //! acknowledgement, and the acknowledgements owed to others, which go first.
 
+#[cfg(test)]
+mod transitions;
+
 use core::mem::replace;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
