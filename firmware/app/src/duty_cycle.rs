@@ -3,7 +3,7 @@
 
 use sixlock_base::Symbols;
 use sixlock_interface::RadioCommand;
-use sixlock_lockstep::{Flags, Happening};
+use sixlock_lockstep::{DeviceEvent, Flags};
 use sixlock_start as _;
 
 use crate::{exchange, radio};
@@ -37,35 +37,35 @@ pub fn duty_cycle() -> ! {
     let mut command = Some(RadioCommand::Off { at: start });
     loop {
         let flags = exchange::set_timers(Some(wakes), None);
-        let happening = radio::wait_for(command, || &answer, flags);
+        let event = radio::wait_for(command, || &answer, flags);
         let (_, at) = exchange::time();
         if at.has_reached(wakes) {
             wakes = at.after(CYCLE);
         }
-        if happening == Some(Happening::Frame) {
+        if event == Some(DeviceEvent::Frame) {
             let frame = exchange::frame();
             let len = frame.len().min(LENGTH);
             answer[..len].copy_from_slice(&frame[..len]);
         }
-        (doing, command) = next(doing, happening, at);
+        (doing, command) = next(doing, event, at);
     }
 }
 
-/// What it does after `happening`, and what its radio is to do for that.
-fn next(doing: Doing, happening: Option<Happening>, at: Symbols) -> (Doing, Option<RadioCommand>) {
-    match (doing, happening) {
-        (Doing::Sleeps, Some(Happening::RadioTimer)) => {
+/// What it does after `event`, and what its radio is to do for that.
+fn next(doing: Doing, event: Option<DeviceEvent>, at: Symbols) -> (Doing, Option<RadioCommand>) {
+    match (doing, event) {
+        (Doing::Sleeps, Some(DeviceEvent::RadioTimer)) => {
             (doing, Some(RadioCommand::Assess { at, times: ASSESSMENTS, apart: APART }))
         }
-        (Doing::Sleeps, Some(Happening::CcaBusy)) => (Doing::Listens, Some(RadioCommand::Listen { at })),
-        (Doing::Listens, Some(Happening::Frame)) => {
+        (Doing::Sleeps, Some(DeviceEvent::CcaBusy)) => (Doing::Listens, Some(RadioCommand::Listen { at })),
+        (Doing::Listens, Some(DeviceEvent::Frame)) => {
             (Doing::Answers, Some(RadioCommand::Send { at: at.after(TURNAROUND), assess: true }))
         }
-        (Doing::Answers, Some(Happening::CcaClear)) => {
+        (Doing::Answers, Some(DeviceEvent::CcaClear)) => {
             (doing, Some(RadioCommand::Send { at: at.after(TURNAROUND), assess: false }))
         }
-        (Doing::Listens, Some(Happening::RadioTimer))
-        | (Doing::Answers, Some(Happening::CcaBusy | Happening::Transmitted)) => {
+        (Doing::Listens, Some(DeviceEvent::RadioTimer))
+        | (Doing::Answers, Some(DeviceEvent::CcaBusy | DeviceEvent::Transmitted)) => {
             (Doing::Sleeps, Some(RadioCommand::Off { at }))
         }
         _ => (doing, None),

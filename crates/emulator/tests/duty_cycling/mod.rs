@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sixlock_base::{Instant, Symbols};
 use sixlock_emulator::{Image, Lockstep, Task};
-use sixlock_lockstep::{Command, Happening};
+use sixlock_lockstep::{Command, DeviceEvent};
 
 /// A frame for it, of which it sends five bytes back.
 pub(crate) const FRAME: [u8; 7] = [1, 2, 3, 4, 5, 6, 7];
@@ -23,15 +23,15 @@ pub(crate) struct Wish {
 }
 
 /// What the device of the image at `path` wants after each of these happenings, in these symbols; and its stack's peak.
-pub(crate) fn run(path: &Path, happenings: &[(Happening, u32)]) -> (Vec<Wish>, u32) {
+pub(crate) fn run(path: &Path, happenings: &[(DeviceEvent, u32)]) -> (Vec<Wish>, u32) {
     let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
     let mut lockstep = Lockstep::start_as_built(image).unwrap_or_else(|error| panic!("{error}"));
-    let wishes = happenings.iter().map(|&(happening, symbols)| {
+    let wishes = happenings.iter().map(|&(event, symbols)| {
         let task = Task {
-            happening,
+            event,
             now: Instant::from_millis(symbols * 16 / 1000),
             at: Symbols::new(symbols),
-            frame: if happening == Happening::Frame { &FRAME } else { &[] },
+            frame: if event == DeviceEvent::Frame { &FRAME } else { &[] },
             sensors: [0; 3],
         };
         let outcome = lockstep.run(&task, |_| ControlFlow::Continue(()));
@@ -50,18 +50,18 @@ pub(crate) fn run(path: &Path, happenings: &[(Happening, u32)]) -> (Vec<Wish>, u
 }
 
 /// All that can happen to it: it finds the channel clear, then busy, hears a frame and answers; then it hears none.
-pub(crate) const HAPPENINGS: [(Happening, u32); 13] = [
-    (Happening::Start, 0),
-    (Happening::RadioTimer, 7812),
-    (Happening::CcaClear, 7858),
-    (Happening::RadioTimer, 15_624),
-    (Happening::CcaBusy, 15_640),
-    (Happening::Frame, 15_900),
-    (Happening::CcaClear, 15_920),
-    (Happening::Transmitted, 16_000),
-    (Happening::RadioTimer, 23_436),
-    (Happening::CcaBusy, 23_450),
-    (Happening::RadioTimer, 31_248),
-    (Happening::RadioTimer, 39_060),
-    (Happening::CcaClear, 39_100),
+pub(crate) const HAPPENINGS: [(DeviceEvent, u32); 13] = [
+    (DeviceEvent::Start, 0),
+    (DeviceEvent::RadioTimer, 7812),
+    (DeviceEvent::CcaClear, 7858),
+    (DeviceEvent::RadioTimer, 15_624),
+    (DeviceEvent::CcaBusy, 15_640),
+    (DeviceEvent::Frame, 15_900),
+    (DeviceEvent::CcaClear, 15_920),
+    (DeviceEvent::Transmitted, 16_000),
+    (DeviceEvent::RadioTimer, 23_436),
+    (DeviceEvent::CcaBusy, 23_450),
+    (DeviceEvent::RadioTimer, 31_248),
+    (DeviceEvent::RadioTimer, 39_060),
+    (DeviceEvent::CcaClear, 39_100),
 ];
