@@ -93,11 +93,13 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         let resource = self.channel.resource();
         let begun =
             self.client.request(cx, true, Code::POST, |message| build(message, resource, name, measurements));
-        cx.counters.count(match begun {
-            Ok(()) => Counter::ReadingsSent,
-            Err(RequestError::Busy | RequestError::Build(_)) => Counter::ReadingsSkipped,
-        });
-        self.sends = 0;
+        match begun {
+            Ok(()) => {
+                self.sends = 0;
+                cx.counters.count(Counter::ReadingsSent);
+            }
+            Err(RequestError::Busy | RequestError::Build(_)) => cx.counters.count(Counter::ReadingsSkipped),
+        }
     }
 
     fn handle<E: Entropy, N, B: Array<u8>>(
