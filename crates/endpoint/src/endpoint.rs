@@ -51,6 +51,17 @@ pub struct Transmit<A> {
     pub len: usize,
 }
 
+/// What an endpoint has under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Handshakes that count towards [`Config::max_handshakes`].
+    pub handshakes: usize,
+    /// Sessions that hold what only handshakes need.
+    pub buffers: usize,
+    /// Peers with requests that wait for their response, or responses that wait to be sent or acknowledged.
+    pub exchanges: usize,
+}
+
 /// A CoAP server of many peers with addresses `A`, kept in a storage `S`, of each of whose peers the last `RING` requests
 /// are remembered.
 pub struct Endpoint<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
@@ -287,6 +298,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         }
         let (to, len) = self.plain.poll_transmit(cx, &self.config, out)?;
         Some(Transmit { transport: Transport::Udp, to, len })
+    }
+
+    /// What it has under way. It looks at all peers.
+    pub fn under_way(&self) -> UnderWay {
+        let UnderWay { handshakes, buffers, exchanges } = self.secure.under_way();
+        UnderWay { handshakes, buffers, exchanges: exchanges + self.plain.exchanges_under_way() }
     }
 
     /// The next event. Sessions that are over go only when their end was told.

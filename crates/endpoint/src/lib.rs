@@ -37,7 +37,7 @@ mod traffic;
 pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
-pub use endpoint::{Endpoint, Received, Request, Transmit};
+pub use endpoint::{Endpoint, Received, Request, Transmit, UnderWay};
 pub use id::{AuthenticationMethod, PeerId, RequestId, SessionId, Stage, Transport};
 pub use prefixes::NetworkLoad;
 pub use session_event::Event;

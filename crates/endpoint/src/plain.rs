@@ -189,6 +189,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         None
     }
 
+    /// How many peers have exchanges under way.
+    pub(crate) fn exchanges_under_way(&self) -> usize {
+        self.peers.values().filter(|peer| !peer.exchanges.is_idle()).count()
+    }
+
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.peers.next_deadline()
     }

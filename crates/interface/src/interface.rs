@@ -34,6 +34,17 @@ pub struct Config {
     pub uplink: Uplink,
 }
 
+/// What the pools of an interface hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Transmit frames of the MAC that are in use.
+    pub frames: usize,
+    /// Packets of 6LoWPAN.
+    pub packets: sixlock_lowpan::Occupied,
+    /// IPv6 packets that are put together from fragments, or have been.
+    pub whole: usize,
+}
+
 /// A 6LoWPAN interface of the layers `L`.
 pub struct Interface<C: Crypto, L: Layers<C>> {
     mac: Mac<C, L::Link>,
@@ -115,6 +126,15 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
     pub fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
         self.mac.waiting()
+    }
+
+    /// What its pools hold.
+    pub fn occupied(&self) -> Occupied {
+        Occupied {
+            frames: self.mac.occupied(),
+            packets: self.lowpan.occupied(),
+            whole: self.fragments.occupied(),
+        }
     }
 
     /// Takes in a received frame, FCS included, whose last symbol came in at `at`. Returns the

@@ -13,7 +13,7 @@ mod security;
 
 pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;
-pub use interface::{Config, HEADERS, Interface};
+pub use interface::{Config, HEADERS, Interface, Occupied};
 pub use layers::{Layers, Stack};
 pub use radio_machine::RadioMachine;
 pub use routing::{FrameOutcome, Routing, RplHeaders};

@@ -96,6 +96,17 @@ struct Transmission {
 #[must_use = "the datagram stays taken until it is forwarded or released"]
 pub struct Received(u8);
 
+/// How many packets of a pool are taken, and what for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Those of which some fragments are here.
+    pub reassembling: usize,
+    /// Those that are lent to the caller.
+    pub received: usize,
+    /// Those that are to be sent.
+    pub transmitting: usize,
+}
+
 /// A frame payload to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
@@ -438,6 +449,20 @@ impl<P: Pool> Lowpan<P> {
         cx.counters.count(Counter::LowpanReassemblyFull);
         self.datagrams.as_mut()[at].role = Role::Free;
         Some(at)
+    }
+
+    /// How many packets are taken, and what for.
+    pub fn occupied(&self) -> Occupied {
+        let mut occupied = Occupied::default();
+        for datagram in self.datagrams.as_ref() {
+            match datagram.role {
+                Role::Free => {}
+                Role::Reassembling(_) => occupied.reassembling += 1,
+                Role::Received => occupied.received += 1,
+                Role::Transmitting(_) => occupied.transmitting += 1,
+            }
+        }
+        occupied
     }
 
     /// Whether there is room for a packet that [`Lowpan::send`] would take.

@@ -95,6 +95,11 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         self.queue.waiting().map(|frame| (frame.sequence, frame.bytes().len()))
     }
 
+    /// How many transmit frames are in use, also by those whose [`Event::Sent`] was not polled yet.
+    pub const fn occupied(&self) -> usize {
+        self.queue.occupied()
+    }
+
     /// What has happened since.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.queue.take_finished()

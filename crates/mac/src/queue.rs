@@ -67,6 +67,11 @@ impl<A: Array<Frame>> Queue<A> {
         Self { frames: A::NEW, first: 0, used: 0, finished: 0 }
     }
 
+    /// How many places are in use.
+    pub(crate) const fn occupied(&self) -> usize {
+        self.used as usize
+    }
+
     pub(crate) const fn has_room(&self) -> bool {
         (self.used as usize) < A::LEN
     }
@@ -159,6 +164,7 @@ mod tests {
                 queue.finish(outcome, n);
             }
             assert!(!queue.has_room());
+            assert_eq!(queue.occupied(), 3);
             assert!(queue.current().is_none());
             for (n, outcome) in (round..).zip([Outcome::Delivered, Outcome::NoAck, Outcome::ChannelBusy]) {
                 let (id, destination) = (TransmitId(n), BROADCAST);

@@ -58,6 +58,9 @@ pub trait Fragments: New {
     /// Ends a whole packet.
     fn release(&mut self, whole: Self::Whole);
 
+    /// How many buffers are taken: by whole packets, and by those of which fragments are missing.
+    fn occupied(&self) -> usize;
+
     /// When the next incomplete packet is given up.
     fn poll_timeout(&self) -> Option<Instant>;
 
@@ -103,6 +106,10 @@ impl Fragments for () {
 
     fn release(&mut self, whole: Infallible) {
         match whole {}
+    }
+
+    fn occupied(&self) -> usize {
+        0
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -433,6 +440,10 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
         if let Some(place) = self.places.get_mut(usize::from(whole.place)) {
             place.state = State::Free;
         }
+    }
+
+    fn occupied(&self) -> usize {
+        self.places.iter().filter(|place| !matches!(place.state, State::Free)).count()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

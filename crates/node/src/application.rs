@@ -11,6 +11,15 @@ use crate::config::{Cloud, TooLong};
 use crate::event::Event;
 use crate::measurement::Measurement;
 
+/// What an application has under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Requests of CoAP that wait for their response.
+    pub requests: usize,
+    /// DTLS sessions that hold what only handshakes need.
+    pub handshakes: usize,
+}
+
 /// What a node does beside forwarding and answering. Of a node that only does these, it is `()`.
 pub trait Application<C: Crypto>: Sized {
     /// How the node proves to the cloud whose readings they are.
@@ -79,6 +88,11 @@ pub trait Application<C: Crypto>: Sized {
     /// Whether it may have several datagrams to send at a time, each of which needs the one before.
     fn has_flights(&self) -> bool {
         false
+    }
+
+    /// What it has under way.
+    fn under_way(&self) -> UnderWay {
+        UnderWay::default()
     }
 
     /// What has happened.

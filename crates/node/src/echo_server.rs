@@ -5,7 +5,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{KeyFeature, Refusal};
 use sixlock_interface::Datagram;
 
-use crate::application::Application;
+use crate::application::{Application, UnderWay};
 use crate::channel::Authenticator;
 use crate::config::{Cloud, DTLS_ECHO_PORT, TooLong};
 use crate::event::Event;
@@ -68,6 +68,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize> Application<C> for E
 
     fn has_flights(&self) -> bool {
         P::Keys::SUITE.has_public_keys()
+    }
+
+    fn under_way(&self) -> UnderWay {
+        UnderWay { requests: 0, handshakes: self.sessions.handshakes() }
     }
 
     fn poll_event(&mut self, _: Instant) -> Option<Event> {

@@ -21,7 +21,7 @@ mod server;
 mod service;
 mod sessions;
 
-pub use application::Application;
+pub use application::{Application, UnderWay};
 pub use channel::{
     AnyChannel, Authenticator, Channel, ChannelEvent, DeviceSession, Dtls, DtlsPsk, DtlsPublicKey, KeyPair,
     Plain, PreShared,
@@ -40,7 +40,7 @@ pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
     Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, Ghc, HEADERS, Interface, Layers,
-    Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, PayloadCompression, Payloads,
+    Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, Occupied, PayloadCompression, Payloads,
     RadioCommand, RadioMachine, Reassembler, Route, Routing, RplHeaders, SecurityGateway, SendError, Stack,
     Uplink, ipsec,
 };

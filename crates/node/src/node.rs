@@ -6,7 +6,7 @@ use sixlock_interface::{
 };
 use sixlock_senml::DeviceName;
 
-use crate::application::Application;
+use crate::application::{Application, UnderWay};
 use crate::config::{COAP_PORT, Config, ECHO_PORT, StartError};
 use crate::event::Event;
 use crate::measurement::Measurement;
@@ -90,6 +90,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
             self.service.keep(measurements);
         }
         self.flush(cx, at);
+    }
+
+    /// What the application has under way.
+    pub fn under_way(&self) -> UnderWay {
+        self.application.under_way()
     }
 
     /// What has happened; to be polled after every call.

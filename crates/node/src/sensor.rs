@@ -11,7 +11,7 @@ use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
-use crate::application::Application;
+use crate::application::{Application, UnderWay};
 use crate::channel::{Channel, ChannelEvent};
 use crate::config::{Cloud, MAX_NAME, Resource, TooLong};
 use crate::event::Event;
@@ -142,6 +142,13 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
 
     fn has_flights(&self) -> bool {
         self.channel.has_flights()
+    }
+
+    fn under_way(&self) -> UnderWay {
+        UnderWay {
+            requests: usize::from(self.client.is_busy()),
+            handshakes: usize::from(self.channel.has_handshake()),
+        }
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {

@@ -9,7 +9,7 @@ use sixlock_dtls::{KeyFeature, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
-use crate::application::Application;
+use crate::application::{Application, UnderWay};
 use crate::channel::Authenticator;
 use crate::config::{COAPS_PORT, Cloud, TooLong};
 use crate::event::Event as NodeEvent;
@@ -158,6 +158,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const READINGS: usiz
 
     fn has_flights(&self) -> bool {
         P::Keys::SUITE.has_public_keys()
+    }
+
+    fn under_way(&self) -> UnderWay {
+        UnderWay { requests: 0, handshakes: self.sessions.handshakes() }
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<NodeEvent> {

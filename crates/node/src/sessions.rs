@@ -147,6 +147,11 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         Ok(())
     }
 
+    /// How many sessions hold what only handshakes need.
+    pub(crate) fn handshakes(&self) -> usize {
+        self.clients.iter().filter(|client| client.session.has_handshake()).count()
+    }
+
     /// Takes in a datagram of `peer`, and writes what answers it at once; returns the length of that. Of its messages, the
     /// first that `answer` writes something for is answered: that is lent what is remembered of the session.
     pub(crate) fn handle<E: Entropy, N>(

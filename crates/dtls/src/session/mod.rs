@@ -140,6 +140,11 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         self.phase == Phase::Over
     }
 
+    /// Whether it holds what only handshakes need: its own, or that of a session before it.
+    pub fn has_handshake(&self) -> bool {
+        self.handshake.get().is_some()
+    }
+
     /// Whether the session is over and has nothing more to send: it may be dropped.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over && self.alert.is_none()

@@ -8,7 +8,7 @@ use sixlock_crypto::Crypto;
 use super::Secure;
 use crate::id::{SessionId, Stage};
 use crate::table::Table;
-use crate::{Address, Config, Storage};
+use crate::{Address, Config, Storage, UnderWay};
 
 impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
     Secure<C, A, S, Exchanges<S::Response, RING>>
@@ -46,6 +46,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
         let notified = peer.traffic.notify(cx, &config.coap, token, confirmable, answer);
         self.settle(cx, id.slot);
         notified
+    }
+
+    /// What is under way.
+    pub(crate) fn under_way(&self) -> UnderWay {
+        let all = || self.sessions.values();
+        UnderWay {
+            handshakes: self.handshakes as usize,
+            buffers: all().filter(|peer| peer.session.has_handshake()).count(),
+            exchanges: all().filter(|peer| !peer.traffic.is_idle()).count(),
+        }
     }
 
     /// How long a message the client of a session takes.

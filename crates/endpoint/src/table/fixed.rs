@@ -50,6 +50,13 @@ impl<K: Ord, V, const N: usize> Table<K, V> for FixedTable<K, V, N> {
         Some(&self.entries.get(slot as usize)?.as_ref()?.value)
     }
 
+    fn values<'t>(&'t self) -> impl Iterator<Item = &'t V>
+    where
+        V: 't,
+    {
+        self.occupied().map(|(_, entry)| &entry.value)
+    }
+
     fn get_mut(&mut self, slot: Slot) -> Option<&mut V> {
         Some(&mut self.entry(slot)?.value)
     }

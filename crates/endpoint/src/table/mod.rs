@@ -41,6 +41,11 @@ pub trait Table<K, V> {
     /// The value at `slot`, to be changed.
     fn get_mut(&mut self, slot: Slot) -> Option<&mut V>;
 
+    /// All values.
+    fn values<'t>(&'t self) -> impl Iterator<Item = &'t V>
+    where
+        V: 't;
+
     /// Where the next value that is added goes; nothing if the table is full.
     fn vacant(&self) -> Option<Slot>;
 

@@ -156,6 +156,13 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
         Some(&self.entries.get(slot as usize)?.as_ref()?.value)
     }
 
+    fn values<'t>(&'t self) -> impl Iterator<Item = &'t V>
+    where
+        V: 't,
+    {
+        self.entries.iter().flatten().map(|entry| &entry.value)
+    }
+
     fn get_mut(&mut self, slot: Slot) -> Option<&mut V> {
         Some(&mut self.entry(slot)?.value)
     }

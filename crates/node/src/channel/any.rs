@@ -74,6 +74,10 @@ impl<C: Crypto + P256> Channel<C> for AnyChannel<C> {
         either!(self, channel => Channel::<C>::is_open(channel))
     }
 
+    fn has_handshake(&self) -> bool {
+        either!(self, channel => Channel::<C>::has_handshake(channel))
+    }
+
     fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         either!(self, channel => channel.open(cx));
     }

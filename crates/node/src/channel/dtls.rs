@@ -105,6 +105,10 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
         self.session.is_connected()
     }
 
+    fn has_handshake(&self) -> bool {
+        self.session.has_handshake()
+    }
+
     fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let early = self.not_before.is_some_and(|instant| !cx.now.has_reached(instant));
         if self.session.is_idle() && !early {

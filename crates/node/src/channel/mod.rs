@@ -61,6 +61,11 @@ pub trait Channel<C: Crypto>: Sized {
     /// Whether messages can be sent.
     fn is_open(&self) -> bool;
 
+    /// Whether it holds what only handshakes need.
+    fn has_handshake(&self) -> bool {
+        false
+    }
+
     /// Begins a handshake if there is no session and the pause after a failure is over.
     fn open<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
 
