@@ -6,7 +6,7 @@ use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::{Certificates, Refusal};
 use sixlock_node::{
     Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
-    KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong,
+    KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
 };
 
 use crate::engine::Accelerated;
@@ -128,6 +128,10 @@ impl Application<Accelerated> for AnyApplication {
 
     fn has_flights(&self) -> bool {
         each!(self, application => application.has_flights())
+    }
+
+    fn under_way(&self) -> UnderWay {
+        each!(self, application => application.under_way())
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {

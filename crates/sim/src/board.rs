@@ -13,6 +13,7 @@ use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::RadioCommand;
 
+use crate::clock::Clock;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Outcome, SessionKeys};
 use crate::platform::Platform;
@@ -57,6 +58,7 @@ enum Sending {
 pub(crate) struct Board {
     processor: Processor,
     platform: Platform,
+    clock: Clock,
     address: Eui64,
     environment: Environment,
     busy: Option<Busy>,
@@ -92,12 +94,13 @@ pub(crate) struct TaskEvents {
 }
 
 impl Board {
-    /// Node `id`, whose address is `address`, with this processor.
-    pub(crate) fn new(seed: u64, id: u32, platform: Platform, address: Eui64, processor: Processor) -> Self {
+    /// Node `id` with this clock and processor.
+    pub(crate) fn new(seed: u64, id: u32, platform: Platform, clock: Clock, processor: Processor) -> Self {
         Self {
             processor,
             platform,
-            address,
+            clock,
+            address: Eui64::of_node(id),
             environment: Environment::new(seed, id),
             busy: None,
             waiting: VecDeque::from([Waiting {
@@ -226,8 +229,8 @@ impl Board {
         let sensor = |value: i32| value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         let task = Task {
             event: next.event,
-            now: now.instant(),
-            at: next.at.symbols(),
+            now: self.clock.instant(now),
+            at: self.clock.symbols(next.at),
             frame: &next.frame,
             sensors: [reading.temperature, reading.humidity, reading.light].map(sensor),
         };

@@ -8,7 +8,9 @@ use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
 use sixlock_dtls::{Answer, Refusal, perform};
-use sixlock_endpoint::{AuthenticationMethod, Config, Endpoint, Event, OnHeap, RequestId, Transport};
+use sixlock_endpoint::{
+    AuthenticationMethod, Config, Endpoint, Event, OnHeap, RequestId, Transport, UnderWay,
+};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
@@ -16,7 +18,7 @@ use crate::devices::Device;
 use crate::engine::Accelerated;
 use crate::outbound::Outbound;
 use crate::random::{Purpose, Stream};
-use crate::receipts::Receipts;
+use crate::receipts::{Novelty, Receipts};
 use crate::scenario::Credential;
 use crate::time::Time;
 use crate::timer::Timer;
@@ -35,6 +37,7 @@ const RESPONSE: usize = 64;
 /// The cloud at the far end.
 pub(crate) struct Cloud {
     endpoint: Endpoint<Accelerated, SocketAddrV6, OnHeap<RESPONSE>, 4>,
+    config: Config,
     crypto: Accelerated,
     entropy: Stream,
     /// A server has no link layer: nothing in it reserves counters.
@@ -56,6 +59,8 @@ pub(crate) struct Cloud {
     receipts: Vec<Receipts>,
     /// Why DTLS has refused something, and of which node that was.
     refusals: Vec<(u32, Refusal)>,
+    /// Whose requests the endpoint has handed out again, since that was last asked.
+    again: Vec<u32>,
 }
 
 impl Cloud {
@@ -93,6 +98,7 @@ impl Cloud {
         let points = devices.iter().map(&mut point).collect();
         Self {
             endpoint,
+            config,
             keys,
             points,
             crypto,
@@ -106,6 +112,7 @@ impl Cloud {
             flows: vec![None; devices.len() + 1],
             receipts: devices.iter().map(|_| Receipts::default()).collect(),
             refusals: Vec::new(),
+            again: Vec::new(),
             devices,
         }
     }
@@ -118,6 +125,7 @@ impl Cloud {
             resources: &self.resources,
             credential: self.credential,
             receipts: &mut self.receipts,
+            again: &mut self.again,
         };
         let cx = Cx {
             now: now.instant(),
@@ -129,6 +137,14 @@ impl Cloud {
         (parts, cx)
     }
 
+    /// Starts anew: sessions, handshakes and exchanges are forgotten, but not what was accepted.
+    pub(crate) fn restart(&mut self, now: Time) {
+        let config = self.config;
+        let (parts, mut cx) = self.lend(now);
+        *parts.endpoint = Endpoint::new(&mut cx, config);
+        parts.receipts.iter_mut().for_each(Receipts::forget_sessions);
+    }
+
     /// Lets a witness see each use of a key and nonce from now on.
     pub(crate) fn show(&mut self, witness: Witness) {
         self.crypto.show(witness);
@@ -137,6 +153,21 @@ impl Cloud {
     /// Why DTLS has refused something since this was last called, and of which node that was.
     pub(crate) fn take_refusals(&mut self) -> Vec<(u32, Refusal)> {
         core::mem::take(&mut self.refusals)
+    }
+
+    /// What its pools hold, by name.
+    pub(crate) fn occupied(&self) -> [(&'static str, usize); 3] {
+        let UnderWay { handshakes, buffers, exchanges } = self.endpoint.under_way();
+        [
+            ("places for handshakes", handshakes),
+            ("buffers of DTLS handshakes", buffers),
+            ("peers with exchanges of CoAP", exchanges),
+        ]
+    }
+
+    /// Whose requests its endpoint has handed out again within their lifetime, since this was last called.
+    pub(crate) fn take_again(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.again)
     }
 
     /// What it has counted.
@@ -173,10 +204,13 @@ impl Cloud {
                 };
                 // A session that has gone needs no answer.
                 let answered = parts.endpoint.respond(&mut cx, request.id, code.into());
-                if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered)
-                    && parts.receipts[node as usize - 1].insert(now, request.id, from, &request.message)
-                {
-                    accepted(node, request.message.payload());
+                if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered) {
+                    let receipts = &mut parts.receipts[node as usize - 1];
+                    match receipts.insert(now, request.id, from, &request.message) {
+                        Novelty::New => accepted(node, request.message.payload()),
+                        Novelty::SentAnew => {}
+                        Novelty::HandedOutAgain => parts.again.push(node),
+                    }
                 }
             }
             rest = received.rest;
@@ -289,6 +323,7 @@ struct Parts<'a> {
     resources: &'a BTreeMap<Vec<u8>, u32>,
     credential: Option<Credential>,
     receipts: &'a mut [Receipts],
+    again: &'a mut Vec<u32>,
 }
 
 impl Parts<'_> {

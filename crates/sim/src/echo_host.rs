@@ -84,6 +84,13 @@ impl EchoHost {
         Self { payload: payload.into(), flows, clients }
     }
 
+    /// Starts anew: sessions and handshakes are forgotten.
+    pub(crate) fn restart(&mut self) {
+        for client in self.clients.iter_mut().flat_map(|clients| &mut clients.nodes) {
+            client.session = ClientSession::new(None);
+        }
+    }
+
     /// Bytes in an echo.
     pub(crate) fn payload(&self) -> usize {
         self.payload
@@ -126,6 +133,12 @@ impl EchoHost {
         if let Some(clients) = &mut self.clients {
             clients.crypto.show(witness);
         }
+    }
+
+    /// What its pools hold, by name.
+    pub(crate) fn occupied(&self) -> [(&'static str, usize); 1] {
+        let nodes = self.clients.iter().flat_map(|clients| &clients.nodes);
+        [("buffers of DTLS handshakes", nodes.filter(|client| client.session.has_handshake()).count())]
     }
 
     /// What it has counted, if it has sessions.

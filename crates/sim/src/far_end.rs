@@ -15,7 +15,8 @@ pub(crate) enum RemoteHost {
 }
 
 impl RemoteHost {
-    fn counters(&self) -> Option<&Counters> {
+    /// What it has counted, if it counts.
+    pub(crate) fn counters(&self) -> Option<&Counters> {
         match self {
             Self::Cloud(cloud) => Some(cloud.counters()),
             Self::Echo(host) => host.counters(),
@@ -28,6 +29,15 @@ impl RemoteHost {
         match self {
             Self::Cloud(cloud) => cloud.take_refusals(),
             Self::Echo(host) => host.take_refusals(),
+            Self::Outside => Vec::new(),
+        }
+    }
+
+    /// What its pools hold, by name.
+    pub(crate) fn occupied(&self) -> Vec<(&'static str, usize)> {
+        match self {
+            Self::Cloud(cloud) => cloud.occupied().into(),
+            Self::Echo(host) => host.occupied().into(),
             Self::Outside => Vec::new(),
         }
     }

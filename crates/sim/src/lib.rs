@@ -9,6 +9,7 @@ mod application;
 mod board;
 mod built_image;
 mod chip;
+mod clock;
 mod cloud;
 mod costs;
 mod devices;

@@ -110,7 +110,7 @@ impl Receiver {
 
 impl Medium {
     pub(crate) fn new(seed: u64, positions: &[(i32, i32)], radio: &Radio) -> Self {
-        let Radio { range, interference, loss, burst } = *radio;
+        let Radio { range, interference, loss, burst, .. } = *radio;
         // That bursts can make so much loss, the scenario has been asked.
         let chance = match burst.and_then(|mean| loss.in_bursts(mean)) {
             Some((begins, ends)) => Chance::InBursts { begins, ends },
@@ -233,7 +233,7 @@ mod tests {
     fn line(nodes: i32, loss: f64) -> Medium {
         let positions: Vec<_> = (0..nodes).map(|node| (node * 40, 0)).collect();
         let loss = Probability::new(loss).unwrap();
-        Medium::new(1, &positions, &Radio { range: 50, interference: 50, loss, burst: None })
+        Medium::new(1, &positions, &Radio { range: 50, interference: 50, loss, burst: None, drift: 0 })
     }
 
     fn at(micros: u64) -> Time {
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn interference_destroys_beyond_range_and_is_sensed() {
         let positions = [(0, 0), (40, 0), (100, 0)];
-        let radio = Radio { range: 50, interference: 70, loss: Probability::NEVER, burst: None };
+        let radio = Radio { range: 50, interference: 70, loss: Probability::NEVER, burst: None, drift: 0 };
         let mut medium = Medium::new(1, &positions, &radio);
         medium.begin(0, at(0));
         medium.begin(2, at(100));

@@ -7,6 +7,7 @@ mod tests;
 
 use sixlock_node::RadioCommand;
 
+use crate::clock::Clock;
 use crate::medium::{CCA, Medium};
 use crate::time::{Span, Time};
 
@@ -59,8 +60,15 @@ pub(crate) struct Radio {
 }
 
 impl Radio {
-    /// Takes a command in place of what is not done yet; `node` is whose radio this is.
-    pub(crate) fn take(&mut self, node: u32, command: RadioCommand, now: Time, medium: &mut Medium) {
+    /// Takes a command in place of what is not done yet. Its symbol is that of the node's clock; `node` is whose radio this is.
+    pub(crate) fn take(
+        &mut self,
+        node: u32,
+        command: RadioCommand,
+        now: Time,
+        clock: Clock,
+        medium: &mut Medium,
+    ) {
         self.give_up(node, now, medium);
         let (at, step) = match command {
             RadioCommand::Listen { at } => (at, Step::Listen),
@@ -74,7 +82,7 @@ impl Radio {
             }
             RadioCommand::Send { at, assess: false } => (at, Step::Send),
         };
-        let time = now.of_symbols(at);
+        let time = clock.of_symbols(now, at);
         match step {
             // What is due takes effect before the next command can take its place.
             Step::Listen | Step::Off if time == now => medium.listen(node, matches!(step, Step::Listen), now),

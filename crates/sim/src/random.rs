@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     },
     /// When the node starts.
     Start,
+    /// How fast or slow the node's clock runs.
+    Drift,
     /// The node's keys.
     Keys,
     /// The keys of the node's IPsec.
@@ -56,6 +58,7 @@ impl Stream {
             Purpose::Disturbance => (9, 0),
             Purpose::Attack => (10, 0),
             Purpose::Swarm => (11, 0),
+            Purpose::Drift => (12, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::clock::Clock;
 use crate::time::{Span, Time};
 
 /// Readings that were begun and may yet arrive, late ones included. When there are more, the oldest stays what it is.
@@ -12,24 +13,26 @@ const BEGUN: usize = 16;
 pub(crate) struct Schedule {
     first: Span,
     period: Span,
+    /// By whose clock.
+    clock: Clock,
 }
 
 impl Schedule {
     /// One at `first`, and then one each period.
     pub(crate) const fn new(first: Span, period: Span) -> Self {
-        Self { first, period }
+        Self { first, period, clock: Clock::TRUE }
     }
 
     /// The same as a device keeps it, whose clock counts whole milliseconds.
-    pub(crate) fn in_millis(first: Span, period: Span) -> Self {
+    pub(crate) fn of_device(clock: Clock, first: Span, period: Span) -> Self {
         let whole = |span: Span| Span::from_millis(span.micros() / 1000);
-        Self { first: whole(first), period: whole(period).max(Span::from_millis(1)) }
+        Self { first: whole(first), period: whole(period).max(Span::from_millis(1)), clock }
     }
 
     /// When reading `number`, from 1 on, is due.
     pub(crate) fn due(&self, number: u64) -> Time {
         let periods = self.period.micros().saturating_mul(number.saturating_sub(1));
-        Time::ZERO + self.first + Span::from_micros(periods)
+        self.clock.after(self.first + Span::from_micros(periods))
     }
 }
 
@@ -322,7 +325,7 @@ mod tests {
         assert_eq!([readings.is_due(), readings.is_due()], [1, 2]);
         assert_eq!(readings.next_due(), Some(at(25)));
         assert_eq!(Readings::default().next_due(), None);
-        let device = Schedule::in_millis(Span::from_micros(5999), Span::from_micros(300));
+        let device = Schedule::of_device(Clock::TRUE, Span::from_micros(5999), Span::from_micros(300));
         assert_eq!([device.due(1), device.due(3)], [at(5), at(7)]);
     }
 

@@ -17,6 +17,8 @@ const KEPT: Span = Span::from_secs(247);
 enum Association {
     Session(SessionId),
     Address(SocketAddrV6),
+    /// In a session that the endpoint has forgotten, which may give its id to another.
+    Forgotten,
 }
 
 /// A request that was accepted, as it came last.
@@ -28,20 +30,39 @@ struct Receipt {
     payload: Vec<u8>,
 }
 
+/// What a request is to who keeps receipts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Novelty {
+    /// It was not accepted before.
+    New,
+    /// It was accepted before, and has been sent anew in another session.
+    SentAnew,
+    /// It was accepted before, in the same message: whoever handed it out should have known.
+    HandedOutAgain,
+}
+
 /// The receipts of one node's requests.
 #[derive(Default)]
 pub(crate) struct Receipts(VecDeque<Receipt>);
 
 impl Receipts {
-    /// Keeps a receipt of a request. Returns false if the request was accepted before: it is the same message, or it has been sent
-    /// anew in another session.
+    /// The endpoint forgets its sessions.
+    pub(crate) fn forget_sessions(&mut self) {
+        for receipt in &mut self.0 {
+            if let Association::Session(_) = receipt.association {
+                receipt.association = Association::Forgotten;
+            }
+        }
+    }
+
+    /// Keeps a receipt of a request, and says whether it was accepted before.
     pub(crate) fn insert(
         &mut self,
         now: Time,
         id: RequestId,
         from: SocketAddrV6,
         message: &Message<'_>,
-    ) -> bool {
+    ) -> Novelty {
         while self.0.front().is_some_and(|oldest| now.since(oldest.time) > KEPT) {
             self.0.pop_front();
         }
@@ -59,10 +80,14 @@ impl Receipts {
             .position(|known| (&known.token, &known.payload) == (&receipt.token, &receipt.payload));
         let Some(known) = known.and_then(|at| self.0.remove(at)) else {
             self.0.push_back(receipt);
-            return true;
+            return Novelty::New;
         };
-        let is_new = known.association == association && known.message_id != receipt.message_id;
+        let novelty = match (known.association == association, known.message_id == receipt.message_id) {
+            (true, true) => Novelty::HandedOutAgain,
+            (true, false) => Novelty::New,
+            (false, _) => Novelty::SentAnew,
+        };
         self.0.push_back(receipt);
-        is_new
+        novelty
     }
 }

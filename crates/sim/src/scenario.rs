@@ -70,6 +70,9 @@ pub struct Radio {
     /// How many a link loses in a row, on average, of the frames that chance takes; without, each is as likely lost as any
     /// other.
     pub burst: Option<u32>,
+    /// How fast or slow the crystals of nodes and border router run at most, in parts per billion: each its own, drawn from the
+    /// seed. IEEE 802.15.4 allows 40,000.
+    pub drift: u32,
 }
 
 /// How a node gets at the channel. With each, its radio is always on, as with the NullRDC of Contiki.
@@ -175,7 +178,13 @@ impl Default for Scenario {
             security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
             unauthenticated: false,
             gateway: None,
-            radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER, burst: None },
+            radio: Radio {
+                range: 50_000,
+                interference: 50_000,
+                loss: Probability::NEVER,
+                burst: None,
+                drift: 0,
+            },
             mac: Mac::Csma(Csma::default()),
             rpl_headers: false,
             compression: None,

@@ -14,7 +14,7 @@ use core::net::SocketAddrV6;
 use std::collections::VecDeque;
 use std::io;
 
-use sixlock_base::{Counters, Eui64};
+use sixlock_base::{Counters, Eui64, Symbols};
 use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::SendError;
@@ -155,8 +155,7 @@ impl Simulation {
     /// # Errors
     /// When it cannot be sent into the mesh; it is lost, as on any link.
     pub fn handle_upstream(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
-        let now = self.now;
-        let sent = self.with_router(|gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
+        let sent = self.with_router(|gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
         self.settle(0);
         sent.unwrap_or(Err(GatewayError::UnknownFlow))
     }
@@ -173,9 +172,9 @@ impl Simulation {
         let mut buffer = packet.to_vec();
         buffer.resize(packet.len().max(MTU) + AROUND, 0);
         let (packets, internet) = (&mut self.packets, &mut self.internet);
-        self.stations[0].with_gateway(now, |gateway, cx| {
+        self.stations[0].with_gateway(now, |gateway, cx, at| {
             internet.handle_timeout(gateway.internet().ipsec(), cx.now);
-            let answer = gateway.handle_packet(cx, now.symbols(), &mut buffer, packet.len());
+            let answer = gateway.handle_packet(cx, at, &mut buffer, packet.len());
             packets.extend(answer.map(<[u8]>::to_vec));
         });
         self.settle(0);
@@ -205,7 +204,7 @@ impl Simulation {
     pub fn set_internet(&mut self, side: &InternetSide) -> Result<Changed, ChangeError> {
         let (now, internet) = (self.now, &mut self.internet);
         let changed = self.stations[0]
-            .with_gateway(now, |gateway, cx| side.apply(gateway.internet(), internet, cx.now, Keyed::of));
+            .with_gateway(now, |gateway, cx, _| side.apply(gateway.internet(), internet, cx.now, Keyed::of));
         let changed = changed.unwrap_or(Err(ChangeError::Config(ConfigError::NoAssociation)))?;
         self.peerings.retain(|peering| !peering.is_with_gateway());
         self.peerings.extend(side.peerings());
@@ -220,7 +219,8 @@ impl Simulation {
     /// Begins a flow from outside to a node's UDP port.
     pub fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
         let now = self.now;
-        self.stations[0].with_gateway(now, |gateway, cx| gateway.open(cx, CLOUD, Eui64::of_node(node), port))
+        self.stations[0]
+            .with_gateway(now, |gateway, cx, _| gateway.open(cx, CLOUD, Eui64::of_node(node), port))
     }
 
     /// The event counters of a node, or of the border router, which is 0.
@@ -253,7 +253,7 @@ impl Simulation {
     /// Does something with the border router, unless it is off.
     fn with_router<T>(
         &mut self,
-        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>) -> T,
+        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>, Symbols) -> T,
     ) -> Option<T> {
         if self.is_off(0) {
             return None;

@@ -8,9 +8,12 @@ use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
-use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
+use sixlock_node::{
+    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, SendError, UnderWay,
+};
 
 use crate::board::{Board, TaskEvents, TaskOutput};
+use crate::clock::Clock;
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
@@ -85,6 +88,7 @@ pub(crate) struct Station {
     pub(crate) crypto: Accelerated,
     entropy: Stream,
     pub(crate) nv: Memory,
+    clock: Clock,
     on_air: [u8; MAX_FRAME],
     on_air_len: usize,
     radio: Radio,
@@ -101,14 +105,19 @@ pub(crate) struct Station {
 }
 
 impl Station {
-    /// The station that `machine` makes when it is lent its context.
-    pub(crate) fn new(seed: u64, id: u32, machine: impl FnOnce(&mut Context<'_>) -> Machine) -> Self {
+    /// The station that `machine` makes when it is lent its context at `now`, with this clock.
+    pub(crate) fn new(
+        seed: u64,
+        id: u32,
+        (clock, now): (Clock, Time),
+        machine: impl FnOnce(&mut Context<'_>) -> Machine,
+    ) -> Self {
         let mut entropy = Stream::new(seed, id, Purpose::Entropy);
         let mut nv = Memory::default();
         let mut counters = Counters::new();
         let mut crypto = Accelerated::new(None);
         let mut cx = Cx {
-            now: Time::ZERO.instant(),
+            now: clock.instant(now),
             crypto: &mut crypto,
             entropy: &mut entropy,
             nv: &mut nv,
@@ -122,6 +131,7 @@ impl Station {
             crypto,
             entropy,
             nv,
+            clock,
             on_air: [0; MAX_FRAME],
             on_air_len: 0,
             radio: Radio::default(),
@@ -135,23 +145,24 @@ impl Station {
         }
     }
 
-    fn lend(&mut self, now: Time) -> (&mut Machine, Context<'_>) {
+    /// Lends the machine what it needs, and the radio time.
+    fn lend(&mut self, now: Time) -> (&mut Machine, Context<'_>, Symbols) {
         let cx = Cx {
-            now: now.instant(),
+            now: self.clock.instant(now),
             crypto: &mut self.crypto,
             entropy: &mut self.entropy,
             nv: &mut self.nv,
             counters: &mut self.counters,
         };
-        (&mut self.machine, cx)
+        (&mut self.machine, cx, self.clock.symbols(now))
     }
 
     /// A frame has come in; the border router gives what it completes to `upstream`.
     pub(crate) fn handle_frame(&mut self, now: Time, frame: &mut [u8], upstream: impl FnOnce(Upstream<'_>)) {
-        let (machine, mut cx) = self.lend(now);
+        let (machine, mut cx, at) = self.lend(now);
         match machine {
-            Machine::Node(node) => node.handle_frame(&mut cx, now.symbols(), frame),
-            Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, now.symbols(), frame, upstream),
+            Machine::Node(node) => node.handle_frame(&mut cx, at, frame),
+            Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, at, frame, upstream),
             Machine::Board(board) => board.receive(now, frame, cx.counters),
         }
     }
@@ -214,18 +225,37 @@ impl Station {
 
     /// Tells a machine whose CPU takes no time what happens.
     fn happens(&mut self, now: Time, event: DeviceEvent) {
-        let (machine, mut cx) = self.lend(now);
+        let (machine, mut cx, at) = self.lend(now);
         if let Some(native) = machine.native() {
-            native.happens(&mut cx, now.symbols(), event);
+            native.happens(&mut cx, at, event);
         }
     }
 
     /// What has happened at a node.
     pub(crate) fn poll_event(&mut self, now: Time) -> Option<Event> {
         match &mut self.machine {
-            Machine::Node(node) => node.poll_event(now.instant()),
+            Machine::Node(node) => node.poll_event(self.clock.instant(now)),
             Machine::Gateway(_) | Machine::Board(_) => None,
         }
+    }
+
+    /// What its pools hold, by name; nothing is known of a board's.
+    pub(crate) fn occupied(&mut self) -> Vec<(&'static str, usize)> {
+        let (Occupied { frames, packets, whole }, UnderWay { requests, handshakes }) = match &mut self.machine
+        {
+            Machine::Node(node) => (node.interface().occupied(), node.under_way()),
+            Machine::Gateway(gateway) => (gateway.interface().occupied(), UnderWay::default()),
+            Machine::Board(_) => return Vec::new(),
+        };
+        vec![
+            ("transmit frames", frames),
+            ("packets in reassembly", packets.reassembling),
+            ("packets lent", packets.received),
+            ("packets to be sent", packets.transmitting),
+            ("packets in fragments of IPv6", whole),
+            ("requests of CoAP", requests),
+            ("buffers of DTLS handshakes", handshakes),
+        ]
     }
 
     /// What opens the session that a node has told of.
@@ -307,12 +337,12 @@ impl Station {
 
     /// Sends a packet that a program of such a node has made.
     pub(crate) fn send_packet(&mut self, now: Time, bytes: &[u8]) -> Result<(), SendError> {
-        let (Machine::Node(node), mut cx) = self.lend(now) else { return Err(SendError::NoRoute) };
+        let (Machine::Node(node), mut cx, at) = self.lend(now) else { return Err(SendError::NoRoute) };
         // What protects it comes beside it.
         let mut packet = Packet::<[u8; MTU + 128]>::new();
         packet.reset(node.interface().front() - HEADERS);
         packet.extend(bytes).map_err(|_| SendError::TooLong)?;
-        node.interface().send_packet(&mut cx, now.symbols(), &mut packet)
+        node.interface().send_packet(&mut cx, at, &mut packet)
     }
 
     /// What has happened at a board in the task that has ended.
@@ -349,19 +379,19 @@ impl Station {
 
     /// Hands a node its measurements.
     pub(crate) fn report(&mut self, now: Time, measurements: &[Measurement]) {
-        if let (Machine::Node(node), mut cx) = self.lend(now) {
-            node.report(&mut cx, now.symbols(), measurements);
+        if let (Machine::Node(node), mut cx, at) = self.lend(now) {
+            node.report(&mut cx, at, measurements);
         }
     }
 
-    /// Does something with the border router.
+    /// Does something with the border router, which is told the radio time.
     pub(crate) fn with_gateway<T>(
         &mut self,
         now: Time,
-        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>) -> T,
+        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>, Symbols) -> T,
     ) -> Option<T> {
         match self.lend(now) {
-            (Machine::Gateway(gateway), mut cx) => Some(act(gateway, &mut cx)),
+            (Machine::Gateway(gateway), mut cx, at) => Some(act(gateway, &mut cx, at)),
             _ => None,
         }
     }
@@ -378,7 +408,7 @@ impl Station {
             return self.settle_board(now, events, medium);
         }
         while let Some(command) = self.machine.native().and_then(Native::poll_radio) {
-            self.radio.take(self.id, command, now, medium);
+            self.radio.take(self.id, command, now, self.clock, medium);
         }
         self.schedule_radio(events);
         let (radio, timer) = self.machine.native().map_or((None, None), Native::timeouts);
@@ -400,10 +430,10 @@ impl Station {
         timer: Option<Instant>,
     ) {
         let owner = Owner::Node(self.id);
-        if let Some(time) = self.radio_timer.set(radio.map(|deadline| now.of_symbols(deadline))) {
+        if let Some(time) = self.radio_timer.set(radio.map(|deadline| self.clock.of_symbols(now, deadline))) {
             events.push(time, owner, ScheduledEvent::RadioTimer);
         }
-        if let Some(time) = self.timer.set(timer.map(|deadline| now.of_instant(deadline))) {
+        if let Some(time) = self.timer.set(timer.map(|deadline| self.clock.of_instant(now, deadline))) {
             events.push(time, owner, ScheduledEvent::Timer);
         }
     }
@@ -421,7 +451,7 @@ impl Station {
         if let Some(TaskOutput { command, sends, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {
-                Some(command) => self.radio.take(self.id, command, now, medium),
+                Some(command) => self.radio.take(self.id, command, now, self.clock, medium),
                 None if sends => self.radio.give_up(self.id, now, medium),
                 None => {}
             }

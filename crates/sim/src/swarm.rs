@@ -76,7 +76,7 @@ fn run(scenario: &Scenario, sinks: Sinks, plan: Plan) -> Vec<Breach> {
         // No such network is to be drawn.
         Err(wrong) => panic!("{wrong}"),
     };
-    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.run_trial(Time::ZERO + scenario.duration);
     // What was tried counts, whether or not it could be recorded.
     let _ = simulation.flush();
     simulation.breaches()

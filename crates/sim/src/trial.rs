@@ -72,6 +72,9 @@ impl Trial {
         for (time, id) in trial.plan.power_cuts.clone() {
             trial.plan(time, Action::PowerFails(id));
         }
+        for time in trial.plan.restarts.clone() {
+            trial.plan(time, Action::FarEndRestarts);
+        }
         if trial.attacker.is_some() {
             trial.plan_attack(Time::ZERO);
         }

@@ -44,6 +44,14 @@ pub(crate) fn parse_length(text: &str) -> Result<i32, String> {
     }
 }
 
+/// The parts per billion that `text` spells: `20ppm`, `0.5ppm`.
+pub(crate) fn parse_drift(text: &str) -> Result<u32, String> {
+    match parse(text, &[("ppm", 1000)], "a drift such as \"20ppm\"")? {
+        drift @ 0..=1_000_000 => Ok(drift as u32),
+        _ => Err("clocks run up to 1000ppm fast or slow".into()),
+    }
+}
+
 fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String> {
     let wrong = || format!("\"{text}\" is not {wanted}");
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
@@ -81,12 +89,16 @@ mod tests {
         assert_eq!(parse_length("40m"), Ok(40_000));
         assert_eq!(parse_length("-0.5m"), Ok(-500));
         assert_eq!(parse_length("1.2km"), Ok(1_200_000));
+        assert_eq!([parse_drift("40ppm"), parse_drift("0.5ppm")], [Ok(40_000), Ok(500)]);
     }
 
     #[test]
     fn what_is_no_quantity_is_refused() {
         for wrong in ["", "s", "60", "1..s", "1.2.3s", ".s", "1.s", "-1s", "60 m", "99999999999999999999s"] {
             assert!(parse_span(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["20", "-1ppm", "1001ppm"] {
+            assert!(parse_drift(wrong).is_err(), "{wrong}");
         }
         for wrong in ["40", "40s", "--1m", "101km"] {
             assert!(parse_length(wrong).is_err(), "{wrong}");

@@ -12,6 +12,7 @@ use sixlock_node::{
 use sixlock_testing::Rig;
 
 use super::{Radio, Told};
+use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::medium::{Medium, Reception, airtime};
@@ -173,7 +174,8 @@ struct Network {
 
 impl Network {
     fn new() -> Self {
-        let radio = scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None };
+        let radio =
+            scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None, drift: 0 };
         let mut network = Self {
             medium: Medium::new(1, &[(0, 0), (40, 0)], &radio),
             events: Events::new(),
@@ -191,7 +193,7 @@ impl Network {
         let (now, owner) = (self.now, Owner::Node(id));
         let Station { machine, radio, timer, .. } = &mut self.stations[id as usize];
         while let Some(command) = machine.poll_radio() {
-            radio.take(id, command, now, &mut self.medium);
+            radio.take(id, command, now, Clock::TRUE, &mut self.medium);
         }
         if let Some(time) = radio.poll_time() {
             self.events.push(time, owner, ScheduledEvent::Radio);

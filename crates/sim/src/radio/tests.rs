@@ -3,6 +3,7 @@
 use sixlock_base::Symbols;
 
 use super::*;
+use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::medium::Reception::{self, Missed, Received};
 use crate::random::Probability;
@@ -21,12 +22,13 @@ fn at(symbol: u64) -> Time {
 
 impl Air {
     fn new() -> Self {
-        let radio = scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None };
+        let radio =
+            scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None, drift: 0 };
         Self { medium: Medium::new(1, &[(0, 0), (40, 0)], &radio), radio: Radio::default(), now: Time::ZERO }
     }
 
     fn take(&mut self, command: RadioCommand) {
-        self.radio.take(0, command, self.now, &mut self.medium);
+        self.radio.take(0, command, self.now, Clock::TRUE, &mut self.medium);
     }
 
     /// Lets time pass until `symbol`; what the radio tells, and in which symbol.

@@ -14,7 +14,7 @@ use crate::random::Probability;
 use crate::security_gateway::NodesSide;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_duration, parse_length};
+use crate::units::{parse_drift, parse_duration, parse_length};
 
 use super::checks::{BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
 use super::{Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind};
@@ -135,8 +135,9 @@ fn read_radio(
     let burst = section.integer("burst", 1, BURST)? as u32;
     let burst = section.span("burst").map(|_| burst);
     lines.insert(Key::Burst, section.line("burst"));
+    let drift = section.parsed("drift", default.drift, parse_drift)?;
     section.finish()?;
-    Ok(Radio { range, interference, loss, burst })
+    Ok(Radio { range, interference, loss, burst, drift })
 }
 
 fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {

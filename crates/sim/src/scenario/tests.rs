@@ -33,6 +33,7 @@ fn every_key_of_the_format_is_read() {
         interference = "60m"
         loss = 0.25
         burst = 3
+        drift = "20ppm"
         [mac]
         kind = "csma"
         min_be = 2
@@ -74,7 +75,10 @@ fn every_key_of_the_format_is_read() {
     assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(120), 7));
     assert_eq!(scenario.security.to_string(), "llsec:ccm-64+dtls-psk");
     let loss = Probability::new(0.25).unwrap();
-    assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss, burst: Some(3) });
+    assert_eq!(
+        scenario.radio,
+        Radio { range: 30_000, interference: 60_000, loss, burst: Some(3), drift: 20_000 }
+    );
     let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
     assert_eq!(scenario.mac, Mac::Csma(mac));
     let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
@@ -109,6 +113,8 @@ fn errors_name_the_line_and_what_to_do() {
             "f:2: loss is not a number: write it without quotes or unit, such as 0.1 for 10 %",
         ),
         ("[radio]\nloss = nan", "f:2: loss is a probability between 0.0 and 1.0"),
+        ("[radio]\ndrift = \"20\"", "f:2: drift: \"20\" is not a drift such as \"20ppm\""),
+        ("[radio]\ndrift = \"1001ppm\"", "f:2: drift: clocks run up to 1000ppm fast or slow"),
         (
             "[radio]\nrange = \"50m\"\ninterference = \"40m\"",
             "f:3: interference must reach at least as far as range",
@@ -119,7 +125,7 @@ fn errors_name_the_line_and_what_to_do() {
         ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
         (
             "[radio]\nrate = 1",
-            "f:2: unknown key `rate` in [radio]; it has `burst`, `interference`, `loss`, `model`, `range`",
+            "f:2: unknown key `rate` in [radio]; it has `burst`, `drift`, `interference`, `loss`, `model`, `range`",
         ),
         ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
         ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),

@@ -13,6 +13,7 @@ use sixlock_node::{
 
 use crate::application::{Own, Part};
 use crate::board::Board;
+use crate::clock::Clock;
 use crate::cloud::{COAP, COAPS};
 use crate::devices::Device;
 use crate::emulated::Shadow;
@@ -63,6 +64,8 @@ pub(super) struct Deployment {
     pub(super) security_gateway: Option<SecurityGateway>,
     link_key: [u8; 16],
     exit: Exit,
+    /// What clocks show when the simulation begins.
+    clocks: Time,
     shadows: bool,
 }
 
@@ -71,7 +74,7 @@ impl Deployment {
     ///
     /// # Errors
     /// Says why they cannot stand so, or be so many.
-    pub(super) fn new(scenario: &Scenario, options: &mut Options) -> Result<Self, String> {
+    pub(super) fn new(scenario: &Scenario, options: &mut Options, clocks: Time) -> Result<Self, String> {
         let layout = scenario.layout().map_err(|wrong| wrong.to_string())?;
         let nodes = layout.len() as u32 - 1;
         if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !(1..=nodes).contains(id)) {
@@ -97,6 +100,7 @@ impl Deployment {
             },
             exit: if options.packets { Exit::Packets { flows: CLOUD } } else { Exit::Flows },
             shadows: options.shadows,
+            clocks,
             scenario: scenario.clone(),
         })
     }
@@ -104,6 +108,11 @@ impl Deployment {
     /// The key of the mesh, if its links are secured.
     pub(super) fn link_key(&self) -> Option<&[u8; 16]> {
         self.scenario.security.link.map(|_| &self.link_key)
+    }
+
+    /// The clock of station `id`, for as long as the simulation lasts.
+    pub(super) fn clock(&self, id: u32) -> Clock {
+        Clock::of_station(self.scenario.seed, id, self.scenario.radio.drift).from(self.clocks)
     }
 
     /// The ids of the nodes.
@@ -131,7 +140,10 @@ impl Deployment {
         boot: u32,
         next: Option<Time>,
     ) -> Result<Station, String> {
-        let first = next.map_or(self.scenario.traffic.period, |next| next.since(now));
+        // Devices count whole milliseconds.
+        let millis = |time: Time| self.clock(id).at(time).micros() / 1000;
+        let until = |next| Span::from_millis(millis(next).saturating_sub(millis(now)));
+        let first = next.map_or(self.scenario.traffic.period, until);
         // Far from all seeds that people give.
         let seed = self.scenario.seed ^ u64::from(boot) << 40;
         self.start(id, &Start { now, seed, first })
@@ -149,8 +161,7 @@ impl Deployment {
 
     fn router(&self, start: &Start) -> Result<Station, String> {
         let Scenario { mac, profile, security, .. } = self.scenario;
-        let mut router = Station::new(start.seed, ROUTER, |cx| {
-            cx.now = start.now.instant();
+        let mut router = Station::new(start.seed, ROUTER, (self.clock(ROUTER), start.now), |cx| {
             Machine::Gateway(Box::new(Gateway::new(cx, &self.interface(ROUTER), self.exit)))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
@@ -174,12 +185,12 @@ impl Deployment {
             }
             (None, None) => None,
         };
-        let station = Station::new(seed, id, |cx| match board {
+        let clock = self.clock(id);
+        let station = Station::new(seed, id, (clock, start.now), |cx| match board {
             Some((platform, processor)) => {
-                Machine::Board(Box::new(Board::new(seed, id, platform, Eui64::of_node(id), processor)))
+                Machine::Board(Box::new(Board::new(seed, id, platform, clock, processor)))
             }
             None => {
-                cx.now = start.now.instant();
                 let mut node = Box::new(Node::new());
                 started = node.start(cx, &config);
                 Machine::Node(node)
@@ -350,7 +361,7 @@ where
 
 /// Makes the border router, which has its peerings already, a security gateway on the nodes' side.
 fn start_gateway(gateway: &SecurityGateway, router: &mut Station) -> Result<(), ConfigError> {
-    let started = router.with_gateway(Time::ZERO, |router, _| {
+    let started = router.with_gateway(Time::ZERO, |router, _, _| {
         router.interface().compression().start();
         router.interface().security().protect_others(!gateway.nodes.enforce)
     });

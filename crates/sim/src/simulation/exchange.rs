@@ -68,6 +68,10 @@ impl Simulation {
                     recorder.event(now, node, Logged::Accepted { reading });
                 }
             });
+            let again = cloud.take_again();
+            if let Some(trial) = &mut self.trial {
+                again.into_iter().for_each(|node| trial.invariants.hand_out_again(now, node));
+            }
         }
         let mut payload = [0; MAX_DATAGRAM];
         while let RemoteHost::Cloud(cloud) = &mut self.far
@@ -98,6 +102,8 @@ impl Simulation {
                     self.echoes.back(node, reading, round_trip);
                     let after_us = round_trip.micros();
                     self.recorder.event(now, node, Logged::Echoed { reading, after_us });
+                } else if let Some(trial) = &mut self.trial {
+                    trial.invariants.come_back_again(now, node, reading);
                 }
             });
         }

@@ -37,14 +37,14 @@ impl Simulation {
     /// names too long.
     pub fn new(scenario: &Scenario, options: Options) -> Result<Self, ScenarioError> {
         let error = |message| ScenarioError { file: scenario.name.clone(), line: None, message };
-        let mut simulation = Self::build(scenario, options).map_err(error)?;
+        let mut simulation = Self::build(scenario, options, Time::ZERO).map_err(error)?;
         simulation.begin();
         Ok(simulation)
     }
 
-    /// A simulation in which nothing has happened yet, nor is anything due.
-    pub(super) fn build(scenario: &Scenario, mut options: Options) -> Result<Self, String> {
-        let deployment = Deployment::new(scenario, &mut options)?;
+    /// A simulation in which nothing has happened yet, nor is anything due. The clocks of nodes and border router show `clocks`.
+    pub(super) fn build(scenario: &Scenario, mut options: Options, clocks: Time) -> Result<Self, String> {
+        let deployment = Deployment::new(scenario, &mut options, clocks)?;
         let all = 0..deployment.layout.len() as u32;
         let mut stations = all.map(|id| deployment.station(id)).collect::<Result<Vec<_>, _>>()?;
         stations[0].nv.outlasting = options.router_counters;
@@ -62,7 +62,7 @@ impl Simulation {
                 stations.len(),
             ),
             recorder,
-            nodes: deployment.ids().map(|id| NodeState::new(scenario, &far, id)).collect(),
+            nodes: deployment.ids().map(|id| NodeState::new(&deployment, &far, id)).collect(),
             far,
             far_drops: Drops::default(),
             echoes: Echoes::default(),
@@ -105,8 +105,9 @@ impl Simulation {
 
 impl NodeState {
     /// That of node `id` at the beginning.
-    fn new(scenario: &Scenario, far: &RemoteHost, id: u32) -> Self {
-        let schedule = schedule(scenario, far, id);
+    fn new(deployment: &Deployment, far: &RemoteHost, id: u32) -> Self {
+        let scenario = &deployment.scenario;
+        let schedule = schedule(deployment, far, id);
         Self {
             environment: Environment::new(scenario.seed, id),
             is_client: schedule.is_some()
@@ -137,7 +138,8 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
 pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Time) -> Vec<FlowId> {
     let secured = deployment.scenario.security.transport.is_some();
     let port = if secured { DTLS_ECHO_PORT } else { ECHO_PORT };
-    let open = |id| router.with_gateway(now, |gateway, cx| gateway.open(cx, CLOUD, Eui64::of_node(id), port));
+    let open =
+        |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, CLOUD, Eui64::of_node(id), port));
     deployment.ids().filter_map(open).collect()
 }
 
@@ -159,10 +161,13 @@ fn far_end(place: FarEnd, deployment: &Deployment, router: &mut Station) -> Remo
 }
 
 /// When readings of node `id` are due, or echoes to it; nothing if there are none.
-fn schedule(scenario: &Scenario, far: &RemoteHost, id: u32) -> Option<Schedule> {
+fn schedule(deployment: &Deployment, far: &RemoteHost, id: u32) -> Option<Schedule> {
+    let scenario = &deployment.scenario;
     let (first, period) = (first_of(scenario, id), scenario.traffic.period);
     match (scenario.traffic.kind, far, scenario.traffic.to) {
-        (TrafficKind::Report, ..) => posts(scenario, id).then(|| Schedule::in_millis(first, period)),
+        (TrafficKind::Report, ..) => {
+            posts(scenario, id).then(|| Schedule::of_device(deployment.clock(id), first, period))
+        }
         (TrafficKind::Echo { .. }, RemoteHost::Outside, _) => None,
         (TrafficKind::Echo { .. }, _, Destination::Node(node)) if node != id => None,
         (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(first, period)),

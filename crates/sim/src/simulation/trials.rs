@@ -1,5 +1,6 @@
 //! A simulation on trial: how it is disturbed, how its stations start anew, and how what must hold is looked after.
 
+use sixlock_base::Counter;
 use sixlock_gateway::FlowId;
 use sixlock_node::RadioMachine;
 
@@ -17,13 +18,16 @@ use crate::trial::{Action, Breach, Guarantees, Invariant, Plan, Trial, Witness};
 use super::Simulation;
 use super::start::open_flows;
 
+/// Events that are never due at once.
+const AT_ONCE: u32 = 10_000;
+
 impl Simulation {
     /// A simulation of `scenario` at its beginning, which goes through what `plan` says.
     ///
     /// # Errors
     /// Says why its nodes cannot stand so.
     pub(crate) fn on_trial(scenario: &Scenario, sinks: Sinks, plan: Plan) -> Result<Self, String> {
-        let mut simulation = Self::build(scenario, Options { sinks, ..Options::default() })?;
+        let mut simulation = Self::build(scenario, Options { sinks, ..Options::default() }, plan.clocks)?;
         let link = scenario.security.link.zip(simulation.deployment.link_key().copied());
         let stations = simulation.stations.len() as u32;
         let guarantees = Guarantees::of(&plan, scenario);
@@ -49,6 +53,21 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// Runs to `end`, or until time does not go on.
+    pub(crate) fn run_trial(&mut self, end: Time) {
+        let mut at_once = 0;
+        while let Some((time, owner, happening)) = self.events.pop_until(end) {
+            at_once = if time > self.now { 0 } else { at_once + 1 };
+            self.now = time;
+            if let (AT_ONCE, Some(trial)) = (at_once, &mut self.trial) {
+                let detail = format!("{at_once} events are due at once, the last is {happening:?}");
+                return trial.invariants.breach(time, None, Invariant::TimeGoesOn, detail);
+            }
+            self.happen(owner, happening);
+        }
+        self.now = self.now.max(end);
+    }
+
     /// What does not hold, when the trial is over.
     pub(crate) fn breaches(&mut self) -> Vec<Breach> {
         let report = self.report();
@@ -62,28 +81,55 @@ impl Simulation {
                 );
                 trial.invariants.breach(now, Some(id), Invariant::Accounted, detail);
             }
-            if let Some(detail) = self.does_not_recover(&trial, id) {
-                trial.invariants.breach(now, Some(id), Invariant::Recovers, detail);
+        }
+        for (station, detail) in self.does_not_recover(&trial) {
+            trial.invariants.breach(now, station, Invariant::Recovers, detail);
+        }
+        for station in &mut self.stations {
+            let id = station.id;
+            trial.invariants.well_formed(now, Some(id), &station.counters);
+            trial.invariants.sent_often(now, id, &station.counters);
+            for (pool, count) in station.occupied() {
+                trial.invariants.empty_at_end(now, Some(id), pool, count);
             }
+        }
+        let sent_again =
+            self.stations.iter().map(|station| station.counters.get(Counter::CoapRetransmissions)).sum();
+        if let Some(counters) = self.far.counters() {
+            trial.invariants.well_formed(now, None, counters);
+            trial.invariants.come_again(now, counters.get(Counter::CoapDuplicates), sent_again);
+        }
+        for (pool, count) in self.far.occupied() {
+            trial.invariants.empty_at_end(now, None, pool, count);
         }
         trial.invariants.breaches().to_vec()
     }
 
-    /// How node `id` does not recover, if it does not.
-    fn does_not_recover(&self, trial: &Trial, id: u32) -> Option<String> {
-        let readings = &self.nodes[id as usize - 1].readings;
-        let expected = |number: &u64| {
-            readings.due_at(*number).is_some_and(|due| trial.invariants.is_expected(&trial.plan, due))
-        };
-        let due: Vec<u64> = (1..=readings.counted().due).filter(expected).collect();
-        let is_delivered = |number: &u64| trial.invariants.is_delivered(id, *number);
-        let missing: Vec<u64> = due.iter().copied().filter(|number| !is_delivered(number)).collect();
-        // Nobody repeats an echo.
-        let most = match self.deployment.scenario.traffic.kind {
-            TrafficKind::Report => 0,
-            TrafficKind::Echo { .. } => due.len() / 2,
-        };
-        (missing.len() > most).then(|| format!("{missing:?} of {due:?} never arrived"))
+    /// Which stations do not recover, and how; none is named where it is the network that does not.
+    ///
+    /// Echoes are sent again and again with the same time between that to one node and that to another, and nobody repeats them: two
+    /// that meet on their way do so each time. So at least one to each node is to arrive, and half of all.
+    fn does_not_recover(&self, trial: &Trial) -> Vec<(Option<u32>, String)> {
+        let is_echo = matches!(self.deployment.scenario.traffic.kind, TrafficKind::Echo { .. });
+        let (mut found, mut all, mut lost) = (Vec::new(), 0, 0);
+        for (node, id) in self.nodes.iter().zip(1..) {
+            let readings = &node.readings;
+            let expected = |number: &u64| {
+                readings.due_at(*number).is_some_and(|due| trial.invariants.is_expected(&trial.plan, due))
+            };
+            let due: Vec<u64> = (1..=readings.counted().due).filter(expected).collect();
+            let is_delivered = |number: &u64| trial.invariants.is_delivered(id, *number);
+            let missing: Vec<u64> = due.iter().copied().filter(|number| !is_delivered(number)).collect();
+            let most = if is_echo { due.len().saturating_sub(1) } else { 0 };
+            if missing.len() > most {
+                found.push((Some(id), format!("{missing:?} of {due:?} never arrived")));
+            }
+            (all, lost) = (all + due.len(), lost + missing.len());
+        }
+        if is_echo && 2 * lost > all {
+            found.push((None, format!("{lost} of {all} echoes never arrived")));
+        }
+        found
     }
 
     /// Whether a station has no power.
@@ -160,8 +206,7 @@ impl Simulation {
     }
 
     fn carry_downward(&mut self, flow: FlowId, payload: &[u8]) {
-        let now = self.now;
-        let _ = self.with_router(|gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
+        let _ = self.with_router(|gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
     }
 
     fn plan(&mut self, time: Time, action: Action) {
@@ -211,6 +256,7 @@ impl Simulation {
                 }
             }
             Action::PowerReturns(id) => self.restore_power(id),
+            Action::FarEndRestarts => self.restart_far_end(),
             Action::Quiet => {
                 self.medium.lose_nothing();
                 if let Some(trial) = &mut self.trial {
@@ -244,6 +290,23 @@ impl Simulation {
         if is_under_way {
             self.end_handshake(id, false);
         }
+    }
+
+    /// The far end starts anew, with nothing but what is durable.
+    fn restart_far_end(&mut self) {
+        match &mut self.far {
+            RemoteHost::Cloud(cloud) => cloud.restart(self.now),
+            RemoteHost::Echo(host) => {
+                host.restart();
+                for id in self.deployment.ids() {
+                    if self.nodes[id as usize - 1].handshakes.is_under_way() {
+                        self.end_handshake(id, false);
+                    }
+                }
+            }
+            RemoteHost::Outside => {}
+        }
+        self.settle_far_end();
     }
 
     /// A station starts anew, with nothing but what is durable.

@@ -7,7 +7,7 @@ use crate::trial::{Attack, Disturbance, Plan, Reach};
 
 /// A network and what it goes through, in one line.
 pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
-    let Radio { loss, burst, .. } = scenario.radio;
+    let Radio { loss, burst, drift, .. } = scenario.radio;
     let mut words = vec![
         scenario.security.to_string(),
         stations(&scenario.topology),
@@ -16,6 +16,7 @@ pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
         format!("loss {}", loss.per_cent()),
     ];
     words.extend(burst.map(|mean| format!("in bursts of {mean}")));
+    words.extend((drift > 0).then(|| format!("clocks off by up to {} ppm", drift / 1000)));
     words.extend(scenario.compression.map(|compression| format!("{compression:?} compression")));
     words.extend(scenario.rpl_headers.then(|| "headers of RPL".to_string()));
     words.extend(disturbance("frames", &plan.frames));
@@ -23,7 +24,9 @@ pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
     words.extend(plan.attack.map(attack));
     words.push(format!("power fails at {} of the writes", plan.power_fails.per_cent()));
     let at = |time: Time| seconds(time.since(Time::ZERO));
+    words.extend((plan.clocks > Time::ZERO).then(|| format!("clocks begin at {}", at(plan.clocks))));
     words.extend(plan.power_cuts.iter().map(|&(time, id)| format!("power of {id} fails at {}", at(time))));
+    words.extend(plan.restarts.iter().map(|&time| format!("the far end starts anew at {}", at(time))));
     words.push(format!("quiet from {}", at(plan.quiet)));
     words.join(", ")
 }

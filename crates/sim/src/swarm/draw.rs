@@ -9,8 +9,15 @@ use crate::time::{Span, Time};
 use crate::topology::{Placement, Topology};
 use crate::trial::{Attack, Disturbance, Plan, Reach};
 
+/// The longest echo of those that leave room for whatever stands around them.
+const SHORT_ECHO: u16 = 407;
+/// The longest of all: it fills a packet of 1,280 bytes, the least MTU of IPv6, which is as much as a packet's buffer has room for.
+const LONGEST_ECHO: u16 = 1232;
 /// Millimetres that a frame reaches.
 const RANGE: i32 = 50_000;
+/// How fast or slow clocks run at most, in parts per billion: not at all, as good crystals do, as IEEE 802.15.4 allows, and as the
+/// crystals of watches do far below freezing.
+const DRIFTS: [u32; 4] = [0, 20_000, 40_000, 100_000];
 /// How long readings go on when all is quiet; longer, where a handshake may have to be given up; and how long the network has then to
 /// come to rest.
 const QUIET: Span = Span::from_secs(420);
@@ -24,6 +31,7 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     let topology = draw.topology(nodes);
     let security = draw.security();
     let traffic = draw.traffic(nodes, &security);
+    let is_long = matches!(traffic.kind, TrafficKind::Echo { payload } if payload > SHORT_ECHO);
     let mac = draw.mac();
     let radio = draw.radio();
     let stormy = Span::from_secs(60 + draw.below(240));
@@ -32,7 +40,8 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     if plan.spoils_handshakes() && security.transport.is_some() {
         plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
-    let rpl_headers = draw.once_in(4);
+    let radio = Radio { drift: draw.one_of(&DRIFTS), ..radio };
+    let rpl_headers = draw.once_in(4) && !is_long;
     let compression = match draw.below(4) {
         0 => Some(PayloadCompression::Lithe),
         1 => Some(PayloadCompression::Ghc),
@@ -121,7 +130,7 @@ impl Draw {
     fn traffic(&mut self, nodes: u32, security: &Security) -> Traffic {
         let period = Span::from_millis(3_000 * u64::from(nodes) + self.below(20_000));
         let kind = match self.below(3) {
-            0 => TrafficKind::Echo { payload: 8 + self.below(400) as u16 },
+            0 => TrafficKind::Echo { payload: self.echo(nodes, security) },
             _ => TrafficKind::Report,
         };
         let to = match kind {
@@ -131,6 +140,13 @@ impl Draw {
             _ => Destination::Cloud,
         };
         Traffic { kind, period, to, ..Scenario::default().traffic }
+    }
+
+    /// How long echoes are: also such that just fit, with which few nodes leave room for others.
+    fn echo(&mut self, nodes: u32, security: &Security) -> u16 {
+        let short = 8 + self.below(u64::from(SHORT_ECHO) - 7) as u16;
+        let has_room = security.transport.is_none() && security.network.is_none();
+        if nodes <= 2 && has_room && self.once_in(2) { LONGEST_ECHO - self.below(16) as u16 } else { short }
     }
 
     fn mac(&mut self) -> Mac {
@@ -153,7 +169,19 @@ impl Draw {
         let burst =
             self.once_in(3).then(|| 2 + self.below(10) as u32).filter(|mean| loss.in_bursts(*mean).is_some());
         let interference = RANGE + self.one_of(&[0, 0, 30_000]);
-        Radio { range: RANGE, interference, loss, burst }
+        Radio { range: RANGE, interference, loss, burst, drift: 0 }
+    }
+
+    /// What clocks show at the beginning: nothing, anything, or that milliseconds or symbols wrap before all is quiet.
+    fn clocks(&mut self, quiet: Time) -> Time {
+        let before = Span::from_micros(self.below(quiet.since(Time::ZERO).micros()));
+        let shown = match self.below(4) {
+            0 => Span::ZERO,
+            1 => Span::from_millis(self.below(1 << 32)),
+            2 => Span::from_millis(1 << 32).saturating_sub(before),
+            _ => Span::from_micros(16 << 32).saturating_sub(before),
+        };
+        Time::ZERO + shown
     }
 
     fn plan(&mut self, nodes: u32, security: &Security, quiet: Time) -> Plan {
@@ -186,6 +214,12 @@ impl Draw {
             (time, draw.below(u64::from(nodes) + 1) as u32)
         };
         let power_cuts = (0..cuts).map(|_| cut(self)).collect();
-        Plan { frames, datagrams, attack, power_fails, power_cuts, quiet, stop: quiet + QUIET }
+        let starts = if self.once_in(3) { 1 + self.below(3) } else { 0 };
+        let start =
+            |draw: &mut Self| Time::ZERO + Span::from_micros(draw.below(quiet.since(Time::ZERO).micros()));
+        let restarts = (0..starts).map(|_| start(self)).collect();
+        let clocks = self.clocks(quiet);
+        let stop = quiet + QUIET;
+        Plan { frames, datagrams, attack, power_fails, power_cuts, restarts, clocks, quiet, stop }
     }
 }

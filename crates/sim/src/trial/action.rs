@@ -19,6 +19,8 @@ pub(crate) enum Action {
     PowerFails(u32),
     /// It is there again.
     PowerReturns(u32),
+    /// The far end starts anew.
+    FarEndRestarts,
     /// Disturbances end.
     Quiet,
 }

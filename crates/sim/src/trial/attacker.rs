@@ -23,6 +23,8 @@ use super::plan::Reach;
 
 /// What is remembered of each kind, at most.
 const REMEMBERED: usize = 256;
+/// Packets of a flood.
+const FLOOD: usize = 64;
 /// Bytes of payload in a frame of the attacker's.
 const PAYLOAD: usize = 72;
 /// The longest packet of the attacker's.
@@ -125,6 +127,16 @@ impl Attacker {
                 attacker.carried(&packet)
             }),
         }
+    }
+
+    /// So many packets for a station at once, to be sent on by it or not, that it has no room for all.
+    fn flood(&mut self) -> Vec<Action> {
+        let frames = self.sealed(|attacker| {
+            let mut packets = || attacker.packet();
+            let packets: Vec<_> = (0..FLOOD).map(|_| packets()).collect();
+            packets.iter().flat_map(|packet| attacker.carried(packet)).collect()
+        });
+        frames.into_iter().map(|(to, frame)| Action::Frame(to, frame)).collect()
     }
 
     /// Data frames to some station that seem to be from another, with these payloads.
@@ -342,13 +354,14 @@ impl Attacker {
         [&[kind, 0xfe, 0xfd, 0, epoch, 0, 0, 0, 0, 0, sequence], &length[..], &body].concat()
     }
 
-    /// A message of CoAP: a reset, an acknowledgement, or a reading of nobody's.
+    /// A message of CoAP: a reset, an acknowledgement with a response or without, or a reading of nobody's.
     fn coap(&mut self) -> Vec<u8> {
         let id = self.stream.next_u32().to_be_bytes();
-        match self.below(4) {
+        match self.below(5) {
             0 => vec![0x70, 0, id[0], id[1]],
             1 => vec![0x60, 0x44, id[0], id[1]],
-            2 => [&[0x48, 0x02, id[0], id[1]], &self.bytes(40)[..]].concat(),
+            2 => vec![0x60, 0, id[0], id[1]],
+            3 => [&[0x48, 0x02, id[0], id[1]], &self.bytes(40)[..]].concat(),
             _ => {
                 const PATH: &[u8] = b"\xb9resources\x04data\x11\x6e\xff";
                 const READING: &[u8] =
@@ -363,6 +376,7 @@ impl Attacker {
         let Reach { air, internet, .. } = self.reach;
         let to_air = air && (!internet || self.below(2) == 0);
         match (to_air, self.below(2)) {
+            (true, _) if self.below(32) == 0 => self.flood(),
             (true, _) => self.frames().into_iter().map(|(to, frame)| Action::Frame(to, frame)).collect(),
             (false, 0) => self.upward().map(Action::Upward).into_iter().collect(),
             (false, _) => {

@@ -3,13 +3,43 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-use sixlock_base::Security;
+use sixlock_base::{Counter, Counters, Security};
 
 use crate::scenario::{Mac, Scenario, TrafficKind};
 use crate::time::{Span, Time};
 
 use super::plan::{Attack, Plan};
 use super::witness::{Misuse, Use, Witness, fingerprint};
+
+/// What only those messages are counted by that are wrong.
+const WRONG: &[Counter] = &[
+    Counter::MacUnsecured,
+    Counter::MacBadMic,
+    Counter::MacNeighboursFull,
+    Counter::LowpanMalformed,
+    Counter::LowpanReassemblyConflict,
+    Counter::Ipv6Malformed,
+    Counter::Ipv6BadAddress,
+    Counter::Ipv6Unsupported,
+    Counter::Ipv6TooBig,
+    Counter::Ipv6NoRoute,
+    Counter::Ipv6HopLimit,
+    Counter::Ipv6ReassemblyConflict,
+    Counter::UdpMalformed,
+    Counter::UdpNoPort,
+    Counter::IpsecDiscarded,
+    Counter::IpsecMalformed,
+    Counter::IpsecNoAssociation,
+    Counter::IpsecBadIcv,
+    Counter::IpsecPolicyViolated,
+    Counter::DtlsMalformed,
+    Counter::CoapMalformed,
+    Counter::GatewayNotUdp,
+];
+
+/// How often a client of CoAP sends a request again before it gives it up: MAX_RETRANSMIT
+/// ([RFC 7252 section 4.8](https://www.rfc-editor.org/rfc/rfc7252#section-4.8)).
+const MAX_RETRANSMIT: u32 = 4;
 
 /// Breaches that are told.
 const TOLD: usize = 8;
@@ -61,6 +91,14 @@ invariants! {
     Accounted = "every reading due is accounted for",
     /// When the disturbances are over, readings arrive again.
     Recovers = "the network recovers",
+    /// A request is given up only when it was sent as often as it may be.
+    SentOften = "nothing is given up early",
+    /// Nothing is refused for what stands in it, where nobody forges or damages anything.
+    WellFormed = "what is honest is well formed",
+    /// Something is scheduled for later, and not all for now.
+    TimeGoesOn = "time goes on",
+    /// When the last reading is settled and all timers have run out, nothing is held any more.
+    PoolsEmpty = "pools are empty at the end",
 }
 
 /// Something that did not hold.
@@ -97,6 +135,16 @@ pub(crate) struct Guarantees {
     pub(crate) once: bool,
     /// None is acknowledged that was not accepted.
     pub(crate) acknowledged: bool,
+    /// Nobody forges or damages what no check sequence tells.
+    pub(crate) honest: bool,
+    /// What is sent once arrives once, without any protection against replays.
+    pub(crate) single: bool,
+    /// No request comes again so late that newer ones have made it forgotten.
+    pub(crate) remembered: bool,
+    /// Requests are not begun anew in another session before they are given up.
+    pub(crate) patient: bool,
+    /// In the end there is nothing that goes on and on, as handshakes do that are kept from coming through.
+    pub(crate) rests: bool,
     /// How long after all is over readings arrive again, if that is promised.
     pub(crate) recovers: Option<Span>,
 }
@@ -117,9 +165,25 @@ impl Guarantees {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
             let acknowledged = !reboots || transport.is_some();
             let recovers = (keeps_sessions && !collides).then_some(recovery);
-            return Self { link: true, authentic: true, once: true, acknowledged, recovers };
+            let honest = !plan.datagrams.damage.happens_ever();
+            return Self {
+                link: true,
+                authentic: true,
+                once: true,
+                acknowledged,
+                honest,
+                single: !plan.multiplies(),
+                remembered: plan.restarts.is_empty(),
+                patient: transport.is_none(),
+                rests: transport.is_none() || recovers.is_some(),
+                recovers,
+            };
         };
         let is_link_safe = !reach.air || link.is_some() && !reach.link_key;
+        // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
+        // astray that restore compressed ones, for up to 64 packets.
+        let is_undone = keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none());
+        let recovers = is_undone.then_some(recovery);
         let authentic = transport.is_some() || (is_link_safe || network.is_some()) && !reach.internet;
         Self {
             link: !reach.link_key,
@@ -127,10 +191,12 @@ impl Guarantees {
             // Who receives under keys that do not change knows nothing of what came before its own reboot.
             once: transport.is_some() || authentic && !reboots,
             acknowledged: authentic && (!reboots || transport.is_some()),
-            // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
-            // astray that restore compressed ones, for up to 64 packets.
-            recovers: (keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none()))
-                .then_some(recovery),
+            honest: false,
+            single: false,
+            remembered: false,
+            patient: transport.is_none(),
+            rests: transport.is_none() || recovers.is_some(),
+            recovers,
         }
     }
 }
@@ -202,9 +268,33 @@ impl Invariants {
         (is_own && self.made.contains(&(node, number))).then_some(number)
     }
 
+    /// The far end's endpoint has handed out a node's request that it handed out before.
+    pub(crate) fn hand_out_again(&mut self, now: Time, node: u32) {
+        if self.guarantees.once && self.guarantees.remembered {
+            let detail = "the endpoint hands out the same message again".to_string();
+            self.breach(now, Some(node), Invariant::DeliveredOnce, detail);
+        }
+    }
+
     /// A reading was delivered of which the far end does not tell what was in it.
     pub(crate) fn deliver(&mut self, node: u32, number: u64) {
         self.delivered.insert((node, number));
+    }
+
+    /// Something has come back that was no echo, or one that nobody awaits any more: nobody sends echoes again.
+    pub(crate) fn come_back_again(&mut self, now: Time, node: u32, number: u64) {
+        if self.is_delivered(node, number) && self.guarantees.single {
+            let detail = format!("echo {number} has come back again");
+            self.breach(now, Some(node), Invariant::DeliveredOnce, detail);
+        }
+    }
+
+    /// So many requests have come again to the far end, and nodes have sent so many again.
+    pub(crate) fn come_again(&mut self, now: Time, came: u32, sent: u32) {
+        if came > sent && self.guarantees.single {
+            let detail = format!("{came} requests came again, and only {sent} were sent again");
+            self.breach(now, None, Invariant::DeliveredOnce, detail);
+        }
     }
 
     /// A node knows that its reading was accepted.
@@ -234,6 +324,37 @@ impl Invariants {
     pub(crate) fn is_expected(&self, plan: &Plan, time: Time) -> bool {
         let recovered = self.guarantees.recovers.map(|after| plan.quiet + after);
         recovered.is_some_and(|recovered| time >= recovered) && time + LAST < plan.stop
+    }
+
+    /// What a node has counted by the end of its requests, each of which it sends again in vain until it gives it up: the far end
+    /// acknowledges none without answering it.
+    pub(crate) fn sent_often(&mut self, now: Time, node: u32, counters: &Counters) {
+        let given_up = counters.get(Counter::CoapTimeouts);
+        let sent_again = counters.get(Counter::CoapRetransmissions);
+        if self.guarantees.patient && given_up * MAX_RETRANSMIT > sent_again {
+            let detail = format!("{given_up} requests were given up, and {sent_again} sent again");
+            self.breach(now, Some(node), Invariant::SentOften, detail);
+        }
+    }
+
+    /// What a station, or the far end, has counted by the end.
+    pub(crate) fn well_formed(&mut self, now: Time, station: Option<u32>, counters: &Counters) {
+        let looked_after = if self.guarantees.honest { WRONG } else { &[] };
+        for &wrong in looked_after {
+            let count = counters.get(wrong);
+            if count > 0 {
+                let whose = if station.is_some() { "" } else { "the far end counts " };
+                self.breach(now, station, Invariant::WellFormed, format!("{whose}{count} {}", wrong.name()));
+            }
+        }
+    }
+
+    /// What a pool of a station, or of the far end, holds at the end.
+    pub(crate) fn empty_at_end(&mut self, now: Time, station: Option<u32>, pool: &str, count: usize) {
+        if count > 0 && self.guarantees.rests {
+            let whose = if station.is_some() { "" } else { "the far end has " };
+            self.breach(now, station, Invariant::PoolsEmpty, format!("{whose}{count} {pool}"));
+        }
     }
 
     /// Whether a reading was delivered.
@@ -274,8 +395,18 @@ fn tenths(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const ALL: Guarantees =
-        Guarantees { link: true, authentic: true, once: true, acknowledged: true, recovers: None };
+    const ALL: Guarantees = Guarantees {
+        link: true,
+        authentic: true,
+        once: true,
+        acknowledged: true,
+        honest: true,
+        single: true,
+        remembered: true,
+        patient: true,
+        rests: true,
+        recovers: None,
+    };
 
     fn senml([a, b, c]: [i32; 3]) -> String {
         format!("[{{\"v\":{}.{}}},{{\"v\":{}.{}}},{{\"v\":{c}}}]", a / 10, a % 10, b / 10, b % 10)

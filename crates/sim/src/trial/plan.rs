@@ -47,6 +47,10 @@ pub(crate) struct Plan {
     pub(crate) power_fails: Probability,
     /// When the power of which station fails whatever it does.
     pub(crate) power_cuts: Vec<(Time, u32)>,
+    /// When the far end starts anew.
+    pub(crate) restarts: Vec<Time>,
+    /// What clocks show at the beginning: they wrap.
+    pub(crate) clocks: Time,
     /// When all that ends, the scenario's losses with it.
     pub(crate) quiet: Time,
     /// When readings cease to be due.
@@ -59,8 +63,16 @@ impl Plan {
         self.power_fails.happens_ever() || !self.power_cuts.is_empty()
     }
 
-    /// Whether messages of handshakes, which nothing protects yet, arrive that nobody sent so.
+    /// Whether a handshake may be left of which the other end knows nothing any more, or something else: messages of it, which nothing
+    /// protects yet, arrive that nobody sent so, or the far end forgets it.
     pub(crate) fn spoils_handshakes(&self) -> bool {
-        self.attack.is_some() || self.datagrams.damage.happens_ever()
+        self.attack.is_some() || self.datagrams.damage.happens_ever() || !self.restarts.is_empty()
+    }
+
+    /// Whether what is sent once may arrive twice, or so late that nobody knows it for a copy.
+    pub(crate) fn multiplies(&self) -> bool {
+        let Disturbance { duplicate, delay, .. } = self.frames;
+        let kinds = [duplicate, delay, self.datagrams.duplicate];
+        self.attack.is_some() || kinds.into_iter().any(Probability::happens_ever)
     }
 }
