@@ -112,7 +112,10 @@ impl Reloader {
         let reload = Reload { gateway: gateway.packets.unwrap_or_default(), answer };
         self.to_gateway.send(reload)?;
         let (changed, peerings) = answered.recv()?.map_err(|why| told(&why))?;
-        xfrm_files::write(&self.xfrm, &peerings)?;
+        if let Err(error) = xfrm_files::write(&self.xfrm, &peerings) {
+            // The gateway has changed all the same.
+            to_stderr!("{}: {error}", self.xfrm.display());
+        }
         Ok(changed)
     }
 }

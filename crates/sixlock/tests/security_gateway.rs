@@ -260,7 +260,7 @@ fn a_gateway_follows_its_file_when_told_to() {
     assert!(peer.heard.1 > first, "{} after {first}", peer.heard.1);
     reread(&text);
     changed("0 added, 1 removed, 0 with new keys, 1 unchanged");
-    let question = peer.ask(1);
+    peer.ask(1);
     let last = peer.heard.1;
 
     // New keys: the answer to a question under the old ones comes under the new ones.
@@ -271,16 +271,15 @@ fn a_gateway_follows_its_file_when_told_to() {
     with_keys.asked = peer.asked;
     let under_old_keys = peer.question(1);
     with_keys.send(&under_old_keys);
+    let started = Instant::now();
     while with_keys.answer() != Some((address(1), peer.asked)) {
+        assert!(started.elapsed() < PATIENCE, "packets under the old keys are not taken");
         with_keys.send(&peer.question(1));
     }
     with_keys.asked = peer.asked;
     assert_eq!(with_keys.heard.0, 4097);
     assert!(with_keys.heard.1 > last, "no number comes again, whatever the key");
     with_keys.ask(1);
-    // What was heard once under the old keys is not heard again.
-    with_keys.send(&question);
-    refused(&router, "in/replay", 0);
 }
 
 #[test]
