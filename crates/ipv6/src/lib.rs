@@ -1,4 +1,4 @@
-//! IPv6, UDP, ICMPv6, AH, ESP and fragment wire formats: headers, checksums and the walk along extension headers.
+//! IPv6, UDP, ICMPv6, RPL, AH, ESP and fragment wire formats: headers, checksums and the walk along extension headers.
 //!
 //! A `parse` borrows its input and checks every length it relies on; an `emit` writes
 //! the same bytes back.
@@ -11,6 +11,7 @@ pub mod extension;
 pub mod fragment;
 mod header;
 pub mod icmpv6;
+pub mod rpl;
 pub mod tunnel;
 pub mod udp;
 
@@ -30,4 +31,6 @@ pub enum Error {
     Checksum,
     /// It met congestion, which it cannot tell.
     Congestion,
+    /// It is of a type or code that is not handled here.
+    Unknown,
 }

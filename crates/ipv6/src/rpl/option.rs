@@ -1,0 +1,501 @@
+use core::net::Ipv6Addr;
+
+use crate::Error;
+use crate::rpl::flag::flag;
+use crate::rpl::metric::Metrics;
+
+/// A lifetime, in the units of the DODAG, that does not end.
+pub const INFINITE_LIFETIME: u8 = 0xff;
+
+/// An option of a control message ([RFC 6550 section 6.7](https://www.rfc-editor.org/rfc/rfc6550#section-6.7)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RplOption<'a> {
+    /// Padding of that many bytes, at least one.
+    Pad(u8),
+    /// A DAG metric container.
+    Metrics(Metrics<'a>),
+    /// A route to a prefix outside of the DODAG.
+    RouteInformation {
+        /// Where it leads.
+        prefix: Prefix,
+        /// Its preference, two bits.
+        preference: u8,
+        /// For how many seconds it is good.
+        lifetime: u32,
+    },
+    /// What all nodes of the DODAG agree on.
+    Configuration(Configuration),
+    /// What a DAO or DCO is about: the prefix, and flags.
+    Target {
+        /// What is reached.
+        prefix: Prefix,
+        /// What other documents than RFC 6550 say of it.
+        flags: u8,
+    },
+    /// How the targets before it are reached.
+    Transit(Transit),
+    /// What a DIS asks for.
+    Solicited(Solicited),
+    /// A prefix of the link or of the DODAG.
+    PrefixInformation(PrefixInformation),
+    /// A number that goes with the target before it.
+    TargetDescriptor(u32),
+    /// One that is not known here.
+    Unknown {
+        /// Its type.
+        kind: u8,
+        /// What is in it.
+        data: &'a [u8],
+    },
+}
+
+/// The first bits of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    address: Ipv6Addr,
+    length: u8,
+}
+
+impl Prefix {
+    /// The first `length` bits of `address`; `None` if there are not so many.
+    pub fn new(address: Ipv6Addr, length: u8) -> Option<Self> {
+        if length > 128 {
+            return None;
+        }
+        let mut octets = address.octets();
+        for (n, octet) in octets.iter_mut().enumerate() {
+            let bits = usize::from(length).saturating_sub(8 * n).min(8) as u32;
+            *octet &= 0xff_u8.checked_shl(8 - bits).unwrap_or(0);
+        }
+        Some(Self { address: octets.into(), length })
+    }
+
+    /// All bits of `address`.
+    pub const fn host(address: Ipv6Addr) -> Self {
+        Self { address, length: 128 }
+    }
+
+    /// The address, if the prefix is one.
+    pub fn as_host(&self) -> Option<Ipv6Addr> {
+        (self.length == 128).then_some(self.address)
+    }
+
+    /// The address whose first bits these are, and whose other bits are zero.
+    pub const fn address(&self) -> Ipv6Addr {
+        self.address
+    }
+
+    /// How many bits there are.
+    pub const fn length(&self) -> u8 {
+        self.length
+    }
+
+    /// Bytes that its bits take.
+    fn bytes(&self) -> usize {
+        usize::from(self.length).div_ceil(8)
+    }
+
+    /// Reads it from `bytes`, which may hold more than is needed.
+    fn parse(length: u8, bytes: &[u8]) -> Result<Self, Error> {
+        let needed = usize::from(length).div_ceil(8);
+        let mut octets = [0; 16];
+        let (to, from) = (octets.get_mut(..needed), bytes.get(..needed));
+        match (to, from) {
+            (Some(to), Some(from)) if bytes.len() <= 16 => to.copy_from_slice(from),
+            _ => return Err(Error::Length),
+        }
+        Self::new(octets.into(), length).ok_or(Error::Length)
+    }
+}
+
+/// What all nodes of a DODAG agree on ([RFC 6550 section 6.7.6](https://www.rfc-editor.org/rfc/rfc6550#section-6.7.6)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Four flags; [`Configuration::SKIPPABLE_OPTION`] is one of them.
+    pub flags: u8,
+    /// Whether a node needs a key of an authority to be a router.
+    pub authenticated: bool,
+    /// Bits of the path control field that count, minus one.
+    pub path_control_size: u8,
+    /// How often the Trickle interval may double.
+    pub interval_doublings: u8,
+    /// The exponent of the least Trickle interval: 2^n milliseconds.
+    pub interval_minimum: u8,
+    /// After how many consistent DIOs one is not sent; 0: after none.
+    pub redundancy: u8,
+    /// How far a rank may rise within a version; 0: as far as it wants.
+    pub max_rank_increase: u16,
+    /// By how much a rank is at least higher than that of the parent.
+    pub min_hop_rank_increase: u16,
+    /// The code point of the objective function.
+    pub objective: u16,
+    /// The lifetime of routes, in units.
+    pub default_lifetime: u8,
+    /// The unit of lifetimes, in seconds.
+    pub lifetime_unit: u16,
+}
+
+impl Configuration {
+    /// The flag by which all nodes put 0x23 into data packets, the type of option that who does not know it skips
+    /// ([RFC 9008 section 4.1.3](https://www.rfc-editor.org/rfc/rfc9008#section-4.1.3)).
+    pub const SKIPPABLE_OPTION: u8 = 0x1;
+}
+
+/// How the targets before it are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transit {
+    /// Whether the targets are outside of RPL.
+    pub external: bool,
+    /// Whether who finds an older route for them is to invalidate it
+    /// ([RFC 9009 section 4.2](https://www.rfc-editor.org/rfc/rfc9009#section-4.2)).
+    pub invalidate: bool,
+    /// Which of several parents it prefers.
+    pub path_control: u8,
+    /// Orders what is said of the targets.
+    pub path_sequence: u8,
+    /// For how long the targets are reached, in units of the DODAG: 0 says that they are no more.
+    pub path_lifetime: u8,
+    /// The parent of the targets, where the root collects them.
+    pub parent: Option<Ipv6Addr>,
+}
+
+/// What a DIS asks for: an answer only from those that agree in each part that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Solicited {
+    /// The RPL instance.
+    pub instance: Option<u8>,
+    /// The address of the root.
+    pub dodag: Option<Ipv6Addr>,
+    /// The DODAG's version.
+    pub version: Option<u8>,
+}
+
+/// A prefix of the link or of the DODAG, as in [RFC 4861](https://www.rfc-editor.org/rfc/rfc4861#section-4.6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrefixInformation {
+    /// How many bits of the address are the prefix.
+    pub length: u8,
+    /// Whether addresses with it are on the link.
+    pub on_link: bool,
+    /// Whether nodes may make addresses of it.
+    pub autonomous: bool,
+    /// Whether the address is the router's own.
+    pub is_router_address: bool,
+    /// For how many seconds it is valid.
+    pub valid: u32,
+    /// For how many seconds it is preferred.
+    pub preferred: u32,
+    /// The prefix, or an address with it.
+    pub address: Ipv6Addr,
+}
+
+const PAD_1: u8 = 0;
+const PAD_N: u8 = 1;
+const METRICS: u8 = 2;
+const ROUTE_INFORMATION: u8 = 3;
+const CONFIGURATION: u8 = 4;
+const TARGET: u8 = 5;
+const TRANSIT: u8 = 6;
+const SOLICITED: u8 = 7;
+const PREFIX_INFORMATION: u8 = 8;
+const TARGET_DESCRIPTOR: u8 = 9;
+
+/// Flags of a transit information.
+const EXTERNAL: u8 = 0x80;
+const INVALIDATE: u8 = 0x40;
+/// Flags of a solicited information.
+const BY_VERSION: u8 = 0x80;
+const BY_INSTANCE: u8 = 0x40;
+const BY_DODAG: u8 = 0x20;
+/// Flags of a prefix information.
+const ON_LINK: u8 = 0x80;
+const AUTONOMOUS: u8 = 0x40;
+const ROUTER_ADDRESS: u8 = 0x20;
+
+impl<'a> RplOption<'a> {
+    /// Splits `bytes` into the option at their front and the rest. No field is read beyond the option's own length.
+    fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
+        let (&kind, rest) = bytes.split_first().ok_or(Error::Truncated)?;
+        if kind == PAD_1 {
+            return Ok((Self::Pad(1), rest));
+        }
+        let (&length, rest) = rest.split_first().ok_or(Error::Truncated)?;
+        let (data, rest) = rest.split_at_checked(length.into()).ok_or(Error::Truncated)?;
+        Ok((Self::parse_data(kind, data)?, rest))
+    }
+
+    fn parse_data(kind: u8, data: &'a [u8]) -> Result<Self, Error> {
+        Ok(match kind {
+            // The longest is as long as its length says, and two bytes more than can be told.
+            PAD_N => match u8::try_from(data.len() + 2) {
+                Ok(length) => Self::Pad(length),
+                Err(_) => Self::Unknown { kind, data },
+            },
+            METRICS => Self::Metrics(Metrics::parse(data)?),
+            ROUTE_INFORMATION => {
+                let (&[length, preference, l0, l1, l2, l3], prefix) =
+                    data.split_first_chunk().ok_or(Error::Length)?;
+                Self::RouteInformation {
+                    prefix: Prefix::parse(length, prefix)?,
+                    preference: preference >> 3 & 3,
+                    lifetime: u32::from_be_bytes([l0, l1, l2, l3]),
+                }
+            }
+            CONFIGURATION => Self::Configuration(Configuration::parse(data)?),
+            TARGET => {
+                let (&[flags, length], prefix) = data.split_first_chunk().ok_or(Error::Length)?;
+                Self::Target { prefix: Prefix::parse(length, prefix)?, flags }
+            }
+            TRANSIT => Self::Transit(Transit::parse(data)?),
+            SOLICITED => Self::Solicited(Solicited::parse(data)?),
+            PREFIX_INFORMATION => Self::PrefixInformation(PrefixInformation::parse(data)?),
+            TARGET_DESCRIPTOR => {
+                Self::TargetDescriptor(u32::from_be_bytes(data.try_into().map_err(|_| Error::Length)?))
+            }
+            _ => Self::Unknown { kind, data },
+        })
+    }
+
+    /// Writes the option to the start of `out`; its length.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
+        let mut room = Room { out, at: 2 };
+        let kind = match self {
+            Self::Pad(0) => return Err(Error::Length),
+            Self::Pad(1) => {
+                *room.out.first_mut().ok_or(Error::Truncated)? = PAD_1;
+                return Ok(1);
+            }
+            Self::Pad(length) => {
+                room.out.get_mut(2..(*length).into()).ok_or(Error::Truncated)?.fill(0);
+                room.at = (*length).into();
+                PAD_N
+            }
+            Self::Metrics(metrics) => {
+                room.put(metrics.bytes())?;
+                METRICS
+            }
+            Self::RouteInformation { prefix, preference, lifetime } => {
+                room.put(&[prefix.length, (preference & 3) << 3])?;
+                room.put(&lifetime.to_be_bytes())?;
+                room.put_prefix(prefix)?;
+                ROUTE_INFORMATION
+            }
+            Self::Configuration(configuration) => {
+                room.put(&configuration.to_bytes())?;
+                CONFIGURATION
+            }
+            Self::Target { prefix, flags } => {
+                room.put(&[*flags, prefix.length])?;
+                room.put_prefix(prefix)?;
+                TARGET
+            }
+            Self::Transit(transit) => {
+                let flags = flag(transit.external, EXTERNAL) | flag(transit.invalidate, INVALIDATE);
+                room.put(&[flags, transit.path_control, transit.path_sequence, transit.path_lifetime])?;
+                if let Some(parent) = transit.parent {
+                    room.put(&parent.octets())?;
+                }
+                TRANSIT
+            }
+            Self::Solicited(solicited) => {
+                room.put(&solicited.to_bytes())?;
+                SOLICITED
+            }
+            Self::PrefixInformation(information) => {
+                room.put(&information.to_bytes())?;
+                PREFIX_INFORMATION
+            }
+            Self::TargetDescriptor(descriptor) => {
+                room.put(&descriptor.to_be_bytes())?;
+                TARGET_DESCRIPTOR
+            }
+            Self::Unknown { kind, data } => {
+                room.put(data)?;
+                *kind
+            }
+        };
+        let Room { out, at } = room;
+        let length = u8::try_from(at - 2).map_err(|_| Error::Length)?;
+        *out.first_chunk_mut().ok_or(Error::Truncated)? = [kind, length];
+        Ok(at)
+    }
+}
+
+/// Where an option is written, behind its type and length.
+struct Room<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+impl Room<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let room = self.out.get_mut(self.at..self.at + bytes.len()).ok_or(Error::Truncated)?;
+        room.copy_from_slice(bytes);
+        self.at += bytes.len();
+        Ok(())
+    }
+
+    fn put_prefix(&mut self, prefix: &Prefix) -> Result<(), Error> {
+        self.put(prefix.address.octets().get(..prefix.bytes()).unwrap_or_default())
+    }
+}
+
+impl Configuration {
+    const LEN: usize = 14;
+
+    fn parse(data: &[u8]) -> Result<Self, Error> {
+        let data: &[u8; Self::LEN] = data.try_into().map_err(|_| Error::Length)?;
+        let &[flags, doublings, minimum, redundancy, m0, m1, h0, h1, o0, o1, _, lifetime, u0, u1] = data;
+        Ok(Self {
+            flags: flags >> 4,
+            authenticated: flags & 8 != 0,
+            path_control_size: flags & 7,
+            interval_doublings: doublings,
+            interval_minimum: minimum,
+            redundancy,
+            max_rank_increase: u16::from_be_bytes([m0, m1]),
+            min_hop_rank_increase: u16::from_be_bytes([h0, h1]),
+            objective: u16::from_be_bytes([o0, o1]),
+            default_lifetime: lifetime,
+            lifetime_unit: u16::from_be_bytes([u0, u1]),
+        })
+    }
+
+    fn to_bytes(self) -> [u8; Self::LEN] {
+        let flags = self.flags << 4 | u8::from(self.authenticated) << 3 | self.path_control_size & 7;
+        let [m0, m1] = self.max_rank_increase.to_be_bytes();
+        let [h0, h1] = self.min_hop_rank_increase.to_be_bytes();
+        let [o0, o1] = self.objective.to_be_bytes();
+        let [u0, u1] = self.lifetime_unit.to_be_bytes();
+        let Self { interval_doublings, interval_minimum, redundancy, default_lifetime, .. } = self;
+        [
+            flags,
+            interval_doublings,
+            interval_minimum,
+            redundancy,
+            m0,
+            m1,
+            h0,
+            h1,
+            o0,
+            o1,
+            0,
+            default_lifetime,
+            u0,
+            u1,
+        ]
+    }
+}
+
+impl Transit {
+    fn parse(data: &[u8]) -> Result<Self, Error> {
+        let (&[flags, path_control, path_sequence, path_lifetime], parent) =
+            data.split_first_chunk().ok_or(Error::Length)?;
+        let parent = match parent {
+            [] => None,
+            parent => Some(<[u8; 16]>::try_from(parent).map_err(|_| Error::Length)?.into()),
+        };
+        Ok(Self {
+            external: flags & EXTERNAL != 0,
+            invalidate: flags & INVALIDATE != 0,
+            path_control,
+            path_sequence,
+            path_lifetime,
+            parent,
+        })
+    }
+}
+
+impl Solicited {
+    const LEN: usize = 19;
+
+    fn parse(data: &[u8]) -> Result<Self, Error> {
+        let &[instance, flags, ref dodag @ .., version] =
+            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
+        let dodag: &[u8; 16] = dodag;
+        Ok(Self {
+            instance: (flags & BY_INSTANCE != 0).then_some(instance),
+            dodag: (flags & BY_DODAG != 0).then_some((*dodag).into()),
+            version: (flags & BY_VERSION != 0).then_some(version),
+        })
+    }
+
+    fn to_bytes(self) -> [u8; Self::LEN] {
+        let by_version = flag(self.version.is_some(), BY_VERSION);
+        let by_instance = flag(self.instance.is_some(), BY_INSTANCE);
+        let by_dodag = flag(self.dodag.is_some(), BY_DODAG);
+        let mut bytes = [0; Self::LEN];
+        bytes[0] = self.instance.unwrap_or(0);
+        bytes[1] = by_version | by_instance | by_dodag;
+        bytes[2..18].copy_from_slice(&self.dodag.unwrap_or(Ipv6Addr::UNSPECIFIED).octets());
+        bytes[18] = self.version.unwrap_or(0);
+        bytes
+    }
+}
+
+impl PrefixInformation {
+    const LEN: usize = 30;
+
+    fn parse(data: &[u8]) -> Result<Self, Error> {
+        let &[length, flags, v0, v1, v2, v3, p0, p1, p2, p3, _, _, _, _, ref address @ ..] =
+            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
+        let address: &[u8; 16] = address;
+        if length > 128 {
+            return Err(Error::Length);
+        }
+        Ok(Self {
+            length,
+            on_link: flags & ON_LINK != 0,
+            autonomous: flags & AUTONOMOUS != 0,
+            is_router_address: flags & ROUTER_ADDRESS != 0,
+            valid: u32::from_be_bytes([v0, v1, v2, v3]),
+            preferred: u32::from_be_bytes([p0, p1, p2, p3]),
+            address: (*address).into(),
+        })
+    }
+
+    fn to_bytes(self) -> [u8; Self::LEN] {
+        let autonomous = flag(self.autonomous, AUTONOMOUS);
+        let router_address = flag(self.is_router_address, ROUTER_ADDRESS);
+        let mut bytes = [0; Self::LEN];
+        bytes[0] = self.length;
+        bytes[1] = flag(self.on_link, ON_LINK) | autonomous | router_address;
+        bytes[2..6].copy_from_slice(&self.valid.to_be_bytes());
+        bytes[6..10].copy_from_slice(&self.preferred.to_be_bytes());
+        bytes[14..].copy_from_slice(&self.address.octets());
+        bytes
+    }
+}
+
+/// The options of a message, all of which are well-formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options<'a>(&'a [u8]);
+
+impl<'a> Options<'a> {
+    /// Those in `bytes`; an error if one of them is malformed.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            (_, rest) = RplOption::parse(rest)?;
+        }
+        Ok(Self(bytes))
+    }
+
+    /// Each of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = RplOption<'a>> + Clone + use<'a> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            let (option, left) = RplOption::parse(rest).ok()?;
+            rest = left;
+            Some(option)
+        })
+    }
+
+    /// What all nodes of the DODAG agree on, if it is told.
+    pub fn configuration(&self) -> Option<Configuration> {
+        self.iter().find_map(|option| match option {
+            RplOption::Configuration(configuration) => Some(configuration),
+            _ => None,
+        })
+    }
+}
