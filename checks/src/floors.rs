@@ -18,7 +18,7 @@ pub const FLOORS: [&[&str]; 10] = [
         "slip",
         "zep",
     ],
-    &["mac", "lowpan", "net", "ipsec", "dtls", "nv"],
+    &["mac", "lowpan", "net", "rpl", "ipsec", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "bridge", "endpoint", "emulator"],
     &["sim", "ingest", "decode", "telemetry"],

@@ -37,6 +37,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "node",
     "nv",
     "pcap",
+    "rpl",
     "sim",
     "slip",
     "store",

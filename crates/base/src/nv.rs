@@ -8,11 +8,13 @@ pub enum NvSlot {
     LinkFrameCounter,
     /// The sequence numbers of IPsec, in blocks.
     IpsecSequence,
+    /// The sequence counters of RPL: the root's versions, other nodes' path sequences.
+    RplSequence,
 }
 
 impl NvSlot {
     /// How many there are.
-    pub const COUNT: usize = 2;
+    pub const COUNT: usize = 3;
 }
 
 /// Why a range could not be reserved.

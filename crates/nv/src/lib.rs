@@ -17,7 +17,7 @@ pub trait Memory {
     fn write<const N: usize>(&mut self, address: u16, bytes: &[u8; N]);
 }
 
-/// A counter for each [`NvSlot`], in the first 32 bytes of `M`: each in two cells, of which the one with the lower value
+/// A counter for each [`NvSlot`], in the first bytes of `M`, 16 for each: two cells, of which the one with the lower value
 /// is written next.
 ///
 /// A cell is the first value that was not reserved, and its complement. Whatever a write leaves when the power fails,

@@ -7,6 +7,7 @@ use sixlock_base::{Nv, NvError, NvSlot};
 pub(crate) struct Memory {
     link_frame_counter: u32,
     pub(crate) ipsec_sequence: u32,
+    rpl_sequence: u32,
     /// What outlasts the simulation, if anything does; then it is used instead.
     pub(crate) outlasting: Option<Box<dyn Nv + Send>>,
 }
@@ -19,6 +20,7 @@ impl Nv for Memory {
         let counter = match slot {
             NvSlot::LinkFrameCounter => &mut self.link_frame_counter,
             NvSlot::IpsecSequence => &mut self.ipsec_sequence,
+            NvSlot::RplSequence => &mut self.rpl_sequence,
         };
         let first = *counter;
         *counter = first.checked_add(count).ok_or(NvError::Exhausted)?;

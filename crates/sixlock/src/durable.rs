@@ -14,6 +14,9 @@ use sixlock_cloud::{read_private, replace_private};
 struct Counters {
     link_frame_counter: u32,
     ipsec_sequence: u32,
+    /// Files of devices that did not speak RPL yet do not have it.
+    #[serde(default)]
+    rpl_sequence: u32,
 }
 
 /// Counters that files keep: what is reserved is durable, and each file replaced whole. One program has them at a time.
@@ -39,6 +42,7 @@ impl FileCounters {
             let (file, read) = CounterFile::open(path)?;
             counters.link_frame_counter = counters.link_frame_counter.max(read.link_frame_counter);
             counters.ipsec_sequence = counters.ipsec_sequence.max(read.ipsec_sequence);
+            counters.rpl_sequence = counters.rpl_sequence.max(read.rpl_sequence);
             files.push(file);
         }
         Ok(Self { files, counters })
@@ -73,6 +77,7 @@ impl Nv for FileCounters {
         let counter = match slot {
             NvSlot::LinkFrameCounter => &mut counters.link_frame_counter,
             NvSlot::IpsecSequence => &mut counters.ipsec_sequence,
+            NvSlot::RplSequence => &mut counters.rpl_sequence,
         };
         let first = *counter;
         *counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
