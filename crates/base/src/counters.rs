@@ -83,6 +83,18 @@ counters! {
     Ipv6ReassemblyTimeout = "ipv6_reassembly_timeout",
     /// Packets given up because their fragments overlap, disagree, or are too many.
     Ipv6ReassemblyConflict = "ipv6_reassembly_conflict",
+    /// Control messages of RPL that did not parse.
+    RplMalformed = "rpl_malformed",
+    /// Control messages of RPL that are refused: of another DODAG, out of date, or from who may not send them.
+    RplRefused = "rpl_refused",
+    /// Neighbours that RPL does not remember because its table is full of better ones.
+    RplNeighboursFull = "rpl_neighbours_full",
+    /// Routes that RPL refuses because its table is full.
+    RplRoutesFull = "rpl_routes_full",
+    /// Changes of the preferred parent, the first one among them.
+    RplParentChanges = "rpl_parent_changes",
+    /// Packets dropped because they went in the wrong direction twice.
+    RplRankErrors = "rpl_rank_errors",
     /// UDP datagrams with a wrong checksum or length.
     UdpMalformed = "udp_malformed",
     /// UDP datagrams to a port nobody listens at, or that its echo does not answer.

@@ -1,12 +1,48 @@
-//! RPL, the routing protocol for low-power and lossy networks ([RFC 6550](https://www.rfc-editor.org/rfc/rfc6550)): what its nodes are
-//! made of.
+//! RPL, the routing protocol for low-power and lossy networks ([RFC 6550](https://www.rfc-editor.org/rfc/rfc6550)): a [`Root`], and
+//! [`Node`]s that are routers or leaves.
+//!
+//! Nodes of the mesh build a graph towards the root (a DODAG) by DIOs, which Trickle times; each chooses its parent by an
+//! [objective function](objective::ObjectiveFunction) from what became of its frames. By DAOs the root, or each router, learns the ways
+//! down: [`SourceRoutes`] or [`Storing`].
+//!
+//! A machine takes control messages in by `handle`, what became of frames by `handle_outcome` and the time by `handle_timeout`; it
+//! writes whole packets in `poll_transmit`. Data packets pass `originate` where they are made, `forward` at each router, and
+//! `encapsulate` at the root, before they go to `next_hop`.
+//!
+//! Limits: targets are single nodes of the mesh, one RPL instance at a time, and no floating DODAGs. Not here are the secure modes (links are secured below it),
+//! multicast (storing mode with it is refused, and there is no MPL), and the compression of RFC 8138.
 #![no_std]
 
+mod advertising;
+mod dao;
+mod dodag;
+mod error;
+mod event;
+mod graph;
+mod limit;
 mod link;
 pub mod lollipop;
+mod neighbours;
+mod node;
 pub mod objective;
+mod output;
+mod packet;
 mod rank;
+mod root;
+mod routes;
+mod solicitation;
+mod storing;
+mod time;
 mod trickle;
 
+pub use advertising::{Advertiser, Advertising};
+pub use error::{DataError, Error};
+pub use event::Event;
+pub use graph::{MAX_HOPS, Member};
 pub use link::{ETX, Link};
+pub use neighbours::Neighbour;
+pub use node::{Node, Profile};
+pub use root::{Knowledge, Root, Settings, SourceRoutes, StartError};
+pub use routes::Route;
+pub use storing::{Downward, Storing};
 pub use trickle::Trickle;

@@ -1,5 +1,7 @@
 use sixlock_base::New;
 
+use crate::objective::MAX_LINK_METRIC;
+
 /// ETX of a link that never loses a frame ([RFC 6551 section 4.3.2](https://www.rfc-editor.org/rfc/rfc6551#section-4.3.2)).
 pub const ETX: u16 = 128;
 
@@ -14,7 +16,9 @@ const MOST_ATTEMPTS: u8 = 8;
 
 /// What is known of the link to a neighbour, from what became of frames to it.
 ///
-/// Its ETX, the expected number of transmissions in units of 1/128, is a moving average, in which a new frame counts a quarter.
+/// Its ETX, the expected number of transmissions in units of 1/128, is a moving average, in which a new frame counts an eighth: what
+/// chance does to single frames is not to move the ranks of all nodes below. One that was lost counts a quarter, and so does each
+/// over a link that is too bad to be used: it may have become better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     etx: u16,
@@ -31,9 +35,15 @@ impl Link {
 
     /// Learns that a frame was acknowledged at the last of so many attempts, or not at all.
     pub fn record(&mut self, is_acknowledged: bool, attempts: u8) {
-        let sample = if is_acknowledged { u16::from(attempts.clamp(1, MOST_ATTEMPTS)) * ETX } else { LOST };
+        let (sample, share) = match is_acknowledged {
+            true => {
+                let share = if self.etx > MAX_LINK_METRIC { 4 } else { 8 };
+                (u16::from(attempts.clamp(1, MOST_ATTEMPTS)) * ETX, share)
+            }
+            false => (LOST, 4),
+        };
         self.is_confirmed |= is_acknowledged;
-        self.etx = self.etx - self.etx / 4 + sample / 4;
+        self.etx = self.etx - self.etx / share + sample / share;
     }
 
     /// Its ETX, if a frame was acknowledged: until then nothing says that the neighbour hears this node
@@ -51,7 +61,6 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::MAX_LINK_METRIC;
 
     #[test]
     fn a_link_is_used_only_when_a_frame_was_acknowledged() {

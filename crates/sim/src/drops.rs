@@ -22,7 +22,7 @@ const CAUSES: [(&str, &[Counter]); 24] = [
     ),
     ("no-ack", &[Counter::MacNoAck]),
     ("channel-busy", &[Counter::MacChannelBusy]),
-    ("no-route", &[Counter::Ipv6NoRoute]),
+    ("no-route", &[Counter::Ipv6NoRoute, Counter::RplRankErrors]),
     ("hop-limit", &[Counter::Ipv6HopLimit]),
     ("too-big", &[Counter::Ipv6TooBig]),
     ("address", &[Counter::Ipv6BadAddress]),
@@ -34,6 +34,7 @@ const CAUSES: [(&str, &[Counter]); 24] = [
             Counter::MacMalformed,
             Counter::LowpanMalformed,
             Counter::Ipv6Malformed,
+            Counter::RplMalformed,
             Counter::UdpMalformed,
             Counter::IpsecMalformed,
             Counter::DtlsMalformed,
@@ -97,13 +98,17 @@ mod tests {
     use super::*;
 
     /// What is counted and is not given up: what is sent, sent again, or received once more.
-    const NO_DROPS: [Counter; 22] = [
+    const NO_DROPS: [Counter; 26] = [
         Counter::FramesSent,
         Counter::BytesSent,
         Counter::MacRetries,
         Counter::MacDuplicate,
         Counter::LowpanWidened,
         Counter::Ipv6Forwarded,
+        Counter::RplRefused,
+        Counter::RplNeighboursFull,
+        Counter::RplRoutesFull,
+        Counter::RplParentChanges,
         Counter::IpsecDummies,
         Counter::DtlsHandshakes,
         Counter::DtlsResumptions,

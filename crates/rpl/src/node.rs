@@ -1,0 +1,977 @@
+use core::cmp::Ordering;
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
+use sixlock_ipv6::rpl::{
+    Dao, DaoAck, Dco, Dio, INFINITE_RANK, Message, ModeOfOperation, Options, PacketInformation, Prefix,
+    RplOption, Transit,
+};
+
+use crate::advertising::Advertising;
+use crate::dao::{DaoTimer, Due};
+use crate::dodag::{self, Dodag};
+use crate::error::{DataError, Error};
+use crate::event::{Event, Events};
+use crate::lollipop::{self, Sequence};
+use crate::neighbours::{Neighbour, Neighbours};
+use crate::objective::ObjectiveFunction;
+use crate::output;
+use crate::packet::{self, Here};
+use crate::solicitation::{self, Solicitation};
+use crate::storing::Downward;
+use crate::time;
+
+/// What a [`Node`] is made of, and how large its tables are.
+pub trait Profile {
+    /// Room for neighbours that may be parents.
+    type Neighbours: Array<Neighbour>;
+    /// How a parent is chosen.
+    type Objective: ObjectiveFunction;
+    /// [`Advertiser`](crate::Advertiser) for a router, `()` for a leaf.
+    type Advertising: Advertising;
+    /// [`Storing`](crate::Storing) for a router that keeps routes in storing mode, else `()`.
+    type Downward: Downward;
+}
+
+/// A node of a DODAG that is not its root: a router or a leaf.
+///
+/// It joins the first DODAG of its instance that it hears of and can be in, and leaves it for another only when it has lost it. A
+/// neighbour is a parent only when a frame to it was acknowledged: the first is a DIS, which asks for a DIO. The parent set is the
+/// preferred parent alone.
+///
+/// Who has no parent left says so by a DIO of infinite rank (poisoning), waits, and asks for others by a DIS; then it joins again at
+/// whatever rank the DODAG's limit allows.
+pub struct Node<P: Profile> {
+    address: Eui64,
+    instance: u8,
+    dodag: Slot<Dodag>,
+    neighbours: Neighbours<P::Neighbours>,
+    parent: Option<Eui64>,
+    /// The rank, while there is a parent.
+    rank: u16,
+    /// The rank when Trickle began anew last.
+    told_rank: u16,
+    /// The lowest rank in this version; 0 if there was none.
+    lowest: u16,
+    dtsn: u8,
+    sequence: Sequence,
+    path_sequence: u8,
+    /// Whether the parent, or the root, is to be told of this node itself.
+    is_unsaid: bool,
+    advertising: P::Advertising,
+    downward: P::Downward,
+    dao: DaoTimer,
+    solicitation: Solicitation,
+    /// Until then a node that has lost its parents joins no other: those below it are to hear of it first.
+    holds_until: Option<Instant>,
+    /// When the last frame to the parent was acknowledged, or not.
+    parent_used: Instant,
+    events: Events,
+}
+
+/// How long a node without a parent waits before it joins again.
+const HOLD: u32 = 4_000;
+
+/// Within this time a node that has started asks for a DODAG: many start at once.
+const FIRST_SOLICITATION: u32 = 5_000;
+
+/// The same for one that has waited already.
+const NEXT_SOLICITATION: u32 = 1_000;
+
+/// After so long without a frame to the parent, it is probed.
+const PARENT_SILENCE: u32 = 300_000;
+
+/// Within this time a neighbour that was heard is probed, if it is to be.
+const PROBE_SOON: u32 = 2_000;
+
+/// How long a parent is avoided that has no room for routes, or does not acknowledge them.
+const REST: u32 = 300_000;
+
+/// What such a parent costs more than others.
+const REST_COST: u16 = 1024;
+
+/// How many path sequences are made durable at a time.
+const SEQUENCES: u8 = 8;
+
+/// The most routes that are told in one DAO: so it fits into a few frames.
+const TARGETS: usize = 4;
+
+impl<P: Profile> Node<P> {
+    /// A node without an address. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self {
+            address: Eui64([0; 8]),
+            instance: 0,
+            dodag: Slot::Empty,
+            neighbours: Neighbours::new(),
+            parent: None,
+            rank: 0,
+            told_rank: 0,
+            lowest: 0,
+            dtsn: 0,
+            sequence: Sequence::NEW,
+            path_sequence: 0,
+            is_unsaid: false,
+            advertising: P::Advertising::NEW,
+            downward: P::Downward::NEW,
+            dao: DaoTimer::NEW,
+            solicitation: Solicitation::NEW,
+            holds_until: None,
+            parent_used: Instant::from_millis(0),
+            events: Events::NEW,
+        }
+    }
+
+    /// Gives it its address and the RPL instance that it takes part in, and begins to look for a DODAG; to be called first. An error if
+    /// no durable sequence number is left, or their storage failed.
+    pub fn start<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        address: Eui64,
+        instance: u8,
+    ) -> Result<(), NvError> {
+        (self.address, self.instance) = (address, instance);
+        // A node that has rebooted asks for DAOs by a number that it has not used before.
+        self.dtsn = self.sequence.raise(cx.nv, SEQUENCES)?;
+        self.solicitation.start(cx.now, cx.entropy, FIRST_SOLICITATION);
+        Ok(())
+    }
+
+    /// The preferred parent.
+    pub fn parent(&self) -> Option<Eui64> {
+        self.parent
+    }
+
+    /// The rank; [`INFINITE_RANK`] without a parent.
+    pub fn rank(&self) -> u16 {
+        if self.parent.is_some() { self.rank } else { INFINITE_RANK }
+    }
+
+    /// The version of the DODAG, if there is one.
+    pub fn version(&self) -> Option<u8> {
+        self.dodag.get().map(|dodag| dodag.version)
+    }
+
+    /// How many routes downwards there are.
+    pub fn route_count(&self) -> usize {
+        self.downward.storing().map_or(0, |storing| storing.routes.count())
+    }
+
+    /// The neighbour to which a packet to `destination`, which is not this node, goes: downwards if there is a route, else to the
+    /// parent. A leaf has the same, for packets of its own.
+    pub fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        if let Some(neighbour) = output::neighbour_of(destination) {
+            return Some(neighbour);
+        }
+        self.route_down(destination).or(self.parent)
+    }
+
+    fn route_down(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        let node = output::node_of(destination).filter(|node| self.parent != Some(*node))?;
+        self.downward.storing()?.routes.next_hop(node)
+    }
+
+    /// What has happened, once.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// Takes in the ICMPv6 message `message` with a control message of RPL, from `source` to `destination`, an address of this node or
+    /// of all that speak RPL.
+    pub fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        message: &[u8],
+    ) -> Result<(), Error> {
+        let Ok((message, options)) = Message::parse(source, destination, message) else {
+            cx.counters.count(Counter::RplMalformed);
+            return Err(Error::Malformed);
+        };
+        let taken = match message {
+            Message::Dis => self.handle_dis(cx, source, destination, options),
+            Message::Dio(dio) => self.handle_dio(cx, source, &dio, options),
+            Message::Dao(dao) => self.handle_dao(cx, source, &dao, options),
+            Message::DaoAck(ack) => self.handle_dao_ack(cx, source, &ack),
+            Message::Dco(dco) => self.handle_dco(source, &dco, options),
+            // None is asked for.
+            Message::DcoAck(_) => Err(Error::Stale),
+        };
+        taken.inspect_err(|_| cx.counters.count(Counter::RplRefused))
+    }
+
+    fn handle_dis<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        if destination.is_multicast()
+            && self.parent.is_some_and(|parent| source == output::link_local(parent))
+        {
+            // Only who has no parent asks all: this node's parent has none any more.
+            if let Some(parent) = self.parent.and_then(|parent| self.neighbours.get_mut(parent)) {
+                parent.rank = INFINITE_RANK;
+            }
+            self.reconsider(cx);
+        }
+        let Some(dodag) = self.dodag.get().filter(|_| self.parent.is_some()) else {
+            return Err(Error::NotJoined);
+        };
+        let advertiser = self.advertising.advertiser_mut().ok_or(Error::Mode)?;
+        solicitation::handle(cx, advertiser, dodag, (source, destination), options)
+    }
+
+    fn handle_dio<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        dio: &Dio,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let from = output::neighbour_of(source).ok_or(Error::Address)?;
+        if dio.instance != self.instance {
+            return Err(Error::Instance);
+        }
+        self.check_mode(dio.mode)?;
+        if has_unknown_constraint(options) {
+            return Err(Error::Constraint);
+        }
+        self.learn_dodag(from, dio, options)?;
+        let Some(dodag) = self.dodag.get() else {
+            self.solicitation.ask(from);
+            return Ok(());
+        };
+        // What is no rank of a router is none.
+        if dodag.dag_rank(dio.rank) == 0 {
+            return Err(Error::Rank);
+        }
+        let is_behind = lollipop::compare(dio.version, dodag.version) == Some(Ordering::Less);
+        if is_behind {
+            // Who has not heard of this version is told soon.
+            if let Some(advertiser) = self.advertising.advertiser_mut()
+                && self.parent.is_some()
+            {
+                advertiser.provoke(cx.now, cx.entropy);
+            }
+            return Err(Error::Stale);
+        }
+        let is_lower = dodag.dag_rank(dio.rank) < dodag.dag_rank(self.rank());
+        let before = (self.parent, self.rank(), dodag.version);
+        let is_parent = self.parent == Some(from);
+        let asks_for_dao = self.learn_neighbour(cx, from, dio)? && is_parent;
+        self.reconsider(cx);
+        if asks_for_dao && self.parent == Some(from) {
+            self.tell_again(cx);
+        }
+        let after = (self.parent, self.rank(), self.version().unwrap_or(before.2));
+        if before == after && is_lower && dio.version == after.2 {
+            // It is consistent (RFC 6550 section 8.3).
+            if let Some(advertiser) = self.advertising.advertiser_mut() {
+                advertiser.trickle.hear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this node can be in a DODAG of that mode: who keeps no routes cannot be a router where they are stored.
+    fn check_mode(&self, mode: ModeOfOperation) -> Result<(), Error> {
+        let can = match mode {
+            ModeOfOperation::NO_DOWNWARD | ModeOfOperation::NON_STORING => true,
+            ModeOfOperation::STORING => P::Downward::STORES || !P::Advertising::ADVERTISES,
+            _ => false,
+        };
+        if can { Ok(()) } else { Err(Error::Mode) }
+    }
+
+    /// Takes in what a DIO says of the DODAG, if it is heard of for the first time, lost, or told by the parent.
+    fn learn_dodag(&mut self, from: Eui64, dio: &Dio, options: Options<'_>) -> Result<(), Error> {
+        let configuration = options.configuration();
+        if let Some(configuration) = &configuration {
+            dodag::check(configuration, P::Objective::CODE_POINT)?;
+        }
+        let is_lost = self.parent.is_none() && dio.rank != INFINITE_RANK;
+        match (self.dodag.get_mut(), configuration) {
+            (Some(dodag), _) if dodag.id != dio.dodag || dodag.mode != dio.mode => {
+                let Some(configuration) = configuration.filter(|_| is_lost) else {
+                    return Err(Error::Dodag);
+                };
+                self.neighbours.clear();
+                self.dodag = Slot::Full(Dodag::new(dio, configuration));
+                self.lowest = 0;
+            }
+            (Some(dodag), Some(configuration)) if self.parent == Some(from) => {
+                dodag.configuration = configuration;
+                (dodag.grounded, dodag.preference) = (dio.grounded, dio.preference);
+            }
+            (None, Some(configuration)) if dio.rank != INFINITE_RANK => {
+                self.dodag = Slot::Full(Dodag::new(dio, configuration));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes in what a DIO says of its sender; whether it asks for DAOs.
+    fn learn_neighbour<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        dio: &Dio,
+    ) -> Result<bool, Error> {
+        let neighbour = match self.neighbours.get_mut(from) {
+            Some(neighbour) => neighbour,
+            // Who is no way to the root is no news unless it was one.
+            None if dio.rank == INFINITE_RANK => return Ok(false),
+            None => match self.neighbours.insert(from, dio.rank, self.parent) {
+                Some(neighbour) => {
+                    neighbour.dtsn = dio.dtsn;
+                    neighbour
+                }
+                None => {
+                    cx.counters.count(Counter::RplNeighboursFull);
+                    return Err(Error::Full);
+                }
+            },
+        };
+        let asks = neighbour.dtsn != dio.dtsn;
+        if self.parent != Some(from) && neighbour.probe_at.is_none_or(|at| cx.now.has_reached(at)) {
+            neighbour.probe_at = Some(time::within(cx.now, cx.entropy, PROBE_SOON));
+        }
+        (neighbour.rank, neighbour.version, neighbour.dtsn) = (dio.rank, dio.version, dio.dtsn);
+        Ok(asks)
+    }
+
+    /// The cost of the path through a neighbour over a link of that ETX, if it may be the parent.
+    fn cost_over(&self, dodag: &Dodag, neighbour: &Neighbour, etx: u16) -> Option<u16> {
+        let increase = dodag.configuration.min_hop_rank_increase;
+        let cost = P::Objective::path_cost(neighbour.rank, etx, increase);
+        let rank = P::Objective::rank(neighbour.rank, cost, increase);
+        if neighbour.rank == INFINITE_RANK || cost == INFINITE_RANK || rank == INFINITE_RANK {
+            return None;
+        }
+        match lollipop::compare(neighbour.version, dodag.version) {
+            // In a new version, ranks are new.
+            Some(Ordering::Greater) => return Some(cost),
+            Some(Ordering::Equal) => {}
+            _ => return None,
+        }
+        // Who is as far from the root may be below this node, unless it was told that this one is no way (RFC 6550 section 8.2.2.4).
+        let is_below = dodag.dag_rank(neighbour.rank) >= dodag.dag_rank(self.rank());
+        if self.parent != Some(neighbour.address) && self.parent.is_some() && is_below {
+            return None;
+        }
+        let limit = dodag.configuration.max_rank_increase;
+        let is_too_far = limit != 0 && self.lowest != 0 && rank > self.lowest.saturating_add(limit);
+        (!is_too_far).then_some(cost)
+    }
+
+    /// The same over its link as it is, and with what makes others be preferred.
+    fn cost(&self, dodag: &Dodag, neighbour: &Neighbour) -> Option<u16> {
+        let cost = self.cost_over(dodag, neighbour, neighbour.link.etx()?)?;
+        let rests = if neighbour.rests_until.is_some() { REST_COST } else { 0 };
+        Some(cost.saturating_add(rests).min(INFINITE_RANK - 1))
+    }
+
+    /// The best neighbour in the newest version, and its cost.
+    fn best(&self, dodag: &Dodag) -> Option<(Neighbour, u16)> {
+        let mut best: Option<(Neighbour, u16)> = None;
+        for neighbour in self.neighbours.iter() {
+            let Some(cost) = self.cost(dodag, neighbour) else { continue };
+            let is_better = best.as_ref().is_none_or(|(other, other_cost)| {
+                match lollipop::compare(neighbour.version, other.version) {
+                    Some(Ordering::Greater) => true,
+                    Some(Ordering::Equal) => cost < *other_cost,
+                    _ => false,
+                }
+            });
+            if is_better {
+                best = Some((*neighbour, cost));
+            }
+        }
+        best
+    }
+
+    /// Chooses the parent by what is known now, and tells what has changed.
+    fn reconsider<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let Some(dodag) = self.dodag.get() else { return };
+        let current = self.parent.and_then(|parent| self.neighbours.get(parent)).copied();
+        let current_cost = current.as_ref().and_then(|current| self.cost(dodag, current));
+        let best = self.best(dodag).filter(|_| self.holds_until.is_none());
+        let chosen = match (current.zip(current_cost), best) {
+            (Some((current, current_cost)), Some((best, cost))) => {
+                let is_newer = lollipop::compare(best.version, current.version) == Some(Ordering::Greater);
+                let increase = dodag.configuration.min_hop_rank_increase;
+                let changes = is_newer || P::Objective::is_better(cost, current_cost, increase);
+                Some(if changes { best } else { current })
+            }
+            (Some((current, _)), None) => Some(current),
+            (None, best) => best.map(|(best, _)| best),
+        };
+        match chosen {
+            Some(chosen) => self.follow(cx, &chosen),
+            None if self.parent.is_some() => self.detach(cx),
+            None => {}
+        }
+    }
+
+    /// Makes `chosen` the parent, or goes on with it.
+    fn follow<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, chosen: &Neighbour) {
+        let Some(dodag) = self.dodag.get_mut() else { return };
+        let increase = dodag.configuration.min_hop_rank_increase;
+        let cost = P::Objective::path_cost(chosen.rank, chosen.link.etx().unwrap_or(INFINITE_RANK), increase);
+        self.rank = P::Objective::rank(chosen.rank, cost, increase);
+        let is_new_version = dodag.version != chosen.version;
+        dodag.version = chosen.version;
+        if self.lowest == 0 || is_new_version || self.rank < self.lowest {
+            self.lowest = self.rank;
+        }
+        let (before, intervals) = (self.parent.replace(chosen.address), dodag.intervals());
+        let is_new_parent = before != self.parent;
+        // One that has risen is a loop to those below until they hear of it; one that has sunk a little is no news.
+        let has_risen = dodag.dag_rank(self.rank) > dodag.dag_rank(self.told_rank);
+        let has_moved = has_risen || self.told_rank.saturating_sub(self.rank) >= increase.saturating_mul(2);
+        if is_new_parent {
+            self.events.push(if before.is_some() { Event::ParentChanged } else { Event::Joined });
+            cx.counters.count(Counter::RplParentChanges);
+            self.parent_used = cx.now;
+            self.solicitation.stop();
+            if let Some(parent) = self.neighbours.get_mut(chosen.address) {
+                parent.probe_at = None;
+            }
+            // A route to or over the parent would be a loop.
+            if let Some(storing) = self.downward.storing_mut()
+                && storing.routes.withdraw_by(chosen.address)
+            {
+                self.events.push(Event::RoutesChanged);
+            }
+        }
+        if is_new_parent || is_new_version {
+            self.tell_new_parent(cx, before.is_some());
+        }
+        if let Some(advertiser) = self.advertising.advertiser_mut() {
+            if !advertiser.trickle.is_running() {
+                advertiser.trickle.start(cx.now, cx.entropy, intervals);
+            } else if is_new_parent || is_new_version || has_moved {
+                advertiser.trickle.reset(cx.now, cx.entropy);
+            }
+        }
+        if is_new_parent || is_new_version || has_moved {
+            self.told_rank = self.rank;
+        }
+    }
+
+    /// Leaves the DODAG: tells those below first, and asks for others then.
+    fn detach<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.parent = None;
+        self.events.push(Event::Left);
+        self.dao.stop();
+        self.holds_until = Some(time::within(cx.now, cx.entropy, HOLD));
+        if let Some(advertiser) = self.advertising.advertiser_mut() {
+            // Once now, and once more by Trickle (RFC 6550 section 8.2.2.5).
+            advertiser.announce();
+            advertiser.trickle.reset(cx.now, cx.entropy);
+        }
+    }
+
+    /// Draws a new path sequence; if there is none left, the last one stays.
+    fn raise_path_sequence<N: Nv>(&mut self, nv: &mut N) {
+        if let Ok(sequence) = self.sequence.raise(nv, SEQUENCES) {
+            self.path_sequence = sequence;
+        }
+    }
+
+    fn mode(&self) -> ModeOfOperation {
+        self.dodag.get().map_or(ModeOfOperation::NO_DOWNWARD, |dodag| dodag.mode)
+    }
+
+    /// Tells a new parent of this node and those below it. Where routes are stored, these are asked to tell anew: those who know older
+    /// ways to them take the new one for newer then. Where not, only the root asks
+    /// ([RFC 6550 section 9.6](https://www.rfc-editor.org/rfc/rfc6550#section-9.6)).
+    fn tell_new_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, had_one: bool) {
+        if self.mode() == ModeOfOperation::NO_DOWNWARD {
+            return;
+        }
+        self.raise_path_sequence(cx.nv);
+        self.is_unsaid = true;
+        if let Some(storing) = self.downward.storing_mut() {
+            storing.routes.unsay();
+        }
+        if self.mode() == ModeOfOperation::STORING && had_one && self.route_count() > 0 {
+            self.raise_dtsn(cx);
+        }
+        self.dao.begin(cx.now, cx.entropy);
+    }
+
+    /// The parent asks for DAOs: those below are asked, too.
+    fn tell_again<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if self.mode() == ModeOfOperation::NO_DOWNWARD {
+            return;
+        }
+        self.raise_path_sequence(cx.nv);
+        self.is_unsaid = true;
+        if let Some(storing) = self.downward.storing_mut() {
+            storing.routes.unsay();
+        }
+        self.raise_dtsn(cx);
+        self.dao.begin(cx.now, cx.entropy);
+    }
+
+    fn raise_dtsn<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if let Some(advertiser) = self.advertising.advertiser_mut()
+            && let Ok(dtsn) = self.sequence.raise(cx.nv, SEQUENCES)
+        {
+            self.dtsn = dtsn;
+            advertiser.trickle.reset(cx.now, cx.entropy);
+            if let Some(storing) = self.downward.storing_mut() {
+                // Those below are told alone, too: one that does not hear of it stays unreachable by the new way.
+                storing.routes.ask();
+            }
+        }
+    }
+
+    fn handle_dao<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        dao: &Dao,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let from = output::neighbour_of(source).ok_or(Error::Address)?;
+        let Some(dodag) = self.dodag.get().filter(|_| self.parent.is_some()) else {
+            return Err(Error::NotJoined);
+        };
+        check_names(dodag, dao.instance, dao.dodag)?;
+        let is_stored = dodag.mode == ModeOfOperation::STORING;
+        let storing = self.downward.storing_mut().filter(|_| is_stored).ok_or(Error::Mode)?;
+        if self.parent == Some(from) {
+            // The parent takes this node for its own parent (RFC 6550 section 9.2.1).
+            if let Some(parent) = self.neighbours.get_mut(from) {
+                parent.rank = INFINITE_RANK;
+            }
+            self.reconsider(cx);
+            return Err(Error::Loop);
+        }
+        let changed = storing.handle_dao(cx.now, (self.address, from), dao, options, dodag);
+        if changed == Err(Error::Full) {
+            cx.counters.count(Counter::RplRoutesFull);
+        }
+        if changed? {
+            self.events.push(Event::RoutesChanged);
+            self.dao.change(cx.now, cx.entropy);
+        }
+        Ok(())
+    }
+
+    fn handle_dao_ack<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        ack: &DaoAck,
+    ) -> Result<(), Error> {
+        let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
+        check_names(dodag, ack.instance, ack.dodag)?;
+        let is_stored = dodag.mode == ModeOfOperation::STORING;
+        let is_from_who_was_told =
+            if is_stored { output::neighbour_of(source) == self.parent } else { source == dodag.id };
+        if self.parent.is_none() || !is_from_who_was_told {
+            return Err(Error::Address);
+        }
+        if !self.dao.awaits(ack.sequence) {
+            return Err(Error::Stale);
+        }
+        if ack.status.is_rejection() {
+            self.dao.pause(cx.now);
+            self.avoid_parent(cx);
+            return Ok(());
+        }
+        self.is_unsaid = false;
+        // Half of it, and a part of that, in case acknowledgements are lost.
+        let refresh = dodag.lifetime(dodag.configuration.default_lifetime).map(|lifetime| lifetime / 2);
+        self.dao.acknowledged(cx.now, cx.entropy, refresh);
+        if let Some(storing) = self.downward.storing_mut() {
+            storing.routes.acknowledged();
+            if storing.routes.unknown().next().is_some() {
+                self.dao.change(cx.now, cx.entropy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Prefers others to the parent for a while.
+    fn avoid_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if let Some(parent) = self.parent.and_then(|parent| self.neighbours.get_mut(parent)) {
+            parent.rest(cx.now, REST);
+        }
+        self.reconsider(cx);
+    }
+
+    fn handle_dco(&mut self, source: Ipv6Addr, dco: &Dco, options: Options<'_>) -> Result<(), Error> {
+        let from = output::neighbour_of(source).ok_or(Error::Address)?;
+        let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
+        check_names(dodag, dco.instance, dco.dodag)?;
+        // Who is above this node may clean up; who is below says so by a DAO.
+        let rank = self.rank();
+        if self.neighbours.get(from).is_none_or(|neighbour| neighbour.rank >= rank) {
+            return Err(Error::Address);
+        }
+        let storing = self.downward.storing_mut().ok_or(Error::Mode)?;
+        if storing.handle_dco(from, dco, options)? {
+            self.events.push(Event::RoutesChanged);
+        }
+        Ok(())
+    }
+
+    /// Takes in what became of a frame to a neighbour: whether it was acknowledged, and at how many attempts. One that was never sent
+    /// tells nothing.
+    pub fn handle_outcome<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        neighbour: Eui64,
+        is_acknowledged: bool,
+        attempts: u8,
+    ) {
+        if attempts == 0 {
+            return;
+        }
+        if let Some(storing) = self.downward.storing_mut()
+            && storing.routes.record(neighbour, is_acknowledged)
+        {
+            self.events.push(Event::RoutesChanged);
+            self.dao.change(cx.now, cx.entropy);
+        }
+        if self.parent == Some(neighbour) {
+            self.parent_used = cx.now;
+        }
+        if let Some(neighbour) = self.neighbours.get_mut(neighbour) {
+            neighbour.record(is_acknowledged, attempts);
+            if is_acknowledged && self.parent == Some(neighbour.address) {
+                neighbour.probe_at = None;
+            }
+            self.reconsider(cx);
+        }
+    }
+
+    /// The neighbour that is probed next, and when: the parent if nothing was sent to it for long; and whoever would be a better
+    /// parent if its link were perfect, but was not tried or is not heard.
+    fn next_probe(&self) -> Option<(Eui64, Instant)> {
+        let dodag = self.dodag.get()?;
+        let mut next: Option<(Eui64, Instant)> = None;
+        let mut consider = |address, at: Instant| {
+            if next.is_none_or(|(_, other)| !at.has_reached(other)) {
+                next = Some((address, at));
+            }
+        };
+        let parent = self.parent.and_then(|parent| self.neighbours.get(parent));
+        let parent_cost = parent.and_then(|parent| self.cost(dodag, parent));
+        if let Some(parent) = parent {
+            let silent = self.parent_used + sixlock_base::Duration::from_millis(PARENT_SILENCE);
+            consider(parent.address, parent.probe_at.unwrap_or(silent));
+        }
+        for neighbour in self.neighbours.iter().filter(|neighbour| self.parent != Some(neighbour.address)) {
+            let is_tried = self.cost(dodag, neighbour).is_some();
+            let Some(at_best) = self.cost_over(dodag, neighbour, crate::ETX) else { continue };
+            let increase = dodag.configuration.min_hop_rank_increase;
+            let is_promising = parent_cost.is_none_or(|current| {
+                let is_newer = lollipop::compare(neighbour.version, dodag.version) == Some(Ordering::Greater);
+                is_newer || P::Objective::is_better(at_best, current, increase)
+            });
+            if let Some(at) = neighbour.probe_at.filter(|_| !is_tried && is_promising) {
+                consider(neighbour.address, at);
+            }
+        }
+        next
+    }
+
+    /// When to call [`Node::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let storing = self.downward.storing().and_then(|storing| storing.routes.poll_timeout());
+        let trickle = self.advertising.advertiser().and_then(|advertiser| advertiser.trickle.poll_timeout());
+        let probe = self.next_probe().filter(|_| !self.solicitation.is_asking()).map(|(_, at)| at);
+        let rests = self.neighbours.iter().map(|neighbour| neighbour.rests_until);
+        let due = rests.fold(self.holds_until, Instant::earliest);
+        let more = [storing, trickle, probe, self.dao.poll_timeout(), self.solicitation.poll_timeout()];
+        more.into_iter().fold(due, Instant::earliest)
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if time::take_due(&mut self.holds_until, cx.now) {
+            // Poisoned first, it asks now (mistake 15 of others).
+            self.solicitation.start(cx.now, cx.entropy, NEXT_SOLICITATION);
+            self.reconsider(cx);
+        }
+        let mut rested = false;
+        for neighbour in self.neighbours.iter_mut() {
+            rested |= time::take_due(&mut neighbour.rests_until, cx.now);
+        }
+        if rested {
+            self.reconsider(cx);
+        }
+        let is_joined = self.parent.is_some();
+        if let Some(advertiser) = self.advertising.advertiser_mut()
+            && advertiser.handle_timeout(cx.now, cx.entropy)
+            && !is_joined
+        {
+            // Its infinite rank was told twice.
+            advertiser.trickle.stop();
+        }
+        if let Some(storing) = self.downward.storing_mut()
+            && storing.routes.expire(cx.now)
+        {
+            self.events.push(Event::RoutesChanged);
+            self.dao.change(cx.now, cx.entropy);
+        }
+        match self.dao.handle_timeout(cx.now) {
+            Due::Nothing | Due::Send => {}
+            Due::Refresh => {
+                self.raise_path_sequence(cx.nv);
+                self.is_unsaid = true;
+            }
+            Due::GaveUp => self.avoid_parent(cx),
+        }
+        self.solicitation.handle_timeout(cx.now, cx.entropy);
+        if self.parent.is_none() && self.solicitation.was_in_vain() {
+            // What it knows of the DODAG, its limit of ranks among it, leads nowhere: it begins as if rebooted.
+            self.dodag = Slot::Empty;
+            self.lowest = 0;
+            self.neighbours.clear();
+        }
+        self.probe(cx.now);
+    }
+
+    /// Asks the neighbour that is to be probed for a DIO, if it is time to.
+    fn probe(&mut self, now: Instant) {
+        if self.solicitation.is_asking() {
+            return;
+        }
+        if let Some((address, at)) = self.next_probe()
+            && now.has_reached(at)
+            && let Some(neighbour) = self.neighbours.get_mut(address)
+        {
+            neighbour.probed(now);
+            self.solicitation.ask(address);
+        }
+    }
+
+    /// Whether there is something for [`Node::poll_transmit`].
+    pub fn has_output(&self) -> bool {
+        self.advertising.advertiser().is_some_and(|advertiser| advertiser.has_output())
+            || self.downward.storing().is_some_and(|storing| storing.has_output() || storing.routes.asks())
+            || self.solicitation.has_output()
+            || self.dao.is_due
+    }
+
+    /// Writes the next packet of this node to `out`; its length. A packet of 200 bytes is the longest.
+    pub fn poll_transmit<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let (address, rank, dtsn) = (self.address, self.rank(), self.dtsn);
+        if let Some(dodag) = self.dodag.get()
+            && let Some(advertiser) = self.advertising.advertiser_mut()
+            && let Some(neighbour) = advertiser.poll()
+        {
+            return dodag.write_dio(out, (address, neighbour), rank, dtsn);
+        }
+        if let Some(storing) = self.downward.storing_mut() {
+            if let Some((dodag, neighbour)) = self.dodag.get().zip(storing.routes.asked()) {
+                return dodag.write_dio(out, (address, Some(neighbour)), rank, dtsn);
+            }
+            if storing.has_output() {
+                return storing.poll_transmit(address, self.instance, out);
+            }
+        }
+        if let Some(neighbour) = self.solicitation.poll() {
+            let addresses = (output::link_local(address), output::on_link(neighbour));
+            return output::write(out, addresses, &Message::Dis, |_| Ok(()));
+        }
+        if self.dao.is_due { self.write_dao(cx, out) } else { None }
+    }
+
+    /// Writes the DAO that is due
+    /// ([RFC 6550 section 9.4](https://www.rfc-editor.org/rfc/rfc6550#section-9.4)): to the parent, or to the root where only it
+    /// stores.
+    fn write_dao<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
+        let (Some(dodag), Some(parent)) = (self.dodag.get(), self.parent) else {
+            self.dao.stop();
+            return None;
+        };
+        let sequence = self.dao.next_sequence();
+        self.dao.sent(cx.now, cx.entropy);
+        let is_stored = dodag.mode == ModeOfOperation::STORING;
+        let dao = Dao { instance: dodag.instance, wants_ack: true, sequence, dodag: None };
+        let own = output::global(self.address);
+        let addresses = match is_stored {
+            true => (output::link_local(self.address), output::link_local(parent)),
+            false => (own, dodag.id),
+        };
+        let transit = Transit {
+            external: false,
+            invalidate: is_stored,
+            path_control: 0x80,
+            path_sequence: self.path_sequence,
+            path_lifetime: dodag.configuration.default_lifetime,
+            parent: (!is_stored).then(|| output::global(parent)),
+        };
+        let mut told = 0;
+        let routes = self.downward.storing().filter(|_| is_stored).map(|storing| &storing.routes);
+        let is_unsaid = self.is_unsaid;
+        let length = output::write(out, addresses, &Message::Dao(dao), |builder| {
+            if is_unsaid {
+                builder.option(&RplOption::Target { prefix: Prefix::host(own), flags: 0 })?;
+                builder.option(&RplOption::Transit(transit))?;
+            }
+            for route in routes.into_iter().flat_map(|routes| routes.unknown().take(TARGETS)) {
+                let prefix = Prefix::host(output::global(route.target));
+                builder.option(&RplOption::Target { prefix, flags: 0 })?;
+                let (path_sequence, path_lifetime) = (route.sequence, route.lifetime);
+                builder.option(&RplOption::Transit(Transit { path_sequence, path_lifetime, ..transit }))?;
+                told += 1;
+            }
+            Ok(())
+        });
+        if !is_unsaid && told == 0 {
+            self.dao.acknowledged(cx.now, cx.entropy, None);
+            return None;
+        }
+        if let Some(storing) = self.downward.storing_mut() {
+            storing.routes.said(told);
+        }
+        length
+    }
+
+    /// Bytes that [`Node::originate`] adds to a packet at most.
+    pub const ROOM: usize = packet::TUNNEL;
+
+    /// Puts into a packet of this node, the first `len` bytes of `buffer`, the option that routers read. Its length then; `None` if there
+    /// is no room or no way. What stays on the link has no option.
+    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        let (_, destination) = packet::addresses(buffer.get(..len)?)?;
+        if packet::stays_on_link(destination) {
+            return Some(len);
+        }
+        let dodag = self.dodag.get().filter(|_| self.parent.is_some())?;
+        let information = PacketInformation {
+            is_down: self.route_down(destination).is_some(),
+            rank_error: false,
+            forwarding_error: false,
+            instance: dodag.instance,
+            sender_rank: self.rank(),
+        };
+        packet::insert(buffer, len, dodag.option_kind(), information)
+    }
+
+    /// Does to a packet that is not for this node, or whose source route goes on behind it, what a router does; the neighbour to send it
+    /// to. It has come from the neighbour `from`. The hop limit is the caller's. A packet of one with which its sender had no way may
+    /// go back to it, to be told so ([RFC 6550 section 11.2.2.3](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.3)).
+    pub fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        packet: &mut [u8],
+    ) -> Result<Eui64, DataError> {
+        let (_, destination) = packet::addresses(packet).ok_or(DataError::Malformed)?;
+        let Some(dodag) = self.dodag.get().filter(|_| P::Advertising::ADVERTISES) else {
+            return Err(DataError::NoRoute);
+        };
+        let here = Here {
+            instance: dodag.instance,
+            rank: self.rank(),
+            min_hop_rank_increase: dodag.configuration.min_hop_rank_increase,
+        };
+        let found = packet::check(packet, here).inspect_err(|error| {
+            if *error == DataError::Rank {
+                cx.counters.count(Counter::RplRankErrors);
+                if let Some(advertiser) = self.advertising.advertiser_mut() {
+                    advertiser.provoke(cx.now, cx.entropy);
+                }
+            }
+        })?;
+        let own = [output::global(self.address), output::link_local(self.address)];
+        if own.contains(&destination) {
+            let next = packet::follow(packet, |address| own.contains(&address))?;
+            let next = next.ok_or(DataError::NoRoute)?;
+            return output::node_of(next).or(output::neighbour_of(next)).ok_or(DataError::NoRoute);
+        }
+        if let Some(found) = &found
+            && found.information.rank_error
+            && !found.information.is_down
+            && let Some(advertiser) = self.advertising.advertiser_mut()
+        {
+            // Who takes this node for nearer to the root than it is, has not heard its rank.
+            advertiser.answer(from);
+        }
+        let Some(mut found) = found else {
+            let next_hop = self.next_hop(destination).filter(|next_hop| *next_hop != from);
+            return next_hop.ok_or(DataError::NoRoute);
+        };
+        let information = &mut found.information;
+        if information.forwarding_error {
+            // Whom it was sent to has no route.
+            self.forget_route(cx, destination, from);
+        }
+        let down = self.route_down(destination).filter(|next_hop| *next_hop != from);
+        let next_hop = match (down, self.parent) {
+            (Some(down), _) => {
+                (information.is_down, information.forwarding_error) = (true, false);
+                down
+            }
+            // It has come down, and there is no way further: back to where it has come from.
+            (None, Some(parent)) if information.forwarding_error => parent,
+            (None, _) if information.is_down => {
+                information.forwarding_error = true;
+                from
+            }
+            (None, Some(parent)) if parent != from => parent,
+            (None, _) => return Err(DataError::NoRoute),
+        };
+        information.sender_rank = here.rank;
+        found.write(packet);
+        Ok(next_hop)
+    }
+
+    /// A packet to `destination` was sent back by `from`: the route is wrong, if it went there.
+    fn forget_route<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        destination: Ipv6Addr,
+        from: Eui64,
+    ) {
+        if let Some(storing) = self.downward.storing_mut()
+            && let Some(target) = output::node_of(destination)
+            && storing.routes.withdraw_one(target, from)
+        {
+            self.events.push(Event::RoutesChanged);
+            self.dao.change(cx.now, cx.entropy);
+        }
+    }
+}
+
+impl<P: Profile> Default for Node<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whether a message is of this instance and, if it says so, of this DODAG.
+pub(crate) fn check_names(dodag: &Dodag, instance: u8, id: Option<Ipv6Addr>) -> Result<(), Error> {
+    if instance != dodag.instance {
+        return Err(Error::Instance);
+    }
+    if id.is_some_and(|id| id != dodag.id) { Err(Error::Dodag) } else { Ok(()) }
+}
+
+/// Whether a DIO has a constraint that must be kept: none is known here
+/// ([RFC 6551 section 2.1](https://www.rfc-editor.org/rfc/rfc6551#section-2.1)).
+fn has_unknown_constraint(options: Options<'_>) -> bool {
+    options.iter().any(|option| match option {
+        RplOption::Metrics(metrics) => {
+            metrics.iter().any(|object| object.is_constraint && !object.is_optional)
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,58 @@
+//! How control messages become packets.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder, Message};
+use sixlock_ipv6::{Error, Header, next_header};
+
+/// The hop limit of packets made here; one that header compression leaves out.
+pub(crate) const HOP_LIMIT: u8 = 64;
+
+pub(crate) fn link_local(node: Eui64) -> Ipv6Addr {
+    node.with_prefix(LINK_LOCAL_PREFIX)
+}
+
+/// The address of a node in the mesh.
+pub(crate) fn global(node: Eui64) -> Ipv6Addr {
+    node.with_prefix(MESH_PREFIX)
+}
+
+/// The node whose address in the mesh that is.
+pub(crate) fn node_of(address: Ipv6Addr) -> Option<Eui64> {
+    (address.octets()[..8] == MESH_PREFIX).then(|| Eui64::of_address(address))
+}
+
+/// The neighbour whose address on the link that is.
+pub(crate) fn neighbour_of(address: Ipv6Addr) -> Option<Eui64> {
+    (address.octets()[..8] == LINK_LOCAL_PREFIX).then(|| Eui64::of_address(address))
+}
+
+/// The address of a neighbour on the link, or of all that speak RPL.
+pub(crate) fn on_link(neighbour: Option<Eui64>) -> Ipv6Addr {
+    neighbour.map_or(ALL_RPL_NODES, link_local)
+}
+
+/// Writes a packet with a control message to `out`; its length. `None` if there is no room.
+pub(crate) fn write(
+    out: &mut [u8],
+    (source, destination): (Ipv6Addr, Ipv6Addr),
+    message: &Message,
+    options: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
+) -> Option<usize> {
+    let (front, body) = out.split_at_mut_checked(Header::LEN)?;
+    let mut builder = Builder::new(body, message).ok()?;
+    options(&mut builder).ok()?;
+    let length = builder.finish(source, destination);
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: u16::try_from(length).ok()?,
+        next_header: next_header::ICMPV6,
+        hop_limit: HOP_LIMIT,
+        source,
+        destination,
+    };
+    header.emit(front).ok()?;
+    Some(Header::LEN + length)
+}

@@ -1,0 +1,183 @@
+//! What routers read in data packets, and put into and around them
+//! ([RFC 6550 section 11.2](https://www.rfc-editor.org/rfc/rfc6550#section-11.2)).
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::LINK_LOCAL_PREFIX;
+use sixlock_ipv6::extension::Refusal;
+use sixlock_ipv6::rpl::packet_information::{self, HEADER};
+use sixlock_ipv6::rpl::{PacketInformation, source_route};
+use sixlock_ipv6::{Header, next_header};
+
+use crate::error::DataError;
+use crate::output::HOP_LIMIT;
+
+/// What a header with the option and one that tunnels a packet take, in bytes.
+pub(crate) const TUNNEL: usize = Header::LEN + HEADER;
+
+/// The addresses of a packet.
+pub(crate) fn addresses(packet: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr)> {
+    let source = Header::address_at(packet, Header::SOURCE_AT)?;
+    let destination = Header::address_at(packet, Header::DESTINATION_AT)?;
+    Some(((*source).into(), (*destination).into()))
+}
+
+/// Whether a packet to `destination` leaves no link, so that no router reads it.
+pub(crate) fn stays_on_link(destination: Ipv6Addr) -> bool {
+    destination.is_multicast() || destination.octets()[..8] == LINK_LOCAL_PREFIX
+}
+
+/// Grows the packet that the first `len` bytes of `buffer` are by `room` bytes at `at`; what is new may be written.
+fn grow(buffer: &mut [u8], len: usize, at: usize, room: usize) -> Option<&mut [u8]> {
+    let payload_length = u16::try_from((len + room).checked_sub(Header::LEN)?).ok()?;
+    let grown = buffer.get_mut(..len + room)?;
+    grown.copy_within(at..len, at + room);
+    let field = grown.get_mut(Header::PAYLOAD_LENGTH_AT..Header::NEXT_HEADER_AT)?;
+    field.copy_from_slice(&payload_length.to_be_bytes());
+    Some(grown)
+}
+
+/// Puts the option of the type `kind` into a packet of this host, into the hop-by-hop header that it has, or one of its own. Nothing of
+/// the rest changes. The length then; `None` if there is no room. A packet that has the option stays as it is.
+pub(crate) fn insert(
+    buffer: &mut [u8],
+    len: usize,
+    kind: u8,
+    information: PacketInformation,
+) -> Option<usize> {
+    const PAD_N: [u8; 2] = [1, 0];
+    let packet = buffer.get(..len)?;
+    if packet_information::find(packet).ok()?.is_some() {
+        return Some(len);
+    }
+    let &next = packet.get(Header::NEXT_HEADER_AT)?;
+    let [_, _, option @ ..] = information.to_header(next, kind);
+    if next == next_header::HOP_BY_HOP {
+        let units = packet.get(Header::LEN + 1)?.checked_add(1)?;
+        let grown = grow(buffer, len, Header::LEN + 2, HEADER)?;
+        *grown.get_mut(Header::LEN + 1)? = units;
+        let (place, padding) =
+            grown.get_mut(Header::LEN + 2..Header::LEN + 2 + HEADER)?.split_at_mut(option.len());
+        place.copy_from_slice(&option);
+        padding.copy_from_slice(&PAD_N);
+    } else {
+        let grown = grow(buffer, len, Header::LEN, HEADER)?;
+        *grown.get_mut(Header::NEXT_HEADER_AT)? = next_header::HOP_BY_HOP;
+        *grown.get_mut(Header::LEN..)?.first_chunk_mut()? = information.to_header(next, kind);
+    }
+    Some(len + HEADER)
+}
+
+/// Puts a header around a packet, from the router `source` to `destination`, and behind it `extension`, whose length is `room` and whose
+/// next header is the kind that it is told. The length then; `None` if there is no room.
+fn tunnel(
+    buffer: &mut [u8],
+    len: usize,
+    (source, destination): (Ipv6Addr, Ipv6Addr),
+    (kind, room): (u8, usize),
+    extension: impl FnOnce(&mut [u8], u8) -> Option<()>,
+) -> Option<usize> {
+    let (inner, _) = Header::parse(buffer.get(..len)?).ok()?;
+    let front = Header::LEN + room;
+    let whole = buffer.get_mut(..len + front)?;
+    whole.copy_within(..len, front);
+    let outer = Header {
+        flow_label: 0,
+        payload_length: u16::try_from(len + room).ok()?,
+        next_header: kind,
+        hop_limit: HOP_LIMIT,
+        source,
+        destination,
+        ..inner
+    };
+    outer.emit(whole).ok()?;
+    extension(whole.get_mut(Header::LEN..front)?, next_header::IPV6)?;
+    Some(whole.len())
+}
+
+/// Puts a header with the option around a packet.
+pub(crate) fn tunnel_with_option(
+    buffer: &mut [u8],
+    len: usize,
+    addresses: (Ipv6Addr, Ipv6Addr),
+    kind: u8,
+    information: PacketInformation,
+) -> Option<usize> {
+    tunnel(buffer, len, addresses, (next_header::HOP_BY_HOP, HEADER), |place, next| {
+        place.copy_from_slice(&information.to_header(next, kind));
+        Some(())
+    })
+}
+
+/// Puts a header with a source route around a packet, from `source` over `first` and then `hops`.
+pub(crate) fn tunnel_with_route(
+    buffer: &mut [u8],
+    len: usize,
+    (source, first): (Ipv6Addr, Ipv6Addr),
+    hops: impl Iterator<Item = Ipv6Addr> + Clone,
+) -> Option<usize> {
+    let room = source_route::length(first, hops.clone())?;
+    tunnel(buffer, len, (source, first), (next_header::ROUTING, room), |place, next| {
+        source_route::emit(place, next, first, hops).ok().map(drop)
+    })
+}
+
+/// What a router knows of itself when a packet comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    pub(crate) instance: u8,
+    /// Its rank, and the integer part of ranks by the DODAG's configuration.
+    pub(crate) rank: u16,
+    pub(crate) min_hop_rank_increase: u16,
+}
+
+/// What a packet's option says, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) at: usize,
+    pub(crate) information: PacketInformation,
+}
+
+impl Found {
+    /// Writes what it says now into the packet.
+    pub(crate) fn write(&self, packet: &mut [u8]) {
+        if let Some(place) = packet.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
+            *place = self.information.to_bytes();
+        }
+    }
+}
+
+/// Reads the option of a packet, and notes if the packet goes in the wrong direction: the first time that is tolerated, the second
+/// time the packet is dropped ([RFC 6550 section 11.2.2.2](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.2)).
+pub(crate) fn check(packet: &[u8], here: Here) -> Result<Option<Found>, DataError> {
+    let Some(at) = packet_information::find(packet).map_err(|_| DataError::Malformed)? else {
+        return Ok(None);
+    };
+    let bytes = packet.get(at..).and_then(<[u8]>::first_chunk).ok_or(DataError::Malformed)?;
+    let mut information = PacketInformation::from_bytes(*bytes);
+    if information.instance != here.instance {
+        return Err(DataError::Instance);
+    }
+    let integer = |rank| crate::rank::dag_rank(rank, here.min_hop_rank_increase);
+    let (sender, own) = (integer(information.sender_rank), integer(here.rank));
+    let is_wrong = if information.is_down { sender >= own } else { sender <= own };
+    // One that was sent back comes from below on its way down.
+    if is_wrong && !information.forwarding_error {
+        if information.rank_error {
+            return Err(DataError::Rank);
+        }
+        information.rank_error = true;
+    }
+    Ok(Some(Found { at, information }))
+}
+
+/// Follows the source route of a packet for this host, if it has one that goes on: the next address.
+pub(crate) fn follow(
+    packet: &mut [u8],
+    is_own: impl Fn(Ipv6Addr) -> bool,
+) -> Result<Option<Ipv6Addr>, DataError> {
+    source_route::advance(packet, is_own).map_err(|refusal| match refusal {
+        Refusal::Silent => DataError::Malformed,
+        Refusal::Problem { pointer, .. } => DataError::SourceRoute { pointer },
+    })
+}

@@ -1,0 +1,564 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
+use sixlock_ipv6::rpl::{Configuration, Dao, Message, ModeOfOperation, Options, PacketInformation, Status};
+
+use crate::advertising::Advertiser;
+use crate::dodag::{self, Dodag};
+use crate::error::{DataError, Error};
+use crate::event::{Event, Events};
+use crate::graph::{Graph, Member};
+use crate::lollipop::{self, Sequence};
+use crate::node::check_names;
+use crate::objective::ObjectiveFunction;
+use crate::output;
+use crate::packet::{self, Here};
+use crate::routes::Route;
+use crate::solicitation;
+use crate::storing::{Ack, Acks, Storing, for_each_target};
+
+/// How a root knows the ways to the nodes of its DODAG: as a [`SourceRoutes`] in non-storing mode, or by [`Storing`] routes.
+pub trait Knowledge: New {
+    /// The mode of operation of its DODAG.
+    const MODE: ModeOfOperation;
+
+    /// How many nodes it knows the way to.
+    fn count(&self) -> usize;
+
+    /// The neighbour that a packet to `node` goes to, if the way is known.
+    fn next_hop(&self, root: Eui64, node: Eui64) -> Option<Eui64>;
+
+    #[doc(hidden)]
+    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error>;
+
+    #[doc(hidden)]
+    fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool) -> bool;
+
+    #[doc(hidden)]
+    fn forget(&mut self, node: Eui64, by: Eui64) -> bool;
+
+    #[doc(hidden)]
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    #[doc(hidden)]
+    fn handle_timeout(&mut self, now: Instant) -> bool;
+
+    #[doc(hidden)]
+    fn has_output(&self) -> bool;
+
+    #[doc(hidden)]
+    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize>;
+
+    #[doc(hidden)]
+    fn send_down(
+        &self,
+        root: Eui64,
+        node: Eui64,
+        packet: Down<'_>,
+        information: (u8, PacketInformation),
+    ) -> Option<usize>;
+}
+
+/// How a DAO has come to the root.
+#[doc(hidden)]
+pub struct Way<'a> {
+    now: Instant,
+    root: Eui64,
+    source: Ipv6Addr,
+    dodag: &'a Dodag,
+}
+
+/// A packet on its way down: the first `len` bytes of `buffer`, of this host or of another.
+#[doc(hidden)]
+pub struct Down<'a> {
+    buffer: &'a mut [u8],
+    len: usize,
+    is_own: bool,
+}
+
+/// The graph of the DODAG, of which a root in non-storing mode makes source routes.
+pub struct SourceRoutes<A> {
+    graph: Graph<A>,
+    acks: Acks,
+}
+
+impl<A: Array<Member>> New for SourceRoutes<A> {
+    const NEW: Self = Self { graph: Graph::new(), acks: Acks::NEW };
+}
+
+impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
+    const MODE: ModeOfOperation = ModeOfOperation::NON_STORING;
+
+    fn count(&self) -> usize {
+        self.graph.count()
+    }
+
+    fn next_hop(&self, root: Eui64, node: Eui64) -> Option<Eui64> {
+        self.graph.path(root, node)?.first()
+    }
+
+    /// A DAO speaks for its sender alone.
+    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
+        let Way { now, root, source, dodag } = way;
+        let sender = output::node_of(source).filter(|sender| *sender != root).ok_or(Error::Address)?;
+        let (mut changed, mut error) = (false, None);
+        for_each_target(options, |target, transit| {
+            let parent = transit.parent.and_then(output::node_of);
+            let taken = match parent {
+                _ if target != sender => Err(Error::Target),
+                _ if transit.path_lifetime == 0 => {
+                    changed |= self.graph.withdraw(target, transit.path_sequence);
+                    Ok(())
+                }
+                Some(parent) if parent != sender => {
+                    let lifetime = dodag.lifetime(transit.path_lifetime);
+                    let updated = self.graph.update(now, (target, parent), transit, lifetime);
+                    changed |= updated.is_ok();
+                    updated
+                }
+                _ => Err(Error::Target),
+            };
+            error = error.or(taken.err());
+        })?;
+        if dao.wants_ack {
+            let status = match error {
+                None | Some(Error::Stale) => Status::ACCEPTED,
+                Some(_) => Status::REJECTED,
+            };
+            self.acks.push(Ack { to: sender, sequence: dao.sequence, status, is_of_cleanup: false });
+        }
+        error.map_or(Ok(changed), Err)
+    }
+
+    fn handle_outcome(&mut self, _: Eui64, _: bool) -> bool {
+        false
+    }
+
+    fn forget(&mut self, node: Eui64, _: Eui64) -> bool {
+        self.graph.remove(node)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.graph.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) -> bool {
+        self.graph.expire(now)
+    }
+
+    fn has_output(&self) -> bool {
+        !self.acks.is_empty()
+    }
+
+    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
+        let ack = self.acks.pop()?;
+        let addresses = (output::global(root), output::global(ack.to));
+        output::write(out, addresses, &ack.to_message(instance), |_| Ok(()))
+    }
+
+    /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
+    /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)).
+    fn send_down(
+        &self,
+        root: Eui64,
+        node: Eui64,
+        packet: Down<'_>,
+        _: (u8, PacketInformation),
+    ) -> Option<usize> {
+        let path = self.graph.path(root, node)?;
+        let first = output::global(path.first()?);
+        let hops = path.rest().map(output::global);
+        if hops.clone().next().is_none() {
+            return Some(packet.len);
+        }
+        packet::tunnel_with_route(packet.buffer, packet.len, (output::global(root), first), hops)
+    }
+}
+
+impl<A: Array<Route>> Knowledge for Storing<A> {
+    const MODE: ModeOfOperation = ModeOfOperation::STORING;
+
+    fn count(&self) -> usize {
+        self.routes.count()
+    }
+
+    fn next_hop(&self, _: Eui64, node: Eui64) -> Option<Eui64> {
+        self.routes.next_hop(node)
+    }
+
+    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
+        let from = output::neighbour_of(way.source).ok_or(Error::Address)?;
+        let changed = self.handle_dao(way.now, (way.root, from), dao, options, way.dodag);
+        self.forget_ended();
+        changed
+    }
+
+    fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool) -> bool {
+        let ended = self.routes.record(neighbour, is_acknowledged);
+        self.forget_ended();
+        ended
+    }
+
+    fn forget(&mut self, node: Eui64, by: Eui64) -> bool {
+        let forgotten = self.routes.withdraw_one(node, by);
+        self.forget_ended();
+        forgotten
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.routes.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) -> bool {
+        let ended = self.routes.expire(now);
+        self.forget_ended();
+        ended
+    }
+
+    fn has_output(&self) -> bool {
+        Storing::has_output(self)
+    }
+
+    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
+        Storing::poll_transmit(self, root, instance, out)
+    }
+
+    /// Into a packet of this host goes the option, around one of another a header with it
+    /// ([RFC 9008 section 7.1](https://www.rfc-editor.org/rfc/rfc9008#section-7.1)).
+    fn send_down(
+        &self,
+        root: Eui64,
+        node: Eui64,
+        packet: Down<'_>,
+        (kind, information): (u8, PacketInformation),
+    ) -> Option<usize> {
+        self.routes.next_hop(node)?;
+        let Down { buffer, len, is_own } = packet;
+        if is_own {
+            return packet::insert(buffer, len, kind, information);
+        }
+        let addresses = (output::global(root), output::global(node));
+        packet::tunnel_with_option(buffer, len, addresses, kind, information)
+    }
+}
+
+impl<A: Array<Route>> Storing<A> {
+    /// The root has no parent that would be told of routes that are no more.
+    fn forget_ended(&mut self) {
+        self.routes.unsay();
+    }
+}
+
+/// What a root makes of its DODAG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The RPL instance.
+    pub instance: u8,
+    /// How much this root is preferred to others, 0 to 7.
+    pub preference: u8,
+    /// Whether the DODAG leads to where the application wants to go.
+    pub grounded: bool,
+    /// What all nodes agree on.
+    pub configuration: Configuration,
+}
+
+impl Settings {
+    /// The usual ones for the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10, lifetimes of half an hour, ranks
+    /// that may rise by 16 hops, and 0x23 as the type of the option in data packets.
+    pub const fn usual<O: ObjectiveFunction>() -> Self {
+        let configuration = Configuration {
+            flags: Configuration::SKIPPABLE_OPTION,
+            authenticated: false,
+            path_control_size: 0,
+            interval_doublings: 8,
+            interval_minimum: 12,
+            redundancy: 10,
+            max_rank_increase: O::MIN_HOP_RANK_INCREASE * 16,
+            min_hop_rank_increase: O::MIN_HOP_RANK_INCREASE,
+            objective: O::CODE_POINT,
+            default_lifetime: 30,
+            lifetime_unit: 60,
+        };
+        Self { instance: 0, preference: 0, grounded: true, configuration }
+    }
+}
+
+/// Why a root cannot start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartError {
+    /// No node could keep the configuration.
+    Configuration,
+    /// No durable version is left, or their storage failed.
+    Version(NvError),
+}
+
+/// The root of a DODAG, which knows the ways down by `K`.
+///
+/// Each time it starts it begins a new version of its DODAG, whose number outlasts reboots: the nodes join anew, and tell it again
+/// what it has forgotten.
+pub struct Root<K> {
+    address: Eui64,
+    dodag: Slot<Dodag>,
+    sequence: Sequence,
+    dtsn: u8,
+    advertiser: Advertiser,
+    knowledge: K,
+    events: Events,
+}
+
+impl<K: Knowledge> Root<K> {
+    /// A root without an address. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self {
+            address: Eui64([0; 8]),
+            dodag: Slot::Empty,
+            sequence: Sequence::NEW,
+            dtsn: 0,
+            advertiser: Advertiser::NEW,
+            knowledge: K::NEW,
+            events: Events::NEW,
+        }
+    }
+
+    /// Gives it its address and begins a version of its DODAG; to be called first.
+    pub fn start<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        address: Eui64,
+        settings: &Settings,
+    ) -> Result<(), StartError> {
+        let Settings { instance, preference, grounded, configuration } = *settings;
+        dodag::check(&configuration, configuration.objective).map_err(|_| StartError::Configuration)?;
+        let version = self.sequence.raise(cx.nv, 1).map_err(StartError::Version)?;
+        self.address = address;
+        // In a new version all nodes tell of themselves, whatever this number was before.
+        self.dtsn = lollipop::FIRST;
+        let id = output::global(address);
+        let dodag = Dodag { instance, version, id, mode: K::MODE, grounded, preference, configuration };
+        self.advertiser.trickle.start(cx.now, cx.entropy, dodag.intervals());
+        self.dodag = Slot::Full(dodag);
+        Ok(())
+    }
+
+    /// The DODAG's version, once it was started.
+    pub fn version(&self) -> Option<u8> {
+        self.dodag.get().map(|dodag| dodag.version)
+    }
+
+    /// The root's rank, once it was started.
+    pub fn rank(&self) -> u16 {
+        self.dodag.get().map_or(0, |dodag| dodag.configuration.min_hop_rank_increase)
+    }
+
+    /// How many nodes it knows the way to.
+    pub fn node_count(&self) -> usize {
+        self.knowledge.count()
+    }
+
+    /// Begins a new version of the DODAG: all nodes choose their parents anew, without a limit to their ranks
+    /// ([RFC 6550 section 3.2.2](https://www.rfc-editor.org/rfc/rfc6550#section-3.2.2)). For operators: no packet causes it.
+    pub fn global_repair<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) -> Result<(), NvError> {
+        let Some(dodag) = self.dodag.get_mut() else { return Ok(()) };
+        dodag.version = self.sequence.raise(cx.nv, 1)?;
+        self.advertiser.trickle.reset(cx.now, cx.entropy);
+        Ok(())
+    }
+
+    /// Asks all nodes for DAOs.
+    pub fn refresh<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.dtsn = lollipop::next(self.dtsn);
+        self.advertiser.trickle.reset(cx.now, cx.entropy);
+    }
+
+    /// What has happened, once.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// The neighbour that a packet to `destination`, an address on a link or of a node, goes to; `None` if the way is not known.
+    pub fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        if let Some(neighbour) = output::neighbour_of(destination) {
+            return Some(neighbour);
+        }
+        self.knowledge.next_hop(self.address, output::node_of(destination)?)
+    }
+
+    /// Takes in the ICMPv6 message `message` with a control message of RPL, from `source` to `destination`, an address of this node or
+    /// of all that speak RPL.
+    pub fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        message: &[u8],
+    ) -> Result<(), Error> {
+        let Ok((message, options)) = Message::parse(source, destination, message) else {
+            cx.counters.count(Counter::RplMalformed);
+            return Err(Error::Malformed);
+        };
+        let taken = self.take(cx, (source, destination), message, options);
+        taken.inspect_err(|error| {
+            cx.counters.count(if *error == Error::Full {
+                Counter::RplRoutesFull
+            } else {
+                Counter::RplRefused
+            });
+        })
+    }
+
+    fn take<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        (source, destination): (Ipv6Addr, Ipv6Addr),
+        message: Message,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let Self { address, dodag, advertiser, knowledge, .. } = self;
+        let dodag = dodag.get().ok_or(Error::NotJoined)?;
+        match message {
+            Message::Dis => solicitation::handle(cx, advertiser, dodag, (source, destination), options),
+            Message::Dio(dio) => {
+                output::neighbour_of(source).ok_or(Error::Address)?;
+                check_names(dodag, dio.instance, Some(dio.dodag))?;
+                // Who is behind is told soon. Who claims to be ahead is not believed: only this node makes versions.
+                if dio.version != dodag.version && !advertiser.provoke(cx.now, cx.entropy) {
+                    return Err(Error::TooOften);
+                }
+                Ok(())
+            }
+            Message::Dao(dao) => {
+                check_names(dodag, dao.instance, dao.dodag)?;
+                let way = Way { now: cx.now, root: *address, source, dodag };
+                if knowledge.handle(way, &dao, options)? {
+                    self.events.push(Event::RoutesChanged);
+                }
+                Ok(())
+            }
+            // None of these is for a root: it asks for no acknowledgements, and nobody is above it.
+            Message::DaoAck(_) | Message::Dco(_) | Message::DcoAck(_) => Err(Error::Mode),
+        }
+    }
+
+    /// Takes in what became of a frame to a neighbour, of which there were so many attempts.
+    pub fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool, attempts: u8) {
+        if attempts > 0 && self.knowledge.handle_outcome(neighbour, is_acknowledged) {
+            self.events.push(Event::RoutesChanged);
+        }
+    }
+
+    /// Takes in that a packet was not sent on to `node` by a router: an error in a source routing header
+    /// ([RFC 6550 section 11.2.2.1](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.1)). The node is not known any more until it
+    /// tells of itself.
+    pub fn handle_unreachable(&mut self, node: Ipv6Addr) {
+        if let Some(node) = output::node_of(node)
+            && self.knowledge.forget(node, node)
+        {
+            self.events.push(Event::RoutesChanged);
+        }
+    }
+
+    /// When to call [`Root::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        Instant::earliest(self.advertiser.trickle.poll_timeout(), self.knowledge.poll_timeout())
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.advertiser.handle_timeout(cx.now, cx.entropy);
+        if self.knowledge.handle_timeout(cx.now) {
+            self.events.push(Event::RoutesChanged);
+        }
+    }
+
+    /// Whether there is something for [`Root::poll_transmit`].
+    pub fn has_output(&self) -> bool {
+        self.advertiser.has_output() || self.knowledge.has_output()
+    }
+
+    /// Writes the next packet of this node to `out`; its length. A packet of 200 bytes is the longest; what it is sent by,
+    /// [`Root::originate`] adds.
+    pub fn poll_transmit(&mut self, out: &mut [u8]) -> Option<usize> {
+        let dodag = self.dodag.get()?;
+        if let Some(neighbour) = self.advertiser.poll() {
+            let rank = dodag.configuration.min_hop_rank_increase;
+            return dodag.write_dio(out, (self.address, neighbour), rank, self.dtsn);
+        }
+        self.knowledge.poll_transmit(self.address, dodag.instance, out)
+    }
+
+    /// Puts into or around a packet of this node, the first `len` bytes of `buffer`, what routers read. Its length then; `None` if there
+    /// is no room or no way. What leaves the mesh or stays on the link goes as it is.
+    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        self.send_down(buffer, len, true)
+    }
+
+    /// Puts around a packet of another, the first `len` bytes of `buffer`, what routers read. The same in the end.
+    pub fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        self.send_down(buffer, len, false)
+    }
+
+    fn send_down(&self, buffer: &mut [u8], len: usize, is_own: bool) -> Option<usize> {
+        let (_, destination) = packet::addresses(buffer.get(..len)?)?;
+        if packet::stays_on_link(destination) {
+            return Some(len);
+        }
+        let Some(node) = output::node_of(destination) else { return Some(len) };
+        let dodag = self.dodag.get()?;
+        let information = PacketInformation {
+            is_down: true,
+            rank_error: false,
+            forwarding_error: false,
+            instance: dodag.instance,
+            sender_rank: dodag.configuration.min_hop_rank_increase,
+        };
+        let packet = Down { buffer, len, is_own };
+        self.knowledge.send_down(self.address, node, packet, (dodag.option_kind(), information))
+    }
+
+    /// Reads the option of a packet that has come from the neighbour `from` and is for another. It may then leave the mesh as it is, or go
+    /// to a node by [`Root::encapsulate`]; where routes are stored, the option it has is as good
+    /// ([`Root::has_option_down`]). One that was sent back, for want of a route, takes the route with it, and nothing else
+    /// ([RFC 6550 section 11.2.2.3](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.3)).
+    pub fn forward<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        packet: &mut [u8],
+    ) -> Result<(), DataError> {
+        let (_, destination) = packet::addresses(packet).ok_or(DataError::Malformed)?;
+        let dodag = self.dodag.get().ok_or(DataError::NoRoute)?;
+        let (instance, rank) = (dodag.instance, dodag.configuration.min_hop_rank_increase);
+        let here = Here { instance, rank, min_hop_rank_increase: rank };
+        let found = packet::check(packet, here).inspect_err(|error| {
+            if *error == DataError::Rank {
+                cx.counters.count(Counter::RplRankErrors);
+            }
+        })?;
+        let Some(mut found) = found else { return Ok(()) };
+        let node = output::node_of(destination);
+        if found.information.forwarding_error
+            && let Some(node) = node
+            && self.knowledge.forget(node, from)
+        {
+            self.events.push(Event::RoutesChanged);
+        }
+        found.information.forwarding_error = false;
+        found.information.sender_rank = rank;
+        found.information.is_down = node.is_some_and(|node| self.address != node);
+        found.write(packet);
+        Ok(())
+    }
+
+    /// Whether a packet that [`Root::forward`] has read needs no [`Root::encapsulate`]: where routes are stored, routers read the
+    /// option that it has.
+    pub fn has_option_down(&self, packet: &[u8]) -> bool {
+        K::MODE == ModeOfOperation::STORING
+            && sixlock_ipv6::rpl::packet_information::find(packet).is_ok_and(|at| at.is_some())
+    }
+}
+
+impl<K: Knowledge> Default for Root<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

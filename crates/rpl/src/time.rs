@@ -1,0 +1,27 @@
+//! What timers are made of.
+
+use sixlock_base::{Duration, Entropy, Instant};
+
+/// The longest time that is waited: wrapping time tells before from after within twice as much.
+const LONGEST: u32 = 1 << 30;
+
+/// `seconds` in milliseconds, at most [`LONGEST`].
+pub(crate) fn millis(seconds: u32) -> u32 {
+    if seconds < LONGEST / 1000 { seconds * 1000 } else { LONGEST }
+}
+
+/// A point in the second half of the `millis` milliseconds after `now`, so that not all nodes speak at once.
+pub(crate) fn within<E: Entropy>(now: Instant, entropy: &mut E, millis: u32) -> Instant {
+    // The greatest power of two that is no more than half of it is drawn from by its bits alone.
+    let spread = (millis / 2 + 1).next_power_of_two() / 2;
+    now + Duration::from_millis(millis - millis / 2 + (entropy.next_u32() & spread.saturating_sub(1)))
+}
+
+/// Whether `due` is now or past; if so, it is taken away.
+pub(crate) fn take_due(due: &mut Option<Instant>, now: Instant) -> bool {
+    let is_due = due.is_some_and(|due| now.has_reached(due));
+    if is_due {
+        *due = None;
+    }
+    is_due
+}
