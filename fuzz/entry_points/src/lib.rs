@@ -15,6 +15,7 @@ mod ingest;
 mod input;
 mod ipsec;
 mod link;
+mod rpl;
 pub mod seeds;
 mod senml;
 mod x509;
@@ -30,6 +31,7 @@ pub const ENTRY_POINTS: &[(&str, EntryPoint)] = &[
     ("compression", link::compression),
     ("fragments", link::fragments),
     ("packet", link::packet),
+    ("rpl", rpl::messages),
     ("assembly", assembly::assembly),
     ("ipsec", ipsec::payloads),
     ("interface", link::interface),

@@ -17,7 +17,7 @@ use sixlock_testing::{Rig, packets};
 
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
-use crate::{bridge, capture, dtls, endpoint, ipsec, join};
+use crate::{bridge, capture, dtls, endpoint, ipsec, join, rpl as rpl_messages};
 
 /// An input for an entry point.
 pub struct Seed {
@@ -47,6 +47,9 @@ pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
     let mut add =
         |entry_point, name: &str, input: Vec<u8>| seeds.push(Seed { entry_point, name: name.into(), input });
+    for (name, input) in rpl_messages::seeds() {
+        add("rpl", name, input);
+    }
     let packets = packets();
     let plain: Vec<_> = packets.iter().map(|(_, packet)| packet.clone()).collect();
     for choice in (0..ipsec::SUITES).flat_map(|suite| [suite, suite | 0xc0]) {
