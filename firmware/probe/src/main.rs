@@ -18,6 +18,7 @@ mod interface;
 mod io;
 mod ipsec;
 mod node;
+mod rpl;
 mod sizes;
 mod x509;
 
@@ -46,6 +47,8 @@ enum Machine {
     Gateway(gateway::Gateway<Backend>),
     Endpoint(endpoint::Endpoint<Backend>),
     Ipsec(ipsec::Ipsec<Backend>),
+    Rpl(rpl::Rpl),
+    RplRoot(rpl::Root),
 }
 
 /// A static, so that the linker counts its memory; without a value, so that flash holds none.
@@ -79,6 +82,8 @@ fn run() -> ! {
             #[cfg(target_pointer_width = "32")]
             9 => *machine = Some(Machine::Certified(certified::new(cx))),
             10 => *machine = Some(Machine::Assembly(assembly::Assembly::new())),
+            11 => *machine = Some(Machine::Rpl(rpl::new(cx))),
+            12 => *machine = Some(Machine::RplRoot(rpl::new_root(cx))),
             _ => match machine {
                 Some(Machine::Assembly(assembly)) => assembly::probe(cx, assembly),
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
@@ -90,6 +95,8 @@ fn run() -> ! {
                 Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),
                 Some(Machine::Endpoint(endpoint)) => endpoint::probe(cx, endpoint),
                 Some(Machine::Ipsec(ipsec)) => ipsec::probe(cx, ipsec),
+                Some(Machine::Rpl(node)) => rpl::probe(cx, node),
+                Some(Machine::RplRoot(root)) => rpl::probe_root(cx, root),
                 None => {}
             },
         }
