@@ -117,7 +117,7 @@ mod tests {
     const SECTOR: usize = 32;
     /// There is something else before the counters and behind them.
     const START: usize = SECTOR;
-    const SIZE: usize = 6 * SECTOR;
+    const SIZE: usize = (2 * NvSlot::COUNT + 2) * SECTOR;
 
     /// What becomes of a byte that is being written or erased when the power fails.
     #[derive(Clone, Copy, Debug)]
@@ -225,6 +225,7 @@ mod tests {
             let mut counters = FlashCounters::new(Failing { bytes: &mut bytes, failure: None }, START as u32);
             assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 3), Ok(3 * n));
             assert_eq!(counters.reserve(NvSlot::IpsecSequence, 5), Ok(5 * n));
+            assert_eq!(counters.reserve(NvSlot::RplSequence, 7), Ok(7 * n));
         }
         let region = START..START + FlashCounters::<Failing<'_>>::SIZE;
         assert_eq!((&bytes[..region.start], &bytes[region.end..]), (&before[..START], &before[region.end..]));
@@ -236,7 +237,7 @@ mod tests {
         // Full of what is no counter: the first record would erase a sector.
         for start in [last + SECTOR, last + 2 * SECTOR, last + 1, SIZE, u32::MAX as usize] {
             let mut bytes = [0x5a; SIZE];
-            for slot in [NvSlot::LinkFrameCounter, NvSlot::IpsecSequence] {
+            for slot in [NvSlot::LinkFrameCounter, NvSlot::IpsecSequence, NvSlot::RplSequence] {
                 let flash = Failing { bytes: &mut bytes, failure: None };
                 let reserved = FlashCounters::new(flash, start as u32).reserve(slot, 1);
                 assert_eq!(reserved, Err(NvError::Storage), "{start}");
