@@ -121,7 +121,7 @@ reasons! {
         NewSessionTicket = "new-session-ticket",
         /// The ClientKeyExchange does not parse.
         ClientKeyExchange = "client-key-exchange",
-        /// The identity is longer than [`MAX_IDENTITY`](crate::MAX_IDENTITY).
+        /// The identity is longer than `MAX_IDENTITY`.
         IdentityLength = "identity-length",
         /// The CertificateVerify does not parse, or its signature is by an algorithm that was not offered.
         CertificateVerify = "certificate-verify";
