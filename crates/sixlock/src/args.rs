@@ -156,7 +156,8 @@ pub(crate) struct CloudOptions {
     /// Where the dashboard and the HTTP API listen; port 0 is any free one
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
-    /// Where plain CoAP listens; anyone who knows a resource's key can read it on the way [default: off]
+    /// Where plain CoAP listens; anyone on the way can read the key of a resource [default: off, but 127.0.0.1:5683 for `up` with a mode
+    /// without DTLS]
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) coap: Option<SocketAddr>,
     /// Where CoAP over DTLS listens; port 0 is any free one
