@@ -1,4 +1,4 @@
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   build: {
@@ -6,6 +6,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
+  // The tests read the style, too.
+  test: { css: true },
   server: {
     // `npm run dev` beside a running `sixlock up --listen 127.0.0.1:8080`.
     proxy: { "/api": "http://127.0.0.1:8080", "/sign-in": "http://127.0.0.1:8080" },
