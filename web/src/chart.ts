@@ -14,8 +14,10 @@ import {
   unitSymbol,
 } from "./format";
 import { isAhead, isLater } from "./heard";
-import { decimate, extent, Series, silences, valueRange, type Span } from "./series";
+import { decimate, extent, Series, silences, timeRange, valueRange, widened, type Span } from "./series";
 
+/** The shortest span that is zoomed into, in seconds. */
+const SHORTEST_ZOOM_S = 1;
 const HUES = 6;
 const KNOWN_HUES: Record<string, number> = { temperature: 1, humidity: 2, light: 3 };
 
@@ -230,7 +232,8 @@ export class Chart {
       },
       scales: {
         x: {
-          range: (_, min, max) => this.chosen.span?.() ?? (min === max ? [min - 30, max + 30] : [min, max]),
+          // The points, not the limits that come with the call: of one point, uPlot makes them 86,400,000 s apart.
+          range: ({ data }) => this.chosen.span?.() ?? timeRange(data[0]),
         },
         y: { range: (_, min, max) => valueRange(min, max) },
       },
@@ -279,7 +282,9 @@ export class Chart {
     const { left, width } = plot.select;
     if (width < 4) return;
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.chosen.zoom?.([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")]);
+    this.chosen.zoom?.(
+      widened([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")], SHORTEST_ZOOM_S),
+    );
   }
 
   /** The value under the pointer, or the latest. */

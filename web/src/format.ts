@@ -67,10 +67,12 @@ const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 
 /** Local wall-clock time on 24 hours, as exactly as moments `step` seconds apart need; other days by their date. */
 export function formatMoment(seconds: number, step: number): string {
-  const date = new Date(seconds * 1000);
+  const date = new Date(Math.round(seconds * 1000));
   if (step >= 86_400) return day.format(date);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  const exact = step < 60 ? `${clock}:${two(date.getSeconds())}` : clock;
+  const second = step < 60 ? `:${two(date.getSeconds())}` : "";
+  const fraction = step < 1 ? `.${String(date.getMilliseconds()).padStart(3, "0")}` : "";
+  const exact = `${clock}${second}${fraction}`;
   return date.toDateString() === new Date().toDateString() ? exact : `${day.format(date)} ${exact}`;
 }
 

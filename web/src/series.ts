@@ -118,6 +118,21 @@ export function decimate(
   return kept;
 }
 
+/** The shortest span, in seconds, that the time axis of the points covers: its marks are whole seconds then. */
+const SHORTEST_SPAN_S = 20;
+
+/** A span at least `shortest` seconds long, about the same middle. */
+export function widened([from, until]: Span, shortest: number): Span {
+  const missing = Math.max(0, shortest - (until - from));
+  return [from - missing / 2, until + missing / 2];
+}
+
+/** The time axis: all of the rising `times`, and never so short that its marks look alike. */
+export function timeRange(times: ArrayLike<number>): Span {
+  const first = times[0] ?? Date.now() / 1000;
+  return widened([first, times[times.length - 1] ?? first], SHORTEST_SPAN_S);
+}
+
 /** The value axis: the data with a margin, and never so narrow that noise looks like an event. */
 export function valueRange(low: number, high: number): [number, number] {
   const margin = Math.max((high - low) * 0.15, Math.abs(high) * 0.001, 0.05);

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { formatBytes, formatDuration, formatShare, formatValue, unitSymbol } from "../src/format";
+import {
+  formatBytes,
+  formatDuration,
+  formatMoment,
+  formatShare,
+  formatValue,
+  unitSymbol,
+} from "../src/format";
 
 test("values keep about four significant digits", () => {
   expect(formatValue(21.44)).toBe("21.4");
@@ -36,4 +43,11 @@ test("SenML units become the symbols people read", () => {
   expect(unitSymbol("Cel")).toBe("°C");
   expect(unitSymbol("lx")).toBe("lx");
   expect(unitSymbol(null)).toBe("");
+});
+
+test("moments less than a second apart are told apart", () => {
+  const today = new Date().setHours(15, 10, 19, 50) / 1000;
+  expect(formatMoment(today, 60)).toBe("15:10");
+  expect(formatMoment(today, 1)).toBe("15:10:19");
+  expect(formatMoment(today, 0.05)).toBe("15:10:19.050");
 });

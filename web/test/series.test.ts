@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decimate, extent, Series, silences, valueRange } from "../src/series";
+import { decimate, extent, Series, silences, timeRange, valueRange, widened } from "../src/series";
 
 const point = (time: number, value = time) => ({ time, value });
 
@@ -44,6 +44,19 @@ test("a steady value still has an axis with a height", () => {
   const [low, high] = valueRange(20, 20);
   expect(low).toBeLessThan(20);
   expect(high).toBeGreaterThan(20);
+});
+
+test("the time axis of one point, and of points close together, is seconds long", () => {
+  expect(timeRange([1000])).toEqual([990, 1010]);
+  const [from, until] = timeRange([1000, 1000.05]);
+  expect([from < 1000, until > 1000.05]).toEqual([true, true]);
+  expect(until - from).toBeCloseTo(20);
+  expect(timeRange([1000, 1100, 2000])).toEqual([1000, 2000]);
+});
+
+test("a span is widened about its middle, and one that is long enough stays", () => {
+  expect(widened([10, 11], 5)).toEqual([8, 13]);
+  expect(widened([10, 15], 5)).toEqual([10, 15]);
 });
 
 test("a line breaks where a device was silent, not where it was a little late", () => {
