@@ -13,7 +13,7 @@ import {
   shown,
   unitSymbol,
 } from "./format";
-import { isAhead, isLater } from "./heard";
+import { aheadWords, isAhead, isLater } from "./heard";
 import { decimate, extent, Series, silences, timeRange, valueRange, widened, type Span } from "./series";
 
 /** The shortest span that is zoomed into, in seconds. */
@@ -191,11 +191,8 @@ export class Chart {
   }
 
   private warning(): string {
-    if (this.latest && isAhead(this.latest)) {
-      const time = formatDate(this.latest.time);
-      return `The latest reading says that it was measured at ${time}: the device's clock was ahead.`;
-    }
-    if (!this.future) return "";
+    const ahead = this.latest ? aheadWords(this.latest) : "";
+    if (ahead !== "" || !this.future) return ahead;
     return `A reading is stored that is dated ${formatDate(this.future.time)}, in the future. It is not shown.`;
   }
 

@@ -1,6 +1,7 @@
 import type { Resource } from "./api";
 import { html, setText } from "./dom";
 import { formatCount, shown } from "./format";
+import { isFuture } from "./heard";
 import { deviceLink, LINKS } from "./route";
 
 const HOUR_MS = 3_600_000;
@@ -12,13 +13,15 @@ export interface Counts {
   hour: number;
   longer: number;
   never: number;
+  future: number;
 }
 
-/** How many devices were heard within the last hour, longer ago, and never. */
+/** How many devices were heard within the last hour, longer ago, never, and at a time that is still to come. */
 export function counts(resources: readonly Resource[], now: number): Counts {
-  const sum = { devices: resources.length, hour: 0, longer: 0, never: 0 };
+  const sum = { devices: resources.length, hour: 0, longer: 0, never: 0, future: 0 };
   for (const { heard } of resources) {
     if (heard === null) sum.never += 1;
+    else if (isFuture(heard, now)) sum.future += 1;
     else if (heard > now - HOUR_MS) sum.hour += 1;
     else sum.longer += 1;
   }
@@ -44,6 +47,7 @@ export class Fleet {
       ["Not heard for an hour", sum.longer],
       ["Never heard", sum.never],
     ];
+    if (sum.future > 0) all.push(["Heard in the future", sum.future]);
     this.numbers.replaceChildren(
       ...all.map(([name, count]) =>
         html("div", {}, html("dt", {}, name), html("dd", {}, formatCount(count))),

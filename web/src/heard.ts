@@ -1,6 +1,6 @@
 import type { Latest } from "./api";
 import { html, setText } from "./dom";
-import { formatDate, formatDuration } from "./format";
+import { formatDate, formatDuration, formatWhen } from "./format";
 
 /** So many of its usual intervals without a reading, and a device is silent. */
 const SILENT_AFTER_INTERVALS = 3;
@@ -11,9 +11,28 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Clocks that differ by less agree. */
 const CLOCKS_AGREE_MS = 5 * MINUTE_MS;
 
-/** Whether the device's clock was ahead when it measured this. */
+/** What is known of a reading that is ahead. Whose clock was wrong is not. */
+const AHEAD = "ahead of this cloud's clock";
+
+/** Whether a time is of the future, however much the clocks of this browser and the cloud differ. */
+export function isFuture(time: number, now: number): boolean {
+  return time > now + DAY_MS;
+}
+
+/** Whether the time of this is ahead of the cloud's clock: of what that was when it arrived, or of what it is now. */
 export function isAhead({ time, arrived }: Latest): boolean {
-  return time > arrived + CLOCKS_AGREE_MS || time > Date.now() + DAY_MS;
+  return time > arrived + CLOCKS_AGREE_MS || isFuture(time, Date.now());
+}
+
+/** What is said of the latest reading below its chart, if it is ahead. */
+export function aheadWords(latest: Latest): string {
+  if (!isAhead(latest)) return "";
+  return `The latest reading says that it was measured at ${formatDate(latest.time)}, ${AHEAD}.`;
+}
+
+/** What stands beside the latest value in a list: when it was measured, if that is ahead. */
+export function asideWords(latest: Latest): string {
+  return isAhead(latest) ? `of ${formatWhen(latest.time)}, ${AHEAD}` : "";
 }
 
 /** Whether this is told in place of the other one: it is not older by arrival, nor by time if both came at once. */
@@ -59,7 +78,7 @@ export function heardWords(
   now: number,
 ): { words: string; silent: boolean } {
   if (last === null) return { words: "No reading yet", silent: false };
-  if (last > now + DAY_MS) return { words: `Heard in the future: ${formatDate(last)}`, silent: true };
+  if (isFuture(last, now)) return { words: `Heard in the future: ${formatDate(last)}`, silent: true };
   const age = Math.max(0, (now - last) / 1000);
   const silent = interval !== undefined && age > silentAfter(interval);
   if (silent) return { words: `Silent for ${formatDuration(age)}`, silent };

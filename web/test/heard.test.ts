@@ -3,7 +3,7 @@ import { refusal } from "../src/api";
 import { endWords } from "../src/certificate";
 import { counts } from "../src/fleet";
 import { shown } from "../src/format";
-import { heardWords, isAhead, isLater, silentAfter } from "../src/heard";
+import { aheadWords, asideWords, heardWords, isAhead, isLater, silentAfter } from "../src/heard";
 import { mistake } from "../src/pages/account";
 import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
@@ -37,6 +37,18 @@ test("a reading is ahead if its time is later than its arrival, or than tomorrow
   expect(isAhead({ time: now - 9 * HOUR, arrived: now, value: 1 })).toBe(false);
   expect(isAhead({ time: now + 2 * HOUR, arrived: now, value: 1 })).toBe(true);
   expect(isAhead({ time: 99_999_999_999_000, arrived: 99_999_999_999_000, value: 1 })).toBe(true);
+});
+
+test("a reading that is ahead is told of without a guess whose clock was wrong", () => {
+  const now = Date.now();
+  const late = 99_999_999_999_000;
+  for (const arrived of [now, late]) {
+    const reading = { time: late, arrived, value: 1 };
+    expect(aheadWords(reading)).toMatch(/measured at 5138-11-1.*, ahead of this cloud's clock\.$/);
+    expect(asideWords(reading)).toMatch(/^of 5138-11-1.*, ahead of this cloud's clock$/);
+  }
+  const prompt = { time: now, arrived: now, value: 1 };
+  expect([aheadWords(prompt), asideWords(prompt)]).toEqual(["", ""]);
 });
 
 test("the latest is what arrived last, and of what came at once what was measured last", () => {
@@ -85,7 +97,9 @@ const devices = [null, NOW - 3 * HOUR, NOW - MINUTE].map((heard, id) => ({
 }));
 
 test("devices are counted by when they were heard", () => {
-  expect(counts(devices, NOW)).toEqual({ devices: 3, hour: 1, longer: 1, never: 1 });
+  expect(counts(devices, NOW)).toEqual({ devices: 3, hour: 1, longer: 1, never: 1, future: 0 });
+  const ahead = { ...devices[2]!, heard: NOW + 11 * 24 * HOUR };
+  expect(counts([...devices, ahead], NOW)).toEqual({ devices: 4, hour: 1, longer: 1, never: 1, future: 1 });
 });
 
 test("devices are in the order that was chosen", () => {

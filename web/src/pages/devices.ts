@@ -2,8 +2,8 @@ import { AddDevice } from "../add-device";
 import { api, ApiError, type Latest, type LivePoint, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
 import { arrange, html, setText, tryAgain } from "../dom";
-import { formatCount, formatDate, formatValue, formatWhen, shown, unitSymbol } from "../format";
-import { Heard, isAhead, isLater } from "../heard";
+import { formatCount, formatDate, formatValue, shown, unitSymbol } from "../format";
+import { asideWords, Heard, isAhead, isLater } from "../heard";
 import { ModeBadge } from "../mode-badge";
 import { inOrder } from "../network";
 import type { Desk, Page } from "../page";
@@ -108,13 +108,13 @@ class Row {
     this.heard.at(latest.arrived);
     const { output, stream } = known;
     const label = shown(stream.label);
-    const ahead = isAhead(latest);
+    const aside = asideWords(latest);
     output.title = `${label}, measured at ${formatDate(latest.time)}`;
-    output.classList.toggle("ahead", ahead);
+    output.classList.toggle("ahead", isAhead(latest));
     output.replaceChildren(
       html("span", { class: "spoken" }, `${label} `),
       `${formatValue(latest.value)} ${unitSymbol(stream.unit)}`.trim(),
-      ...(ahead ? [html("small", {}, ` of ${formatWhen(latest.time)}: its clock is ahead`)] : []),
+      ...(aside ? [html("small", {}, ` ${aside}`)] : []),
     );
   }
 }
