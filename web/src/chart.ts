@@ -13,7 +13,7 @@ import {
   shown,
   unitSymbol,
 } from "./format";
-import { aheadWords, isAhead, isLater } from "./heard";
+import { aheadWords, isLater, measuredWords } from "./heard";
 import { decimate, extent, Series, silences, timeRange, valueRange, widened, type Span } from "./series";
 
 /** The shortest span that is zoomed into, in seconds. */
@@ -292,11 +292,10 @@ export class Chart {
     setText(this.when, pointed === undefined ? this.age() : formatMoment(this.plot!.data[0][index!]!, 1));
   }
 
-  /** When the latest value was measured, if that is not in what is shown. */
+  /** When the latest value was measured, if the chart does not say so. */
   private age(): string {
-    const span = this.chosen.span?.();
-    if (!this.latest || !span || isAhead(this.latest)) return "";
-    return this.latest.time >= span[0] * 1000 ? "" : formatWhen(this.latest.time);
+    const from = (this.chosen.span?.()[0] ?? -Infinity) * 1000;
+    return this.latest ? measuredWords(this.latest, from) : "";
   }
 
   /** The words for those who do not see the line. */

@@ -7,7 +7,8 @@ const SILENT_AFTER_INTERVALS = 3;
 /** A device that reports more often than this is late for a while before it is silent. */
 const SHORTEST_SILENCE_S = 60;
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** Clocks that differ by less agree. */
 const CLOCKS_AGREE_MS = 5 * MINUTE_MS;
 
@@ -30,9 +31,24 @@ export function aheadWords(latest: Latest): string {
   return `The latest reading says that it was measured at ${formatDate(latest.time)}, ${AHEAD}.`;
 }
 
-/** What stands beside the latest value in a list: when it was measured, if that is ahead. */
+/** Whether this was measured so long before it arrived that it is not what is now. */
+function isLate({ time, arrived }: Latest): boolean {
+  return time < arrived - HOUR_MS;
+}
+
+/** What stands beside the latest value in a list: when it was measured, if that is not when it arrived. */
 export function asideWords(latest: Latest): string {
-  return isAhead(latest) ? `of ${formatWhen(latest.time)}, ${AHEAD}` : "";
+  if (isAhead(latest)) return `of ${formatWhen(latest.time)}, ${AHEAD}`;
+  return isLate(latest) ? `of ${formatWhen(latest.time)}` : "";
+}
+
+/**
+ * What stands beside the latest value of a chart that shows what is `from` a time on: when it was measured, if that is
+ * before, or if it arrived late. Of a reading that is ahead, `aheadWords` tell.
+ */
+export function measuredWords(latest: Latest, from: number): string {
+  if (isAhead(latest)) return "";
+  return isLate(latest) || latest.time < from ? formatWhen(latest.time) : "";
 }
 
 /** Whether this is told in place of the other one: it is not older by arrival, nor by time if both came at once. */

@@ -2,8 +2,16 @@ import { expect, test } from "vitest";
 import { refusal } from "../src/api";
 import { endWords } from "../src/certificate";
 import { counts } from "../src/fleet";
-import { shown } from "../src/format";
-import { aheadWords, asideWords, heardWords, isAhead, isLater, silentAfter } from "../src/heard";
+import { formatWhen, shown } from "../src/format";
+import {
+  aheadWords,
+  asideWords,
+  heardWords,
+  isAhead,
+  isLater,
+  measuredWords,
+  silentAfter,
+} from "../src/heard";
 import { mistake } from "../src/pages/account";
 import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
@@ -49,6 +57,20 @@ test("a reading that is ahead is told of without a guess whose clock was wrong",
   }
   const prompt = { time: now, arrived: now, value: 1 };
   expect([aheadWords(prompt), asideWords(prompt)]).toEqual(["", ""]);
+});
+
+test("a latest value that arrived long after it was measured says when that was", () => {
+  const now = Date.now();
+  const words = (age: number, from = -Infinity) => {
+    const latest = { time: now - age, arrived: now, value: 39.9 };
+    return [asideWords(latest), measuredWords(latest, from)];
+  };
+  const yesterday = formatWhen(now - 24 * HOUR);
+  expect(words(24 * HOUR)).toEqual([`of ${yesterday}`, yesterday]);
+  // A chart that reaches back so far does not say it either: beside the value stands what is now.
+  expect(words(24 * HOUR, now - 48 * HOUR)[1]).toBe(yesterday);
+  expect(words(30 * MINUTE)).toEqual(["", ""]);
+  expect(words(30 * MINUTE, now - 15 * MINUTE)[1]).toBe(formatWhen(now - 30 * MINUTE));
 });
 
 test("the latest is what arrived last, and of what came at once what was measured last", () => {
