@@ -1,6 +1,6 @@
 //! The users of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
-use sixlock_store::{Listing, User, now_ms};
+use sixlock_store::{Listing, User, UserChange, now_ms};
 use sixlock_telemetry::{Done, Scheme};
 
 use crate::{Error, Offline};
@@ -28,14 +28,16 @@ impl Offline {
     /// data folder can read all that is in it.
     pub async fn set_password(&self, username: &str, password: String) -> Result<(), Error> {
         let user = self.known_user(username).await?;
-        self.store.change_password(user.id, password, None).await?;
+        let change = UserChange { password: Some(password), ..UserChange::default() };
+        self.store.change_user(&user, change, None).await?;
         self.record("password_changed", &user)
     }
 
     /// Makes a user an administrator, or no longer one.
     pub async fn set_role(&self, username: &str, admin: bool) -> Result<(), Error> {
         let user = self.known_user(username).await?;
-        self.store.change_role(&user, admin).await?;
+        let change = UserChange { admin: Some(admin), ..UserChange::default() };
+        self.store.change_user(&user, change, None).await?;
         self.record(if admin { "role_changed_to_admin" } else { "role_changed_to_user" }, &user)
     }
 

@@ -844,6 +844,43 @@ async fn a_new_password_ends_the_other_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_a_user_that_is_refused_in_part_changes_nothing() {
+    let cloud = start().await;
+    let ann = cloud.user("ann").await;
+    let admin = [bearer(&cloud.admin)];
+    let put = async |user: &str, body: Value| {
+        send(cloud.running.http, &format!("PUT /api/v1/users/{user}"), &admin, &body.to_string()).await
+    };
+    let login = async |password: &str| {
+        cloud.post("/api/v1/login", &[], json!({"username": "ann", "password": password})).await.status
+    };
+    let before = cloud.get("/api/v1/users", &admin).await.json();
+    for (user, body) in [
+        ("ann", json!({"password": "another one", "email": "x\u{202e}y"})),
+        ("ann", json!({"password": "another one", "email": "x".repeat(255), "admin": true})),
+        ("ann", json!({"password": "short", "email": "ann@example.org", "admin": true})),
+        ("admin", json!({"email": "admin@example.org", "admin": false})),
+        ("admin", json!({"password": "another one", "admin": false})),
+    ] {
+        let answer = put(user, body.clone()).await;
+        assert_eq!(answer.status, 400, "{body}: {}", answer.body);
+        assert_eq!(cloud.get("/api/v1/users", &admin).await.json(), before, "{body}");
+    }
+    assert_eq!((login("another one").await, login("long enough").await), (401, 200));
+    assert_eq!(cloud.get("/api/v1/me", &[bearer(&ann)]).await.status, 200, "a session has ended");
+    // What is right in every part is done, and recorded, in every part.
+    let all = json!({"password": "another one", "email": "ann@example.org", "admin": true});
+    let changed = put("ann", all).await.json();
+    assert_eq!((&changed["email"], &changed["admin"]), (&json!("ann@example.org"), &json!(true)));
+    assert_eq!((login("another one").await, login("long enough").await), (200, 401));
+    let audit = cloud.audit().await;
+    let recorded = |action: &str| audit.lines().filter(|line| line.contains(action)).count();
+    for action in ["password_changed", "email_changed", "role_changed_to_admin"] {
+        assert_eq!(recorded(action), 1, "{action}: {audit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     let cloud = start().await;
     let ann = [bearer(&cloud.user("ann").await)];

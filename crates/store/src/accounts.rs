@@ -1,16 +1,13 @@
 //! Users.
 
 use serde::Serialize;
-use sqlx::Connection;
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::{Listing, UserId};
 use crate::password;
-use crate::sign_in_files::{self, ADMIN_PASSWORD};
 use crate::store::Store;
-use crate::token_digest::TokenDigest;
 
 /// The name of the user that the first start makes.
 pub const ADMINISTRATOR: &str = "admin";
@@ -121,72 +118,9 @@ impl Store {
         .await?;
         Ok(rows.into_iter().map(user).collect())
     }
-
-    /// Changes the email address of a user.
-    pub async fn change_email(&self, id: UserId, email: &str) -> Result<(), Error> {
-        check_email(email)?;
-        sqlx::query("UPDATE users SET email = $1 WHERE id = $2")
-            .bind(email)
-            .bind(id.0)
-            .execute(&mut *self.writer.lock().await)
-            .await?;
-        Ok(())
-    }
-
-    /// Makes a user an administrator, or no longer one.
-    pub async fn change_role(&self, user: &User, admin: bool) -> Result<(), Error> {
-        if user.username == ADMINISTRATOR && !admin {
-            return Err(Error::Invalid("the administrator of the first start stays one"));
-        }
-        let changed = sqlx::query("UPDATE users SET admin = $1 WHERE id = $2")
-            .bind(admin)
-            .bind(user.id.0)
-            .execute(&mut *self.writer.lock().await)
-            .await?;
-        if changed.rows_affected() == 0 {
-            return Err(Error::Unknown("user"));
-        }
-        self.access_changed();
-        Ok(())
-    }
-
-    /// Changes the password of a user and ends all their sessions but that of the token `kept`, if there is one. Tokens for
-    /// programs stay. The file of the first start's password goes with the administrator's.
-    pub async fn change_password(
-        &self,
-        id: UserId,
-        password: String,
-        kept: Option<TokenDigest>,
-    ) -> Result<(), Error> {
-        let username: String = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
-            .bind(id.0)
-            .fetch_optional(&self.readers)
-            .await?
-            .ok_or(Error::Unknown("user"))?;
-        password::check(&password, &username)?;
-        let hash = password::hash(&self.hasher, password).await?;
-        let mut writer = self.writer.lock().await;
-        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("UPDATE users SET password = $1 WHERE id = $2")
-            .bind(hash)
-            .bind(id.0)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
-            .bind(id.0)
-            .bind(kept.as_ref().map_or(&[][..], |kept| kept.bytes()))
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        self.access_changed();
-        if username == ADMINISTRATOR {
-            sign_in_files::remove(&self.directory, ADMIN_PASSWORD)?;
-        }
-        Ok(())
-    }
 }
 
-fn check_email(email: &str) -> Result<(), Error> {
+pub(crate) fn check_email(email: &str) -> Result<(), Error> {
     if email.len() > 254 || email.chars().any(sixlock_ingest::is_hidden) {
         return Err(Error::Invalid(
             "an email address has at most 254 bytes, and no characters that cannot be seen",

@@ -45,6 +45,7 @@ mod streams;
 mod token_access;
 mod token_digest;
 mod tokens;
+mod user_change;
 
 pub use accounts::{ADMINISTRATOR, User};
 pub use backup::{back_up, last_backup, restore};
@@ -83,3 +84,4 @@ pub use streams::Stream;
 pub use token_access::{Access, SignedIn};
 pub use token_digest::TokenDigest;
 pub use tokens::{ADMINISTRATORS_FILE, SESSION_MS, Token};
+pub use user_change::UserChange;

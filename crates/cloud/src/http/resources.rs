@@ -171,8 +171,9 @@ pub(super) async fn change(
 ) -> Answer<HeardResource> {
     let Json(ResourceChange { label, mode, description }) = body?;
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
-    app.store.change_resource(resource.id, (label.as_deref(), mode, description.as_deref()), None).await?;
+    // Read first: when the change is made, nothing can refuse it any more.
     let heard = app.store.heard_of(owner.id, resource.id).await?;
+    app.store.change_resource(resource.id, (label.as_deref(), mode, description.as_deref()), None).await?;
     let resource = Resource {
         label: label.unwrap_or(resource.label),
         mode: mode.map_or(resource.mode, |mode| mode.to_string()),

@@ -87,6 +87,7 @@ pub(super) struct UserChange {
 
 /// Changes a user's email address, password or role
 ///
+/// All that is given is changed or, if some of it cannot be, nothing.
 /// A new password ends all sessions of the user but the one that asks, and their live feeds. Tokens for programs stay. A new
 /// role ends all live feeds of the user. The administrator of the first start stays one. Whoever has the token in the file
 /// `admin-token` need not know the administrator's present password.
@@ -96,30 +97,25 @@ pub(super) async fn change(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(client): Extension<Client>,
-    Extension(Owner(mut owner)): Extension<Owner>,
+    Extension(Owner(owner)): Extension<Owner>,
     body: Body<UserChange>,
 ) -> Result<(Extension<AuditDetails>, Json<User>), Failure> {
     let Json(UserChange { email, password, current_password, admin }) = body?;
-    let mut done = Vec::new();
     if admin.is_some() && !caller.user.admin {
         return Err(Failure::forbidden());
     }
-    if let Some(password) = password {
+    if password.is_some() {
         check_present_password(&app, &caller, client, &owner, current_password).await?;
-        app.store.change_password(owner.id, password, Some(caller.token)).await?;
-        done.push("password_changed");
     }
-    if let Some(email) = email {
-        app.store.change_email(owner.id, &email).await?;
-        owner.email = email;
-        done.push("email_changed");
-    }
-    if let Some(admin) = admin.filter(|admin| *admin != owner.admin) {
-        app.store.change_role(&owner, admin).await?;
-        owner.admin = admin;
-        done.push(if admin { "role_changed_to_admin" } else { "role_changed_to_user" });
-    }
-    Ok((Extension(AuditDetails::actions(done)), Json(owner)))
+    let admin = admin.filter(|admin| *admin != owner.admin);
+    let done = [
+        password.as_ref().map(|_| "password_changed"),
+        email.as_ref().map(|_| "email_changed"),
+        admin.map(|admin| if admin { "role_changed_to_admin" } else { "role_changed_to_user" }),
+    ];
+    let change = sixlock_store::UserChange { email, password, admin };
+    let changed = app.store.change_user(&owner, change, Some(caller.token)).await?;
+    Ok((Extension(AuditDetails::actions(done.into_iter().flatten().collect())), Json(changed)))
 }
 
 /// Refuses a change of one's own password by somebody who does not know the present one, but for the operator.
