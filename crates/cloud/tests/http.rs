@@ -1347,3 +1347,68 @@ async fn labels_mean_what_their_owner_named_so() {
     }
     cloud.running.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_is_digits_and_what_is_not_is_a_name() {
+    let cloud = start().await;
+    let admin = [bearer(&cloud.admin)];
+    let ask = async |request: &str, body: Value| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        send(cloud.running.http, request, &admin, &body).await
+    };
+    let (one, two) = (cloud.resource("admin", "one").await, cloud.resource("admin", "two").await);
+    let ann = cloud.user("ann").await;
+    let (ann_id, token) = {
+        let made = ask("POST /api/v1/users/ann/tokens", json!({"label": "script"})).await.json();
+        (ask("GET /api/v1/users/ann", Value::Null).await.json()["id"].clone(), made["id"].clone())
+    };
+    for name in ["+1", "-1", "7"] {
+        let (user, resource) = (
+            json!({"username": name, "password": "long enough"}),
+            json!({"label": name, "mode": "dtls-psk", "identity": "other"}),
+        );
+        for (path, body) in [
+            ("users", user),
+            ("users/admin/resources", resource.clone()),
+            ("users/admin/import", json!({"devices": [resource]})),
+            ("users/ann/tokens", json!({"label": name})),
+        ] {
+            let status = ask(&format!("POST /api/v1/{path}"), body).await.status;
+            assert!(matches!(status, 400 | 409), "{path} {name}: {status}");
+        }
+        let renamed = ask("PUT /api/v1/users/admin/resources/two", json!({"label": name})).await;
+        assert_eq!(renamed.status, 400, "{name}");
+    }
+    // Another way to write an id is none.
+    for (path, id) in [
+        ("users/admin/resources", &json!(one.0)),
+        ("users/admin/resources", &json!(two.0)),
+        ("users", &ann_id),
+        ("users/ann/tokens", &token),
+    ] {
+        for sign in ["+", "%2B", "0", "-"] {
+            let path = format!("DELETE /api/v1/{path}/{sign}{id}");
+            assert_eq!(ask(&path, Value::Null).await.status, 404, "{path}");
+        }
+    }
+    let data = json!([{"n": "x", "v": 5}]);
+    assert_eq!(ask(&format!("POST /api/v1/users/admin/resources/+{}/data", one.0), data).await.status, 404);
+    assert_eq!(
+        ask("GET /api/v1/users/admin/resources", Value::Null).await.json().as_array().unwrap().len(),
+        2
+    );
+    assert_eq!(
+        cloud.get("/api/v1/users/ann/tokens", &[bearer(&ann)]).await.json().as_array().unwrap().len(),
+        1
+    );
+
+    // A device has named a stream as another's id is: what is said twice does not reach it.
+    cloud.store(one, "first", &[(1, 1.0)]).await;
+    let streams = async || ask("GET /api/v1/users/admin/resources/one/streams", Value::Null).await.json();
+    let first = streams().await[0]["id"].as_i64().unwrap();
+    cloud.store(one, &first.to_string(), &[(2, 2.0)]).await;
+    let delete = format!("DELETE /api/v1/users/admin/resources/one/streams/{first}");
+    assert_eq!((ask(&delete, Value::Null).await.status, ask(&delete, Value::Null).await.status), (204, 404));
+    let left = streams().await;
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["label"]), (1, &json!(first.to_string())));
+}

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::{Listing, UserId};
+use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::password;
 use crate::store::Store;
 
@@ -72,10 +73,11 @@ impl Store {
 
     /// The user of this id or name.
     pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
+        let named = Reference::read(id_or_name);
         let row: Option<UserRow> =
             sqlx::query_as("SELECT id, name, email, admin, created FROM users WHERE id = $1 OR name = $2")
-                .bind(id_or_name.parse().unwrap_or(-1i64))
-                .bind(id_or_name)
+                .bind(named.id())
+                .bind(named.name())
                 .fetch_optional(&self.readers)
                 .await?;
         Ok(row.map(user))
@@ -127,16 +129,4 @@ pub(crate) fn check_email(email: &str) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-pub(crate) const LABEL_RULE: &str = "a name or label has 1 to 64 characters, without / and characters that cannot be seen, and is not a number";
-
-/// Whether `text` can be a name or label: something that no id is, so that either can stand in a path.
-pub(crate) fn is_label(text: &str) -> bool {
-    (1..=64).contains(&text.chars().count())
-        && text.trim() == text
-        && !text.chars().any(|char| char == '/' || sixlock_ingest::is_hidden(char))
-        && !text.bytes().all(|byte| byte.is_ascii_digit())
-        && text != "."
-        && text != ".."
 }

@@ -22,6 +22,7 @@ pub mod journal;
 mod known;
 mod latest;
 mod master_key;
+mod names;
 mod open;
 mod parsers;
 mod password;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::ids::{ParserId, ResourceId};
+use crate::names::Reference;
 use crate::store::Store;
 
 /// A parser of a resource.
@@ -81,17 +82,17 @@ impl Store {
         self.parsers(resource).await?.into_iter().map(Parser::specification).collect()
     }
 
-    /// The parser of `resource` with this id or label; where a label looks like an id, the id comes first.
+    /// The parser of `resource` with this id or label; one whose label is digits alone is found by its id only.
     pub async fn parser(&self, resource: ResourceId, id_or_label: &str) -> Result<Option<Parser>, Error> {
-        let id = id_or_label.parse().unwrap_or(-1i64);
+        let named = Reference::read(id_or_label);
         let sql = format!("SELECT {COLUMNS} FROM parsers WHERE resource = $1 AND (id = $2 OR label = $3)");
-        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(sql))
+        let row: Option<Row> = sqlx::query_as(AssertSqlSafe(sql))
             .bind(resource.0)
-            .bind(id)
-            .bind(id_or_label)
-            .fetch_all(&self.readers)
+            .bind(named.id())
+            .bind(named.name())
+            .fetch_optional(&self.readers)
             .await?;
-        Ok(rows.into_iter().min_by_key(|row| row.0 != id).map(parser))
+        Ok(row.map(parser))
     }
 
     /// Adds a parser to `resource`.

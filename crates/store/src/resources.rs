@@ -6,13 +6,14 @@ use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
-use crate::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
+use crate::accounts::{ADMINISTRATOR, User};
 use crate::clock::now_ms;
 use crate::credentials::{self, method_of};
 use crate::enrolment::CertificateTerms;
 use crate::enrolment::{NewCredential, Wanted};
 use crate::error::Error;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
+use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::poller_rows;
 use crate::public_keys::OwnKeys;
 use crate::rotation::to_its_end;
@@ -203,14 +204,15 @@ impl Store {
 
     /// The resource of `owner` with this id or label.
     pub async fn resource(&self, owner: UserId, id_or_label: &str) -> Result<Option<Resource>, Error> {
+        let named = Reference::read(id_or_label);
         let row: Option<ResourceRow> = sqlx::query_as(
             "SELECT resources.id, label, mode, identity, description FROM resources
              LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
              WHERE owner = $1 AND (resources.id = $2 OR label = $3)",
         )
         .bind(owner.0)
-        .bind(id_or_label.parse().unwrap_or(-1i64))
-        .bind(id_or_label)
+        .bind(named.id())
+        .bind(named.name())
         .fetch_optional(&self.readers)
         .await?;
         Ok(row.map(resource))

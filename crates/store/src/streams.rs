@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
 use crate::journal::STREAMS_PER_RESOURCE;
 use crate::latest;
+use crate::names::Reference;
 use crate::store::Store;
 
 /// The longest description of a resource or a stream.
@@ -67,19 +68,19 @@ impl Store {
         Ok(rows.into_iter().map(stream).collect())
     }
 
-    /// The stream of `resource` with this id or label. Devices choose labels: where one looks like an id, the id
-    /// comes first.
+    /// The stream of `resource` with this id or label. Devices choose labels: a stream whose label is digits alone is found
+    /// by its id only.
     pub async fn stream(&self, resource: ResourceId, id_or_label: &str) -> Result<Option<Stream>, Error> {
-        let id = id_or_label.parse().unwrap_or(-1i64);
-        let rows: Vec<StreamRow> = sqlx::query_as(
+        let named = Reference::read(id_or_label);
+        let row: Option<StreamRow> = sqlx::query_as(
             "SELECT id, label, unit, description FROM streams WHERE resource = $1 AND (id = $2 OR label = $3)",
         )
         .bind(resource.0)
-        .bind(id)
-        .bind(id_or_label)
-        .fetch_all(&self.readers)
+        .bind(named.id())
+        .bind(named.name())
+        .fetch_optional(&self.readers)
         .await?;
-        Ok(rows.into_iter().min_by_key(|row| row.0 != id).map(stream))
+        Ok(row.map(stream))
     }
 
     /// The resource that a stream belongs to.

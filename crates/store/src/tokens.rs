@@ -5,10 +5,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::accounts::User;
-use crate::accounts::{ADMINISTRATOR, LABEL_RULE, is_label, user};
+use crate::accounts::{ADMINISTRATOR, user};
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::UserId;
+use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::secrets;
 use crate::store::Store;
 use crate::token_access::SignedIn;
@@ -177,12 +178,13 @@ impl Store {
 
     /// Ends a token for a program of `owner`, by its id or name.
     pub async fn delete_token(&self, owner: UserId, id_or_label: &str) -> Result<(), Error> {
+        let named = Reference::read(id_or_label);
         let deleted = sqlx::query(
             "DELETE FROM tokens WHERE owner = $1 AND label IS NOT NULL AND (id = $2 OR label = $3)",
         )
         .bind(owner.0)
-        .bind(id_or_label.parse().unwrap_or(-1i64))
-        .bind(id_or_label)
+        .bind(named.id())
+        .bind(named.name())
         .execute(&mut *self.writer.lock().await)
         .await?;
         if deleted.rows_affected() == 0 {

@@ -214,7 +214,8 @@ impl Request {
         match text {
             None | Some(b"") => Ok(None),
             Some(text) => {
-                let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                let text = std::str::from_utf8(text).ok().filter(|text| !text.starts_with('+'));
+                let number = text.and_then(|text| text.parse().ok());
                 number.map(Some).ok_or(Refusal::Malformed("a number in the query is not one"))
             }
         }

@@ -21,7 +21,8 @@ use crate::access::{Action, People};
     info(
         title = "Sixlock cloud",
         description = "Users, their resources (devices and other sources of data), the streams of these and the points \
-            in them. `{user}`, `{resource}` and `{stream}` are ids or names. Times are milliseconds since 1970. Every \
+            in them. `{user}`, `{resource}`, `{stream}`, `{parser}` and `{token}` are ids or names: digits \
+            alone are an id, all else is a name. Times are milliseconds since 1970. Every \
             path but signing in asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \
             is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
@@ -104,7 +105,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
             .name(name)
             .parameter_in(ParameterIn::Path)
             .required(Required::True)
-            .description(Some("Its id or name"))
+            .description(Some("Its id, which is digits alone, or its name"))
             .schema(Some(ObjectBuilder::new().schema_type(Type::String)));
         parameters.push(parameter.build().into());
     }

@@ -47,7 +47,7 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewResource {
-    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
+    #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     label: String,
     /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`; without it `none`, as for a resource
     /// that is polled
@@ -150,7 +150,7 @@ fn security(mode: &str) -> Result<Security, String> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResourceChange {
-    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
+    #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     label: Option<String>,
     #[schema(pattern = "^([a-z0-9:@-]+)([+][a-z0-9:@-]+)*$")]
     mode: Option<String>,
