@@ -901,6 +901,20 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     }
     let deleted = ask(&format!("DELETE {STREAM}/data?from=20&until=50"), Value::Null).await.json();
     assert_eq!(deleted, json!({"deleted": 3}));
+    // What does not say which points are meant deletes none.
+    for query in [
+        "",
+        "?",
+        "?from=&until=",
+        "?all=false",
+        "?all=true&from=1",
+        "?from=99&untl=5",
+        "?frm=5",
+        "?from=5&from=6",
+    ] {
+        let answer = ask(&format!("DELETE {STREAM}/data{query}"), Value::Null).await;
+        assert_eq!(answer.status, 400, "{query}: {}", answer.body);
+    }
     let csv = ask(&format!("GET {STREAM}/data?format=csv"), Value::Null).await;
     assert_eq!(
         csv.body,
@@ -913,6 +927,9 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     );
     assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
     assert_eq!(ask(&format!("GET {STREAM}/data?format=xml"), Value::Null).await.status, 400);
+
+    let all = ask(&format!("DELETE {STREAM}/data?all=true"), Value::Null).await.json();
+    assert_eq!(all, json!({"deleted": 5}));
 
     let old = ask(&format!("GET {STREAM}"), Value::Null).await.json()["id"].clone();
     assert_eq!(ask(&format!("DELETE {STREAM}"), Value::Null).await.status, 204);

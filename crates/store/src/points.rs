@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sixlock_ingest::MOST_AHEAD_MS;
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
@@ -103,30 +104,28 @@ impl Store {
     ) -> Result<u64, Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
-        latest::keep_heard(&mut transaction, stream).await?;
-        let mut deleted = 0;
-        // Those that are sorted by stream already, the newest, which are not, and at last the sorted ones themselves.
-        for (sql, counts) in [
-            (
-                "DELETE FROM points WHERE id IN
-                 (SELECT point FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3)",
-                true,
-            ),
-            (
-                "DELETE FROM points WHERE id IN
-                 (SELECT id FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3)",
-                true,
-            ),
-            ("DELETE FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3", false),
-        ] {
-            let outcome =
-                sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *transaction).await?;
-            deleted += if counts { outcome.rows_affected() } else { 0 };
-        }
-        latest::forget(&mut transaction, stream, (from, until)).await?;
+        let deleted = delete(&mut transaction, stream, from, until).await?;
         transaction.commit().await?;
         Ok(deleted)
+    }
+
+    /// Deletes the points of all streams of `resource` as [`Self::delete_points`] does those of one: in all of them, or none.
+    pub async fn delete_points_of(
+        &self,
+        resource: ResourceId,
+        from: Option<i64>,
+        until: Option<i64>,
+    ) -> Result<(), Error> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let streams: Vec<i64> = sqlx::query_scalar("SELECT id FROM streams WHERE resource = $1")
+            .bind(resource.0)
+            .fetch_all(&mut *transaction)
+            .await?;
+        for stream in streams {
+            delete(&mut transaction, StreamId(stream), from, until).await?;
+        }
+        Ok(transaction.commit().await?)
     }
 
     /// How many points `resource` has.
@@ -136,6 +135,38 @@ impl Store {
                    + (SELECT count(*) FROM unsorted_points WHERE stream IN own)";
         Ok(sqlx::query_scalar(sql).bind(resource.0).fetch_one(&self.readers).await?)
     }
+}
+
+/// Deletes the points of `stream` from `from` on, older than `until`, and returns how many those were.
+async fn delete(
+    connection: &mut SqliteConnection,
+    stream: StreamId,
+    from: Option<i64>,
+    until: Option<i64>,
+) -> Result<u64, Error> {
+    let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
+    latest::keep_heard(connection, stream).await?;
+    let mut deleted = 0;
+    // Those that are sorted by stream already, the newest, which are not, and at last the sorted ones themselves.
+    for (sql, counts) in [
+        (
+            "DELETE FROM points WHERE id IN
+             (SELECT point FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3)",
+            true,
+        ),
+        (
+            "DELETE FROM points WHERE id IN
+             (SELECT id FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3)",
+            true,
+        ),
+        ("DELETE FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3", false),
+    ] {
+        let outcome =
+            sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *connection).await?;
+        deleted += if counts { outcome.rows_affected() } else { 0 };
+    }
+    latest::forget(connection, stream, (from, until)).await?;
+    Ok(deleted)
 }
 
 #[cfg(test)]

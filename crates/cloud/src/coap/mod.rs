@@ -12,7 +12,8 @@
 //! | `/streams/data` | points of one | `{"value","time"?}` or some of these | | points of one |
 //!
 //! – is for people, by HTTP: 4.03. In the query: `id=` names the user, resource or stream that the path is about,
-//! `resource=` over plain CoAP the device where `id=` does not, `from=` and `until=` a span of points.
+//! `resource=` over plain CoAP the device where `id=` does not, `from=` and `until=` a span of points. To delete points, a span is
+//! named or `all=true`. What a method does not ask for is 4.00.
 //!
 //! All but readings is JSON or CBOR; `Accept` chooses, of points also SenML and text. An answer longer than 1024 bytes comes
 //! in blocks, as a longer request may, and one of 65,536 bytes may be cut: lists go on with `after=` the last id (of a
@@ -107,6 +108,7 @@ impl Devices {
     async fn outcome(&self, policy: Policy, peer: &Peer, request: &mut Request) -> Result<Answer, Refusal> {
         let admitted = self.admit(policy, peer, request).await?;
         request.check_options()?;
+        request.check_arguments()?;
         let (part, about) = (request.part(), Some(DeviceId(admitted.resource.0)));
         if let Some(part) = part {
             if request.size().is_some_and(|size| size as usize > LONGEST_BODY) {

@@ -13,8 +13,8 @@ use sixlock_store::Secret;
 /// and the payload marker.
 const BESIDE_BLOCK: usize = HEADER + MAX_TOKEN + (3 + 8) + (3 + 2) + 2 * (3 + 3) + (3 + 3) + 1;
 
-/// The arguments that a query may have, besides a key.
-const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
+/// The arguments that queries may have, besides a key.
+const ARGUMENTS: [&str; 7] = ["id", "resource", "limit", "from", "until", "after", "all"];
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Request {
     operation: Operation,
     /// What its path names; nothing, if there is no such path.
     pub(super) kind: Option<Kind>,
+    /// Whether its query has an argument that no request has.
+    unknown_argument: bool,
     /// The key of a request over plain CoAP.
     pub(super) key: Option<Secret>,
     /// The format of the answer; nothing for one that nobody has.
@@ -96,6 +98,24 @@ impl Kind {
         }
     }
 
+    /// The arguments, besides a key, that a method asks for: one that it does not must not be taken for one that it does.
+    fn arguments(self, method: Code) -> (&'static [&'static str], &'static str) {
+        match (self, method) {
+            (Self::StreamsData, Code::GET) => (
+                &["id", "resource", "limit", "from", "until"],
+                "the query may have id, resource, key, limit, from and until",
+            ),
+            (Self::ResourcesData | Self::StreamsData, Code::DELETE) => (
+                &["id", "resource", "from", "until", "all"],
+                "the query may have id, resource, key, from, until and all",
+            ),
+            (Self::ResourcesData | Self::Streams, Code::GET) => {
+                (&["id", "resource", "after"], "the query may have id, resource, key and after")
+            }
+            _ => (&["id", "resource"], "the query may have id, resource and key"),
+        }
+    }
+
     /// What a method does to it; nothing, if it does not take the method.
     pub(super) fn action(self, method: Code) -> Option<Action> {
         let [get, post, put, delete] = match self {
@@ -144,6 +164,7 @@ impl Request {
         let mut request = Self {
             operation: Operation::new(message.code()),
             kind: Kind::at(path),
+            unknown_argument: false,
             key: None,
             accept: None,
             etags: Vec::new(),
@@ -195,10 +216,12 @@ impl Request {
         let named = |name: &'static str| Some((name, value_of(name, argument)?));
         match ARGUMENTS.into_iter().find_map(named) {
             Some((name, value)) => self.operation.set_argument(name, value),
-            None if self.key.is_none() => {
-                self.key = value_of("key", argument).map(|key| Secret::new(key.to_vec()));
-            }
-            None => {}
+            None => match value_of("key", argument) {
+                Some(key) => {
+                    self.key.get_or_insert_with(|| Secret::new(key.to_vec()));
+                }
+                None => self.unknown_argument |= !argument.is_empty(),
+            },
         }
     }
 
@@ -293,6 +316,25 @@ impl Request {
     /// What it does.
     pub(super) fn operation(&self) -> &Operation {
         &self.operation
+    }
+
+    /// Whether its query has nothing but what its method asks for.
+    pub(super) fn check_arguments(&self) -> Result<(), Refusal> {
+        let Some(kind) = self.kind else { return Ok(()) };
+        let (known, rule) = kind.arguments(self.operation.method);
+        let all_known = self.operation.arguments.iter().all(|(name, _)| known.contains(name));
+        if self.unknown_argument || !all_known { Err(Refusal::Malformed(rule)) } else { Ok(()) }
+    }
+
+    /// The points that are to be deleted: those of the span, or with `all=true`, which stands alone, all.
+    pub(super) fn deleted_span(&self) -> Result<(Option<i64>, Option<i64>), Refusal> {
+        let span = (self.number("from")?, self.number("until")?);
+        let is_true = |(name, value): &(&str, Vec<u8>)| *name == "all" && value == b"true";
+        let all = self.operation.arguments.iter().any(is_true);
+        if all == (span != (None, None)) {
+            return Err(Refusal::Malformed("say which points: from=, until= or both; or all=true, alone"));
+        }
+        Ok(span)
     }
 
     /// Whether it is a request for something there, of a client that knows the options that it uses.

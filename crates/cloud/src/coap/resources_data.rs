@@ -58,10 +58,8 @@ impl Devices {
         resource: ResourceId,
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        let (from, until) = (request.number("from")?, request.number("until")?);
-        for stream in self.store.streams(resource).await? {
-            self.store.delete_points(stream.id, from, until).await?;
-        }
+        let (from, until) = request.deleted_span()?;
+        self.store.delete_points_of(resource, from, until).await?;
         Ok(Answer::new(Code::DELETED))
     }
 }

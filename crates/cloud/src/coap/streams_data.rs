@@ -50,9 +50,10 @@ impl Devices {
         Ok(Answer::new(Code::CHANGED))
     }
 
-    /// Deletes all points of a stream, or those of a span.
+    /// Deletes the points of a stream that are of a span, or all.
     pub(super) async fn delete_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
-        self.store.delete_points(stream, request.number("from")?, request.number("until")?).await?;
+        let (from, until) = request.deleted_span()?;
+        self.store.delete_points(stream, from, until).await?;
         Ok(Answer::new(Code::DELETED))
     }
 }

@@ -20,7 +20,9 @@ use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Owner};
 use super::connections::Permit;
 use super::failure::{Failure, Fault};
+use super::openapi::Document;
 use super::paths::API;
+use super::query::check_query;
 use super::reach::Reach;
 use super::recorded;
 use crate::access::{self, Action, Denial, Target};
@@ -33,7 +35,11 @@ struct Admission {
 }
 
 /// The layer.
-pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn guard(
+    State((app, document)): State<(Arc<App>, Arc<Document>)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let client = app.reach.proxies.client(peer(&request), request.headers());
     request.extensions_mut().insert(client);
@@ -45,23 +51,24 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
             None => place.is_strangers(client.network()),
         }
     }
-    let mut response = match outcome.and_then(|()| check_length(&request)) {
-        Ok(()) => serve(request, app.reach.sending, next).await,
-        Err(failure) => {
-            // The dashboard asks so whether somebody is signed in: nobody is refused anything.
-            let first_question = anonymous && action == Some(Action::ReadSelf);
-            let refuses = matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if refuses && !first_question {
-                let mut refused = Refused::new(Scheme::Http, client, failure.code);
-                refused = refused.what(format!("{method} {path}"));
-                if let Some(caller) = &caller {
-                    refused = refused.who(&caller.user.username);
+    let mut response =
+        match outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document)) {
+            Ok(()) => serve(request, app.reach.sending, next).await,
+            Err(failure) => {
+                // The dashboard asks so whether somebody is signed in: nobody is refused anything.
+                let first_question = anonymous && action == Some(Action::ReadSelf);
+                let refuses = matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+                if refuses && !first_question {
+                    let mut refused = Refused::new(Scheme::Http, client, failure.code);
+                    refused = refused.what(format!("{method} {path}"));
+                    if let Some(caller) = &caller {
+                        refused = refused.who(&caller.user.username);
+                    }
+                    app.events.tell(Event::Refused(&refused));
                 }
-                app.events.tell(Event::Refused(&refused));
+                failure.into_response()
             }
-            failure.into_response()
-        }
-    };
+        };
     if let Some(action) = action {
         let by = (caller.as_ref(), client);
         recorded::tell(&app.events, (action, &method, &path), by, &mut response);

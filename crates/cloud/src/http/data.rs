@@ -139,16 +139,34 @@ pub(super) struct Deleted {
     deleted: u64,
 }
 
-/// Deletes points of a stream: all, or those of a span
+/// Which points are to be deleted. An empty value is one that is not there.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DeletedQuery {
+    /// None older than this
+    #[serde(default)]
+    from: String,
+    /// Only older than this
+    #[serde(default)]
+    until: String,
+    /// `true`, which says that all are meant where neither `from` nor `until` is stated
+    #[serde(default)]
+    all: bool,
+}
+
+/// Deletes points of a stream: those of a span, or with `all=true` all
 #[utoipa::path(delete, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
-    params(SpanQuery), responses((status = 200, body = Deleted)))]
+    params(DeletedQuery), responses((status = 200, body = Deleted)))]
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Extension(stream): Extension<Stream>,
-    query: Result<Query<SpanQuery>, QueryRejection>,
+    query: Result<Query<DeletedQuery>, QueryRejection>,
 ) -> Answer<Deleted> {
-    let Query(SpanQuery { from, until }) = query?;
+    let Query(DeletedQuery { from, until, all }) = query?;
     let (from, until) = (number("from", &from)?, number("until", &until)?);
+    if all == (from.is_some() || until.is_some()) {
+        return Err(Failure::invalid("say which points: from, until or both; or all=true, alone"));
+    }
     Ok(Json(Deleted { deleted: app.store.delete_points(stream.id, from, until).await? }))
 }
 

@@ -27,6 +27,7 @@ mod parsers;
 mod paths;
 mod plain_words;
 mod poller;
+mod query;
 mod reach;
 mod recorded;
 mod resources;

@@ -8,7 +8,9 @@ use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{Content, ObjectBuilder, Ref, Required, ResponseBuilder, SecurityRequirement, Type};
+use utoipa::openapi::{
+    Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, SecurityRequirement, Type,
+};
 use utoipa::{OpenApi, ToSchema};
 
 use super::actions::action;
@@ -27,13 +29,14 @@ use crate::access::{Action, People};
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \
             is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
             each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
-            with `id`, `from`, `until`, `limit` and `after` in the query. What is another's, and what is for people, is \
+            with `id`, `from`, `until`, `limit`, `after` and `all` in the query. What is another's, and what is for people, is \
             4.03. An answer holds what fits 1024 bytes: lists go on with `after` the last id of a stream, points with \
             `from` the last time.\n\n\
             A body has at most 65536 bytes, of an import 1024000, of a sign-in 8192 (413), and comes within 15 s and 1 s for \
             each 4096 bytes (408); an answer is read as fast, or the connection ends. There are 768 connections: of those on \
             which nobody has signed in 320, and 128 of an address, the oldest ends for a newcomer; 64 of a user are not \
-            ended. Wrong passwords make the next try wait (429). A user follows 8 live feeds (429).",
+            ended. Wrong passwords make the next try wait (429). A \
+            parameter of the query that an operation does not name is refused (400). A user follows 8 live feeds (429).",
     ),
     components(schemas(failure::Body))
 )]
@@ -55,6 +58,24 @@ impl Document {
     /// Says which routes there are: once.
     pub(super) fn describe(&self, routes: utoipa::openapi::OpenApi) {
         let _ = self.routes.set(routes);
+    }
+
+    /// The parameters that the query of a route may have; `None` if it is not described.
+    pub(super) fn query_parameters(&self, method: &Method, path: &str) -> Option<Vec<&str>> {
+        let item = self.routes.get()?.paths.paths.get(path)?;
+        let operation = match *method {
+            Method::GET | Method::HEAD => &item.get,
+            Method::POST => &item.post,
+            Method::PUT => &item.put,
+            Method::DELETE => &item.delete,
+            _ => &None,
+        };
+        let parameters =
+            operation.as_ref()?.parameters.iter().flatten().filter_map(|parameter| match parameter {
+                RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => Some(&*parameter.name),
+                _ => None,
+            });
+        Some(parameters.collect())
     }
 
     fn text(&self) -> &str {

@@ -51,9 +51,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }
 
-/// Every path there is.
-pub(super) fn all() -> Router<Arc<App>> {
-    let document = Arc::<Document>::default();
+/// Every path there is. What they are is told to `document`.
+pub(super) fn all(document: &Arc<Document>) -> Router<Arc<App>> {
     let (api, routes) = api(document.clone()).split_for_parts();
     document.describe(routes);
     api.route(paths::SIGN_IN, get(sign_in::sign_in))
@@ -63,8 +62,9 @@ pub(super) fn all() -> Router<Arc<App>> {
 
 /// All that HTTP serves, behind the layer that says who may.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    all()
+    let document = Arc::<Document>::default();
+    all(&document)
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
-        .layer(from_fn_with_state(app.clone(), access::guard))
+        .layer(from_fn_with_state((app.clone(), document), access::guard))
         .with_state(app)
 }

@@ -278,6 +278,10 @@ fn due(kind: Kind, method: Code) -> Code {
     }
 }
 
+fn action_deletes_points(kind: Kind, method: Code) -> bool {
+    method == Code::DELETE && matches!(kind, Kind::ResourcesData | Kind::StreamsData)
+}
+
 /// What every method of every path answers to every caller, where it is not as it should be: path, caller, answer.
 async fn violations(policy: Policy) -> Vec<(Kind, Code, &'static str, Code)> {
     let bench = bench().await;
@@ -317,6 +321,9 @@ async fn violations(policy: Policy) -> Vec<(Kind, Code, &'static str, Code)> {
                     (Kind::Resources | Kind::ResourcesData, _) => vec![format!("id={}", bench.own.0)],
                     (Kind::Streams | Kind::StreamsData, _) => vec![format!("id={stream}")],
                 };
+                if action_deletes_points(kind, method) {
+                    query.push("all=true".to_owned());
+                }
                 query.extend(key.map(|key| format!("key={key}")));
                 let payload = match kind {
                     Kind::ResourcesData => PACK.to_owned(),
@@ -391,9 +398,33 @@ async fn a_device_keeps_its_resource_and_streams_itself() {
     assert_eq!(ask(Code::GET, "streams", &id, "").await.1["unit"], serde_json::Value::Null);
     let points = r#"[{"value":1.5,"time":10},{"value":2.5,"time":20}]"#;
     assert_eq!(ask(Code::POST, "streams/data", &id, points).await.0, Code::CHANGED);
+    // What does not say which points are meant deletes none.
+    for path in ["streams/data", "resources/data"] {
+        let whose = if path == "streams/data" { id.clone() } else { String::new() };
+        for query in [
+            "",
+            "untl=20",
+            "from=99&untl=20",
+            "limit=1",
+            "all=",
+            "all=true&until=20",
+            "from=",
+            "from=%2B1",
+            "from=+1",
+        ] {
+            let code = ask(Code::DELETE, path, &format!("{whose}&{query}"), "").await.0;
+            assert_eq!(code, Code::BAD_REQUEST, "{path} {query}");
+        }
+    }
+    assert_eq!(ask(Code::GET, "streams/data", &id, "").await.1.as_array().unwrap().len(), 2);
+    for (code, path) in [(Code::GET, "streams/data"), (Code::DELETE, "streams"), (Code::GET, "streams")] {
+        assert_eq!(ask(code, path, &format!("{id}&untl=20"), "").await.0, Code::BAD_REQUEST, "{path}");
+    }
     assert_eq!(ask(Code::DELETE, "streams/data", &format!("{id}&until=20"), "").await.0, Code::DELETED);
     let left = serde_json::json!([{"time": 20, "value": 2.5}]);
     assert_eq!(ask(Code::GET, "streams/data", &id, "").await.1, left);
+    assert_eq!(ask(Code::DELETE, "resources/data", "all=true", "").await.0, Code::DELETED);
+    assert_eq!(ask(Code::GET, "streams/data", &id, "").await.1, serde_json::json!([]));
     assert_eq!(ask(Code::DELETE, "streams", "", "").await.0, Code::BAD_REQUEST);
     assert_eq!(ask(Code::DELETE, "streams", &id, "").await.0, Code::DELETED);
     assert_eq!(ask(Code::GET, "streams", &id, "").await.0, Code::NOT_FOUND);
