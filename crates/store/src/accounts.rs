@@ -1,10 +1,13 @@
 //! Users.
 
+use std::net::IpAddr;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
 use crate::error::Error;
+use crate::hashing_turns::Origin;
 use crate::ids::{Listing, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::password;
@@ -92,8 +95,14 @@ impl Store {
         Ok(known.is_some())
     }
 
-    /// The user whose name and password these are.
-    pub async fn user_by_password(&self, username: &str, password: String) -> Result<Option<User>, Error> {
+    /// The user whose name and password these are, tried from the address `from`. [`Error::Busy`] if too many are being
+    /// tried, from there or in all.
+    pub async fn user_by_password(
+        &self,
+        username: &str,
+        password: String,
+        from: IpAddr,
+    ) -> Result<Option<User>, Error> {
         let row: Option<(i64, String, String, bool, i64, String)> =
             sqlx::query_as("SELECT id, name, email, admin, created, password FROM users WHERE name = $1")
                 .bind(username)
@@ -105,7 +114,7 @@ impl Store {
             }
             None => (None, None),
         };
-        let fits = password::verify(&self.hasher, password, hash).await?;
+        let fits = password::verify(&self.hasher, Origin::stranger(from), password, hash).await?;
         Ok(row.filter(|_| fits).map(user))
     }
 

@@ -16,6 +16,7 @@ mod expiry;
 mod feed;
 mod files;
 mod hashing;
+mod hashing_turns;
 mod ids;
 mod import;
 pub mod journal;

@@ -6,6 +6,7 @@ use sixlock_crypto::constant_time_eq;
 
 use crate::error::Error;
 use crate::hashing::Hasher;
+use crate::hashing_turns::Origin;
 use crate::secrets;
 use crate::secrets::Secret;
 
@@ -37,10 +38,13 @@ fn repeats_one_character(text: &str) -> bool {
     text.chars().next().is_some_and(|first| text.chars().all(|char| char == first))
 }
 
-/// Hashes `password`. [`Error::Busy`] if too many passwords wait to be hashed.
+/// Hashes the new `password` of somebody who may set it. [`Error::Busy`] if too many passwords wait to be hashed.
 pub(crate) async fn hash(hasher: &Hasher, password: String) -> Result<String, Error> {
     let salt = secrets::random::<16>()?;
-    let hash = hasher.hash(secret(password), &salt, Params::DEFAULT).await?.ok_or(Error::Password)?;
+    let hash = hasher
+        .hash(Origin::SignedIn, secret(password), &salt, Params::DEFAULT)
+        .await?
+        .ok_or(Error::Password)?;
     let phc = || -> argon2::password_hash::Result<String> {
         Ok(PasswordHash {
             algorithm: Algorithm::Argon2id.ident(),
@@ -54,15 +58,20 @@ pub(crate) async fn hash(hasher: &Hasher, password: String) -> Result<String, Er
     phc().map_err(|_| Error::Password)
 }
 
-/// Whether `password` is the one that `hash` was made of; without a hash, `false` after as much work. [`Error::Busy`] if
+/// Whether `password`, tried from `origin`, is the one that `hash` was made of; without a hash, `false` after as much work. [`Error::Busy`] if
 /// too many passwords wait to be hashed.
-pub(crate) async fn verify(hasher: &Hasher, password: String, hash: Option<String>) -> Result<bool, Error> {
+pub(crate) async fn verify(
+    hasher: &Hasher,
+    origin: Origin,
+    password: String,
+    hash: Option<String>,
+) -> Result<bool, Error> {
     let known = hash.as_deref().and_then(parse);
     let (salt, params) = match &known {
         Some((salt, params, _)) => (salt.clone(), params.clone()),
         None => (secrets::random::<16>()?.to_vec(), Params::DEFAULT),
     };
-    let hashed = hasher.hash(secret(password), &salt, params).await?;
+    let hashed = hasher.hash(origin, secret(password), &salt, params).await?;
     Ok(known.zip(hashed).is_some_and(|((_, _, known), hashed)| constant_time_eq(&known, &hashed)))
 }
 
@@ -86,7 +95,9 @@ mod tests {
         let hasher = Hasher::default();
         let hashed = hash(&hasher, "correct horse".into()).await.unwrap();
         assert!(hashed.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hashed}");
-        let verify = async |password: &str, hash| verify(&hasher, password.into(), hash).await.unwrap();
+        let verify = async |password: &str, hash| {
+            verify(&hasher, Origin::SignedIn, password.into(), hash).await.unwrap()
+        };
         assert!(verify("correct horse", Some(hashed.clone())).await);
         assert!(!verify("correct horsf", Some(hashed)).await);
         assert!(!verify("correct horse", None).await);
@@ -99,8 +110,10 @@ mod tests {
         use argon2::password_hash::PasswordHasher;
         let kept = argon2id(Params::DEFAULT).hash_password_with_salt(b"correct horse", b"0123456789abcdef");
         let kept = kept.unwrap().to_string();
-        assert!(verify(&hasher, "correct horse".into(), Some(kept.clone())).await.unwrap());
-        assert!(!verify(&hasher, "correct horsf".into(), Some(kept)).await.unwrap());
+        for (password, fits) in [("correct horse", true), ("correct horsf", false)] {
+            let verified = verify(&hasher, Origin::SignedIn, password.into(), Some(kept.clone())).await;
+            assert_eq!(verified.unwrap(), fits, "{password}");
+        }
     }
 
     #[test]

@@ -60,8 +60,9 @@ struct Session {
 ///
 /// After the third wrong password for a user from an address, or /64 of IPv6, the next try waits 1 s, and twice as long after
 /// each further one, up to 60 s; after the thirtieth from an address, whatever the users, likewise. Who does not wait is
-/// answered 429, with Retry-After, and when too many passwords are being tried, for the user from the address or in all, 503,
-/// likewise: such a try is not counted. 503 is the answer, too, when the session cannot be stored, as with a full disk.
+/// answered 429, with Retry-After, and when too many passwords are being tried, for the user from the address, from the network
+/// (/24 of IPv4, /56 of IPv6: four wait) or in all (32), 503, likewise: such a try is not counted. Networks take turns, and the
+/// one that has most waiting gives way to others. 503 is the answer, too, when the session cannot be stored, as with a full disk.
 #[utoipa::path(post, path = "/login", tag = "sessions", request_body = Login,
     responses((status = 200, description = "A session, and its cookie", body = Session)))]
 pub(super) async fn login(
@@ -113,7 +114,7 @@ pub(super) async fn user_by_password(
             )
         }
     })?;
-    let user = app.store.user_by_password(username, password).await?;
+    let user = app.store.user_by_password(username, password, client.network()).await?;
     match &user {
         Some(_) => begun.right(),
         None => {
