@@ -1429,3 +1429,45 @@ async fn an_id_is_digits_and_what_is_not_is_a_name() {
     let left = streams().await;
     assert_eq!((left.as_array().unwrap().len(), &left[0]["label"]), (1, &json!(first.to_string())));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_identity_that_another_authority_proves_is_an_administrators_to_give() {
+    let cloud = start().await;
+    let (admin, ann) = ([bearer(&cloud.admin)], [bearer(&cloud.user("ann").await)]);
+    let certified = |label: &str| json!({"label": label, "mode": "dtls-x509", "identity": "pump-7"});
+    let resources = "/api/v1/users/ann/resources";
+    let refused = async |path: &str, body: Value| {
+        let answer = cloud.post(path, &ann, body).await;
+        assert_eq!((answer.status, answer.code().as_str()), (403, "other_authority"), "{path}");
+    };
+    refused(resources, certified("mine")).await;
+    refused("/api/v1/users/ann/import", json!({"devices": [certified("mine")]})).await;
+    // Neither does one get there by a change of what one has.
+    let plain = json!({"label": "plain", "mode": "dtls-psk"});
+    assert_eq!(cloud.post(resources, &ann, plain).await.status, 201);
+    let mode = json!({"mode": "dtls-x509"}).to_string();
+    assert_eq!(send(cloud.running.http, &format!("PUT {resources}/plain"), &ann, &mode).await.status, 200);
+    refused(&format!("{resources}/plain/credentials"), json!({"identity": "pump-7"})).await;
+    assert!(cloud.running.store.known(Proof::Certificate, "pump-7", 0).await.unwrap().is_none());
+    // An administrator does, and for whom it is.
+    assert_eq!(cloud.post(resources, &admin, certified("pump")).await.status, 201);
+    assert!(cloud.running.store.known(Proof::Certificate, "pump-7", 0).await.unwrap().is_some());
+    // With a key of one's own, nobody else's certificate is taken.
+    let own = rcgen::KeyPair::generate().unwrap().public_key_pem();
+    let own = json!({"label": "own", "mode": "dtls-x509", "key": own});
+    let made = cloud.post(resources, &ann, own).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    assert!(
+        !cloud
+            .running
+            .store
+            .known(Proof::Certificate, "own", 0)
+            .await
+            .unwrap()
+            .unwrap()
+            .key
+            .bytes()
+            .is_empty()
+    );
+    cloud.running.stop().await.unwrap();
+}

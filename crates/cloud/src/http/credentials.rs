@@ -13,10 +13,11 @@ use sixlock_store::{
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::Owner;
+use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
-use super::resources::Made;
+use super::other_authorities::check_authority;
+use super::resources::{Made, security};
 
 /// How long a credential stays good beside the one that replaces it, unless it is said: a day.
 const OVERLAP_S: u32 = 24 * 3600;
@@ -49,7 +50,7 @@ pub(super) async fn list(
 pub(super) struct NewCredential {
     #[schema(min_length = 1, max_length = 128)]
     identity: Option<String>,
-    /// As that of a new resource
+    /// As that of a new resource, with the same rule for certificates of other authorities
     key: Option<String>,
     /// For how many seconds a certificate is good that is made; without it, two years
     valid_s: Option<u32>,
@@ -77,10 +78,12 @@ pub(super) struct CredentialWithKey {
     request_body = NewCredential, responses((status = 201, body = CredentialWithKey)))]
 pub(super) async fn rotate(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(resource): Extension<Resource>,
     body: Body<NewCredential>,
 ) -> Result<(StatusCode, Json<CredentialWithKey>), Failure> {
     let Json(NewCredential { identity, key, valid_s, server, overlap_s }) = body?;
+    check_authority(&caller, security(&resource.mode).map_err(Failure::invalid)?, key.is_some())?;
     let now = now_ms();
     let until = now + 1000 * i64::from(overlap_s.unwrap_or(OVERLAP_S));
     let key = key.map(|key| Secret::new(key.into_bytes()));

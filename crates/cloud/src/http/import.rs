@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::app::{App, Body};
 use super::body_limits::LONGEST_IMPORT;
-use super::caller::Owner;
+use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::recorded::AuditDetails;
 use super::resources::{Made, NewResource};
@@ -52,6 +52,7 @@ pub(super) struct AllImported {
     responses((status = 201, body = AllImported), (status = 200, body = AllImported)))]
 pub(super) async fn import(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<Import>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<AllImported>), Failure> {
@@ -59,6 +60,7 @@ pub(super) async fn import(
     if devices.is_empty() || devices.len() > LONGEST_IMPORT {
         return Err(Failure::invalid(format!("an import holds 1 to {LONGEST_IMPORT} devices")));
     }
+    devices.iter().try_for_each(|device| device.check_authority(&caller))?;
     let made: Vec<bool> = devices.iter().map(NewResource::has_no_key).collect();
     let mut bad = Vec::new();
     let mut read = Vec::new();

@@ -23,6 +23,7 @@ mod live_feeds;
 mod metrics;
 mod network;
 mod openapi;
+mod other_authorities;
 mod parsers;
 mod paths;
 mod plain_words;

@@ -12,9 +12,10 @@ use sixlock_store::{CertificateTerms, Device, Resource, ResourceId, Secret};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::Owner;
+use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
+use super::other_authorities::check_authority;
 use super::recorded::AuditDetails;
 use crate::public_keys::pem;
 
@@ -59,7 +60,7 @@ pub(super) struct NewResource {
     identity: Option<String>,
     /// The pre-shared key, made if it is not stated. With `dtls-rpk` the public key, in PEM. With `dtls-x509` the public key,
     /// for which a certificate is made, or the certificate; without either, any certificate with the stated identity is taken that
-    /// one of the authorities signed which the cloud was told of.
+    /// one of the authorities signed which the cloud was told of: only an administrator may add such a resource (403).
     key: Option<String>,
     /// For how many seconds a certificate is good that is made; without it, two years
     valid_s: Option<u32>,
@@ -75,6 +76,15 @@ impl NewResource {
         let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
         let key = key.map(|key| Secret::new(key.into_bytes()));
         Ok(Device { label, mode, identity, key, certificate: CertificateTerms { valid_s, server } })
+    }
+
+    /// Refuses what `caller` may not claim.
+    pub(super) fn check_authority(&self, caller: &Caller) -> Result<(), Failure> {
+        match self.mode.as_deref().map(security) {
+            Some(Ok(mode)) => check_authority(caller, mode, self.key.is_some()),
+            // What is no mode is refused as that.
+            _ => Ok(()),
+        }
     }
 
     /// Whether its key is to be made.
@@ -119,10 +129,12 @@ impl Made {
     responses((status = 201, body = ResourceWithKey)))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewResource>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<ResourceWithKey>), Failure> {
     let Json(device) = body?;
+    device.check_authority(&caller)?;
     let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
     let made = Made::new(enrolled.key.as_ref(), enrolled.certificate.as_deref());
     let Resource { id, label, mode, identity, .. } = enrolled.resource;
@@ -142,7 +154,7 @@ pub(super) async fn show(
     Ok(Json(HeardResource { resource, heard }))
 }
 
-fn security(mode: &str) -> Result<Security, String> {
+pub(super) fn security(mode: &str) -> Result<Security, String> {
     mode.parse().map_err(|error| format!("mode: {error}"))
 }
 
