@@ -210,9 +210,18 @@ fn senml_needs_no_parsers_and_truth_values_are_numbers() {
         (r#"[{"n":"a","v":1},{"n":"b","vs":"on"}]"#, "not a number"),
         (r#"[{"n":"a","v":1},{"n":"b","v":1e999}]"#, "too large"),
         (r#"[{"n":"a","v":1,"new_":1}]"#, "must be understood"),
-        ("{", "not SenML JSON"),
+        ("{", "not SenML JSON: it ends too early"),
+        (r#"[{"n":"a","v":NaN}]"#, "not SenML JSON: a number is not written as"),
     ] {
         let error = with(Format::SenmlJson, pack.as_bytes(), &[]).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+    for (pack, why) in [
+        (&b"\x81\xa2\x00\x61a\x02\xf9\x7e\x00"[..], "not SenML CBOR: a number is not finite"),
+        (b"\x81\xa1\x00\x01", "not SenML CBOR: an item is not of the type"),
+        (b"\x81", "not SenML CBOR: it ends too early"),
+    ] {
+        let error = with(Format::SenmlCbor, pack, &[]).unwrap_err();
         assert!(error.contains(why), "{error}");
     }
 }
