@@ -102,6 +102,9 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 /// Reads a file of secrets, which must not be open to others.
 pub fn read_private(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, and is to be a file"));
+    }
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,

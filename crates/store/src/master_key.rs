@@ -110,6 +110,15 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn a_folder_in_the_place_of_the_master_key_is_called_one() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join(MASTER_KEY)).unwrap();
+        let said = MasterKey::open(directory.path()).err().unwrap().to_string();
+        assert!(said.contains("is a folder") && !said.contains("chmod"), "{said}");
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_master_key_that_others_can_read_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
