@@ -1471,3 +1471,26 @@ async fn an_identity_that_another_authority_proves_is_an_administrators_to_give(
     );
     cloud.running.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_whose_names_differ_by_case_or_by_a_space_are_not_told_apart() {
+    let cloud = start().await;
+    cloud.user("Bob").await;
+    cloud.user("jürgen k").await;
+    for (name, status) in [
+        ("Bob", 409),
+        ("bob", 409),
+        ("BOB", 409),
+        ("JÜRGEN K", 409),
+        ("Admin", 409),
+        ("jürgen\u{a0}k", 400),
+        ("a\u{2003}b", 400),
+        ("bobby", 201),
+        ("jürgen kk", 201),
+    ] {
+        let user = json!({"username": name, "password": "long enough"});
+        let answer = cloud.post("/api/v1/users", &[bearer(&cloud.admin)], user).await;
+        assert_eq!(answer.status, status, "{name}: {}", answer.body);
+    }
+    cloud.running.stop().await.unwrap();
+}

@@ -9,7 +9,7 @@ use crate::clock::now_ms;
 use crate::error::Error;
 use crate::hashing_turns::Origin;
 use crate::ids::{Listing, UserId};
-use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::names::{LABEL_RULE, Reference, differ_by_case_at_most, is_label};
 use crate::password;
 use crate::store::Store;
 
@@ -32,7 +32,7 @@ pub struct User {
 }
 
 /// The most users.
-const USERS: i64 = 10_000;
+const USERS: usize = 10_000;
 
 pub(crate) type UserRow = (i64, String, String, bool, i64);
 
@@ -56,9 +56,12 @@ impl Store {
         check_email(email)?;
         let hash = password::hash(&self.hasher, password).await?;
         let mut writer = self.writer.lock().await;
-        let users: i64 = sqlx::query_scalar("SELECT count(*) FROM users").fetch_one(&mut *writer).await?;
-        if users >= USERS {
+        let names: Vec<String> = sqlx::query_scalar("SELECT name FROM users").fetch_all(&mut *writer).await?;
+        if names.len() >= USERS {
             return Err(Error::Full("there are at most 10000 users"));
+        }
+        if names.iter().any(|name| differ_by_case_at_most(name, username)) {
+            return Err(Error::Taken("username, but for the case of letters,"));
         }
         let row: Option<UserRow> = sqlx::query_as(
             "INSERT INTO users (name, email, password, admin, created) VALUES ($1, $2, $3, $4, $5)

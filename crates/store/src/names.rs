@@ -1,7 +1,7 @@
 //! Ids and names. Either can stand in a path, so nothing is both: digits alone are an id, and no user, resource or token is
 //! named so that somebody could take it for one.
 
-pub(crate) const LABEL_RULE: &str = "a name or label has 1 to 64 characters, without / and characters that cannot be seen, and is not a number";
+pub(crate) const LABEL_RULE: &str = "a name or label has 1 to 64 characters, without /, characters that cannot be seen and spaces but the common one, and is not a number";
 
 /// What something is called: its id or its name, never either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +42,21 @@ impl<'a> Reference<'a> {
 pub(crate) fn is_label(text: &str) -> bool {
     (1..=64).contains(&text.chars().count())
         && text.trim() == text
-        && !text.chars().any(|char| char == '/' || sixlock_ingest::is_hidden(char))
+        && !text.chars().any(|char| char == '/' || is_other_space(char) || sixlock_ingest::is_hidden(char))
         && !is_number(text)
         && text != "."
         && text != ".."
+}
+
+/// Whether `char` is a space that looks like the common one, or like none.
+fn is_other_space(char: char) -> bool {
+    char.is_whitespace() && char != ' '
+}
+
+/// Whether `one` and `other` are the same but for the case of letters. Letters of several alphabets that look alike are not
+/// the same: only administrators choose the names of users, and the tables that tell (Unicode Technical Standard 39) are long.
+pub(crate) fn differ_by_case_at_most(one: &str, other: &str) -> bool {
+    one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
 }
 
 /// Whether `text` is digits, with signs before them or without.
@@ -71,10 +82,12 @@ mod tests {
 
     #[test]
     fn a_name_is_nothing_that_could_be_an_id() {
-        for text in ["0", "1", "01", "+1", "-1", "+-1", "9223372036854775808"] {
+        for text in
+            ["a\u{a0}b", "a\u{2003}b", "a\u{3000}b", "0", "1", "01", "+1", "-1", "+-1", "9223372036854775808"]
+        {
             assert!(!is_label(text), "{text}");
         }
-        for text in ["a", "1a", "+a", "-", "1-2", "node-1", "1.5"] {
+        for text in ["a", "a b", "1a", "+a", "-", "1-2", "node-1", "1.5"] {
             assert!(is_label(text) && matches!(Reference::read(text), Reference::Name(_)), "{text}");
         }
     }

@@ -36,6 +36,7 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUser {
+    /// Unique, whatever the case of its letters.
     #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     username: String,
     /// 8 to 256 bytes in UTF-8, which may be fewer characters; not among the commonest, and not the username.
