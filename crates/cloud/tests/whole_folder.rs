@@ -56,11 +56,11 @@ async fn refusals(directory: &Path) -> Vec<Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_master_key_or_with_another_a_database_is_refused() {
+async fn without_its_keys_or_with_others_a_database_is_refused() {
     let whole = folder().await;
     type Spoil = fn(&Path);
     type Says = fn(&Error) -> bool;
-    let cases: [(&str, Spoil, Says, &str); 5] = [
+    let cases: [(&str, Spoil, Says, &str); 8] = [
         (
             "nothing but the key",
             |folder| {
@@ -94,6 +94,24 @@ async fn without_its_master_key_or_with_another_a_database_is_refused() {
             |folder| spoil(folder, "sixlock.db", Vec::clear),
             |error| matches!(error, Error::DatabaseMissing(_)),
             "missing or empty",
+        ),
+        (
+            "no authority",
+            |folder| std::fs::remove_file(folder.join("authority.pem")).unwrap(),
+            |error| matches!(error, Error::OwnKeyMissing(_)),
+            "authority.pem is missing",
+        ),
+        (
+            "no key of the cloud",
+            |folder| std::fs::remove_file(folder.join("cloud.pem")).unwrap(),
+            |error| matches!(error, Error::OwnKeyMissing(_)),
+            "cloud.pem is missing",
+        ),
+        (
+            "another key of the cloud",
+            |folder| _ = std::fs::copy(folder.join("authority.pem"), folder.join("cloud.pem")).unwrap(),
+            |error| matches!(error, Error::WrongOwnKey(_)),
+            "cloud.pem holds another key",
         ),
     ];
     for (case, spoil, says, words) in cases {
@@ -136,6 +154,30 @@ async fn a_database_without_a_check_value_is_judged_by_its_device_keys() {
     // Without either, there is nothing that another key could spoil.
     forget(whole.path());
     assert!(Store::open(whole.path()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_knows_no_fingerprints_takes_the_own_keys_that_are_there() {
+    let whole = folder().await;
+    let keys = || ["authority.pem", "cloud.pem"].map(|file| std::fs::read(whole.path().join(file)).unwrap());
+    let forget = || {
+        let database = rusqlite::Connection::open(whole.path().join("sixlock.db")).unwrap();
+        database.execute("DELETE FROM own_key_fingerprints", []).unwrap();
+    };
+    forget();
+    let before = keys();
+    drop(Store::open(whole.path()).await.unwrap());
+    assert_eq!(keys(), before);
+    // From now on they are known.
+    std::fs::remove_file(whole.path().join("cloud.pem")).unwrap();
+    assert!(matches!(Store::open(whole.path()).await, Err(Error::OwnKeyMissing(_))));
+    // A start that was interrupted made the authority first: where that alone is missing, it was lost.
+    forget();
+    drop(Store::open(whole.path()).await.unwrap());
+    assert_eq!(keys()[0], before[0]);
+    forget();
+    std::fs::remove_file(whole.path().join("authority.pem")).unwrap();
+    assert!(matches!(Store::open(whole.path()).await, Err(Error::OwnKeyMissing(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

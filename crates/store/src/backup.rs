@@ -6,19 +6,18 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use sixlock_telemetry::{Done, Scheme};
 use zeroize::Zeroizing;
 
-use crate::belonging::{DATABASE, belongs, is_new};
+use crate::belonging::{DATABASE, belongs, connect, is_new};
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::files;
 use crate::files::make_private_directory;
 use crate::master_key::{MASTER_KEY, MasterKey};
-use crate::public_keys;
+use crate::public_keys::{self, own_fingerprints};
 use crate::secrets::Secret;
 
 /// The file that tells when the latest backup was made.
@@ -35,6 +34,7 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
         return Err(Error::Exists(file.to_owned()));
     }
     let master_key = master_key_of(data)?;
+    public_keys::check(data, &own_fingerprints::read(&connect(&database)?)?)?;
     let mut own_keys = Vec::new();
     for name in public_keys::FILES {
         let path = data.join(name);
@@ -68,8 +68,8 @@ fn copy_all(
     master_key: &Secret,
     own_keys: &[(&str, Secret)],
 ) -> Result<(), Error> {
-    open(database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
-    let copy = open(unfinished)?;
+    connect(database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
+    let copy = connect(unfinished)?;
     copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
     copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
     copy.execute_batch("CREATE TABLE own_keys (file TEXT NOT NULL, pem BLOB NOT NULL)")?;
@@ -91,7 +91,7 @@ fn master_key_of(data: &Path) -> Result<Secret, Error> {
     let digits = files::read_private(&path).map_err(|error| Error::file(&path, error))?;
     let digits = Secret::new(digits.into_bytes());
     let key = MasterKey::parse(digits.bytes()).ok_or_else(|| Error::MasterKey(path.clone()))?;
-    if belongs(&open(&database)?, &key)? { Ok(digits) } else { Err(Error::WrongMasterKey(path)) }
+    if belongs(&connect(&database)?, &key)? { Ok(digits) } else { Err(Error::WrongMasterKey(path)) }
 }
 
 /// Returns when the latest backup of the folder `data` was made, in milliseconds since 1970; `None` if there is none.
@@ -134,7 +134,7 @@ type KeyFile = (String, Zeroizing<String>);
 /// Takes the master key out of a copy of a backup, if that is whole, and the files of the cloud's own keys, which clouds did not
 /// always have.
 fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
-    let copy = open(copy)?;
+    let copy = connect(copy)?;
     let said: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if said != "ok" {
         return Err(Error::Invalid("the database is damaged"));
@@ -157,12 +157,6 @@ fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
     let master_key =
         String::from_utf8(master_key).map_err(|_| Error::Invalid("the master key is not one"))?;
     Ok((master_key, own_keys))
-}
-
-fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
-    Ok(connection)
 }
 
 fn close(connection: Connection) -> rusqlite::Result<()> {

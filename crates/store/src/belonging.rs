@@ -4,13 +4,14 @@
 //! leave a database that no key opens. So nothing is made anew in a folder that has had its like.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use crate::error::Error;
 use crate::files::make_database_private;
 use crate::master_key::{MASTER_KEY, MasterKey};
-use crate::public_keys;
+use crate::public_keys::{self, OwnKeys, own_fingerprints};
 
 /// The database.
 pub(crate) const DATABASE: &str = "sixlock.db";
@@ -53,16 +54,21 @@ fn has_tables(database: &Path) -> Result<bool, Error> {
     if !database.metadata().is_ok_and(|metadata| metadata.len() > 0) {
         return Ok(false);
     }
-    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    let connection = connect(database)?;
     Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?)
+}
+
+/// The database at `database`, which is there.
+pub(crate) fn connect(database: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
 }
 
 /// Checks that `key` is the one of the database, which is of this version. A database that had no check value gets one if any of
 /// its device keys opens, or if it has none.
 pub(crate) fn check(database: &Path, key: &MasterKey) -> Result<(), Error> {
-    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    let connection = connect(database)?;
     if !belongs(&connection, key)? {
         return Err(Error::WrongMasterKey(database.with_file_name(MASTER_KEY)));
     }
@@ -70,6 +76,15 @@ pub(crate) fn check(database: &Path, key: &MasterKey) -> Result<(), Error> {
     let sql = "INSERT INTO master_key_check SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM master_key_check)";
     connection.execute(sql, [sealed])?;
     Ok(())
+}
+
+/// The cloud's own keys in `directory`, which the database knows; those of a new folder are made. A database that knows none yet
+/// knows from now on those that are there.
+pub(crate) fn own_keys(directory: &Path) -> Result<OwnKeys, Error> {
+    let mut connection = connect(&directory.join(DATABASE))?;
+    let own = OwnKeys::open(directory, &own_fingerprints::read(&connection)?)?;
+    own_fingerprints::keep(&mut connection, &own)?;
+    Ok(own)
 }
 
 /// Whether what is sealed in a database, of this version or an earlier one, opens under `key`.

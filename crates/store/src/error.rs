@@ -54,6 +54,10 @@ pub enum Error {
     SealedKey,
     /// The file of the cloud's own keys does not hold a private key and its certificate.
     OwnKey(PathBuf),
+    /// A file of the cloud's own keys is missing, though the cloud had it.
+    OwnKeyMissing(PathBuf),
+    /// The file of the cloud's own keys holds another key than the cloud had.
+    WrongOwnKey(PathBuf),
     /// A password could not be hashed.
     Password,
     /// The name, label or identity is in use.
@@ -157,6 +161,18 @@ impl fmt::Display for Error {
                 f,
                 "{} does not hold a private key of P-256 and its certificate; restore it from a backup: without it devices \
                 with certificates do not know the cloud",
+                path.display()
+            ),
+            Self::OwnKeyMissing(path) => write!(
+                f,
+                "{} is missing, and devices know the cloud by no other key; copy the file back, or restore a backup into a new folder: \
+                 sixlock cloud restore FILE --data DIR; to begin anew, choose another folder with --data",
+                path.display()
+            ),
+            Self::WrongOwnKey(path) => write!(
+                f,
+                "{} holds another key than the one by which devices know the cloud; put back the one that was there, or restore a backup \
+                 into a new folder: sixlock cloud restore FILE --data DIR",
                 path.display()
             ),
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),

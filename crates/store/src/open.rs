@@ -14,7 +14,6 @@ use crate::clock::now_ms;
 use crate::error::Error;
 use crate::files::make_database_private;
 use crate::journal::{Queue, Sqlite, Writer};
-use crate::public_keys::OwnKeys;
 use crate::schema::migrate;
 use crate::store::Store;
 
@@ -47,7 +46,7 @@ impl Store {
         make_database_private(&path).map_err(|error| Error::file(&path, error))?;
         migrate(&options).await?;
         belonging::check(&path, &master)?;
-        let own = OwnKeys::open(directory)?;
+        let own = belonging::own_keys(directory)?;
         let connection = SqliteConnection::connect_with(&options).await?;
         let options = options.create_if_missing(false).read_only(true);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);

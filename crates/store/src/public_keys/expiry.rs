@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn the_end_of_a_certificate_is_found_to_the_second() {
         let directory = tempfile::tempdir().unwrap();
-        let own = OwnKeys::open(directory.path()).unwrap();
+        let own = OwnKeys::open(directory.path(), &Default::default()).unwrap();
         let pair = KeyPair::random().unwrap();
         for until in [1, 951_782_399, 951_782_400, 1_795_279_500, 2_524_607_999, 2_524_608_000, FOR_EVER] {
             let certificate = own.issue("node", &pair.point, until, &[]).unwrap();

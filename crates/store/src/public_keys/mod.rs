@@ -3,12 +3,13 @@
 
 mod expiry;
 mod key_pair;
+pub(crate) mod own_fingerprints;
 mod own_keys;
 pub mod pem;
 mod time;
 
 pub use expiry::{date, expires};
 pub use key_pair::{KeyPair, fingerprint};
-pub(crate) use own_keys::FILES;
 pub use own_keys::{CLOUD_NAME, OwnKeys};
+pub(crate) use own_keys::{FILES, check};
 pub use time::time;

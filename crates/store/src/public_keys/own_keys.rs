@@ -8,7 +8,7 @@ use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_x509::{Certificate, Purpose, Template};
 use zeroize::Zeroizing;
 
-use super::key_pair::KeyPair;
+use super::key_pair::{KeyPair, fingerprint};
 use super::pem;
 use super::time::{DAY, FOR_EVER, time};
 use crate::clock::now_ms;
@@ -21,6 +21,9 @@ pub const CLOUD_NAME: &str = "sixlock-cloud";
 
 /// The files of the authority and of the cloud in the data folder: each holds a private key and its certificate.
 pub(crate) const FILES: [&str; 2] = ["authority.pem", "cloud.pem"];
+
+/// The fingerprints of the keys in [`FILES`], in this order; `None` where none is known.
+pub(crate) type Fingerprints = [Option<String>; FILES.len()];
 
 /// The longest name in a certificate that is made here, in bytes
 /// ([RFC 5280 appendix A.1](https://www.rfc-editor.org/rfc/rfc5280#appendix-A.1)).
@@ -41,15 +44,20 @@ pub struct OwnKeys {
 }
 
 impl OwnKeys {
-    /// Those in the folder `directory`; what is missing is made.
-    pub(crate) fn open(directory: &Path) -> Result<Self, Error> {
+    /// Those in the folder `directory`, which have these fingerprints. What is missing is made, unless a fingerprint or what was
+    /// made later tells that it was there.
+    pub(crate) fn open(directory: &Path, known: &Fingerprints) -> Result<Self, Error> {
         let [authority_file, cloud_file] = FILES.map(|file| directory.join(file));
-        let authority = open(&authority_file, || {
+        let [known_authority, known_cloud] = known.each_ref().map(Option::as_deref);
+        let authority = open(&authority_file, known_authority, || {
+            if cloud_file.exists() {
+                return Err(Error::OwnKeyMissing(authority_file.clone()));
+            }
             let (pair, name) = (KeyPair::random()?, format!("sixlock-{}", hex(&random::<4>()?)));
             let certificate = sign(&pair, &name, (&name, &pair.point), FOR_EVER, Signed::Authority)?;
             Ok(Certified { pair, certificate })
         })?;
-        let cloud = open(&cloud_file, || {
+        let cloud = open(&cloud_file, known_cloud, || {
             let pair = KeyPair::random()?;
             let certificate =
                 sign(&authority.pair, authority.name()?, (CLOUD_NAME, &pair.point), FOR_EVER, CLOUD)?;
@@ -86,6 +94,11 @@ impl OwnKeys {
     /// The cloud's public key: a point, uncompressed.
     pub fn public_key(&self) -> &[u8; 65] {
         &self.cloud.pair.point
+    }
+
+    /// The public keys in [`FILES`], in this order.
+    pub(super) fn points(&self) -> [&[u8; 65]; FILES.len()] {
+        [&self.authority, &self.cloud].map(|certified| &certified.pair.point)
     }
 
     /// The cloud's private key.
@@ -136,28 +149,49 @@ impl Certified {
     }
 }
 
-/// What is in the file at `path`; what `make` makes, if it is not there.
-fn open(path: &Path, make: impl FnOnce() -> Result<Certified, Error>) -> Result<Certified, Error> {
-    match read_private(path) {
-        Ok(text) => {
-            let text = Zeroizing::new(text);
-            let pem::Contents { private_key, certificates, .. } = pem::read(&text);
-            let pair = private_key.and_then(KeyPair::of);
-            let certificate = certificates.into_iter().next().zip(pair).filter(|(certificate, pair)| {
-                Certificate::parse(certificate).is_ok_and(|parsed| *parsed.public_key() == pair.point)
-            });
-            let (certificate, pair) = certificate.ok_or_else(|| Error::OwnKey(path.to_owned()))?;
-            Ok(Certified { pair, certificate })
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = make()?;
-            let mut text = pem::private_key(&made.pair);
-            text.push_str(&pem::certificate(&made.certificate));
-            create_private(path, text.trim_end()).map_err(|error| Error::file(path, error))?;
-            Ok(made)
-        }
-        Err(error) => Err(Error::file(path, error)),
+/// Checks that the files in the folder `directory` hold the keys of these fingerprints. One that none is known of may be missing.
+pub(crate) fn check(directory: &Path, known: &Fingerprints) -> Result<(), Error> {
+    FILES
+        .iter()
+        .zip(known)
+        .try_for_each(|(file, known)| read(&directory.join(file), known.as_deref()).map(drop))
+}
+
+/// What is in the file at `path`; what `make` makes, if it is not there and no fingerprint is known.
+fn open(
+    path: &Path,
+    known: Option<&str>,
+    make: impl FnOnce() -> Result<Certified, Error>,
+) -> Result<Certified, Error> {
+    if let Some(present) = read(path, known)? {
+        return Ok(present);
     }
+    let made = make()?;
+    let mut text = pem::private_key(&made.pair);
+    text.push_str(&pem::certificate(&made.certificate));
+    create_private(path, text.trim_end()).map_err(|error| Error::file(path, error))?;
+    Ok(made)
+}
+
+/// What is in the file at `path`, with the key of this fingerprint; `None` if it is not there and no fingerprint is known.
+fn read(path: &Path, known: Option<&str>) -> Result<Option<Certified>, Error> {
+    let text = match read_private(path) {
+        Ok(text) => Zeroizing::new(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return if known.is_some() { Err(Error::OwnKeyMissing(path.to_owned())) } else { Ok(None) };
+        }
+        Err(error) => return Err(Error::file(path, error)),
+    };
+    let pem::Contents { private_key, certificates, .. } = pem::read(&text);
+    let pair = private_key.and_then(KeyPair::of);
+    let certificate = certificates.into_iter().next().zip(pair).filter(|(certificate, pair)| {
+        Certificate::parse(certificate).is_ok_and(|parsed| *parsed.public_key() == pair.point)
+    });
+    let (certificate, pair) = certificate.ok_or_else(|| Error::OwnKey(path.to_owned()))?;
+    if known.is_some_and(|known| known != fingerprint(&pair.point)) {
+        return Err(Error::WrongOwnKey(path.to_owned()));
+    }
+    Ok(Some(Certified { pair, certificate }))
 }
 
 /// Who is given a certificate.
