@@ -37,4 +37,4 @@ pub use sixlock_store::{
 pub use sixlock_telemetry::LogLevel;
 pub use start::{Config, RouterMetrics, Running, start};
 pub use start_error::StartError;
-pub use tls::Tls;
+pub use tls::{Tls, certificate_fingerprint};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use serde::Serialize;
 use sixlock_base::Counters;
 use sixlock_coap_server::{Server, Sockets, bind_all};
 use sixlock_store::{
@@ -132,7 +133,7 @@ pub async fn start(
         return Err(StartError::ExposedHttp(config.http));
     }
     let authorities = read_authorities(&config.device_authorities)?;
-    let tls = config.tls.as_ref().map(Tls::acceptor).transpose()?;
+    let (tls, certificate) = config.tls.as_ref().map(Tls::acceptor).transpose()?.unzip();
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
     let listener =
@@ -173,8 +174,8 @@ pub async fn start(
     let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), keys, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
-    write_endpoints(&config.data, &endpoints)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
+    write_endpoints(&config.data, &WrittenEndpoints { endpoints, scheme, certificate })?;
     let proxies = TrustedProxies::new(config.trusted_proxies);
     let reach = Reach {
         endpoints,
@@ -346,7 +347,19 @@ fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, StartError> {
     Ok(authorities)
 }
 
-fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {
+/// What the data folder tells of a running cloud.
+#[derive(Serialize)]
+struct WrittenEndpoints {
+    #[serde(flatten)]
+    endpoints: Endpoints,
+    /// What HTTP is spoken by: `http`, or with TLS `https`.
+    scheme: &'static str,
+    /// The fingerprint of the certificate, with TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<String>,
+}
+
+fn write_endpoints(directory: &Path, endpoints: &WrittenEndpoints) -> Result<(), Error> {
     let path = directory.join("endpoints.json");
     let json = serde_json::to_string(endpoints).map_err(|error| Error::file(&path, error.into()))?;
     replace_private(&path, &json).map_err(|error| Error::file(&path, error))

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sixlock_store::{Secret, read_private};
+use sixlock_crypto::{Hashes, Soft};
+use sixlock_store::{Secret, read_private, secrets};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -26,12 +27,13 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads both.
-    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, Error> {
+    /// Reads both; with the fingerprint of the certificate.
+    pub(crate) fn acceptor(&self) -> Result<(TlsAcceptor, String), Error> {
         let certificates = read_certificates(&self.certificates)
             .map_err(|reason| Error::file(&self.certificates, reason))?;
+        let fingerprint = certificate_fingerprint(&certificates[0]);
         let config = self.with_key(certificates).map_err(|reason| Error::file(&self.key, reason))?;
-        Ok(TlsAcceptor::from(Arc::new(config)))
+        Ok((TlsAcceptor::from(Arc::new(config)), fingerprint))
     }
 
     fn with_key(&self, certificates: Vec<CertificateDer<'static>>) -> io::Result<ServerConfig> {
@@ -57,6 +59,13 @@ pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
         return Err(io::Error::other("the client speaks HTTP without TLS"));
     }
     tls.accept(wrap(stream)).await
+}
+
+/// What a certificate in DER is known by: its SHA-256, in hexadecimal digits.
+pub fn certificate_fingerprint(der: &[u8]) -> String {
+    let mut hash = Soft.sha256();
+    Soft.sha256_update(&mut hash, der);
+    secrets::hex(&Soft.sha256_finish(hash))
 }
 
 /// The certificates in a PEM file: one at least.

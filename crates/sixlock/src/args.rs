@@ -412,12 +412,15 @@ pub(crate) struct WhichCloud {
     /// The cloud's data folder; the cloud may be running or not
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,
-    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by an SSH tunnel
+    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by HTTPS or an SSH tunnel
     #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
     pub(crate) url: Option<String>,
     /// File with a token for the cloud at the URL, such as its DIR/admin-token
     #[arg(long, value_name = "FILE", requires = "url")]
     pub(crate) token: Option<PathBuf>,
+    /// File with the certificate that the cloud at an https URL serves, in PEM; no other is believed
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) tls_cert: Option<PathBuf>,
     /// Whose devices
     #[arg(long, value_name = "NAME", default_value = sixlock_cloud::ADMINISTRATOR)]
     pub(crate) user: String,
@@ -461,12 +464,15 @@ pub(crate) struct UsersCloud {
     /// The cloud's data folder; the cloud may be running or not
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,
-    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by an SSH tunnel
+    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by HTTPS or an SSH tunnel
     #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
     pub(crate) url: Option<String>,
     /// File with an administrator's token for the cloud at the URL, such as its DIR/admin-token
     #[arg(long, value_name = "FILE", requires = "url")]
     pub(crate) token: Option<PathBuf>,
+    /// File with the certificate that the cloud at an https URL serves, in PEM; no other is believed
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) tls_cert: Option<PathBuf>,
 }
 
 /// `sixlock users passwd` and `sixlock users remove`.

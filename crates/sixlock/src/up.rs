@@ -11,7 +11,7 @@ use std::thread;
 use serde_json::{Value, json};
 use sixlock_base::{Nv, Security, TransportSuite};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
-use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret};
+use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret, replace_private};
 use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_sim::{
     Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, ScenarioBuilder, Simulation,
@@ -188,8 +188,5 @@ fn add_endpoints(path: &Path, nodes: &[Value]) -> Result<(), Box<dyn Error>> {
     let mut all: Value = serde_json::from_slice(&fs::read(path)?)?;
     all["nodes"] = json!(nodes);
     // Whoever reads it meanwhile reads the old one.
-    let new = path.with_extension("new");
-    fs::write(&new, all.to_string())?;
-    fs::rename(&new, path)?;
-    Ok(())
+    Ok(replace_private(path, &all.to_string())?)
 }

@@ -7,14 +7,23 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sixlock_cloud::{BadDevice, read_private};
+use sixlock_cloud::public_keys::pem;
+use sixlock_cloud::{BadDevice, certificate_fingerprint, read_private};
 use ureq::http::{Response, Uri};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, TcpConnector};
 use ureq::{Agent, Body};
 
+use super::pinned_tls::PinnedTls;
 use super::registry::{EnrolledDevice, NewDevice, NotImported};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a server answers that speaks HTTPS only.
+const PERMANENT_REDIRECT: u16 = 308;
+/// The most characters that are told of an answer that is not the cloud's.
+const LONGEST_SAID: usize = 300;
 
 /// The API of one cloud.
 pub(crate) struct Http {
@@ -43,19 +52,43 @@ struct Bad {
     why: String,
 }
 
+/// The cloud at `url`, asked with the token in the file `token`; with HTTPS, if it serves the certificate in the file `certificate`.
+pub(crate) fn cloud_at(url: &str, token: &Path, certificate: Option<&Path>) -> Result<Http, Box<dyn Error>> {
+    let fingerprint = certificate.map(|path| {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let served = pem::read(&text).certificates.into_iter().next();
+        let served = served.ok_or_else(|| format!("{}: it holds no certificate in PEM", path.display()))?;
+        Ok::<_, String>(certificate_fingerprint(&served))
+    });
+    Http::new(url, token, fingerprint.transpose()?)?.speaks_as_named()
+}
+
 impl Http {
-    /// The cloud at `url`, asked with the token in the file `token`.
-    pub(crate) fn new(url: &str, token: &Path) -> Result<Self, Box<dyn Error>> {
+    /// The cloud at `url`, asked with the token in the file `token`; with HTTPS, if its certificate has this fingerprint.
+    pub(super) fn new(url: &str, token: &Path, fingerprint: Option<String>) -> Result<Self, Box<dyn Error>> {
         let uri: Uri =
             url.parse().map_err(|error| format!("{url}: {error}; it is like http://127.0.0.1:8080"))?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let loopback = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-        if uri.scheme_str() != Some("http") || !loopback {
-            return Err(format!(
-                "{url}: keys go over plain HTTP on this machine only; reach another machine's cloud by a tunnel: \
-                 ssh -L 8080:127.0.0.1:8080 HOST, then --url http://127.0.0.1:8080"
-            )
-            .into());
+        match (uri.scheme_str(), &fingerprint) {
+            (Some("https"), Some(_)) => {}
+            (Some("https"), None) => {
+                return Err(format!(
+                    "{url}: name the file of the certificate that the cloud serves by --tls-cert"
+                )
+                .into());
+            }
+            (Some("http"), None) if loopback => {}
+            (Some("http"), Some(_)) if loopback => {
+                return Err(format!("{url}: --tls-cert is for a URL that begins with https://").into());
+            }
+            _ => {
+                return Err(format!(
+                    "{url}: keys go over plain HTTP on this machine only; reach another machine's cloud by HTTPS, with --tls-cert, or \
+                     by a tunnel: ssh -L 8080:127.0.0.1:8080 HOST, then --url http://127.0.0.1:8080"
+                )
+                .into());
+            }
         }
         let token = read_private(token).map_err(|error| format!("{}: {error}", token.display()))?;
         let config = Agent::config_builder()
@@ -64,11 +97,30 @@ impl Http {
             .max_redirects(0)
             // What is at this machine is not behind a proxy.
             .proxy(None);
+        let config = config.build();
+        let agent = match fingerprint {
+            None => config.new_agent(),
+            Some(fingerprint) => {
+                let connector = ().chain(TcpConnector::default()).chain(PinnedTls::new(fingerprint)?);
+                Agent::with_parts(config, connector, DefaultResolver::default())
+            }
+        };
         Ok(Self {
-            agent: config.build().new_agent(),
+            agent,
             base: format!("{}/api/v1", url.trim_end_matches('/')),
             authorization: format!("Bearer {}", token.trim()),
         })
+    }
+
+    /// Asks a cloud that is to speak plain HTTP whether it does, before a token is sent in the clear.
+    pub(super) fn speaks_as_named(self) -> Result<Self, Box<dyn Error>> {
+        if self.base.starts_with("http://") {
+            let (status, text) = self.read(self.agent.get(format!("{}/openapi.json", self.base)).call())?;
+            if status == PERMANENT_REDIRECT {
+                return Err(refused(status, &text));
+            }
+        }
+        Ok(self)
     }
 
     /// What is at `path`.
@@ -152,8 +204,7 @@ impl Http {
     fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<(u16, String), Box<dyn Error>> {
         let mut answer = answer.map_err(|error| {
             format!(
-                "the cloud at {} does not answer plain HTTP: {error}; if it serves HTTPS, stop it meanwhile: with \
-                 --data this works while no cloud runs, too",
+                "the cloud at {} does not answer: {error}; with --data this works while no cloud runs, too",
                 self.base
             )
         })?;
@@ -164,7 +215,10 @@ impl Http {
 fn refused(status: u16, text: &str) -> Box<dyn Error> {
     match serde_json::from_str(text) {
         Ok(Refusal { error: Reason { message, hint, .. } }) => format!("{message} {hint}").into(),
-        Err(_) => format!("the cloud answers with status {status}").into(),
+        Err(_) => {
+            let said: String = text.trim().chars().take(LONGEST_SAID).collect();
+            format!("the cloud answers with status {status}: {said}").into()
+        }
     }
 }
 
@@ -197,17 +251,19 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let token = directory.path().join("token");
         sixlock_cloud::create_private(&token, "secret").unwrap();
-        for (url, good) in [
-            ("http://127.0.0.1:8080", true),
-            ("http://[::1]:8080/", true),
-            ("http://localhost:1", true),
-            ("http://192.0.2.1:8080", false),
-            ("http://localhost.example.org", false),
-            ("https://example.org", false),
-            ("127.0.0.1:8080", false),
-            ("", false),
+        for (url, good, with_certificate) in [
+            ("http://127.0.0.1:8080", true, false),
+            ("http://[::1]:8080/", true, false),
+            ("http://localhost:1", true, false),
+            ("http://192.0.2.1:8080", false, false),
+            ("http://localhost.example.org", false, false),
+            ("https://example.org", false, true),
+            ("https://127.0.0.1:8443", false, true),
+            ("127.0.0.1:8080", false, false),
+            ("", false, false),
         ] {
-            assert_eq!(Http::new(url, &token).is_ok(), good, "{url}");
+            assert_eq!(Http::new(url, &token, None).is_ok(), good, "{url}");
+            assert_eq!(Http::new(url, &token, Some("5a".repeat(32))).is_ok(), with_certificate, "{url}");
         }
     }
 }

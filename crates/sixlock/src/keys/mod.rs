@@ -8,6 +8,7 @@ mod import;
 mod key;
 mod make;
 mod network_file;
+mod pinned_tls;
 mod registry;
 mod secret_file;
 
@@ -19,7 +20,7 @@ use std::error::Error;
 use crate::args::{Keys, KeysAction, KeysCloud, KeysList, KeysRemove, KeysRotate};
 pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
 use files::{Extras, Proves, device_path};
-pub(crate) use http::{Http, segment};
+pub(crate) use http::{Http, cloud_at, segment};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
 pub(crate) use registry::running_cloud;

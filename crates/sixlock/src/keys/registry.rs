@@ -13,7 +13,7 @@ use sixlock_cloud::{
 };
 use tokio::runtime::Runtime;
 
-use super::http::{Http, segment};
+use super::http::{Http, cloud_at, segment};
 use crate::args::WhichCloud;
 
 /// Entries of a list that are asked for at a time.
@@ -118,6 +118,10 @@ pub(crate) enum Registry {
 struct Endpoints {
     http: SocketAddr,
     coaps: SocketAddr,
+    /// What HTTP is spoken by; a cloud of an earlier version does not say so.
+    scheme: Option<String>,
+    /// The fingerprint of the certificate, with HTTPS.
+    certificate: Option<String>,
 }
 
 impl Endpoints {
@@ -133,7 +137,7 @@ impl Registry {
     pub(crate) fn open(which: &WhichCloud) -> Result<Self, Box<dyn Error>> {
         let user = format!("/users/{}", segment(&which.user));
         if let (Some(url), Some(token)) = (&which.url, &which.token) {
-            return Ok(Self::Running { http: Http::new(url, token)?, user });
+            return Ok(Self::Running { http: cloud_at(url, token, which.tls_cert.as_deref())?, user });
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cloud = match runtime.block_on(Offline::open(&which.data)) {
@@ -368,8 +372,9 @@ fn text(key: Option<&Secret>) -> String {
 
 /// The API of the cloud that runs with the data folder `data`, asked with the token in there.
 pub(crate) fn running_cloud(data: &Path) -> Result<Http, Box<dyn Error>> {
-    let Endpoints { http, .. } = Endpoints::read(data)?;
-    Http::new(&format!("http://{}", reachable(http)), &data.join("admin-token"))
+    let Endpoints { http, scheme, certificate, .. } = Endpoints::read(data)?;
+    let url = format!("{}://{}", scheme.as_deref().unwrap_or("http"), reachable(http));
+    Http::new(&url, &data.join("admin-token"), certificate)?.speaks_as_named()
 }
 
 /// An address under which this machine finds what listens at `address`.

@@ -8,7 +8,7 @@ use sixlock_cloud::Offline;
 use tokio::runtime::Runtime;
 
 use crate::args::UsersCloud;
-use crate::keys::{Http, running_cloud, segment};
+use crate::keys::{Http, cloud_at, running_cloud, segment};
 
 /// Users of a list that are asked for at a time.
 const PAGE: usize = 1000;
@@ -37,7 +37,7 @@ fn path(name: &str) -> String {
 impl Accounts {
     pub(super) fn open(which: &UsersCloud) -> Result<Self, Box<dyn Error>> {
         if let (Some(url), Some(token)) = (&which.url, &which.token) {
-            return Ok(Self::Running(Http::new(url, token)?));
+            return Ok(Self::Running(cloud_at(url, token, which.tls_cert.as_deref())?));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match runtime.block_on(Offline::open(&which.data)) {
