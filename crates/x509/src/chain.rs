@@ -4,7 +4,8 @@ use sixlock_crypto::p256::{P_256_POINT, P256};
 use crate::certificate::Claim;
 use crate::{Certificate, Error, Time};
 
-/// The most certificates that a peer may send: its own and three of authorities between it and one that is trusted.
+/// The most certificates that a peer may send: its own and three of authorities between it and one that is trusted. No more
+/// signatures than these are verified, those included that turn out to be another's of the same name.
 pub const MAX_CHAIN: u8 = 4;
 
 /// What is known of the time when a certificate is judged.
@@ -87,18 +88,16 @@ pub fn verified_key<'c, C: Hashes + P256>(
     let mut chain = chain.into_iter();
     let mut last = chain.next().ok_or(Error::UnknownAuthority)?;
     let key = shown_key(trust, last)?;
-    let mut below = 0;
-    for _ in 0..MAX_CHAIN {
-        if let Some(trusted) = signed_by_trusted(crypto, trust, last, below) {
-            return trusted.map(|()| key);
-        }
-        let next = chain.next().ok_or(Error::UnknownAuthority)?;
-        is_signed(crypto, trust, last, next, below)?;
+    let (mut below, mut left) = (0, MAX_CHAIN);
+    loop {
+        let trusted = signed_by_trusted(crypto, trust, last, below, &mut left);
+        // Who is trusted may bear the same name with another key, as an authority does that has signed its own new one.
+        let (Err(_), Some(next)) = (trusted, chain.next()) else { return trusted.map(|()| key) };
+        is_signed(crypto, trust, last, next, below, &mut left)?;
         // An authority that goes on with a new key is not one more.
         below += u8::from(!is_issuer(next, next));
         last = next;
     }
-    Err(Error::PathLength)
 }
 
 /// The key in the peer's own certificate, if that is valid, for its purpose, and bears the name.
@@ -113,21 +112,21 @@ fn shown_key<'c>(trust: &Trust<'_>, certificate: &'c [u8]) -> Result<&'c [u8; P_
     Ok(peer.public_key())
 }
 
-/// Whether an authority that is trusted signed `certificate`, below which there are `below` authorities; none if no authority
-/// bears its issuer's name. Several may bear the same, when one is about to replace another.
+/// Whether an authority that is trusted signed `certificate`, below which there are `below` authorities. Several may bear its
+/// issuer's name, when one is about to replace another.
 fn signed_by_trusted<C: Hashes + P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
     certificate: &[u8],
     below: u8,
-) -> Option<Result<(), Error>> {
-    let mut outcome = None;
+    left: &mut u8,
+) -> Result<(), Error> {
+    let mut outcome = Err(Error::UnknownAuthority);
     for authority in trust.authorities.iter().filter(|authority| is_issuer(authority, certificate)) {
-        let trusted = is_signed(crypto, trust, certificate, authority, below);
-        if trusted.is_ok() {
-            return Some(Ok(()));
+        outcome = is_signed(crypto, trust, certificate, authority, below, left);
+        if outcome.is_ok() {
+            break;
         }
-        outcome = Some(trusted);
     }
     outcome
 }
@@ -139,7 +138,8 @@ fn is_issuer(authority: &[u8], certificate: &[u8]) -> bool {
     Certificate::parse(certificate).is_ok_and(|certificate| Ok(certificate.issuer()) == subject)
 }
 
-/// Whether `issuer` is valid, may sign certificates for the purpose, and signed this one, below which there are `below` authorities.
+/// Whether `issuer` is valid, may sign certificates for the purpose, and signed this one, below which there are `below` authorities;
+/// with `left` signatures left to be verified.
 #[inline(never)]
 fn is_signed<C: Hashes + P256>(
     crypto: &mut C,
@@ -147,9 +147,13 @@ fn is_signed<C: Hashes + P256>(
     certificate: &[u8],
     issuer: &[u8],
     below: u8,
+    left: &mut u8,
 ) -> Result<(), Error> {
     match &claim(crypto, trust, certificate, issuer, below) {
-        Ok(claim) => claim.verify(crypto),
+        Ok(claim) => {
+            *left = left.checked_sub(1).ok_or(Error::PathLength)?;
+            claim.verify(crypto)
+        }
         Err(error) => Err(*error),
     }
 }

@@ -265,6 +265,32 @@ fn an_authority_with_a_new_key_takes_no_place_in_the_path() {
 }
 
 #[test]
+fn an_authority_goes_on_with_a_new_key_that_its_trusted_one_signed() {
+    let old = root();
+    let new = Draft::authority("root", "root", 3, TRUE).signed_by(ROOT);
+    let own = Draft::new("root", "device", DEVICE).signed_by(3);
+    assert_eq!(judged(&[&own, &new], &old), Ok(()));
+    // Also where another stands between.
+    let middle = Draft::authority("root", "middle", MIDDLE, TRUE).signed_by(3);
+    let below = Draft::new("middle", "device", DEVICE).signed_by(MIDDLE);
+    assert_eq!(judged(&[&below, &middle, &new], &old), Ok(()));
+    // Nobody else goes on in its name.
+    let forged = Draft::authority("root", "root", 3, TRUE).signed_by(3);
+    assert_eq!(judged(&[&own, &forged], &old), Err(Error::Signature));
+    assert_eq!(judged(&[&own], &old), Err(Error::Signature));
+}
+
+#[test]
+fn no_more_signatures_are_verified_than_a_chain_may_have_certificates() {
+    let [newer, new] =
+        [(4, 3), (3, ROOT)].map(|(key, by)| Draft::authority("root", "root", key, TRUE).signed_by(by));
+    let own = Draft::new("root", "device", DEVICE).signed_by(4);
+    // The device's certificate and the newer one are first held against the root's key, which makes five.
+    assert_eq!(judged(&[&own, &newer, &new], &root()), Err(Error::PathLength));
+    assert_eq!(judged(&[&own, &newer], &new), Ok(()));
+}
+
+#[test]
 fn a_chain_of_self_issued_certificates_ends() {
     let chain: Vec<_> =
         (2..8).rev().map(|key| Draft::authority("root", "root", key, TRUE).signed_by(key - 1)).collect();
