@@ -23,6 +23,7 @@ pub(crate) const EXTENSION: [u8; 2] = [0x55, 0x1d];
 pub(crate) const KEY_USAGE: u8 = 15;
 const SUBJECT_ALTERNATIVE_NAME: u8 = 17;
 pub(crate) const BASIC_CONSTRAINTS: u8 = 19;
+const NAME_CONSTRAINTS: u8 = 30;
 pub(crate) const EXTENDED_KEY_USAGE: u8 = 37;
 
 /// A certificate, read in place.
@@ -287,6 +288,9 @@ impl<'a> Extensions<'a> {
                     known.subject_alternative_name = Some(value);
                 }
                 Some([EXTENDED_KEY_USAGE]) => known.extended_key_usage = Some(value),
+                // It must be critical, and whoever made it otherwise meant what it says:
+                // https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.10
+                Some([NAME_CONSTRAINTS]) => return Err(Error::CriticalExtension),
                 _ if critical => return Err(Error::CriticalExtension),
                 _ => {}
             }

@@ -34,7 +34,7 @@ pub enum Error {
     Algorithm,
     /// Its key is none of P-256, uncompressed.
     Key,
-    /// An extension that is not known says that it must be.
+    /// An extension that is not known says that it must be, or constrains the names of those below, which is not known either.
     CriticalExtension,
     /// An extension comes twice.
     RepeatedExtension,

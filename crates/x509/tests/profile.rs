@@ -225,6 +225,30 @@ fn a_false_that_is_written_is_taken_and_no_other_spelling() {
 }
 
 #[test]
+fn a_long_form_of_a_date_and_an_empty_list_of_extensions_are_taken() {
+    // wolfSSL writes all dates so.
+    let mut long = device();
+    (long.not_before, long.not_after) = ("20250101000000Z", "20251231000000Z");
+    assert_eq!(judged_alone(&long), Ok(()));
+    long.not_after = "20250102000000Z";
+    assert_eq!(judged_alone(&long), Err(Error::Expired));
+    // Mbed TLS writes a list for whoever asks for no extension.
+    assert_eq!(judged_alone(&device().with(Vec::new())), Ok(()));
+}
+
+#[test]
+fn an_authority_whose_names_are_constrained_signs_nothing_critical_or_not() {
+    const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 30];
+    let own = Draft::new("middle", "device", DEVICE).signed_by(MIDDLE);
+    for critical in [None, Some(0xff)] {
+        let value = element(0x30, &element(0xa0, &element(0x30, &element(0x82, b"example.org"))));
+        let middle = Draft::authority("root", "middle", MIDDLE, TRUE);
+        let middle = middle.with(extension(NAME_CONSTRAINTS, critical, &value)).signed_by(ROOT);
+        assert_eq!(judged(&[&own, &middle], &root()), Err(Error::CriticalExtension), "{critical:?}");
+    }
+}
+
+#[test]
 fn only_an_authority_has_a_path_length_and_it_has_one_form() {
     let constraints = |content: &[u8]| {
         let der = Draft::authority("root", "device", DEVICE, content).signed_by(ROOT);
