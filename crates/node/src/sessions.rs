@@ -31,7 +31,8 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// At most `SESSIONS` sessions at a time with clients that `P` knows, handshakes under way included.
 ///
 /// A client that begins anew gets the place that it has, once it has returned a cookie
-/// ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)). When there is no other place, another's session that was unused
+/// ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)). The session of before ends then: there is no
+/// room for both, so whoever reads the cookie on its way can end the session in its client's name. When there is no other place, another's session that was unused
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
 /// is dropped and counted. Only what authenticates counts as use: the complete handshake, and data.
 ///
