@@ -1448,10 +1448,14 @@ async fn an_identity_that_another_authority_proves_is_an_administrators_to_give(
     let mode = json!({"mode": "dtls-x509"}).to_string();
     assert_eq!(send(cloud.running.http, &format!("PUT {resources}/plain"), &ann, &mode).await.status, 200);
     refused(&format!("{resources}/plain/credentials"), json!({"identity": "pump-7"})).await;
-    assert!(cloud.running.store.known(Proof::Certificate, "pump-7", 0).await.unwrap().is_none());
+    assert!(
+        cloud.running.store.known(AuthenticationMethod::Certificate, "pump-7", 0).await.unwrap().is_none()
+    );
     // An administrator does, and for whom it is.
     assert_eq!(cloud.post(resources, &admin, certified("pump")).await.status, 201);
-    assert!(cloud.running.store.known(Proof::Certificate, "pump-7", 0).await.unwrap().is_some());
+    assert!(
+        cloud.running.store.known(AuthenticationMethod::Certificate, "pump-7", 0).await.unwrap().is_some()
+    );
     // With a key of one's own, nobody else's certificate is taken.
     let own = rcgen::KeyPair::generate().unwrap().public_key_pem();
     let own = json!({"label": "own", "mode": "dtls-x509", "key": own});
@@ -1461,7 +1465,7 @@ async fn an_identity_that_another_authority_proves_is_an_administrators_to_give(
         !cloud
             .running
             .store
-            .known(Proof::Certificate, "own", 0)
+            .known(AuthenticationMethod::Certificate, "own", 0)
             .await
             .unwrap()
             .unwrap()
