@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -6,16 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use sixlock_zep::{Datagram, HEADER, Header, emit, hello, parse};
+use sixlock_zep::{Datagram, HEADER, Header, acknowledgement, emit, hello, parse};
 
 use crate::Inbound;
+use crate::stations::{Reception, Stations};
 
-/// Those that may have joined a channel at the same time.
-const JOINED: usize = 256;
 /// How often those that joined say that they are still there.
 const HELLO: Duration = Duration::from_secs(10);
-/// How long those are remembered that do not.
-const SILENCE: Duration = Duration::from_secs(60);
 /// How long the reader waits before it looks whether it is still needed.
 const NAP: Duration = Duration::from_millis(500);
 /// The longest frame of IEEE 802.15.4, in bytes.
@@ -26,7 +22,9 @@ const NTP: u64 = 2_208_988_800;
 /// A radio channel made of UDP, by ZEP: one station is its hub, the others join there, and what one sends all the others
 /// hear, at once and whole. Frames do not collide, and take no time.
 ///
-/// At most 256 stations join a hub; more are not heard. One that has been silent for a minute is forgotten.
+/// At most 256 stations join a hub. One that has not greeted for a minute is forgotten. When all places are taken, those that never
+/// sent a frame make room for others, and then those of the network that has the most places. From another machine than
+/// the hub's, nobody joins who does not return a number that the hub sends: a station that is not of this kind may be unable to.
 #[derive(Debug)]
 pub struct Air {
     channel: Arc<Channel>,
@@ -42,24 +40,10 @@ struct Channel {
 /// Whom frames are sent to.
 #[derive(Debug)]
 enum Others {
-    /// Those that have joined this hub, and when each was last heard.
-    Joined(Mutex<BTreeMap<SocketAddr, Instant>>),
+    /// Those that have joined this hub.
+    Joined(Mutex<Stations>),
     /// The hub, which the socket is connected to.
     Hub,
-}
-
-impl Others {
-    /// Who hears what `from` sends, which is heard itself now; nobody if it is one too many.
-    fn hear(&self, from: SocketAddr) -> Option<Vec<SocketAddr>> {
-        let Self::Joined(joined) = self else { return Some(Vec::new()) };
-        let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
-        joined.retain(|_, heard| heard.elapsed() < SILENCE);
-        if joined.len() == JOINED && !joined.contains_key(&from) {
-            return None;
-        }
-        joined.insert(from, Instant::now());
-        Some(joined.keys().filter(|&&other| other != from).copied().collect())
-    }
 }
 
 impl Air {
@@ -69,7 +53,7 @@ impl Air {
     /// When the system does not give it this address.
     pub fn host(address: SocketAddr, channel: u8) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
-        Ok(Self::of(socket, Others::Joined(Mutex::default()), channel, 0))
+        Ok(Self::of(socket, Others::Joined(Mutex::new(Stations::new(Instant::now()))), channel, 0))
     }
 
     /// Joins the channel whose hub is at `hub`, as `device`.
@@ -116,7 +100,7 @@ impl Air {
         match others {
             Others::Hub => drop(socket.send(&datagram)),
             Others::Joined(joined) => {
-                for other in joined.lock().unwrap_or_else(PoisonError::into_inner).keys() {
+                for other in joined.lock().unwrap_or_else(PoisonError::into_inner).addresses() {
                     let _ = socket.send_to(&datagram, other);
                 }
             }
@@ -156,13 +140,34 @@ fn read(channel: &Weak<Channel>, inbound: &SyncSender<Inbound>) {
             }
         };
         let Ok(content) = parse(datagram) else { continue };
-        let Some(hearers) = others.hear(from) else { continue };
-        let Datagram::Frame(_, frame) = content else { continue };
-        for hearer in hearers {
-            let _ = socket.send_to(datagram, hearer);
+        let stations = match others {
+            Others::Joined(stations) => Some(stations.lock().unwrap_or_else(PoisonError::into_inner)),
+            Others::Hub => None,
+        };
+        let (reception, crowded) = match stations {
+            Some(mut stations) => (stations.receive(from, &content, Instant::now()), stations.poll_crowded()),
+            None => match content {
+                // It is sent back to whom the socket is connected to.
+                Datagram::Acknowledgement(number) => (Reception::Challenge(number), None),
+                Datagram::Frame(..) => (Reception::Frame(Vec::new()), None),
+                Datagram::Hello => (Reception::Done, None),
+            },
+        };
+        if let Some(newcomers) = crowded {
+            let _ = inbound.try_send(Inbound::ChannelFull(newcomers));
         }
-        if let Err(TrySendError::Disconnected(_)) = inbound.try_send(Inbound::Frame(frame.to_vec())) {
-            return;
+        match (reception, content) {
+            (Reception::Challenge(number), _) => _ = socket.send_to(&acknowledgement(number), from),
+            (Reception::Frame(hearers), Datagram::Frame(_, frame)) => {
+                for hearer in hearers {
+                    let _ = socket.send_to(datagram, hearer);
+                }
+                let frame = Inbound::Frame(frame.to_vec());
+                if let Err(TrySendError::Disconnected(_)) = inbound.try_send(frame) {
+                    return;
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -52,6 +52,8 @@ pub enum Inbound {
     Packet(Vec<u8>),
     /// A frame of the radio channel.
     Frame(Vec<u8>),
+    /// All places of the radio channel are taken, which so many newcomers have found.
+    ChannelFull(u64),
     /// What a client sends to a published service.
     Request {
         /// Who it is from.

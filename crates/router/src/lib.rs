@@ -10,6 +10,7 @@
 mod air;
 mod flows;
 mod services;
+mod stations;
 mod tun;
 
 pub use air::Air;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use sixlock_router::{Air, Inbound};
-use sixlock_zep::{HEADER, PORT, hello};
+use sixlock_zep::{HEADER, PORT, acknowledgement, hello};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -82,4 +82,54 @@ fn a_frame_is_a_datagram_of_zep_and_anything_else_is_not_heard() {
     other.send(&frame).unwrap();
     assert_eq!(at_hub.recv_timeout(Duration::from_millis(200)), Err(RecvTimeoutError::Timeout));
     assert_eq!(PORT, 17754);
+}
+
+#[test]
+fn those_that_only_greet_keep_no_station_out() {
+    let mut hub = Air::host(([127, 0, 0, 1], 0).into(), 26).unwrap();
+    let address = hub.address().unwrap();
+    let at_hub = listen(&hub);
+    let strangers: Vec<_> = (0..256).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    // Until the hub has taken in all of them, and one was too many.
+    let last = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let started = Instant::now();
+    loop {
+        for stranger in strangers.iter().chain([&last]) {
+            stranger.send_to(&hello(), address).unwrap();
+        }
+        match at_hub.recv_timeout(Duration::from_millis(100)) {
+            Ok(inbound) => {
+                assert!(matches!(inbound, Inbound::ChannelFull(_)), "{inbound:?}");
+                break;
+            }
+            Err(_) => assert!(started.elapsed() < PATIENCE, "nobody is told that the channel is full"),
+        }
+    }
+    let mut station = Air::join(address, 26, 1).unwrap();
+    let at_station = listen(&station);
+    let started = Instant::now();
+    while !at_hub.try_iter().any(|inbound| inbound == Inbound::Frame(b"from the station".to_vec())) {
+        station.send(b"from the station");
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(started.elapsed() < PATIENCE, "the hub does not hear it");
+    }
+    // It stays, whoever greets.
+    for stranger in &strangers {
+        stranger.send_to(&hello(), address).unwrap();
+    }
+    heard(&mut hub, b"from the hub", &at_station);
+}
+
+#[test]
+fn a_station_returns_what_the_hub_challenges_it_with() {
+    let hub = UdpSocket::bind("127.0.0.1:0").unwrap();
+    hub.set_read_timeout(Some(PATIENCE)).unwrap();
+    let station = Air::join(hub.local_addr().unwrap(), 26, 1).unwrap();
+    let _at_station = listen(&station);
+    let mut buffer = [0; 64];
+    let (length, from) = hub.recv_from(&mut buffer).unwrap();
+    assert_eq!(buffer[..length], hello());
+    hub.send_to(&acknowledgement(0x0102_0304), from).unwrap();
+    let length = hub.recv(&mut buffer).unwrap();
+    assert_eq!(buffer[..length], acknowledgement(0x0102_0304));
 }

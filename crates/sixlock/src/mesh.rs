@@ -140,7 +140,7 @@ impl Mesh {
                     }
                 }
                 // A simulated network has an air of its own.
-                Inbound::Frame(_) => {}
+                Inbound::Frame(_) | Inbound::ChannelFull(_) => {}
             }
         }
     }

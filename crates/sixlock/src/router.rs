@@ -375,6 +375,11 @@ impl Station for RouterStation {
                     let _ = to_router.try_send(outbound);
                 }
             }
+            Inbound::ChannelFull(newcomers) => {
+                to_stderr!(
+                    "the radio channel is full: {newcomers} newcomers have found no place free; stations that send no frames give theirs up"
+                );
+            }
             Inbound::Datagram { flow, payload } => {
                 let _ = machine.handle_upstream(&mut cx, time.at, flow, &payload);
             }

@@ -1,7 +1,8 @@
 //! IEEE 802.15.4 frames in UDP datagrams: the ZigBee Encapsulation Protocol, version 2, which Wireshark reads and RIOT's
 //! native boards speak. What joins a channel greets its hub, and from then on every frame that one sends reaches all.
 //!
-//! A datagram is a header of [`HEADER`] bytes, numbers big-endian, and the frame with its FCS; a greeting is a header alone.
+//! A datagram is a header of [`HEADER`] bytes, numbers big-endian, and the frame with its FCS; a greeting is a header alone, and an
+//! acknowledgement [`ACKNOWLEDGEMENT`] bytes.
 #![no_std]
 
 /// The UDP port of ZEP.
@@ -10,9 +11,13 @@ pub const PORT: u16 = 17754;
 /// Length of what stands before a frame, in bytes.
 pub const HEADER: usize = 32;
 
+/// Length of an acknowledgement, in bytes.
+pub const ACKNOWLEDGEMENT: usize = 8;
+
 const PREAMBLE: [u8; 2] = *b"EX";
 const VERSION: u8 = 2;
 const DATA: u8 = 1;
+const ACK: u8 = 2;
 const HELLO: u8 = 255;
 /// The frame ends with its FCS, not with what a CC2420 puts in its place.
 const WITH_FCS: u8 = 1;
@@ -39,6 +44,8 @@ pub enum Datagram<'a> {
     Frame(Header, &'a [u8]),
     /// Somebody joins, or says that they are still there.
     Hello,
+    /// An acknowledgement of this number.
+    Acknowledgement(u32),
 }
 
 /// Why a datagram is none of ZEP.
@@ -48,7 +55,7 @@ pub enum Error {
     Truncated,
     /// It is of another protocol or version.
     NotZep,
-    /// It is of a type that carries no frame, such as an acknowledgement.
+    /// It is of a type that is not known.
     OtherType,
 }
 
@@ -73,11 +80,21 @@ pub fn hello() -> [u8; HEADER] {
     out
 }
 
+/// An acknowledgement.
+pub fn acknowledgement(number: u32) -> [u8; ACKNOWLEDGEMENT] {
+    let ([e, x], [n0, n1, n2, n3]) = (PREAMBLE, number.to_be_bytes());
+    [e, x, VERSION, ACK, n0, n1, n2, n3]
+}
+
 /// Reads a datagram.
 ///
 /// # Errors
-/// When it is none of ZEP, version 2, or no frame is in it.
+/// When it is none of ZEP, version 2, or of an unknown type.
 pub fn parse(datagram: &[u8]) -> Result<Datagram<'_>, Error> {
+    if let [b'E', b'X', VERSION, ACK, number @ ..] = datagram {
+        let number = number.first_chunk().ok_or(Error::Truncated)?;
+        return Ok(Datagram::Acknowledgement(u32::from_be_bytes(*number)));
+    }
     let (header, frame) = datagram.split_first_chunk::<HEADER>().ok_or(Error::Truncated)?;
     let [e, x, version, kind, channel, d0, d1, _, _, s0, s1, s2, s3, f0, f1, f2, f3, n0, n1, n2, n3, .., len] =
         *header;
@@ -126,8 +143,11 @@ mod tests {
         let header = emit(&ANY, 3);
         assert_eq!(parse(&header), Err(Error::Truncated));
         assert_eq!(parse(&header[..31]), Err(Error::Truncated));
+        assert_eq!(acknowledgement(0x0102_0304), *b"EX\x02\x02\x01\x02\x03\x04");
+        assert_eq!(parse(&acknowledgement(7)), Ok(Datagram::Acknowledgement(7)));
+        assert_eq!(parse(&acknowledgement(7)[..7]), Err(Error::Truncated));
         for (place, byte, error) in
-            [(0, b'e', Error::NotZep), (2, 1, Error::NotZep), (3, 2, Error::OtherType)]
+            [(0, b'e', Error::NotZep), (2, 1, Error::NotZep), (3, 3, Error::OtherType)]
         {
             let mut other = header;
             other[place] = byte;
