@@ -102,7 +102,7 @@ fn users_and_keys_of_a_cloud_that_serves_https_are_kept_while_it_runs() {
     place.done(&["users", "add", "ann", "--data", "data"], "a good password\n");
     assert!(place.done(&["users", "list", "--data", "data"], "").contains("ann"));
     let (done, said) = place.sixlock(&["users", "add", "ann", "--data", "data"], "a good password\n");
-    assert!(!done && said.contains("username is in use"), "{said}");
+    assert!(!done && said.contains("this username, but for the case of letters, is in use"), "{said}");
     place.done(&["keys", "psk", "--resource", "shed", "--data", "data"], "");
     assert!(place.path("shed.toml").exists());
     assert!(place.done(&["keys", "list", "--data", "data"], "").contains("shed"));

@@ -218,7 +218,9 @@ impl Template {
         let whole = tempfile::tempdir().unwrap();
         let database = rusqlite::Connection::open(directory.path().join("sixlock.db")).unwrap();
         database.execute("VACUUM INTO ?1", [whole.path().join("sixlock.db").to_str()]).unwrap();
-        std::fs::copy(directory.path().join("master.key"), whole.path().join("master.key")).unwrap();
+        for key in ["master.key", "authority.pem", "cloud.pem"] {
+            std::fs::copy(directory.path().join(key), whole.path().join(key)).unwrap();
+        }
         Self { directory: whole, ann, tokens }
     }
 }
