@@ -82,6 +82,7 @@ impl<P: Profile> Client<P> {
     }
 
     /// Goes on with an identity and its key.
+    #[inline(always)]
     fn take_psk<C: Crypto>(
         &mut self,
         x: &mut Context<'_, C, P>,
@@ -558,6 +559,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
         }
     }
 
+    #[inline(always)]
     fn complete<C: Crypto, E: Entropy>(
         &mut self,
         x: &mut Context<'_, C, P>,
