@@ -9,5 +9,5 @@ mod bridge;
 pub use bridge::Bridge;
 pub use sixlock_interface::{
     Config, Csma, Datagrams, Layers, Link, LinkSecurity, MacConfig, Pool, RadioCommand, RadioMachine, Route,
-    Stack, Uplink,
+    Routes, Stack, Uplink,
 };

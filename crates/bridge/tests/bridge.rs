@@ -5,8 +5,8 @@ use core::net::Ipv6Addr;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_bridge::{
-    Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route, Stack,
-    Uplink,
+    Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route,
+    Routes, Stack, Uplink,
 };
 use sixlock_crypto::Soft;
 use sixlock_interface::{Arrival, Interface};
@@ -32,7 +32,7 @@ fn config(address: Eui64, uplink: Uplink, secured: bool) -> Config {
     Config { mac, uplink }
 }
 
-type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, [Route; 2]>;
+type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, Routes<[Route; 2]>>;
 
 /// A host at a line, a border router at its other end, and a node beside that.
 struct Line {
@@ -48,9 +48,9 @@ struct Line {
 impl Line {
     fn new(secured: bool) -> Self {
         let mut rigs = [0, 1].map(Rig::seeded);
-        let mut bridge = Bridge::new();
+        let mut bridge = Bridge::<Soft, Layers>::new();
         bridge.start(&mut rigs[0].cx(), &config(BRIDGE, Uplink::External, secured));
-        bridge.interface().net().add_route(NODE, NODE).unwrap();
+        bridge.interface().routing().add(NODE, NODE).unwrap();
         let mut node = Interface::new();
         node.start(&mut rigs[1].cx(), &config(NODE, Uplink::NextHop(BRIDGE), secured));
         Self { bridge, node, rigs, host: Decoder::new(), arrived: Vec::new(), symbols: 0 }

@@ -21,6 +21,5 @@ pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
 pub use internet::{Internet, Tunnels};
 pub use sixlock_interface::{
     Config, Context, Csma, Datagrams, Format, Layers, Link, LinkSecurity, MacConfig, NetworkSecurity, Pool,
-    RadioCommand, RadioMachine, Reassembler, Route, Routing, RplHeaders, SecurityGateway, Stack, Uplink,
-    ipsec,
+    RadioCommand, RadioMachine, Reassembler, Route, Routes, Routing, SecurityGateway, Stack, Uplink, ipsec,
 };

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Route, Stack, Upstream};
+use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Route, Routes, Stack, Upstream};
 use sixlock_interface::{Config, Csma, Interface, MacConfig, RadioCommand, Uplink};
 use sixlock_ipv6::extension::MAX_HEADERS;
 use sixlock_ipv6::{next_header, udp};
@@ -22,7 +22,7 @@ fn config(id: u32, uplink: Uplink) -> Config {
     }
 }
 
-type LayersOf<const SECURED: bool> = Stack<Link<SECURED, 4, 4>, Datagrams<1280, 4>, [Route; 4]>;
+type LayersOf<const SECURED: bool> = Stack<Link<SECURED, 4, 4>, Datagrams<1280, 4>, Routes<[Route; 4]>>;
 
 /// A node and its border router.
 struct Mesh {

@@ -11,7 +11,7 @@ use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
 use crate::layers::Layers;
-use crate::leaving::{next_hop_of, passes, protect};
+use crate::leaving::{next_hop_of, passes, prepare};
 use crate::routing::{FrameOutcome, Routing};
 use crate::security::NetworkSecurity;
 
@@ -49,10 +49,9 @@ pub struct Occupied {
 pub struct Interface<C: Crypto, L: Layers<C>> {
     mac: Mac<C, L::Link>,
     lowpan: Lowpan<L::Pool>,
-    net: Net<L::Routes>,
+    net: Net<L::Routing>,
     security: L::Security,
     compression: L::Compression,
-    routing: L::Routing,
     fragments: L::Reassembly,
 }
 
@@ -66,7 +65,6 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             net: Net::new(),
             security: L::Security::NEW,
             compression: L::Compression::NEW,
-            routing: L::Routing::NEW,
             fragments: L::Reassembly::NEW,
         }
     }
@@ -93,8 +91,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.mac.address()
     }
 
-    /// The IPv6 layer: addresses and routes.
-    pub fn net(&mut self) -> &mut Net<L::Routes> {
+    /// The IPv6 layer: addresses and routing.
+    pub fn net(&mut self) -> &mut Net<L::Routing> {
         &mut self.net
     }
 
@@ -108,9 +106,9 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         &mut self.compression
     }
 
-    /// What a routing protocol does to packets.
+    /// Where packets go.
     pub fn routing(&mut self) -> &mut L::Routing {
-        &mut self.routing
+        self.net.router_mut()
     }
 
     /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
@@ -168,9 +166,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         match verdict {
             Verdict::Forward { next_hop, len } => {
                 let next_hop = NextHop::Neighbour(next_hop);
-                match protect((&self.net, &self.routing), &mut self.security, cx, buffer, len, next_hop)? {
+                match prepare(&self.net, &mut self.security, cx, buffer, len, next_hop)? {
                     (NextHop::Neighbour(next_hop), len) => {
-                        let len = self.routing.encapsulate(buffer, len, self.net.mesh_address())?;
                         let (link, packet) = (self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
                         // A packet that finds no room is dropped, and lowpan has counted it.
                         let _ =
@@ -182,14 +179,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 }
             }
             Verdict::External { len } => {
-                match protect(
-                    (&self.net, &self.routing),
-                    &mut self.security,
-                    cx,
-                    buffer,
-                    len,
-                    NextHop::External,
-                )? {
+                match prepare(&self.net, &mut self.security, cx, buffer, len, NextHop::External)? {
                     (NextHop::External, len) => Some(len),
                     (NextHop::Neighbour(_), _) => None,
                 }
@@ -377,14 +367,14 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// When to call [`Interface::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         let due = Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout());
-        Instant::earliest(due, self.routing.poll_timeout())
+        Instant::earliest(due, self.net.router().poll_timeout())
     }
 
     /// Gives up what has waited too long, and sends what has waited long enough.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.lowpan.handle_timeout(cx);
         self.give_up_fragments(cx);
-        self.routing.handle_timeout(cx, &mut self.net);
+        self.net.router_mut().handle_timeout(cx);
         self.pump(cx, at);
     }
 
@@ -400,7 +390,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         let received = self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?;
         let (buffer, is_admitted) = self.open_own(cx, Buffer::Pool(received))?;
         let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
-        match self.net.handle(cx, bytes, len) {
+        match self.net.handle(cx, link.source, bytes, len) {
             Verdict::Udp(datagram) => Some(Arrival::Datagram(Delivered {
                 buffer,
                 source: datagram.source,
@@ -445,11 +435,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         loop {
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
             let packet = bytes.get(..len).unwrap_or_default();
-            let own = match Header::parse(packet) {
-                Ok((header, _)) => self.net.takes(header.destination),
-                Err(_) => false,
-            };
-            if !own {
+            if !self.net.ends(packet) {
                 return Some((buffer, opened));
             }
             if L::Reassembly::ASSEMBLES && is_fragment(packet) {
@@ -465,7 +451,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             }
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
             let packet = bytes.get(..len).unwrap_or_default();
-            let inner = if decapsulated { None } else { self.routing.encapsulated(packet) };
+            let inner = if decapsulated { None } else { self.net.router().encapsulated(packet) };
             let left = match inner {
                 Some(inner) => {
                     decapsulated = true;
@@ -556,9 +542,9 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         next_hop: NextHop,
         len: usize,
     ) -> Option<Arrival<WholeOf<C, L>>> {
-        let Self { lowpan, net, security, routing, fragments, .. } = self;
+        let Self { lowpan, net, security, fragments, .. } = self;
         let (bytes, _) = bytes_of(lowpan, fragments, &buffer);
-        let Some((next_hop, len)) = protect((&*net, &*routing), security, cx, bytes, len, next_hop) else {
+        let Some((next_hop, len)) = prepare(net, security, cx, bytes, len, next_hop) else {
             self.release_buffer(buffer);
             return None;
         };
@@ -617,10 +603,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         mut next_hop: Eui64,
     ) -> Result<(), SendError> {
         if L::Routing::ROUTES {
-            let len = packet.len();
-            packet.push_back(self.routing.room()).map_err(|_| SendError::NoRoom)?;
-            let len = self.routing.originate(packet.bytes_mut(), len).ok_or(SendError::NoRoom)?;
-            packet.truncate(len);
+            let router = self.net.router();
+            grow(packet, router.room(), |buffer, len| router.originate(buffer, len))?;
         }
         if L::Security::PROTECTS {
             self.security.outbound(cx, packet).map_err(|_| SendError::Refused)?;
@@ -630,6 +614,10 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                     _ => return Err(SendError::NoRoute),
                 }
             }
+        }
+        if L::Routing::ROUTES {
+            let router = self.net.router();
+            grow(packet, router.room(), |buffer, len| router.encapsulate(buffer, len))?;
         }
         let link = self.link_to(next_hop);
         let sent = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet.bytes());
@@ -641,20 +629,20 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     }
 
     /// Hands up what became of a frame. 6LoWPAN has no use for it, and the MAC has counted the failures.
-    fn learn(&mut self, event: Event) {
+    fn learn<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, event: Event) {
         if L::Routing::ROUTES {
             let Event::Sent { destination, outcome, attempts, .. } = event;
             let outcome = FrameOutcome { neighbour: destination, outcome, attempts };
-            self.routing.handle_outcome(&mut self.net, &outcome);
+            self.net.router_mut().handle_outcome(cx, &outcome);
         }
     }
 
     /// Sends what the routing protocol has to send, if there is room.
     fn send_of_routing<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        while L::Routing::ROUTES && self.routing.has_output() && self.lowpan.can_send() {
+        while L::Routing::ROUTES && self.net.router().has_output() && self.lowpan.can_send() {
             let mut packet = Packet::<<L::Pool as Pool>::Buffer>::new();
             packet.reset(self.security.front());
-            if !self.routing.poll_transmit(cx, &self.net, &mut packet) {
+            if !self.net.router_mut().poll_transmit(cx, &mut packet) {
                 return;
             }
             if let Some(NextHop::Neighbour(next_hop)) = next_hop_of(&self.net, packet.bytes()) {
@@ -667,7 +655,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// Moves fragments into free transmit frames.
     fn pump<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         while let Some(event) = self.mac.poll_event() {
-            self.learn(event);
+            self.learn(cx, event);
         }
         self.send_of_routing(cx);
         while self.mac.can_send() {
@@ -683,6 +671,19 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             }
         }
     }
+}
+
+/// Lets `write` grow a packet into `room` bytes behind it, or as many as there are. On an error the packet has its length still.
+fn grow<B: Array<u8>>(
+    packet: &mut Packet<B>,
+    room: usize,
+    write: impl FnOnce(&mut [u8], usize) -> Option<usize>,
+) -> Result<(), SendError> {
+    let len = packet.len();
+    packet.push_back(room.min(packet.tailroom())).map_err(|_| SendError::NoRoom)?;
+    let grown = write(packet.bytes_mut(), len);
+    packet.truncate(grown.unwrap_or(len));
+    grown.map(drop).ok_or(SendError::NoRoom)
 }
 
 impl<C: Crypto, L: Layers<C>> Default for Interface<C, L> {

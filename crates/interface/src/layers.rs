@@ -1,9 +1,9 @@
 use core::marker::PhantomData;
 
-use sixlock_base::{Array, New};
+use sixlock_base::New;
 use sixlock_lowpan::Pool;
 use sixlock_mac::LinkLayer;
-use sixlock_net::{Fragments, Route};
+use sixlock_net::Fragments;
 use sixlock_sixlowpan::ipsec::Context;
 
 use crate::routing::Routing;
@@ -15,37 +15,33 @@ pub trait Layers<C> {
     type Link: LinkLayer;
     /// The packets in transmission or reassembly.
     type Pool: Pool;
-    /// The static routes.
-    type Routes: Array<Route>;
+    /// Where packets go: listed routes, or a routing protocol.
+    type Routing: Routing;
     /// IPsec, or `()`.
     type Security: NetworkSecurity<C>;
     /// What 6LoWPAN knows of the flows whose headers it compresses, and how it compresses payloads; `()` if neither.
     type Compression: Context + New;
-    /// What a routing protocol does to packets, or `()`.
-    type Routing: Routing;
     /// How IPv6 fragments are put together; `()` if they are not.
     type Reassembly: Fragments;
 }
 
-/// Layers: the link `L`, the pool `P` and the routes `R`; and where they are not `()`, the network security `S`, the compression
-/// `X`, the routing `W` and the reassembly `F`.
-pub struct Stack<L, P, R, S = (), X = (), W = (), F = ()>(PhantomData<(L, P, R, S, X, W, F)>);
+/// Layers: the link `L`, the pool `P` and the routing `R`; and where they are not `()`, the network security `S`, the compression
+/// `X` and the reassembly `F`.
+pub struct Stack<L, P, R, S = (), X = (), F = ()>(PhantomData<(L, P, R, S, X, F)>);
 
-impl<C, L, P, R, S, X, W, F> Layers<C> for Stack<L, P, R, S, X, W, F>
+impl<C, L, P, R, S, X, F> Layers<C> for Stack<L, P, R, S, X, F>
 where
     L: LinkLayer,
     P: Pool,
-    R: Array<Route>,
+    R: Routing,
     S: NetworkSecurity<C>,
     X: Context + New,
-    W: Routing,
     F: Fragments,
 {
     type Link = L;
     type Pool = P;
-    type Routes = R;
+    type Routing = R;
     type Security = S;
     type Compression = X;
-    type Routing = W;
     type Reassembly = F;
 }

@@ -13,7 +13,8 @@ use sixlock_interface::ipsec::{
     Selector,
 };
 use sixlock_interface::{
-    Arrival, Config, Csma, Datagrams, Format, Interface, Link, MacConfig, RadioCommand, Route, Stack, Uplink,
+    Arrival, Config, Csma, Datagrams, Format, Interface, Link, MacConfig, RadioCommand, Route, Routes, Stack,
+    Uplink,
 };
 use sixlock_testing::{Random, Ranges, Rig};
 
@@ -23,7 +24,8 @@ const BOB: u32 = 3;
 const ESP: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
 
 type Security = Ipsec<Soft, AnyTransform<Soft>, 1, 1, 8>;
-type Node = Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], Security, Contexts<4>>>;
+type Node =
+    Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 4]>, Security, Contexts<4>>>;
 
 struct Host {
     node: Box<Node>,
@@ -72,7 +74,7 @@ impl Chain {
             host.lend(0, |node, cx| node.start(cx, &Config { mac, uplink }));
             for end in [ALICE, BOB] {
                 if id == FORWARDER {
-                    host.node.net().add_route(Eui64::of_node(end), Eui64::of_node(end)).unwrap();
+                    host.node.routing().add(Eui64::of_node(end), Eui64::of_node(end)).unwrap();
                 }
             }
             host

@@ -6,7 +6,7 @@ use sixlock_base::{Counter, Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Ghc, Interface, Link, Lithe, MacConfig, Payloads, RadioCommand, Route,
-    Stack, Uplink,
+    Routes, Stack, Uplink,
 };
 use sixlock_testing::Rig;
 
@@ -19,7 +19,7 @@ fn address(id: u32) -> Ipv6Addr {
 }
 
 /// An interface whose link compresses payloads as `P` says.
-type LayersOf<P> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], (), P>;
+type LayersOf<P> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 4]>, (), P>;
 
 struct Host<P: Payloads> {
     interface: Box<Interface<Soft, LayersOf<P>>>,

@@ -2,12 +2,14 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, New, Packet, Symbols};
+use sixlock_base::{
+    Array, Cx, Duration, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Nv, Packet, Symbols,
+};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::ack;
 use sixlock_interface::{
-    Config, Csma, Datagrams, FrameOutcome, Interface, Link, MacConfig, Net, Outcome, RadioCommand, Route,
-    Routing, SendError, Stack, Uplink,
+    Config, Csma, Datagrams, FrameOutcome, Interface, Link, MacConfig, Outcome, RadioCommand, Route, Router,
+    Routes, Routing, SendError, Stack, Uplink,
 };
 use sixlock_ipv6::{Header, next_header};
 use sixlock_testing::Rig;
@@ -21,42 +23,32 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 /// Takes the route off that leads over a neighbour which does not acknowledge, and puts it on the list again when that
 /// acknowledges a probe.
-#[derive(Default)]
 struct Probing {
+    routes: Routes<[Route; 1]>,
     outcomes: Vec<FrameOutcome>,
     probe: Option<Instant>,
     is_due: bool,
 }
 
 impl New for Probing {
-    const NEW: Self = Self { outcomes: Vec::new(), probe: None, is_due: false };
+    const NEW: Self = Self { routes: Routes::NEW, outcomes: Vec::new(), probe: None, is_due: false };
+}
+
+impl Router for Probing {
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        self.routes.next_hop(destination)
+    }
 }
 
 impl Routing for Probing {
     const ROUTES: bool = true;
 
-    fn room(&self) -> usize {
-        0
-    }
-
-    fn originate(&self, _: &mut [u8], len: usize) -> Option<usize> {
-        Some(len)
-    }
-
-    fn encapsulate(&self, _: &mut [u8], len: usize, _: Ipv6Addr) -> Option<usize> {
-        Some(len)
-    }
-
-    fn encapsulated(&self, _: &[u8]) -> Option<std::ops::Range<usize>> {
-        None
-    }
-
-    fn handle_outcome<R: Array<Route>>(&mut self, net: &mut Net<R>, outcome: &FrameOutcome) {
+    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
         self.outcomes.push(*outcome);
         match outcome.outcome {
-            Outcome::Delivered => net.add_route(FAR, ROUTER).unwrap(),
+            Outcome::Delivered => self.routes.add(FAR, ROUTER).unwrap(),
             Outcome::NoAck | Outcome::ChannelBusy => {
-                net.remove_route(FAR);
+                self.routes.remove(FAR);
                 self.probe = Some(Instant::from_millis(0) + PAUSE);
             }
         }
@@ -66,10 +58,9 @@ impl Routing for Probing {
         self.is_due
     }
 
-    fn poll_transmit<C, E: Entropy, N, R: Array<Route>, B: Array<u8>>(
+    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
-        net: &Net<R>,
         packet: &mut Packet<B>,
     ) -> bool {
         self.is_due = false;
@@ -79,8 +70,8 @@ impl Routing for Probing {
             payload_length: 0,
             next_header: next_header::NONE,
             hop_limit: 1,
-            source: net.link_local_address(),
-            destination: ROUTER.with_prefix(sixlock_base::LINK_LOCAL_PREFIX),
+            source: OWN.with_prefix(LINK_LOCAL_PREFIX),
+            destination: ROUTER.with_prefix(LINK_LOCAL_PREFIX),
         };
         header.emit(packet.push_back(Header::LEN).unwrap()).is_ok()
     }
@@ -89,17 +80,13 @@ impl Routing for Probing {
         self.probe
     }
 
-    fn handle_timeout<C, E: Entropy, N, R: Array<Route>>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        _: &mut Net<R>,
-    ) {
+    fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.is_due |= self.probe.take_if(|due| cx.now.has_reached(*due)).is_some();
     }
 }
 
 /// The layers of a host whose routing probes.
-type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>;
+type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Probing>;
 
 struct Host {
     interface: Interface<Soft, Layers>,
@@ -113,7 +100,7 @@ impl Host {
         let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 2 };
         let mac = MacConfig { address: OWN, pan_id: 1, csma, ack: true, security: None };
         host.interface.start(&mut host.rig.cx(), &Config { mac, uplink: Uplink::None });
-        host.interface.net().add_route(FAR, ROUTER).unwrap();
+        host.interface.routing().routes.add(FAR, ROUTER).unwrap();
         host
     }
 

@@ -1,4 +1,4 @@
-//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments, RPL's option and forwarding.
+//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments and forwarding.
 //!
 //! Packets are processed where they stand: forwarded ones, echo replies and ICMPv6 errors
 //! leave in the buffer that the packet came in.
@@ -8,10 +8,11 @@ mod fragmentation;
 mod limit;
 mod net;
 mod reassembly;
+mod router;
 mod routes;
-pub mod rpl;
 
 pub use fragmentation::fragment;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};
 pub use reassembly::{Fragments, REASSEMBLY_TIMEOUT, Reassembler, Whole};
-pub use routes::{NextHop, Route, RoutesFull, Uplink};
+pub use router::{ForwardError, Router};
+pub use routes::{NextHop, Route, Routes, RoutesFull, Uplink};

@@ -1,13 +1,14 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Counter, Cx, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Nv, Packet};
 use sixlock_ipv6::extension::{self, Refusal, Upper};
 use sixlock_ipv6::icmpv6::{self, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::limit::Limit;
-use crate::routes::{NextHop, Route, Routes, RoutesFull, Uplink};
+use crate::router::{ForwardError, Router};
+use crate::routes::{NextHop, Uplink};
 
 /// The link-layer address of all neighbours at once.
 pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
@@ -21,11 +22,11 @@ const MTU: usize = 1280;
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 const ALL_ROUTERS: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2);
 
-/// The IPv6 layer of a node, with room for routes in `R`: `[Route; N]`.
+/// The IPv6 layer of a node that knows by `R` where packets go.
 pub struct Net<R> {
     address: Eui64,
     uplink: Uplink,
-    routes: Routes<R>,
+    router: R,
     errors: Limit,
 }
 
@@ -70,7 +71,10 @@ pub struct Datagram {
 #[derive(Clone, Copy)]
 enum Side {
     /// Over a link of the mesh.
-    Mesh,
+    Mesh {
+        /// The neighbour at its other end.
+        from: Eui64,
+    },
     /// From outside, through this border router.
     Outside,
 }
@@ -88,10 +92,10 @@ pub enum SendError {
     Refused,
 }
 
-impl<R: Array<Route>> Net<R> {
+impl<R: Router> Net<R> {
     /// A node without address or routes. It is all zero bytes.
     pub const fn new() -> Self {
-        Self { address: Eui64([0; 8]), uplink: Uplink::None, routes: Routes::new(), errors: Limit::new() }
+        Self { address: Eui64([0; 8]), uplink: Uplink::None, router: R::NEW, errors: Limit::new() }
     }
 
     /// Gives it the addresses made of `address`, and its uplink; to be called first.
@@ -109,30 +113,45 @@ impl<R: Array<Route>> Net<R> {
         self.address.with_prefix(LINK_LOCAL_PREFIX)
     }
 
-    /// Lists or changes the route to the node `destination`, a neighbour if it is its own `next_hop`. When the
-    /// table is full, a new route is refused.
-    pub fn add_route(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
-        self.routes.insert(destination, next_hop)
+    /// Where packets go.
+    pub fn router(&self) -> &R {
+        &self.router
     }
 
-    /// Takes the route to the node `destination` off the list; whether there was one.
-    pub fn remove_route(&mut self, destination: Eui64) -> bool {
-        self.routes.remove(destination)
+    /// The same, to be changed.
+    pub fn router_mut(&mut self) -> &mut R {
+        &mut self.router
     }
 
     /// Whether a packet to `destination` is for this node, and maybe for others too.
     pub fn takes(&self, destination: Ipv6Addr) -> bool {
-        self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS
+        self.is_own(destination)
+            || destination == ALL_NODES
+            || destination == ALL_ROUTERS
+            || self.router.takes(destination)
+    }
+
+    /// Whether `packet` is for this node and ends here, and maybe is for others too.
+    pub fn ends(&self, packet: &[u8]) -> bool {
+        Header::parse(packet).is_ok_and(|(header, _)| self.takes(header.destination))
+            && !self.router.leads_on(packet)
     }
 
     /// The next hop of a packet to `destination`, which is not this node.
     pub fn next_hop(&self, destination: Ipv6Addr) -> Option<NextHop> {
         if destination.is_multicast() {
-            Some(NextHop::Neighbour(BROADCAST))
-        } else if self.is_own(destination) {
-            None
-        } else {
-            self.routes.next_hop(destination, self.uplink)
+            return Some(NextHop::Neighbour(BROADCAST));
+        }
+        if self.is_own(destination) {
+            return None;
+        }
+        if is_link_local(destination) {
+            return Some(NextHop::Neighbour(Eui64::of_address(destination)));
+        }
+        match (self.router.next_hop(destination), self.uplink) {
+            (Some(next_hop), _) | (None, Uplink::NextHop(next_hop)) => Some(NextHop::Neighbour(next_hop)),
+            (None, Uplink::External) if !is_mesh(destination) => Some(NextHop::External),
+            _ => None,
         }
     }
 
@@ -207,14 +226,20 @@ impl<R: Array<Route>> Net<R> {
         Ok(next_hop)
     }
 
-    /// Processes a packet that has come in over a link of the mesh: the first `len` bytes of `buffer`. An answer may
-    /// grow into the room behind.
-    pub fn handle<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], len: usize) -> Verdict {
-        self.process(cx, buffer, len, Side::Mesh)
+    /// Processes a packet that has come in over a link of the mesh, from the neighbour `from`: the first `len` bytes of `buffer`. An
+    /// answer may grow into the room behind.
+    pub fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        self.process(cx, buffer, len, Side::Mesh { from })
     }
 
     /// Processes a packet that has come to a border router from outside the mesh, in the same way.
-    pub fn handle_external<C, E, N>(
+    pub fn handle_external<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         buffer: &mut [u8],
@@ -224,12 +249,12 @@ impl<R: Array<Route>> Net<R> {
     }
 
     #[inline(never)]
-    fn process<C, E, N>(
+    fn process<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         buffer: &mut [u8],
         len: usize,
-        from: Side,
+        side: Side,
     ) -> Verdict {
         let parsed = buffer.get(..len).and_then(|packet| Header::parse(packet).ok());
         let Some((header, payload)) = parsed else {
@@ -237,18 +262,19 @@ impl<R: Array<Route>> Net<R> {
         };
         let len = Header::LEN + payload.len();
         let destination = header.destination;
-        if !self.admits(from, header.source, destination) {
+        if !self.admits(side, header.source, destination) {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
-        if self.takes(destination) {
+        let leads_on = R::READS && buffer.get(..len).is_some_and(|packet| self.router.leads_on(packet));
+        if self.takes(destination) && !leads_on {
             self.handle_own(cx, &header, buffer, len)
         } else {
-            self.forward(cx, &header, buffer, len)
+            self.forward(cx, &header, buffer, len, side)
         }
     }
 
     /// Whether a packet with these addresses may come from there.
-    fn admits(&self, from: Side, source: Ipv6Addr, destination: Ipv6Addr) -> bool {
+    fn admits(&self, side: Side, source: Ipv6Addr, destination: Ipv6Addr) -> bool {
         // None of these may come in over a link (RFC 4291 section 2).
         if source.is_multicast()
             || source == Ipv6Addr::LOCALHOST
@@ -259,10 +285,10 @@ impl<R: Array<Route>> Net<R> {
             return false;
         }
         let inside = is_mesh(source) || is_link_local(source);
-        match (from, self.uplink) {
+        match (side, self.uplink) {
             // Where the mesh ends, nobody in it speaks with an address of elsewhere, and nobody elsewhere with one of it.
-            (Side::Mesh, Uplink::External) => inside,
-            (Side::Mesh, _) => true,
+            (Side::Mesh { .. }, Uplink::External) => inside,
+            (Side::Mesh { .. }, _) => true,
             (Side::Outside, _) => !inside && source != Ipv6Addr::UNSPECIFIED && is_mesh(destination),
         }
     }
@@ -305,7 +331,7 @@ impl<R: Array<Route>> Net<R> {
     }
 
     /// A packet for this node.
-    fn handle_own<C, E, N>(
+    fn handle_own<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         header: &Header,
@@ -334,6 +360,9 @@ impl<R: Array<Route>> Net<R> {
                 }),
                 Err(_) => dropped(cx, Counter::UdpMalformed),
             },
+            next_header::ICMPV6 if R::READS && self.router.handle(cx, (source, destination), upper) => {
+                Verdict::Dropped
+            }
             next_header::ICMPV6 => match Message::parse(source, destination, upper) {
                 Ok((Message::EchoRequest(echo), _)) => {
                     buffer.copy_within(at..len, Header::LEN);
@@ -354,12 +383,13 @@ impl<R: Array<Route>> Net<R> {
     }
 
     /// A packet for another.
-    fn forward<C, E, N>(
+    fn forward<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         header: &Header,
         buffer: &mut [u8],
         len: usize,
+        side: Side,
     ) -> Verdict {
         let (source, destination) = (header.source, header.destination);
         if destination.is_multicast() || is_link_local(destination) || source == Ipv6Addr::UNSPECIFIED {
@@ -370,12 +400,27 @@ impl<R: Array<Route>> Net<R> {
         } else if header.hop_limit <= 1 {
             (Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit))
         } else {
-            match self.next_hop(destination) {
-                None => (Counter::Ipv6NoRoute, Message::DestinationUnreachable(Unreachable::NoRoute)),
-                Some(NextHop::Neighbour(_)) if len > MTU => {
+            let next_hop = match (side, buffer.get_mut(..len)) {
+                (Side::Mesh { from }, Some(packet)) if R::READS => self.router.forward(cx, from, packet),
+                _ => Ok(None),
+            };
+            let next_hop = match next_hop {
+                Ok(Some(next_hop)) => Ok(NextHop::Neighbour(next_hop)),
+                Ok(None) => self.next_hop(destination).ok_or(ForwardError::NoRoute),
+                Err(error) => Err(error),
+            };
+            match next_hop {
+                Err(ForwardError::Dropped) => return Verdict::Dropped,
+                Err(ForwardError::NoRoute) => {
+                    (Counter::Ipv6NoRoute, Message::DestinationUnreachable(Unreachable::NoRoute))
+                }
+                Err(ForwardError::SourceRoute { pointer }) => {
+                    return self.parameter_problem(cx, buffer, len, Problem::Field, pointer);
+                }
+                Ok(NextHop::Neighbour(_)) if len > MTU => {
                     (Counter::Ipv6TooBig, Message::PacketTooBig { mtu: MTU as u32 })
                 }
-                Some(next_hop) => {
+                Ok(next_hop) => {
                     buffer[Header::HOP_LIMIT_AT] = header.hop_limit - 1;
                     cx.counters.count(Counter::Ipv6Forwarded);
                     return to(next_hop, len);
@@ -463,7 +508,7 @@ impl<R: Array<Route>> Net<R> {
     }
 }
 
-impl<R: Array<Route>> Default for Net<R> {
+impl<R: Router> Default for Net<R> {
     fn default() -> Self {
         Self::new()
     }

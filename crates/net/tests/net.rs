@@ -4,22 +4,25 @@ use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Array, Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
-use sixlock_net::{BROADCAST, Datagram, Net, NextHop, Route, SendError, Uplink, Verdict};
+use sixlock_net::{BROADCAST, Datagram, Net, NextHop, Route, Router, Routes, SendError, Uplink, Verdict};
 use sixlock_testing::Rig;
 use sixlock_testing::packets::{self, packet};
 
 const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
+/// The neighbour that packets come from.
+const NEIGHBOUR: Eui64 = Eui64::of_node(9);
+
 /// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
-fn handle<R: Array<Route>>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
-    sent(packet, |buffer| net.handle(&mut rig.cx(), buffer, packet.len()))
+fn handle<R: Router>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+    sent(packet, |buffer| net.handle(&mut rig.cx(), NEIGHBOUR, buffer, packet.len()))
 }
 
 /// The same for a packet from outside the mesh.
-fn handle_external<R: Array<Route>>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+fn handle_external<R: Router>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
     sent(packet, |buffer| net.handle_external(&mut rig.cx(), buffer, packet.len()))
 }
 
@@ -57,16 +60,16 @@ fn link_local(id: u32) -> Ipv6Addr {
     node(id).with_prefix(LINK_LOCAL_PREFIX)
 }
 
-fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<[Route; ROUTES]> {
+fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<Routes<[Route; ROUTES]>> {
     let mut net = Net::new();
     net.start(address, uplink);
     net
 }
 
 /// Node 2 in the chain router - 1 - 2 - 3.
-fn middle() -> Net<[Route; 1]> {
+fn middle() -> Net<Routes<[Route; 1]>> {
     let mut net = of(node(2), Uplink::NextHop(node(1)));
-    net.add_route(node(3), node(3)).unwrap();
+    net.router_mut().add(node(3), node(3)).unwrap();
     net
 }
 
@@ -123,7 +126,7 @@ fn what_udp_makes_handle_takes() {
 
 #[test]
 fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
-    let send = |net: &Net<[Route; 1]>, destination| {
+    let send = |net: &Net<Routes<[Route; 1]>>, destination| {
         let mut packet = Packet::<[u8; 128]>::new();
         packet.reset(48);
         let next_hop = net.udp(&mut packet, 1, destination, 2)?;
@@ -171,7 +174,7 @@ fn forwarding_takes_one_hop_off_and_changes_nothing_else() {
 fn a_border_router_lets_the_mesh_out_and_nobody_else() {
     let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
-    router.add_route(node(3), node(1)).unwrap();
+    router.router_mut().add(node(3), node(1)).unwrap();
     let out = udp(mesh(3), CLOUD, 64);
     let (verdict, sent) = handle(&mut rig, &mut router, &out);
     assert_eq!(verdict, Verdict::External { len: out.len() });
@@ -201,7 +204,7 @@ fn a_border_router_lets_the_mesh_out_and_nobody_else() {
 fn what_cannot_go_on_is_answered() {
     let mut rig = Rig::seeded(0);
     let mut stub = of::<1>(node(2), Uplink::None);
-    stub.add_route(node(3), node(3)).unwrap();
+    stub.router_mut().add(node(3), node(3)).unwrap();
     let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
     let long = packet(mesh(3), mesh(3), 64, next_header::NONE, &[0; 1241]);
     for (packet, counter, message) in [
@@ -358,7 +361,7 @@ fn what_does_not_parse_is_dropped_and_counted() {
 fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
     let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
-    router.add_route(node(3), node(1)).unwrap();
+    router.router_mut().add(node(3), node(1)).unwrap();
     let all_nodes = "ff02::1".parse().unwrap();
     let group = "ff0e::1".parse().unwrap();
     for (source, destination) in [
@@ -388,7 +391,7 @@ fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
 fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
     let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
-    router.add_route(node(3), node(1)).unwrap();
+    router.router_mut().add(node(3), node(1)).unwrap();
     let long = packet(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
     for (packet, message, reason) in [
         (udp(CLOUD, mesh(3), 1), Message::TimeExceeded(Exceeded::HopLimit), Counter::Ipv6HopLimit),
@@ -420,7 +423,7 @@ proptest! {
         let packet = packet(addresses[source], addresses[destination], hop_limit, next_header, &payload);
         for mut net in [middle(), of(node(2), Uplink::External)] {
             let mut buffer = [packet.clone(), vec![0; room]].concat();
-            match net.handle(&mut rig.cx(), &mut buffer, packet.len()) {
+            match net.handle(&mut rig.cx(), NEIGHBOUR, &mut buffer, packet.len()) {
                 Verdict::Forward { len, .. } | Verdict::External { len } => {
                     prop_assert!(Header::parse(&buffer[..len]).is_ok());
                 }
@@ -428,7 +431,7 @@ proptest! {
                 Verdict::Dropped => {}
             }
             let mut buffer = packet.clone();
-            let _ = net.handle(&mut rig.cx(), &mut buffer, len);
+            let _ = net.handle(&mut rig.cx(), NEIGHBOUR, &mut buffer, len);
             let _ = net.port_unreachable(&mut rig.cx(), &mut buffer, len);
         }
     }

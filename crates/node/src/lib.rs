@@ -39,9 +39,9 @@ pub use server::Server;
 pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
-    Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, Ghc, HEADERS, Interface, Layers,
-    Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, Occupied, PayloadCompression, Payloads,
-    RadioCommand, RadioMachine, Reassembler, Route, Routing, RplHeaders, SecurityGateway, SendError, Stack,
-    Uplink, ipsec,
+    Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, ForwardError, FrameOutcome, Ghc,
+    HEADERS, Interface, Layers, Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, Occupied,
+    PayloadCompression, Payloads, RadioCommand, RadioMachine, Reassembler, Route, Router, Routes, Routing,
+    SecurityGateway, SendError, Stack, Uplink, ipsec, rpl,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -7,7 +7,7 @@ use sixlock_crypto::Soft;
 use sixlock_node::{
     Access, AnyChannel, Application, COAP_PORT, Cloud, Config, Csma, Datagrams, DtlsPsk, ECHO_PORT,
     EchoServer, Identity, InterfaceConfig, Link, MacConfig, Node, PreShared, RadioCommand, RadioMachine,
-    Readings, Resource, Route, Sensor, Server, Stack, StartError, Uplink,
+    Readings, Resource, Route, Routes, Sensor, Server, Stack, StartError, Uplink,
 };
 use sixlock_testing::{Random, Ranges, Rig};
 
@@ -29,7 +29,7 @@ fn interface(id: u32, other: u32) -> InterfaceConfig {
     }
 }
 
-type Forwarder = Node<Soft, (), Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4]>>;
+type Forwarder = Node<Soft, (), Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 4]>>>;
 
 /// A node that only forwards and echoes, and what it is lent.
 struct Station {
@@ -140,7 +140,7 @@ fn starts<A: Application<Soft>>(access: A::Access<'_>, serves: bool, echoes: boo
     let mut node = Box::new(Node::<
         Soft,
         A,
-        Stack<Link<false, 4, 2>, Datagrams<320, 4>, [Route; 4]>,
+        Stack<Link<false, 4, 2>, Datagrams<320, 4>, Routes<[Route; 4]>>,
         Readings<3>,
     >::new());
     node.start(&mut Rig::without_ranges(1).cx(), &config)

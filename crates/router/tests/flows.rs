@@ -8,7 +8,8 @@ use std::time::Duration;
 use sixlock_base::Eui64;
 use sixlock_crypto::Soft;
 use sixlock_gateway::{
-    Config, Csma, Datagrams, Exit, FlowId, Gateway, Link, MacConfig, Route, Stack, Uplink as MeshUplink,
+    Config, Csma, Datagrams, Exit, FlowId, Gateway, Link, MacConfig, Route, Routes, Stack,
+    Uplink as MeshUplink,
 };
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
 use sixlock_testing::Rig;
@@ -30,7 +31,7 @@ fn flows(n: usize) -> Vec<FlowId> {
         },
         uplink: MeshUplink::External,
     };
-    let mut gateway = Gateway::<Soft, Stack<Link<true, 2, 2>, Datagrams<256, 2>, [Route; 2]>, 2>::new(
+    let mut gateway = Gateway::<Soft, Stack<Link<true, 2, 2>, Datagrams<256, 2>, Routes<[Route; 2]>>, 2>::new(
         &mut cx,
         &config,
         Exit::Flows,

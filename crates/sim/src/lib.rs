@@ -49,6 +49,7 @@ mod random_block;
 mod readings;
 mod receipts;
 mod recorder;
+mod routing;
 mod runs;
 mod scenario;
 mod security_gateway;
@@ -88,6 +89,7 @@ pub use protection::{Host, Peering, Prefix, Tunnel};
 pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
+pub use routing::{Objective, RoutingKind, RplMode};
 pub use runs::run_seeds;
 pub use scenario::{
     Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind,

@@ -4,19 +4,20 @@ use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_gateway::{Gateway, Tunnels};
 use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::Automated;
-use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Route, RplHeaders, Stack};
+use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Stack};
 
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
 use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Keyed, Reassembly};
 use crate::random::Stream;
+use crate::routing::{NodeRouting, RootRouting};
 use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
 
 /// Hosts outside with tunnels to a security gateway, at most.
 const HOSTS: usize = 16;
-/// IPsec of a node: with 64 hosts.
-pub(crate) type NodeIpsec = Ipsec<64, 64>;
+/// IPsec of a node: with 64 hosts, and a policy for RPL.
+pub(crate) type NodeIpsec = Ipsec<65, 64>;
 /// How a node compresses: it forwards for 512 nodes in both directions.
 pub(crate) type NodeCompression = Compression<1024>;
 /// The layers of a node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for
@@ -24,23 +25,21 @@ pub(crate) type NodeCompression = Compression<1024>;
 pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: usize> = Stack<
     Link<true, NODES, FRAMES>,
     Datagrams<MTU, POOL>,
-    [Route; NODES],
+    NodeRouting,
     NodeIpsec,
     NodeCompression,
-    RplHeaders,
     Reassembly,
 >;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
-/// The layers of the border router. It has IPsec with every node, and two policies more for the packets of others.
+/// The layers of the border router. It has IPsec with every node, two policies more for the packets of others, and one for RPL.
 type GatewayLayers = Stack<
     Link<true, NODES, 4>,
     Datagrams<MTU, 32>,
-    [Route; NODES],
-    Ipsec<{ NODES + 2 }, NODES>,
+    RootRouting,
+    Ipsec<{ NODES + 3 }, NODES>,
     Compression<{ 2 * NODES }>,
-    RplHeaders,
     Reassembly,
 >;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.

@@ -13,6 +13,7 @@ use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression};
 
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
+use crate::routing::RoutingKind;
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::{Layout, Topology, TopologyError};
@@ -41,9 +42,8 @@ pub struct Scenario {
     pub(crate) radio: Radio,
     /// How a node gets at the channel.
     pub(crate) mac: Mac,
-    /// Whether packets carry RPL's option and the headers that border routers put around them for it, as if routers read them; routes
-    /// are static.
-    pub(crate) rpl_headers: bool,
+    /// Which way its packets go.
+    pub(crate) routing: RoutingKind,
     /// How nodes and border router compress the payload of UDP over links; none as it is.
     pub(crate) compression: Option<PayloadCompression>,
     /// Where the nodes stand.
@@ -186,7 +186,7 @@ impl Default for Scenario {
                 drift: 0,
             },
             mac: Mac::Csma(Csma::default()),
-            rpl_headers: false,
+            routing: RoutingKind::Static,
             compression: None,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {

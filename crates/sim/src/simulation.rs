@@ -45,8 +45,8 @@ use crate::trial::Trial;
 
 use deployment::Deployment;
 
-/// Room for what a border router puts around packets from outside: a tunnel, and headers of RPL.
-const AROUND: usize = 192;
+/// Room for what a border router puts around packets from outside: a tunnel, and a source route.
+const AROUND: usize = 512;
 
 /// A simulation under way.
 pub struct Simulation {

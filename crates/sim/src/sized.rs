@@ -50,7 +50,7 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
 
     fn add_route(&mut self, destination: Eui64, next_hop: Eui64) {
         // The table has room for every node of a scenario.
-        let _ = self.interface().net().add_route(destination, next_hop);
+        self.interface().routing().list(core::iter::once((destination, next_hop)));
     }
 
     fn security(&mut self) -> &mut NodeIpsec {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Counters, Cx, Instant, Packet, Symbols};
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
@@ -27,6 +27,7 @@ use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::radio::{Radio, Told};
 use crate::random::{Purpose, Stream};
+use crate::routing::RoutingKind;
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
 use crate::timer::Timer;
@@ -229,6 +230,18 @@ impl Station {
         if let Some(native) = machine.native() {
             native.happens(&mut cx, at, event);
         }
+    }
+
+    /// Lets it take part in the routing protocol, if its network has one. One whose durable numbers are used up stays out of it.
+    pub(crate) fn start_routing(&mut self, now: Time, kind: RoutingKind) {
+        let address = Eui64::of_node(self.id);
+        let (machine, mut cx, _) = self.lend(now);
+        let started = match machine {
+            Machine::Node(node) => node.interface().routing().start(&mut cx, address, kind).is_ok(),
+            Machine::Gateway(gateway) => gateway.interface().routing().start(&mut cx, address, kind).is_ok(),
+            Machine::Board(_) => true,
+        };
+        debug_assert!(started, "durable numbers are used up");
     }
 
     /// What has happened at a node.

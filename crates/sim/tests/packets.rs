@@ -6,7 +6,7 @@ use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, fragment, next_header, udp};
 use sixlock_node::ECHO_PORT;
-use sixlock_sim::{CLOUD, Options, Scenario, Simulation, Span};
+use sixlock_sim::{CLOUD, Options, Scenario, Simulation, Span, Time};
 use sixlock_testing::packets::{self, icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
@@ -120,9 +120,11 @@ fn the_sender_of_a_first_fragment_whose_others_do_not_come_is_told_once() {
 
 #[test]
 fn under_rpl_nodes_take_headers_off_that_the_router_puts_around_and_their_answers_carry_its_option() {
-    let scenario = Scenario::parse("rpl", "security = \"none\"\n[routing]\nheaders = \"rpl\"").unwrap();
+    let scenario = Scenario::parse("rpl", "security = \"none\"\n[routing]\nkind = \"rpl\"").unwrap();
     let mut simulation = Simulation::new(&scenario, Options { packets: true, ..Options::default() }).unwrap();
-    let option = |next_header| [next_header, 0, 0x23, 4, 0, 0, 0, 0];
+    simulation.step_until(Time::ZERO + Span::from_secs(60));
+    // The rank of the root, which sends it on last.
+    let option = |next_header| [next_header, 0, 0x23, 4, 0, 0, 1, 0];
     for len in [0, 56, 1100] {
         let body = vec![0x42; len];
         let reply = icmpv6(address(2), HOST, 64, Message::EchoReply(ECHO), &body);

@@ -11,7 +11,7 @@ use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
-    RadioMachine, Readings, Route, Sensor, Stack,
+    RadioMachine, Readings, Route, Routes, Sensor, Stack,
 };
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
@@ -35,10 +35,9 @@ type Machine = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers, 
 type Layers = Stack<
     Link<true, NEIGHBOURS, 2>,
     Datagrams<MTU, 4>,
-    [Route; 1],
+    Routes<[Route; 1]>,
     Ipsec<1, 1>,
     Compression<8>,
-    (),
     Reassembly,
 >;
 

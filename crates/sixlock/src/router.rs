@@ -13,7 +13,7 @@ use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Automated, Selector};
 use sixlock_gateway::{
-    Datagrams, Exit, Gateway, Link, Route, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
+    Datagrams, Exit, Gateway, Link, Route, Routes, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
 };
 use sixlock_ieee802154::{Address, Endpoint, Header};
 use sixlock_node::{COAP_PORT, RadioMachine};
@@ -54,10 +54,9 @@ type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS, Autom
 type Layers = Stack<
     Link<true, MAX_NODES, 4>,
     Datagrams<MTU, 32>,
-    [Route; MAX_NODES],
+    Routes<[Route; MAX_NODES]>,
     MeshGateway<Ipsec<{ MAX_NODES + 2 }, MAX_NODES>>,
     Compression<{ 2 * MAX_NODES }>,
-    (),
     Reassembly,
 >;
 
@@ -204,7 +203,7 @@ impl RouterStation {
         }
         for node in &network.nodes {
             let address = Eui64::of_node(node.id);
-            let route = interface.net().add_route(address, address);
+            let route = interface.routing().add(address, address);
             route.map_err(|_| format!("node {}: a network has at most {MAX_NODES} nodes", node.id))?;
         }
         let members = network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();

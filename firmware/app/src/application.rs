@@ -1,8 +1,8 @@
 use sixlock_base::Counter;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
-    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Stack,
-    Uplink,
+    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Routes,
+    Stack, Uplink,
 };
 
 use crate::access::Way;
@@ -15,7 +15,7 @@ use crate::{exchange, radio};
 pub type Layers<const SECURED: bool, P, const CSMA: bool> = Stack<
     Link<SECURED, NEIGHBOURS, FRAMES, CSMA>,
     Datagrams<MTU, POOL>,
-    [Route; ROUTES],
+    Routes<[Route; ROUTES]>,
     <P as Shield>::Security,
     <P as Shield>::Compression,
 >;
@@ -30,7 +30,12 @@ pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, R
 /// It may be called once.
 pub unsafe fn run<W: Way, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
 where
-    L: sixlock_node::Layers<Backend, Security = P::Security, Compression = P::Compression>,
+    L: sixlock_node::Layers<
+        Backend,
+        Routing = Routes<[Route; ROUTES]>,
+        Security = P::Security,
+        Compression = P::Compression,
+    >,
 {
     const {
         // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
@@ -65,7 +70,7 @@ fn start<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
         if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
-        node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().net())
+        node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().routing())
     })
 }
 

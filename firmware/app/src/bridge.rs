@@ -1,6 +1,6 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
-use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Stack, Uplink};
+use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Routes, Stack, Uplink};
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 
 use crate::lent::{self, Backend, Context};
@@ -10,7 +10,7 @@ use crate::{exchange, radio};
 /// A border router, with or without link security.
 pub type Bridge<const SECURED: bool> = sixlock_bridge::Bridge<
     Backend,
-    Stack<Link<SECURED, NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, [Route; ROUTES]>,
+    Stack<Link<SECURED, NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, Routes<[Route; ROUTES]>>,
 >;
 
 /// Runs the border router for ever. Without the device's own data, or with data for another image, it waits for ever.
@@ -41,7 +41,7 @@ fn start<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>) ->
             return false;
         }
         bridge.start(cx, &lent::interface(&device, Uplink::External));
-        lent::add_routes(&device, bridge.interface().net())
+        lent::add_routes(&device, bridge.interface().routing())
     })
 }
 

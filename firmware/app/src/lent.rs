@@ -6,7 +6,7 @@ use core::ptr::addr_of_mut;
 use sixlock_base::{Array, Counters, Cx, Instant};
 use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, MacConfig, Uplink};
 use sixlock_lockstep::{Command, Device, Flags, LinkKey, Route};
-use sixlock_net::{Net, Route as Listed};
+use sixlock_net::{Route as Listed, Routes};
 use sixlock_nv::DurableCounters;
 use sixlock_start as _;
 
@@ -72,10 +72,10 @@ pub(crate) fn interface(device: &Device<'_>, uplink: Uplink) -> InterfaceConfig 
 }
 
 /// Adds the routes that the device's own data has; whether there was room.
-pub(crate) fn add_routes<R: Array<Listed>>(device: &Device<'_>, net: &mut Net<R>) -> bool {
+pub(crate) fn add_routes<A: Array<Listed>>(device: &Device<'_>, routes: &mut Routes<A>) -> bool {
     device.routes.iter().all(|route| {
         let Route { destination, next_hop } = Route::from_bytes(route);
-        net.add_route(destination, next_hop).is_ok()
+        routes.add(destination, next_hop).is_ok()
     })
 }
 

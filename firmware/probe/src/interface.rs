@@ -5,14 +5,14 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{
-    Arrival, Config, Csma, Datagrams, HEADERS, Link, LinkSecurity, MacConfig, RadioCommand, Route, Stack,
+    Arrival, Config, Csma, Datagrams, HEADERS, Link, LinkSecurity, MacConfig, RadioCommand, Route, Routes, Stack,
     Uplink,
 };
 
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
 
-pub type Layers = Stack<Link<true, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, [Route; ROUTES]>;
+pub type Layers = Stack<Link<true, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, Routes<[Route; ROUTES]>>;
 pub type Interface<C> = sixlock_interface::Interface<C, Layers>;
 
 pub const MAX_FRAME: usize = 127;
@@ -36,7 +36,7 @@ pub fn config() -> Config {
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<C> {
     let mut interface = Interface::new();
     interface.start(cx, &config());
-    let added = interface.net().add_route(Eui64(io::bytes()), Eui64(io::bytes()));
+    let added = interface.routing().add(Eui64(io::bytes()), Eui64(io::bytes()));
     io::write(&[added.is_ok().into()]);
     interface
 }

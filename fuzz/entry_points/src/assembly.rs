@@ -1,7 +1,7 @@
 //! IPv6 fragments at a host.
 
-use sixlock_ipv6::{Header, tunnel};
-use sixlock_net::{Fragments, Reassembler, rpl};
+use sixlock_ipv6::{Header, extension, next_header, tunnel};
+use sixlock_net::{Fragments, Reassembler};
 use sixlock_testing::Rig;
 
 use crate::split;
@@ -23,7 +23,9 @@ pub(crate) fn assembly(input: &[u8]) -> usize {
             let (buffer, len) = host.buffer_mut(&whole);
             let (_, payload) = Header::parse(&buffer[..len]).expect("what is put together is a packet");
             assert_eq!(Header::LEN + payload.len(), len);
-            match rpl::wrapped(&buffer[..len]).map(|inner| tunnel::decapsulate(buffer, inner)) {
+            let upper = extension::process(&buffer[..len]).ok();
+            let upper = upper.filter(|upper| upper.protocol == next_header::IPV6);
+            match upper.map(|upper| tunnel::decapsulate(buffer, upper.at..len)) {
                 Some(Ok(len)) => {
                     host.truncate(&whole, len);
                     came = host.handle_again(&mut rig.cx(), whole, opened);

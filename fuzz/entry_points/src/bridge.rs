@@ -14,7 +14,7 @@ pub(crate) fn line(input: &[u8]) -> usize {
     let config = Config { mac: mac_config(OWN, 0, false), uplink: Uplink::External };
     let mut bridge = Bridge::<Soft, Layers>::new();
     bridge.start(&mut rig.cx(), &config);
-    bridge.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
+    bridge.interface().routing().add(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut answers = 0;
     for bytes in input.chunks(127) {

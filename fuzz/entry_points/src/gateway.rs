@@ -25,7 +25,7 @@ pub(crate) fn gateway(input: &[u8]) -> usize {
     let config = Config { mac: mac_config(OWN, choice & 3, true), uplink: Uplink::External };
     let exit = if choice & PACKETS == 0 { Exit::Flows } else { Exit::Packets { flows: CLOUD } };
     let mut gateway = Gateway::<Soft, Layers, 2>::new(&mut rig.cx(), &config, exit);
-    gateway.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
+    gateway.interface().routing().add(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for input in split(inputs) {

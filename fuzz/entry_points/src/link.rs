@@ -6,7 +6,7 @@ use sixlock_ieee802154::{FCS, Header, MAX_FRAME, fcs};
 use sixlock_interface::{Arrival, Config, Csma, Interface, Link, LinkSecurity, Stack, Uplink};
 use sixlock_lowpan::{Datagrams, LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
-use sixlock_net::{Net, Route, Verdict};
+use sixlock_net::{Net, Route, Routes, Verdict};
 use sixlock_sixlowpan::{PayloadCompression, compress_with, decompress_with};
 use sixlock_testing::Rig;
 
@@ -22,7 +22,7 @@ pub(crate) const LINK: LinkAddresses = LinkAddresses { source: NEIGHBOUR, destin
 const PAN: u16 = 0xabcd;
 pub(crate) const MTU: usize = 1280;
 /// The layers of a node or border router.
-pub(crate) type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, [Route; 4]>;
+pub(crate) type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, Routes<[Route; 4]>>;
 
 /// How far radio time moves from one frame to the next: longer than any acknowledgement takes.
 pub(crate) const STEP: u32 = 1000;
@@ -146,16 +146,16 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
 /// IPv6 packets at a router.
 pub(crate) fn packet(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(3);
-    let mut net = Net::<[Route; 2]>::new();
+    let mut net = Net::<Routes<[Route; 2]>>::new();
     net.start(OWN, Uplink::External);
-    net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
+    net.router_mut().add(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut taken = 0;
     for datagram in split(input) {
         let mut buffer = [0; MTU];
         let length = datagram.len().min(MTU);
         buffer[..length].copy_from_slice(&datagram[..length]);
         rig.pass(100);
-        match net.handle(&mut rig.cx(), &mut buffer, length) {
+        match net.handle(&mut rig.cx(), NEIGHBOUR, &mut buffer, length) {
             Verdict::Udp(datagram) => {
                 assert!(datagram.payload.end <= length);
                 net.port_unreachable(&mut rig.cx(), &mut buffer, length);

@@ -6,10 +6,10 @@ use sixlock_base::{Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, MAX_SAFE_PAYLOAD};
-use sixlock_ipv6::{Header, udp};
+use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_lowpan::{Datagrams, Lowpan};
 use sixlock_mac::{Link, Mac, RadioCommand};
-use sixlock_net::{Net, Route, Uplink, fragment, rpl};
+use sixlock_net::{Net, Route, Routes, Uplink, fragment};
 use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::{PayloadCompression, compress_with};
@@ -209,7 +209,7 @@ fn cbor_pack() -> Vec<u8> {
 }
 
 fn packets() -> Vec<(&'static str, Vec<u8>)> {
-    let mut net = Net::<[Route; 2]>::new();
+    let mut net = Net::<Routes<[Route; 2]>>::new();
     net.start(NEIGHBOUR, Uplink::NextHop(OWN));
     let udp = |destination: Ipv6Addr, port: u16, length: usize| {
         let mut packet = Packet::<[u8; MTU]>::new();
@@ -242,9 +242,9 @@ fn between(to_server: bool, payload: &[u8]) -> Vec<u8> {
 
 /// What a border router gets from outside.
 fn packets_from_outside() -> [(&'static str, Vec<u8>); 3] {
-    let mut net = Net::<[Route; 2]>::new();
+    let mut net = Net::<Routes<[Route; 2]>>::new();
     net.start(OWN, Uplink::External);
-    net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
+    net.router_mut().add(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let udp = |node, hop_limit| {
         let mut packet = Packet::<[u8; MTU]>::new();
         packet.reset(Header::LEN + 8);
@@ -273,8 +273,15 @@ fn taken_apart(packet: &[u8], identification: u32) -> Vec<Vec<u8>> {
 
 /// A packet with a header of a router around it.
 fn wrapped(packet: &[u8]) -> Vec<u8> {
-    let mut wrapped = [packet, &[0; rpl::WRAPPER]].concat();
-    rpl::wrap(&mut wrapped, packet.len(), Ipv6Addr::LOCALHOST).expect("there is room");
+    let (inner, _) = Header::parse(packet).expect("a packet");
+    let outer = Header {
+        payload_length: packet.len() as u16,
+        next_header: next_header::IPV6,
+        source: Ipv6Addr::LOCALHOST,
+        ..inner
+    };
+    let mut wrapped = [&[0; Header::LEN], packet].concat();
+    outer.emit(&mut wrapped).expect("there is room");
     wrapped
 }
 

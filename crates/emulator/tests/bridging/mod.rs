@@ -9,7 +9,7 @@ use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Interface, Link, LinkSecurity, MacConfig, RadioCommand,
-    Route as Listed, Stack, Uplink,
+    Route as Listed, Routes, Stack, Uplink,
 };
 use sixlock_lockstep::{Command, Device, DeviceEvent, FRAME, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
@@ -58,7 +58,7 @@ pub(crate) struct Bridged {
     command: Command,
     frame: Vec<u8>,
     timers: [Option<Symbols>; 2],
-    node: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, [Listed; 1]>>,
+    node: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, Routes<[Listed; 1]>>>,
     rig: Rig,
     host: Decoder<[u8; MTU]>,
     arrived: Vec<Vec<u8>>,

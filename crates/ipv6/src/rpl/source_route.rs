@@ -158,6 +158,12 @@ pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<O
     Ok(Some(next))
 }
 
+/// Whether `packet` has a source route that leads on behind its destination, as far as can be told without following it.
+pub fn leads_on(packet: &[u8]) -> bool {
+    let found = find(packet).ok().flatten();
+    found.and_then(|(at, _)| packet.get(at + SEGMENTS_LEFT_AT)).is_some_and(|&left| left != 0)
+}
+
 /// Where the source route of `packet` begins, and its length. It may stand behind destination options.
 fn find(packet: &[u8]) -> Result<Option<(usize, usize)>, Refusal> {
     for header in Chain::new(packet) {

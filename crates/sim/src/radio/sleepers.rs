@@ -7,7 +7,7 @@ use sixlock_base::{Counter, Cx, Entropy, Eui64, MESH_PREFIX, Nv, Packet, Symbols
 use sixlock_crypto::Soft;
 use sixlock_node::{
     Config, Csma, Datagrams, ECHO_PORT, Interface, InterfaceConfig, Link, MacConfig, Node, RadioCommand,
-    RadioMachine, Route, Stack, Uplink,
+    RadioMachine, Route, Routes, Stack, Uplink,
 };
 use sixlock_testing::Rig;
 
@@ -32,7 +32,7 @@ const PATIENCE: u32 = 780;
 /// How long a machine waits while another sends.
 const RETRY: u32 = 600;
 
-type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4]>;
+type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 4]>>;
 
 /// What a machine's radio is about to do, or does.
 #[derive(Clone, Copy)]

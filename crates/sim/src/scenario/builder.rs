@@ -7,6 +7,7 @@ use sixlock_node::PayloadCompression;
 
 use crate::error::ScenarioError;
 use crate::platform::{EmulatedNode, Platform};
+use crate::routing::RoutingKind;
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::Topology;
@@ -91,9 +92,9 @@ impl ScenarioBuilder {
         self.set(&[], |scenario| scenario.mac = mac)
     }
 
-    /// Sets whether packets carry the headers of RPL.
-    pub fn rpl_headers(self, rpl_headers: bool) -> Self {
-        self.set(&[Key::Headers], |scenario| scenario.rpl_headers = rpl_headers)
+    /// Sets which way packets go.
+    pub fn routing(self, routing: RoutingKind) -> Self {
+        self.set(&[Key::Routing], |scenario| scenario.routing = routing)
     }
 
     /// Sets how links compress the payload of UDP, if they do.
@@ -172,7 +173,7 @@ impl ScenarioBuilder {
     }
 
     fn on_boards(self, change: impl FnOnce(&mut Scenario)) -> Self {
-        self.set(&[Key::Security, Key::Compression, Key::Headers], change)
+        self.set(&[Key::Security, Key::Compression, Key::Routing], change)
     }
 
     /// The scenario, if it can be simulated.

@@ -6,6 +6,7 @@ use sixlock_base::Engines;
 
 use crate::network::MAX_NODES;
 use crate::platform::Platform;
+use crate::routing::RoutingKind;
 use crate::time::Span;
 use crate::toml_reader::not_within;
 use crate::topology::{Layout, Topology};
@@ -25,7 +26,7 @@ pub(super) const BURST: RangeInclusive<u64> = 1..=1000;
 const PAYLOAD: RangeInclusive<u16> = 8..=1024;
 /// That which fills a packet of 1,280 bytes, where nothing is added to it: headers of IPv6 and UDP take 48.
 const BARE_PAYLOAD: RangeInclusive<u16> = 8..=1232;
-pub(super) const NOT_A_PAYLOAD: &str = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"; without IPsec, DTLS and headers of RPL up to 1232";
+pub(super) const NOT_A_PAYLOAD: &str = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"; without IPsec, DTLS and RPL up to 1232";
 /// The longest period: devices tell times apart that are less than 24 days apart.
 const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
 
@@ -38,7 +39,7 @@ pub(super) enum Key {
     Interference,
     Burst,
     Mac,
-    Headers,
+    Routing,
     Compression,
     Topology,
     Node(u32),
@@ -80,7 +81,7 @@ impl Scenario {
         self.check_radio()?;
         self.check_mac()?;
         self.check_traffic()?;
-        self.check_headers()?;
+        self.check_routing()?;
         self.check_compression()?;
         self.check_security()?;
         self.check_destination(&self.check_topology()?)
@@ -138,8 +139,9 @@ impl Scenario {
             return period("readings are due at least every 20d");
         }
         let TrafficKind::Echo { payload } = traffic.kind else { return Ok(()) };
-        let is_bare =
-            self.security.network.is_none() && self.security.transport.is_none() && !self.rpl_headers;
+        let is_bare = self.security.network.is_none()
+            && self.security.transport.is_none()
+            && self.routing == RoutingKind::Static;
         if !(if is_bare { BARE_PAYLOAD } else { PAYLOAD }).contains(&payload) {
             return Err(fault(Key::Payload, NOT_A_PAYLOAD));
         }
@@ -198,13 +200,24 @@ impl Scenario {
         }
     }
 
-    fn check_headers(&self) -> Result<(), Fault> {
-        match self.rpl_headers && self.has_boards() {
-            true => {
-                Err(fault(Key::Headers, "no firmware knows headers of RPL: leave them out, or platforms"))
-            }
-            false => Ok(()),
+    fn check_routing(&self) -> Result<(), Fault> {
+        let is_rpl = self.routing != RoutingKind::Static;
+        if is_rpl && self.has_boards() {
+            return Err(fault(
+                Key::Routing,
+                "no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
+            ));
         }
+        let Mac::Csma(Csma { ack: true, .. }) = self.mac else {
+            return match is_rpl {
+                true => Err(fault(
+                    Key::Routing,
+                    "RPL judges links by acknowledgements: set [mac] kind to \"csma\" and ack to true",
+                )),
+                false => Ok(()),
+            };
+        };
+        Ok(())
     }
 
     fn check_security(&self) -> Result<(), Fault> {

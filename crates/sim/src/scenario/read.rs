@@ -11,6 +11,7 @@ use crate::error::ScenarioError;
 use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
+use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
@@ -75,7 +76,7 @@ impl ScenarioBuilder {
             gateway: read_gateway(&mut top)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio, &mut lines)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
-            rpl_headers: default.rpl_headers,
+            routing: default.routing,
             compression: default.compression,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic, &mut lines)?,
@@ -85,9 +86,13 @@ impl ScenarioBuilder {
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
-        routing.choice("kind", &[("static", ())])?;
-        scenario.rpl_headers = routing.choice("headers", &[("none", false), ("rpl", true)])?;
-        lines.insert(Key::Headers, routing.line("headers"));
+        let is_rpl = routing.choice("kind", &[("static", false), ("rpl", true)])?;
+        let mode =
+            routing.choice("mode", &[("non-storing", RplMode::NonStoring), ("storing", RplMode::Storing)])?;
+        let objective =
+            routing.choice("objective", &[("mrhof", Objective::Mrhof), ("of0", Objective::Of0)])?;
+        scenario.routing = if is_rpl { RoutingKind::Rpl { objective, mode } } else { RoutingKind::Static };
+        lines.insert(Key::Routing, routing.line("kind"));
         routing.finish()?;
         let mut lowpan = top.section("lowpan", "[lowpan]")?;
         let compressions = PayloadCompression::ALL.map(|(name, compression)| (name, Some(compression)));

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use super::checks::NOT_A_PAYLOAD;
 use super::*;
+use crate::routing::{Objective, RplMode};
 use crate::topology::Placement;
 
 #[test]
@@ -40,10 +41,11 @@ fn every_key_of_the_format_is_read() {
         max_be = 4
         max_backoffs = 5
         max_retries = 1
-        ack = false
+        ack = true
         [routing]
-        kind = "static"
-        headers = "none"
+        kind = "rpl"
+        mode = "storing"
+        objective = "of0"
         [platform]
         profile = "native"
         [topology]
@@ -79,7 +81,7 @@ fn every_key_of_the_format_is_read() {
         scenario.radio,
         Radio { range: 30_000, interference: 60_000, loss, burst: Some(3), drift: 20_000 }
     );
-    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
+    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: true };
     assert_eq!(scenario.mac, Mac::Csma(mac));
     let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
     let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
@@ -101,8 +103,12 @@ fn errors_name_the_line_and_what_to_do() {
     for (text, message) in [
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
         (
-            "[routing]\nheaders = \"rpl\"\n[platform]\nprofile = \"openmote\"",
-            "f:2: no firmware knows headers of RPL: leave them out, or platforms",
+            "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"openmote\"",
+            "f:2: no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
+        ),
+        (
+            "[mac]\nack = false\n[routing]\nkind = \"rpl\"",
+            "f:4: RPL judges links by acknowledgements: set [mac] kind to \"csma\" and ack to true",
         ),
         ("[traffic]\n\nperoid = \"1s\"", "f:3: unknown key `peroid` in [traffic]; did you mean `period`?"),
         ("[radio]\nrange = 50", "f:2: range is not a string: write it in quotes"),
@@ -316,8 +322,10 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         (new().topology(Topology::Grid { nodes: 4, spacing: 0 }), "spacing must be more than nothing"),
         (new().topology(Topology::List(Vec::new())), "a network needs a [[node]] beside the router"),
         (
-            new().profile(Some(Platform::OpenMote)).rpl_headers(true),
-            "no firmware knows headers of RPL: leave them out, or platforms",
+            new()
+                .profile(Some(Platform::OpenMote))
+                .routing(RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring }),
+            "no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
         ),
         (
             new().profile(Some(Platform::MicaZ)),

@@ -7,8 +7,8 @@ use sixlock_base::{Duration, Eui64, MESH_PREFIX};
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
-    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, Interface, InterfaceConfig, KeyRing,
-    Layers, LinkSecurity, MacConfig, Node, RadioMachine, Resource, RplHeaders, Uplink,
+    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
+    MacConfig, Node, RadioMachine, Resource, Uplink,
 };
 
 use crate::application::{Own, Part};
@@ -24,9 +24,10 @@ use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
-use crate::protection::{Compression, Host, Peering};
+use crate::protection::{Host, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
+use crate::routing::RoutingKind;
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
 use crate::sized::SizedNode;
@@ -306,6 +307,7 @@ impl Deployment {
             },
             uplink: match id {
                 ROUTER => Uplink::External,
+                _ if self.scenario.routing != RoutingKind::Static => Uplink::None,
                 _ => Uplink::NextHop(Eui64::of_node(self.layout.parents[id as usize])),
             },
         }
@@ -323,6 +325,14 @@ impl Deployment {
             station
                 .protect(self.peerings.iter().filter(own), self.scenario.unauthenticated)
                 .map_err(|_| format!("station {id} has no room for so much IPsec"))?;
+            if self.scenario.routing != RoutingKind::Static {
+                let passed = match &mut station.machine {
+                    Machine::Node(node) => node.interface().security().pass_rpl(),
+                    Machine::Gateway(gateway) => gateway.interface().security().pass_rpl(),
+                    Machine::Board(_) => Ok(()),
+                };
+                passed.map_err(|_| format!("station {id} has no room for a policy for RPL"))?;
+            }
         }
         match &self.security_gateway {
             Some(gateway) if id == ROUTER => start_gateway(gateway, station)
@@ -333,30 +343,22 @@ impl Deployment {
 
     /// Tells a station whose CPU takes no time how its links compress, and its routes; a board is told at its start.
     fn connect(&self, station: &mut Station) -> Result<(), String> {
-        let routes = self.layout.routes_below(station.id);
-        let routes = routes.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
-        let added = match &mut station.machine {
-            Machine::Node(node) => connect(node.interface(), &self.scenario, routes),
-            Machine::Gateway(gateway) => connect(gateway.interface(), &self.scenario, routes),
+        let ways = self.layout.routes_below(station.id);
+        let ways = ways.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
+        let compression = self.scenario.compression;
+        let listed = match &mut station.machine {
+            Machine::Node(node) => {
+                node.interface().compression().payloads = compression;
+                node.interface().routing().list(ways)
+            }
+            Machine::Gateway(gateway) => {
+                gateway.interface().compression().payloads = compression;
+                gateway.interface().routing().list(ways)
+            }
             Machine::Board(_) => true,
         };
-        if added { Ok(()) } else { Err("there are more nodes than a route table holds".into()) }
+        if listed { Ok(()) } else { Err("there are more nodes than a route table holds".into()) }
     }
-}
-
-/// Tells an interface how its links compress, whether routers read RPL's option, and its routes: destination and next hop. Returns whether
-/// there was room for them.
-fn connect<L, const FLOWS: usize>(
-    interface: &mut Interface<Accelerated, L>,
-    scenario: &Scenario,
-    mut routes: impl Iterator<Item = (Eui64, Eui64)>,
-) -> bool
-where
-    L: Layers<Accelerated, Compression = Compression<FLOWS>, Routing = RplHeaders>,
-{
-    interface.routing().is_on = scenario.rpl_headers;
-    interface.compression().payloads = scenario.compression;
-    routes.all(|(destination, next_hop)| interface.net().add_route(destination, next_hop).is_ok())
 }
 
 /// Makes the border router, which has its peerings already, a security gateway on the nodes' side.

@@ -86,8 +86,15 @@ impl Simulation {
     pub(super) fn begin(&mut self) {
         self.schedule_first();
         for id in 0..self.stations.len() as u32 {
+            self.start_routing(id);
             self.settle(id);
         }
+    }
+
+    /// Lets a station that has what is durable take part in the routing protocol.
+    pub(super) fn start_routing(&mut self, id: u32) {
+        let (now, kind) = (self.now, self.deployment.scenario.routing);
+        self.stations[id as usize].start_routing(now, kind);
     }
 
     /// Schedules what is due first. A reading that is due at once is so before its node, which is about to start, takes it.

@@ -328,6 +328,7 @@ impl Simulation {
             station.counters.add(counter, count);
         }
         *before = station;
+        self.start_routing(id);
         if id == 0 && matches!(self.far, RemoteHost::Echo(_)) {
             open_flows(&self.deployment, &mut self.stations[0], now);
         }

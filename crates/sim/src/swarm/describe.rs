@@ -1,5 +1,6 @@
 //! A network and what it goes through, in words.
 
+use crate::routing::RoutingKind;
 use crate::scenario::{Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
 use crate::time::{Span, Time};
 use crate::topology::Topology;
@@ -18,7 +19,7 @@ pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
     words.extend(burst.map(|mean| format!("in bursts of {mean}")));
     words.extend((drift > 0).then(|| format!("clocks off by up to {} ppm", drift / 1000)));
     words.extend(scenario.compression.map(|compression| format!("{compression:?} compression")));
-    words.extend(scenario.rpl_headers.then(|| "headers of RPL".to_string()));
+    words.extend((scenario.routing != RoutingKind::Static).then(|| "RPL".to_string()));
     words.extend(disturbance("frames", &plan.frames));
     words.extend(disturbance("datagrams", &plan.datagrams));
     words.extend(plan.attack.map(attack));

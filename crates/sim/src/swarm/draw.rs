@@ -4,6 +4,7 @@ use sixlock_base::{AhSuite, EspSuite, LinkSuite, NetworkSuite, Security, Transpo
 use sixlock_node::PayloadCompression;
 
 use crate::random::{Probability, Purpose, Stream};
+use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::scenario::{Csma, Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
 use crate::time::{Span, Time};
 use crate::topology::{Placement, Topology};
@@ -41,7 +42,14 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
         plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
     let radio = Radio { drift: draw.one_of(&DRIFTS), ..radio };
-    let rpl_headers = draw.once_in(4) && !is_long;
+    let is_acknowledged = matches!(mac, Mac::Csma(Csma { ack: true, .. }));
+    let routing = match draw.once_in(4) && !is_long && is_acknowledged {
+        true => RoutingKind::Rpl {
+            objective: if seed & 1 == 0 { Objective::Mrhof } else { Objective::Of0 },
+            mode: if seed & 2 == 0 { RplMode::NonStoring } else { RplMode::Storing },
+        },
+        false => RoutingKind::Static,
+    };
     let compression = match draw.below(4) {
         0 => Some(PayloadCompression::Lithe),
         1 => Some(PayloadCompression::Ghc),
@@ -54,7 +62,7 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
         .security(security)
         .radio(radio)
         .mac(mac)
-        .rpl_headers(rpl_headers)
+        .routing(routing)
         .compression(compression)
         .topology(topology)
         .traffic(traffic);

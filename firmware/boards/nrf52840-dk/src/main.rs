@@ -15,7 +15,7 @@ use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
 use sixlock_node::{
     Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, RadioMachine,
-    Route, Sensor, Stack,
+    Route, Routes, Sensor, Stack,
 };
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
@@ -35,7 +35,7 @@ const CONFIG: Config<Identity<'static>> =
 const COUNTERS: u32 = (FLASH_SIZE - FlashCounters::<Nvmc<'static>>::SIZE) as u32;
 
 /// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes.
-type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, [Route; 4]>;
+type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, Routes<[Route; 4]>>;
 /// No reading is kept, as nobody may ask for one.
 type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, Layers>;
 

@@ -20,7 +20,7 @@ use sixlock_crypto::Soft;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::{
     Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, RadioMachine,
-    Route, Sensor, Stack,
+    Route, Routes, Sensor, Stack,
 };
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
@@ -36,7 +36,7 @@ const CONFIG: Config<Identity<'static>> =
     sixlock_settings::config(2, b"openmote", b"0123456789abcdef0123456789abcdef");
 
 /// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes.
-type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, [Route; 4]>;
+type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, Routes<[Route; 4]>>;
 /// No reading is kept, as nobody may ask for one.
 type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, Layers>;
 

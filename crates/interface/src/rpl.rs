@@ -1,0 +1,216 @@
+//! RPL as what routes packets: [`RplNode`] and [`RplRoot`].
+
+use core::net::Ipv6Addr;
+use core::ops::Range;
+
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, Packet};
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation, source_route};
+use sixlock_ipv6::{Header, extension, next_header};
+use sixlock_mac::Outcome;
+use sixlock_net::{ForwardError, Router};
+use sixlock_rpl::{DataError, Knowledge, MAX_HOPS, Node, Profile, Root};
+
+use crate::routing::{FrameOutcome, Routing};
+
+/// Routes packets of a router or a leaf.
+pub struct RplNode<P: Profile>(pub Node<P>);
+
+/// Routes packets of a border router that is the root.
+pub struct RplRoot<K>(pub Root<K>);
+
+/// The longest packet with a control message, in bytes.
+const LONGEST_MESSAGE: usize = 200;
+
+/// What the root puts around a packet at most, in bytes: a header, and a source route whose addresses differ in their last eight octets.
+const LONGEST_ROUTE: usize = Header::LEN + 8 + 8 * MAX_HOPS;
+
+/// Whether an ICMPv6 message is one of RPL.
+fn is_control(message: &[u8]) -> bool {
+    message.first() == Some(&ICMPV6_TYPE)
+}
+
+fn to_forward_error(error: DataError) -> ForwardError {
+    match error {
+        DataError::Malformed | DataError::Instance | DataError::Rank | DataError::NoRoom => {
+            ForwardError::Dropped
+        }
+        DataError::SourceRoute { pointer } => ForwardError::SourceRoute { pointer },
+        DataError::NoRoute => ForwardError::NoRoute,
+    }
+}
+
+/// Where in a packet for this host the one is that the root put a header around.
+fn tunnelled(packet: &[u8]) -> Option<Range<usize>> {
+    let upper = extension::process(packet).ok()?;
+    (upper.protocol == next_header::IPV6).then_some(upper.at..packet.len())
+}
+
+/// Appends to `packet` what `write` writes; whether there was something.
+fn append<B: Array<u8>>(packet: &mut Packet<B>, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
+    let written = packet.tail_mut().get_mut(..LONGEST_MESSAGE).and_then(write);
+    written.is_some_and(|length| packet.push_back(length).is_ok())
+}
+
+impl<P: Profile> New for RplNode<P> {
+    const NEW: Self = Self(Node::new());
+}
+
+impl<P: Profile> Router for RplNode<P> {
+    const READS: bool = true;
+
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        self.0.next_hop(destination)
+    }
+
+    fn takes(&self, destination: Ipv6Addr) -> bool {
+        destination == ALL_RPL_NODES
+    }
+
+    fn leads_on(&self, packet: &[u8]) -> bool {
+        source_route::leads_on(packet)
+    }
+
+    fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        (source, destination): (Ipv6Addr, Ipv6Addr),
+        message: &[u8],
+    ) -> bool {
+        // What is refused was counted.
+        is_control(message) && self.0.handle(cx, source, destination, message).map_or(true, |()| true)
+    }
+
+    fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        packet: &mut [u8],
+    ) -> Result<Option<Eui64>, ForwardError> {
+        self.0.forward(cx, from, packet).map(Some).map_err(to_forward_error)
+    }
+}
+
+impl<P: Profile> Routing for RplNode<P> {
+    const ROUTES: bool = true;
+
+    fn room(&self) -> usize {
+        Node::<P>::ROOM
+    }
+
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        self.0.originate(buffer, len)
+    }
+
+    fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {
+        tunnelled(packet)
+    }
+
+    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
+        let is_acknowledged = outcome.outcome == Outcome::Delivered;
+        self.0.handle_outcome(cx, outcome.neighbour, is_acknowledged, outcome.attempts);
+    }
+
+    fn has_output(&self) -> bool {
+        self.0.has_output()
+    }
+
+    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<B>,
+    ) -> bool {
+        append(packet, |out| self.0.poll_transmit(cx, out))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0.poll_timeout()
+    }
+
+    fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.0.handle_timeout(cx);
+    }
+}
+
+impl<K: Knowledge> New for RplRoot<K> {
+    const NEW: Self = Self(Root::new());
+}
+
+impl<K: Knowledge> Router for RplRoot<K> {
+    const READS: bool = true;
+
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        self.0.next_hop(destination)
+    }
+
+    fn takes(&self, destination: Ipv6Addr) -> bool {
+        destination == ALL_RPL_NODES
+    }
+
+    fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        (source, destination): (Ipv6Addr, Ipv6Addr),
+        message: &[u8],
+    ) -> bool {
+        // What is refused was counted.
+        is_control(message) && self.0.handle(cx, source, destination, message).map_or(true, |()| true)
+    }
+
+    fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        packet: &mut [u8],
+    ) -> Result<Option<Eui64>, ForwardError> {
+        self.0.forward(cx, from, packet).map(|()| None).map_err(to_forward_error)
+    }
+}
+
+impl<K: Knowledge> Routing for RplRoot<K> {
+    const ROUTES: bool = true;
+
+    fn room(&self) -> usize {
+        LONGEST_ROUTE
+    }
+
+    /// A source route goes around what IPsec has protected, in [`Routing::encapsulate`].
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        if K::MODE == ModeOfOperation::STORING { self.0.originate(buffer, len) } else { Some(len) }
+    }
+
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        if self.0.has_option_down(buffer.get(..len)?) {
+            return Some(len);
+        }
+        self.0.encapsulate(buffer, len)
+    }
+
+    fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {
+        tunnelled(packet)
+    }
+
+    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
+        let is_acknowledged = outcome.outcome == Outcome::Delivered;
+        self.0.handle_outcome(outcome.neighbour, is_acknowledged, outcome.attempts);
+    }
+
+    fn has_output(&self) -> bool {
+        self.0.has_output()
+    }
+
+    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<B>,
+    ) -> bool {
+        append(packet, |out| self.0.poll_transmit(out))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0.poll_timeout()
+    }
+
+    fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.0.handle_timeout(cx);
+    }
+}

@@ -1,0 +1,58 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Entropy, Eui64, New, Nv};
+
+/// Where packets go: [`Routes`](crate::Routes) that were listed, or a routing protocol.
+pub trait Router: New {
+    /// Whether it reads the packets that pass this node, and has messages of its own.
+    const READS: bool = false;
+
+    /// The neighbour to which a packet to `destination`, a unicast address beyond this link, goes. `None` if the router does not
+    /// know the destination: then the packet goes by the node's uplink, if it has one.
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64>;
+
+    /// Whether a packet to the group `destination` is for this router.
+    fn takes(&self, _: Ipv6Addr) -> bool {
+        false
+    }
+
+    /// Whether `packet`, whose destination is this node, has a source route that leads on.
+    fn leads_on(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    /// Takes in the ICMPv6 message `message` from the first to the second address, if it is one of the routing protocol; whether it is.
+    fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: (Ipv6Addr, Ipv6Addr),
+        _: &[u8],
+    ) -> bool {
+        false
+    }
+
+    /// Reads, and may change, a packet from the neighbour `from` (none if it comes from outside the mesh) that is for another, or leads
+    /// on. The neighbour that it goes to; `None` if that is [`Router::next_hop`]'s to say.
+    fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: Eui64,
+        _: &mut [u8],
+    ) -> Result<Option<Eui64>, ForwardError> {
+        Ok(None)
+    }
+}
+
+/// Why a router does not send a packet on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardError {
+    /// It is dropped. The router has counted it.
+    Dropped,
+    /// No route leads to its destination.
+    NoRoute,
+    /// Its source route cannot be followed.
+    SourceRoute {
+        /// Where in the packet the problem is.
+        pointer: u16,
+    },
+}

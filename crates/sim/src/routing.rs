@@ -1,0 +1,229 @@
+//! How stations route: by the ways that the simulator has found, or by RPL.
+
+use core::net::Ipv6Addr;
+use core::ops::Range;
+
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet};
+use sixlock_node::rpl::{RplNode, RplRoot};
+use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
+use sixlock_rpl::objective::{Mrhof, Of0};
+use sixlock_rpl::{Advertiser, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing};
+
+use crate::machines::Context;
+use crate::sizes::NODES;
+
+/// Room for neighbours that may be parents.
+const NEIGHBOURS: usize = 32;
+
+/// A router with this objective function, which can store the routes to all nodes.
+pub(crate) struct Simulated<O>(core::marker::PhantomData<O>);
+
+impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
+    type Neighbours = [Neighbour; NEIGHBOURS];
+    type Objective = O;
+    type Advertising = Advertiser;
+    type Downward = Storing<[sixlock_rpl::Route; NODES]>;
+}
+
+/// The RPL instance of the network.
+const INSTANCE: u8 = 0;
+
+/// Which way the network's packets go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoutingKind {
+    /// By ways that are given or found before the start.
+    #[default]
+    Static,
+    /// By RPL.
+    Rpl {
+        /// How parents are chosen.
+        objective: Objective,
+        /// Who keeps the ways downwards.
+        mode: RplMode,
+    },
+}
+
+/// How nodes choose their parents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Objective {
+    /// By the path's expected transmissions, with hysteresis (RFC 6719).
+    #[default]
+    Mrhof,
+    /// By hops, weighted by the link (RFC 6552).
+    Of0,
+}
+
+/// Who keeps the ways downwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RplMode {
+    /// The root alone, which writes source routes.
+    #[default]
+    NonStoring,
+    /// Each router.
+    Storing,
+}
+
+/// Hands a call on to what a station routes by.
+macro_rules! routed {
+    ($routing:expr, $by:ident => $call:expr) => {
+        match $routing {
+            Self::Listed($by) => $call,
+            Self::First($by) => $call,
+            Self::Second($by) => $call,
+        }
+    };
+}
+
+/// What a station routes by: ways that are listed, or one of two kinds of RPL.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "listed ways, which most networks have, are looked up without a detour"
+)]
+pub(crate) enum AnyRouting<A, B> {
+    Listed(Routes<[Route; NODES]>),
+    First(Box<A>),
+    Second(Box<B>),
+}
+
+/// How a node routes: as its objective function is [`Mrhof`] or [`Of0`].
+pub(crate) type NodeRouting = AnyRouting<RplNode<Simulated<Mrhof>>, RplNode<Simulated<Of0>>>;
+
+/// How the border router does: as it is the root of a DODAG in non-storing or in storing mode.
+pub(crate) type RootRouting =
+    AnyRouting<RplRoot<SourceRoutes<[Member; NODES]>>, RplRoot<Storing<[sixlock_rpl::Route; NODES]>>>;
+
+impl NodeRouting {
+    /// Lets the node at `address` take part in RPL, if the network routes so; by listed ways it routes without that.
+    pub(crate) fn start(
+        &mut self,
+        cx: &mut Context<'_>,
+        address: Eui64,
+        kind: RoutingKind,
+    ) -> Result<(), NvError> {
+        let RoutingKind::Rpl { objective, .. } = kind else { return Ok(()) };
+        *self = match objective {
+            Objective::Mrhof => Self::First(Box::new(RplNode::NEW)),
+            Objective::Of0 => Self::Second(Box::new(RplNode::NEW)),
+        };
+        match self {
+            Self::Listed(_) => Ok(()),
+            Self::First(mrhof) => mrhof.0.start(cx, address, INSTANCE),
+            Self::Second(of0) => of0.0.start(cx, address, INSTANCE),
+        }
+    }
+}
+
+impl RootRouting {
+    /// Lets the border router at `address` make a DODAG, if the network routes so.
+    pub(crate) fn start(
+        &mut self,
+        cx: &mut Context<'_>,
+        address: Eui64,
+        kind: RoutingKind,
+    ) -> Result<(), StartError> {
+        let RoutingKind::Rpl { objective, mode } = kind else { return Ok(()) };
+        *self = match mode {
+            RplMode::NonStoring => Self::First(Box::new(RplRoot::NEW)),
+            RplMode::Storing => Self::Second(Box::new(RplRoot::NEW)),
+        };
+        let settings = match objective {
+            Objective::Mrhof => Settings::usual::<Mrhof>(),
+            Objective::Of0 => Settings::usual::<Of0>(),
+        };
+        match self {
+            Self::Listed(_) => Ok(()),
+            Self::First(non_storing) => non_storing.0.start(cx, address, &settings),
+            Self::Second(storing) => storing.0.start(cx, address, &settings),
+        }
+    }
+}
+
+impl<A, B> AnyRouting<A, B> {
+    /// Lists the ways to these nodes: each destination and next hop. Whether there was room.
+    pub(crate) fn list(&mut self, mut ways: impl Iterator<Item = (Eui64, Eui64)>) -> bool {
+        let Self::Listed(routes) = self else { return true };
+        ways.all(|(destination, next_hop)| routes.add(destination, next_hop).is_ok())
+    }
+}
+
+impl<A, B> New for AnyRouting<A, B> {
+    const NEW: Self = Self::Listed(Routes::NEW);
+}
+
+impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
+    const READS: bool = true;
+
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        routed!(self, by => by.next_hop(destination))
+    }
+
+    fn takes(&self, destination: Ipv6Addr) -> bool {
+        routed!(self, by => by.takes(destination))
+    }
+
+    fn leads_on(&self, packet: &[u8]) -> bool {
+        routed!(self, by => by.leads_on(packet))
+    }
+
+    fn handle<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        addresses: (Ipv6Addr, Ipv6Addr),
+        message: &[u8],
+    ) -> bool {
+        routed!(self, by => by.handle(cx, addresses, message))
+    }
+
+    fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        packet: &mut [u8],
+    ) -> Result<Option<Eui64>, ForwardError> {
+        routed!(self, by => by.forward(cx, from, packet))
+    }
+}
+
+impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
+    const ROUTES: bool = true;
+
+    fn room(&self) -> usize {
+        routed!(self, by => by.room())
+    }
+
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        routed!(self, by => by.originate(buffer, len))
+    }
+
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        routed!(self, by => by.encapsulate(buffer, len))
+    }
+
+    fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {
+        routed!(self, by => by.encapsulated(packet))
+    }
+
+    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
+        routed!(self, by => by.handle_outcome(cx, outcome));
+    }
+
+    fn has_output(&self) -> bool {
+        routed!(self, by => by.has_output())
+    }
+
+    fn poll_transmit<C, E: Entropy, N: Nv, P: Array<u8>>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<P>,
+    ) -> bool {
+        routed!(self, by => by.poll_transmit(cx, packet))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        routed!(self, by => by.poll_timeout())
+    }
+
+    fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        routed!(self, by => by.handle_timeout(cx));
+    }
+}
