@@ -189,9 +189,9 @@ impl<K: Knowledge> Routing for RplRoot<K> {
         tunnelled(packet)
     }
 
-    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
+    fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
         let is_acknowledged = outcome.outcome == Outcome::Delivered;
-        self.0.handle_outcome(outcome.neighbour, is_acknowledged, outcome.attempts);
+        self.0.handle_outcome(cx, outcome.neighbour, is_acknowledged, outcome.attempts);
     }
 
     fn has_output(&self) -> bool {

@@ -641,6 +641,8 @@ impl<P: Profile> Node<P> {
         {
             self.events.push(Event::RoutesChanged);
             self.dao.change(cx.now, cx.entropy);
+            // Those behind that neighbour believe that they are known, and may be reachable still.
+            self.raise_dtsn(cx);
         }
         if self.parent == Some(neighbour) {
             self.parent_used = cx.now;
@@ -732,8 +734,7 @@ impl<P: Profile> Node<P> {
             }
             Due::GaveUp => self.avoid_parent(cx),
         }
-        self.solicitation.handle_timeout(cx.now, cx.entropy);
-        if self.parent.is_none() && self.solicitation.was_in_vain() {
+        if self.solicitation.handle_timeout(cx.now, cx.entropy) && self.parent.is_none() {
             // What it knows of the DODAG, its limit of ranks among it, leads nowhere: it begins as if rebooted.
             self.dodag = Slot::Empty;
             self.lowest = 0;

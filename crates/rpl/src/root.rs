@@ -439,10 +439,18 @@ impl<K: Knowledge> Root<K> {
         }
     }
 
-    /// Takes in what became of a frame to a neighbour, of which there were so many attempts.
-    pub fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool, attempts: u8) {
+    /// Takes in what became of a frame to a neighbour, of which there were so many attempts. If routes over the neighbour end by it, all
+    /// nodes are asked for DAOs: those behind the neighbour believe that they are known, and may be reachable still.
+    pub fn handle_outcome<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        neighbour: Eui64,
+        is_acknowledged: bool,
+        attempts: u8,
+    ) {
         if attempts > 0 && self.knowledge.handle_outcome(neighbour, is_acknowledged) {
             self.events.push(Event::RoutesChanged);
+            self.refresh(cx);
         }
     }
 

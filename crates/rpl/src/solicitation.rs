@@ -44,11 +44,6 @@ impl Solicitation {
         self.asked = self.asked.or(Some(neighbour));
     }
 
-    /// Whether all were asked as often as it doubles, in vain.
-    pub(crate) fn was_in_vain(&self) -> bool {
-        self.at.is_some() && self.doublings == Self::DOUBLINGS
-    }
-
     /// Whether a single one is being asked.
     pub(crate) fn is_asking(&self) -> bool {
         self.asked.is_some()
@@ -70,12 +65,16 @@ impl Solicitation {
         self.at
     }
 
-    pub(crate) fn handle_timeout<E: Entropy>(&mut self, now: Instant, entropy: &mut E) {
-        if time::take_due(&mut self.at, now) {
-            self.is_due = true;
-            self.at = Some(time::within(now, entropy, Self::AGAIN << self.doublings));
-            self.doublings = (self.doublings + 1).min(Self::DOUBLINGS);
+    /// Asks all, if it is time to; whether it does so after it has asked as often as it doubles, in vain.
+    pub(crate) fn handle_timeout<E: Entropy>(&mut self, now: Instant, entropy: &mut E) -> bool {
+        if !time::take_due(&mut self.at, now) {
+            return false;
         }
+        let was_in_vain = self.doublings == Self::DOUBLINGS;
+        self.is_due = true;
+        self.at = Some(time::within(now, entropy, Self::AGAIN << self.doublings));
+        self.doublings = (self.doublings + 1).min(Self::DOUBLINGS);
+        was_in_vain
     }
 }
 

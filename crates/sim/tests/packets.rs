@@ -124,7 +124,7 @@ fn under_rpl_nodes_take_headers_off_that_the_router_puts_around_and_their_answer
     let mut simulation = Simulation::new(&scenario, Options { packets: true, ..Options::default() }).unwrap();
     simulation.step_until(Time::ZERO + Span::from_secs(60));
     // The rank of the root, which sends it on last.
-    let option = |next_header| [next_header, 0, 0x23, 4, 0, 0, 1, 0];
+    let option = |next_header| [next_header, 0, 0x23, 4, 0, 0, 0, 128];
     for len in [0, 56, 1100] {
         let body = vec![0x42; len];
         let reply = icmpv6(address(2), HOST, 64, Message::EchoReply(ECHO), &body);

@@ -175,7 +175,7 @@ fn root<K: Knowledge>(items: &[u8]) -> usize {
                     taken += 1;
                 }
             }
-            5 => root.handle_outcome(neighbour, item.byte(0) & 1 != 0, item.byte(1)),
+            5 => root.handle_outcome(&mut rig.cx(), neighbour, item.byte(0) & 1 != 0, item.byte(1)),
             _ => rig.pass(u32::from(item.byte(0)) << (item.byte(1) % 16)),
         }
         root.handle_timeout(&mut rig.cx());

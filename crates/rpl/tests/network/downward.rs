@@ -182,6 +182,23 @@ fn routes_end_with_their_lifetime_and_with_a_next_hop_that_does_not_answer() {
 
 /// RFC 9009: who finds that a node has moved cleans up its old way.
 #[test]
+fn those_behind_a_next_hop_that_does_not_answer_are_asked_to_tell_of_themselves_again() {
+    let dtsn = |sent: &[Sent]| {
+        let dios = sent.iter().filter_map(|sent| match sent.message() {
+            Message::Dio(dio) => Some(dio.dtsn),
+            _ => None,
+        });
+        dios.last().unwrap()
+    };
+    let mut bench = storing();
+    bench.dao(6, 240, &reaches(6, 240, 30)).unwrap();
+    let before = dtsn(&bench.pass(600_000, true));
+    (0..3).for_each(|_| bench.outcome(6, false));
+    assert_eq!(bench.node.route_count(), 0);
+    assert_ne!(dtsn(&bench.pass(600_000, true)), before);
+}
+
+#[test]
 fn a_newer_way_takes_the_place_of_the_old_one_which_is_cleaned_up() {
     let mut bench = storing();
     bench.dao(5, 1, &reaches(9, 240, 30)).unwrap();

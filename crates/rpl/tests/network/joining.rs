@@ -161,6 +161,16 @@ fn who_was_alone_for_long_begins_as_if_it_had_rebooted() {
     assert_eq!(bench.parent(), Some(2));
 }
 
+#[test]
+fn who_has_asked_in_vain_for_long_joins_when_a_router_comes_between_its_questions() {
+    let mut bench = router();
+    bench.pass(3_600_000, false);
+    bench.dio(1, 128).unwrap();
+    let sent = bench.pass(3_000, true);
+    assert!(sent.iter().any(|sent| sent.destination == link_local(1)), "it is probed");
+    assert_eq!(bench.parent(), Some(1));
+}
+
 /// Mistake 12: children of a root that has rebooted follow its new version, and no older one (contiki-ng#128, RIOT#5016).
 #[test]
 fn a_newer_version_is_followed_and_an_older_one_is_not() {

@@ -431,7 +431,7 @@ impl Network {
                     return;
                 }
                 let mut cx = rig.at(now);
-                each!(machine, root => root.handle_outcome(eui(to), is_acknowledged, attempts),
+                each!(machine, root => root.handle_outcome(&mut cx, eui(to), is_acknowledged, attempts),
                     node => node.handle_outcome(&mut cx, eui(to), is_acknowledged, attempts));
                 self.drain(of);
             }

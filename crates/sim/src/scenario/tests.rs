@@ -41,9 +41,9 @@ fn every_key_of_the_format_is_read() {
         max_be = 4
         max_backoffs = 5
         max_retries = 1
-        ack = true
+        ack = false
         [routing]
-        kind = "rpl"
+        kind = "static"
         mode = "storing"
         objective = "of0"
         [platform]
@@ -81,7 +81,7 @@ fn every_key_of_the_format_is_read() {
         scenario.radio,
         Radio { range: 30_000, interference: 60_000, loss, burst: Some(3), drift: 20_000 }
     );
-    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: true };
+    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
     assert_eq!(scenario.mac, Mac::Csma(mac));
     let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
     let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
@@ -96,6 +96,19 @@ fn every_key_of_the_format_is_read() {
     assert_eq!(scenario.traffic, traffic);
     let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
     assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
+}
+
+#[test]
+fn rpl_is_read_with_its_mode_and_its_objective_function() {
+    for (text, objective, mode) in [
+        ("", Objective::Mrhof, RplMode::NonStoring),
+        ("mode = \"non-storing\"\nobjective = \"of0\"", Objective::Of0, RplMode::NonStoring),
+        ("mode = \"storing\"\nobjective = \"mrhof\"", Objective::Mrhof, RplMode::Storing),
+    ] {
+        let scenario = Scenario::parse("s", &format!("[routing]\nkind = \"rpl\"\n{text}")).unwrap();
+        assert_eq!(scenario.routing, RoutingKind::Rpl { objective, mode });
+    }
+    assert_eq!(Scenario::parse("s", "").unwrap().routing, RoutingKind::Static);
 }
 
 #[test]

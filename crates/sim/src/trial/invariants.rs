@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use sixlock_base::{Counter, Counters, Security};
 
+use crate::routing::RoutingKind;
 use crate::scenario::{Mac, Scenario, TrafficKind};
 use crate::time::{Span, Time};
 
@@ -137,6 +138,8 @@ pub(crate) struct Guarantees {
     pub(crate) acknowledged: bool,
     /// Nobody forges or damages what no check sequence tells.
     pub(crate) honest: bool,
+    /// The ways do not change, and so nothing is ever without one.
+    pub(crate) routed: bool,
     /// What is sent once arrives once, without any protection against replays.
     pub(crate) single: bool,
     /// No request comes again so late that newer ones have made it forgotten.
@@ -160,6 +163,7 @@ impl Guarantees {
         // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
         let is_spoilt = transport.is_some() && plan.spoils_handshakes();
+        let routed = scenario.routing == RoutingKind::Static;
         let recovery = if is_spoilt { RECOVERY_OF_HANDSHAKE } else { RECOVERY };
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
@@ -172,6 +176,7 @@ impl Guarantees {
                 once: true,
                 acknowledged,
                 honest,
+                routed,
                 single: !plan.multiplies(),
                 remembered: plan.restarts.is_empty(),
                 patient: transport.is_none(),
@@ -182,7 +187,9 @@ impl Guarantees {
         let is_link_safe = !reach.air || link.is_some() && !reach.link_key;
         // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
         // astray that restore compressed ones, for up to 64 packets.
-        let is_undone = keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none());
+        // Who forges versions of the DODAG leads nodes away from its root for as long as they last.
+        let is_undone =
+            keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none() && routed);
         let recovers = is_undone.then_some(recovery);
         let authentic = transport.is_some() || (is_link_safe || network.is_some()) && !reach.internet;
         Self {
@@ -192,6 +199,7 @@ impl Guarantees {
             once: transport.is_some() || authentic && !reboots,
             acknowledged: authentic && (!reboots || transport.is_some()),
             honest: false,
+            routed,
             single: false,
             remembered: false,
             patient: transport.is_none(),
@@ -340,7 +348,9 @@ impl Invariants {
     /// What a station, or the far end, has counted by the end.
     pub(crate) fn well_formed(&mut self, now: Time, station: Option<u32>, counters: &Counters) {
         let looked_after = if self.guarantees.honest { WRONG } else { &[] };
-        for &wrong in looked_after {
+        let Guarantees { routed, .. } = self.guarantees;
+        let is_way = |wrong| wrong == Counter::Ipv6NoRoute && !routed;
+        for &wrong in looked_after.iter().filter(|&&wrong| !is_way(wrong)) {
             let count = counters.get(wrong);
             if count > 0 {
                 let whose = if station.is_some() { "" } else { "the far end counts " };
