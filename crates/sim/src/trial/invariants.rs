@@ -411,6 +411,7 @@ mod tests {
         once: true,
         acknowledged: true,
         honest: true,
+        routed: true,
         single: true,
         remembered: true,
         patient: true,
