@@ -9,7 +9,6 @@ use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{Advertiser, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing};
 
-use crate::machines::Context;
 use crate::sizes::NODES;
 
 /// Room for neighbours that may be parents.
@@ -94,9 +93,9 @@ pub(crate) type RootRouting =
 
 impl NodeRouting {
     /// Lets the node at `address` take part in RPL, if the network routes so; by listed ways it routes without that.
-    pub(crate) fn start(
+    pub(crate) fn start<C, E: Entropy, N: Nv>(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
         kind: RoutingKind,
     ) -> Result<(), NvError> {
@@ -115,9 +114,9 @@ impl NodeRouting {
 
 impl RootRouting {
     /// Lets the border router at `address` make a DODAG, if the network routes so.
-    pub(crate) fn start(
+    pub(crate) fn start<C, E: Entropy, N: Nv>(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
         kind: RoutingKind,
     ) -> Result<(), StartError> {
