@@ -105,7 +105,7 @@ pub use statistics::{
 pub use swarm::{TrialResult, swarm, trial};
 pub use time::{Span, Time};
 pub use timed_crypto::{CryptoTime, TimedCrypto};
-pub use topology::{Layout, Placement, Topology, TopologyError};
+pub use topology::{Layout, Links, Placement, Topology, TopologyError};
 pub use trial::{Breach, Invariant};
 pub use units::{parse_duration, parse_span};
 pub use xfrm::{xfrm, xfrm_algorithms};

@@ -1,9 +1,11 @@
 //! The radio medium: who hears whom, what collides and what is lost.
 //!
 //! A unit disk: a frame reaches every node in range and disturbs every node in interference range.
-//! Propagation takes no time. Whatever overlaps at a receiver is destroyed, all of it; a node that
+//! Propagation takes no time. A link may carry frames one way only. Whatever overlaps at a receiver is destroyed, all of it; a node that
 //! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
 //! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
+
+use std::collections::BTreeSet;
 
 use crate::energy::{RadioMeter, RadioState};
 use crate::random::{Probability, Purpose, Stream};
@@ -109,7 +111,12 @@ impl Receiver {
 }
 
 impl Medium {
-    pub(crate) fn new(seed: u64, positions: &[(i32, i32)], radio: &Radio) -> Self {
+    pub(crate) fn new(
+        seed: u64,
+        positions: &[(i32, i32)],
+        deaf: &BTreeSet<(u32, u32)>,
+        radio: &Radio,
+    ) -> Self {
         let Radio { range, interference, loss, burst, .. } = *radio;
         // That bursts can make so much loss, the scenario has been asked.
         let chance = match burst.and_then(|mean| loss.in_bursts(mean)) {
@@ -125,8 +132,9 @@ impl Medium {
                 .filter(|&node| within(positions[source], positions[node], interference))
                 .map(|node| Reached {
                     node: node as u32,
-                    losses: within(positions[source], positions[node], range)
-                        .then(|| Losses { stream: stream(node, source), lost: false }),
+                    losses: (within(positions[source], positions[node], range)
+                        && !deaf.contains(&(source as u32, node as u32)))
+                    .then(|| Losses { stream: stream(node, source), lost: false }),
                 })
                 .collect()
         };
@@ -227,13 +235,15 @@ impl Medium {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Scenario;
     use Reception::{Lost, Missed, Received};
 
     /// Nodes 40 m apart in a line, range and interference 50 m: each hears its neighbours only.
     fn line(nodes: i32, loss: f64) -> Medium {
         let positions: Vec<_> = (0..nodes).map(|node| (node * 40, 0)).collect();
         let loss = Probability::new(loss).unwrap();
-        Medium::new(1, &positions, &Radio { range: 50, interference: 50, loss, burst: None, drift: 0 })
+        let radio = Radio { range: 50, interference: 50, loss, ..Scenario::default().radio };
+        Medium::new(1, &positions, &BTreeSet::new(), &radio)
     }
 
     fn at(micros: u64) -> Time {
@@ -285,8 +295,8 @@ mod tests {
     #[test]
     fn interference_destroys_beyond_range_and_is_sensed() {
         let positions = [(0, 0), (40, 0), (100, 0)];
-        let radio = Radio { range: 50, interference: 70, loss: Probability::NEVER, burst: None, drift: 0 };
-        let mut medium = Medium::new(1, &positions, &radio);
+        let radio = Radio { range: 50, interference: 70, ..Scenario::default().radio };
+        let mut medium = Medium::new(1, &positions, &BTreeSet::new(), &radio);
         medium.begin(0, at(0));
         medium.begin(2, at(100));
         assert!(!medium.is_clear(1, at(200)));

@@ -32,6 +32,8 @@ pub(crate) enum Purpose {
     Attack,
     /// The scenario of a trial.
     Swarm,
+    /// Where nodes stand, and which links carry frames one way only.
+    Field,
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -59,6 +61,7 @@ impl Stream {
             Purpose::Attack => (10, 0),
             Purpose::Swarm => (11, 0),
             Purpose::Drift => (12, 0),
+            Purpose::Field => (13, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -16,7 +16,7 @@ use crate::random::Probability;
 use crate::routing::RoutingKind;
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
-use crate::topology::{Layout, Topology, TopologyError};
+use crate::topology::{Layout, Links, Topology, TopologyError};
 
 pub use builder::ScenarioBuilder;
 
@@ -65,6 +65,8 @@ pub struct Radio {
     pub range: i32,
     /// How far a transmission disturbs others, in millimetres.
     pub interference: i32,
+    /// How likely a link carries frames in one direction only, drawn from the seed.
+    pub one_way: Probability,
     /// Probability that a receiver in range loses a frame or an acknowledgement, before retries.
     pub loss: Probability,
     /// How many a link loses in a row, on average, of the frames that chance takes; without, each is as likely lost as any
@@ -73,6 +75,13 @@ pub struct Radio {
     /// How fast or slow the crystals of nodes and border router run at most, in parts per billion: each its own, drawn from the
     /// seed. IEEE 802.15.4 allows 40,000.
     pub drift: u32,
+}
+
+impl Radio {
+    /// Which links there are.
+    pub fn links(&self) -> Links {
+        Links { range: self.range, one_way: self.one_way }
+    }
 }
 
 /// How a node gets at the channel. With each, its radio is always on, as with the NullRDC of Contiki.
@@ -181,6 +190,7 @@ impl Default for Scenario {
             radio: Radio {
                 range: 50_000,
                 interference: 50_000,
+                one_way: Probability::NEVER,
                 loss: Probability::NEVER,
                 burst: None,
                 drift: 0,
@@ -249,7 +259,7 @@ impl Scenario {
     /// # Errors
     /// Says why nodes cannot stand so; those of a scenario that was built can.
     pub(crate) fn layout(&self) -> Result<Layout, TopologyError> {
-        self.topology.lay_out(self.radio.range)
+        self.topology.lay_out(self.radio.links(), self.seed)
     }
 
     /// What the nodes send.

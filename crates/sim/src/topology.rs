@@ -1,6 +1,9 @@
 //! Where nodes stand and which way their packets go.
 
 use core::fmt;
+use std::collections::BTreeSet;
+
+use crate::random::{Probability, Purpose, Stream};
 
 /// Where the nodes of a scenario stand. The border router is node 0, the others are 1 and up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +22,16 @@ pub enum Topology {
         nodes: u32,
         /// Millimetres between neighbours in a row or column.
         spacing: i32,
+    },
+    /// The nodes anywhere in a field, as the seed draws them: again and again, until each has a way to the router over links that
+    /// carry frames both ways. The router stands in the middle of the field.
+    Random {
+        /// How many nodes, the router not counted.
+        nodes: u32,
+        /// Millimetres from west to east.
+        width: i32,
+        /// Millimetres from south to north.
+        height: i32,
     },
     /// Each node where it says. The router stands at the origin unless it is listed.
     List(Vec<Placement>),
@@ -111,7 +124,21 @@ pub struct Layout {
     pub parents: Vec<u32>,
     /// How many hops each node is from the router.
     pub hops: Vec<u32>,
+    /// The links that carry frames one way only, by who sends and who does not hear it: it is disturbed by them all the same.
+    pub(crate) deaf: BTreeSet<(u32, u32)>,
 }
+
+/// Which links there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    /// How far a frame can be received, in millimetres.
+    pub range: i32,
+    /// How likely a link carries frames in one direction only.
+    pub one_way: Probability,
+}
+
+/// How often a random field is drawn until it is one network.
+const DRAWS: u32 = 10_000;
 
 impl Layout {
     /// How many nodes there are, the router included.
@@ -153,14 +180,33 @@ pub(crate) fn within(a: (i32, i32), b: (i32, i32), range: i32) -> bool {
 }
 
 impl Topology {
-    /// Positions and the routing tree: shortest paths by hop count between nodes at most `range`
-    /// apart, the lowest id among equals, save where a parent is given.
+    /// Positions and the routing tree: shortest paths by hop count over links that carry frames both ways, the lowest id among equals,
+    /// save where a parent is given.
     ///
     /// # Errors
     /// Names the node that cannot stand so.
-    pub fn lay_out(&self, range: i32) -> Result<Layout, TopologyError> {
-        let (positions, given) = self.place()?;
-        let mut layout = shortest_paths(positions, range);
+    pub fn lay_out(&self, links: Links, seed: u64) -> Result<Layout, TopologyError> {
+        let mut stream = Stream::new(seed, 0, Purpose::Field);
+        let mut laid_out = self.lay_out_once(links, &mut stream);
+        for _ in 0..DRAWS {
+            match (self, &laid_out) {
+                (Self::Random { .. }, Err(TopologyError::Unreachable(_))) => {
+                    laid_out = self.lay_out_once(links, &mut stream);
+                }
+                _ => break,
+            }
+        }
+        laid_out
+    }
+
+    fn lay_out_once(
+        &self,
+        Links { range, one_way }: Links,
+        stream: &mut Stream,
+    ) -> Result<Layout, TopologyError> {
+        let (positions, given) = self.place(stream)?;
+        let deaf = draw_deaf(&positions, range, one_way, stream);
+        let mut layout = shortest_paths(positions, deaf, range);
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
             if parent as usize >= layout.len() || parent as usize == id {
@@ -181,7 +227,7 @@ impl Topology {
         if unreachable.is_empty() { Ok(layout) } else { Err(TopologyError::Unreachable(unreachable)) }
     }
 
-    fn place(&self) -> Result<Placed, TopologyError> {
+    fn place(&self, stream: &mut Stream) -> Result<Placed, TopologyError> {
         match *self {
             Self::Chain { nodes, spacing } => {
                 let along = |id| (i32::try_from(id).unwrap_or(i32::MAX).saturating_mul(spacing), 0);
@@ -192,6 +238,11 @@ impl Topology {
                 let at = |n: u32| i32::try_from(n).unwrap_or(i32::MAX).saturating_mul(spacing);
                 let cells = (0..nodes).map(|cell| (at(cell % side), at(cell / side)));
                 Ok((core::iter::once((0, 0)).chain(cells).collect(), Vec::new()))
+            }
+            Self::Random { nodes, width, height } => {
+                let mut along = |length: i32| stream.below(length.max(1) as u64) as i32;
+                let field: Vec<_> = (0..nodes).map(|_| (along(width), along(height))).collect();
+                Ok((core::iter::once((width / 2, height / 2)).chain(field).collect(), Vec::new()))
             }
             Self::List(ref placements) => {
                 let listed_router = placements.first().filter(|first| first.id == 0);
@@ -218,8 +269,35 @@ type Placed = (Vec<(i32, i32)>, Vec<Option<u32>>);
 
 const UNREACHED: u32 = u32::MAX;
 
+/// The links that carry frames one way only, and which way.
+fn draw_deaf(
+    positions: &[(i32, i32)],
+    range: i32,
+    one_way: Probability,
+    stream: &mut Stream,
+) -> BTreeSet<(u32, u32)> {
+    let mut deaf = BTreeSet::new();
+    if !one_way.happens_ever() {
+        return deaf;
+    }
+    for (b, &there) in positions.iter().enumerate() {
+        for (a, &here) in positions.iter().enumerate().take(b) {
+            if within(here, there, range) && one_way.happens(stream) {
+                let (a, b) = (a as u32, b as u32);
+                deaf.insert(if stream.below(2) == 0 { (a, b) } else { (b, a) });
+            }
+        }
+    }
+    deaf
+}
+
 /// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.
-fn shortest_paths(positions: Vec<(i32, i32)>, range: i32) -> Layout {
+fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, range: i32) -> Layout {
+    let carries_both_ways = |a: usize, b: usize| {
+        within(positions[a], positions[b], range)
+            && !deaf.contains(&(a as u32, b as u32))
+            && !deaf.contains(&(b as u32, a as u32))
+    };
     let mut parents = vec![UNREACHED; positions.len()];
     let mut hops = vec![UNREACHED; positions.len()];
     (parents[0], hops[0]) = (0, 0);
@@ -228,7 +306,7 @@ fn shortest_paths(positions: Vec<(i32, i32)>, range: i32) -> Layout {
         let mut next = Vec::new();
         for &near in &ring {
             for far in 0..positions.len() {
-                if hops[far] == UNREACHED && within(positions[near], positions[far], range) {
+                if hops[far] == UNREACHED && carries_both_ways(near, far) {
                     (parents[far], hops[far]) = (near as u32, hops[near] + 1);
                     next.push(far);
                 }
@@ -237,7 +315,7 @@ fn shortest_paths(positions: Vec<(i32, i32)>, range: i32) -> Layout {
         next.sort_unstable();
         ring = next;
     }
-    Layout { positions, parents, hops }
+    Layout { positions, parents, hops, deaf }
 }
 
 /// How many hops it is to the router; nothing if no way leads there.
@@ -257,13 +335,17 @@ fn count_hops(parents: &[u32], node: u32) -> Result<Option<u32>, TopologyError> 
 mod tests {
     use super::*;
 
+    fn links(range: i32) -> Links {
+        Links { range, one_way: Probability::NEVER }
+    }
+
     fn list(nodes: &[(u32, i32, i32, Option<u32>)]) -> Topology {
         Topology::List(nodes.iter().map(|&(id, x, y, parent)| Placement { id, x, y, parent }).collect())
     }
 
     #[test]
     fn a_chain_counts_its_hops() {
-        let layout = Topology::Chain { nodes: 6, spacing: 40_000 }.lay_out(50_000).unwrap();
+        let layout = Topology::Chain { nodes: 6, spacing: 40_000 }.lay_out(links(50_000), 1).unwrap();
         assert_eq!(layout.parents, [0, 0, 1, 2, 3, 4, 5]);
         assert_eq!(layout.hops, [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(layout.routes_below(4).collect::<Vec<_>>(), [(5, 5), (6, 5)]);
@@ -273,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_grid_is_square_and_takes_the_lowest_id_among_equal_ways() {
-        let layout = Topology::Grid { nodes: 100, spacing: 40_000 }.lay_out(50_000).unwrap();
+        let layout = Topology::Grid { nodes: 100, spacing: 40_000 }.lay_out(links(50_000), 1).unwrap();
         assert_eq!(layout.positions[100], (360_000, 360_000));
         // Beside the router stand the corner's node and, in range, its two neighbours.
         assert_eq!((layout.parents[1], layout.parents[2], layout.parents[11]), (0, 0, 0));
@@ -287,10 +369,11 @@ mod tests {
 
     #[test]
     fn a_list_takes_given_parents_and_finds_the_others() {
-        let layout = list(&[(1, 30, 0, None), (2, 40, 0, Some(1)), (3, 90, 0, None)]).lay_out(50).unwrap();
+        let layout =
+            list(&[(1, 30, 0, None), (2, 40, 0, Some(1)), (3, 90, 0, None)]).lay_out(links(50), 1).unwrap();
         assert_eq!(layout.parents, [0, 0, 1, 2]);
         assert_eq!(layout.hops, [0, 1, 2, 3]);
-        let moved = list(&[(0, 100, 0, None), (1, 100, 50, None)]).lay_out(50).unwrap();
+        let moved = list(&[(0, 100, 0, None), (1, 100, 50, None)]).lay_out(links(50), 1).unwrap();
         assert_eq!(moved.positions, [(100, 0), (100, 50)]);
     }
 
@@ -323,9 +406,31 @@ mod tests {
                 TopologyError::Unreachable(vec![2, 4, 5]),
             ),
         ] {
-            assert_eq!(list(&nodes).lay_out(50), Err(error), "{nodes:?}");
+            assert_eq!(list(&nodes).lay_out(links(50), 1), Err(error), "{nodes:?}");
         }
         let chain = Topology::Chain { nodes: 2, spacing: 60 };
-        assert_eq!(chain.lay_out(50), Err(TopologyError::Unreachable(vec![1, 2])));
+        assert_eq!(chain.lay_out(links(50), 1), Err(TopologyError::Unreachable(vec![1, 2])));
+    }
+
+    #[test]
+    fn a_random_field_is_one_network_of_its_seed_and_some_links_carry_frames_one_way() {
+        let field = Topology::Random { nodes: 50, width: 220_000, height: 220_000 };
+        let links = Links { range: 50_000, one_way: Probability::new(0.2).unwrap() };
+        let layout = field.lay_out(links, 7).unwrap();
+        assert_eq!(layout, field.lay_out(links, 7).unwrap());
+        assert_ne!(layout.positions, field.lay_out(links, 8).unwrap().positions);
+        assert_eq!((layout.len(), layout.positions[0]), (51, (110_000, 110_000)));
+        assert!(
+            layout.positions.iter().all(|&(x, y)| (0..220_000).contains(&x) && (0..220_000).contains(&y))
+        );
+        for (node, &parent) in layout.parents.iter().enumerate().skip(1) {
+            let link = (node as u32, parent);
+            assert!(!layout.deaf.contains(&link) && !layout.deaf.contains(&(link.1, link.0)));
+        }
+        let near = |a: usize, b: usize| within(layout.positions[a], layout.positions[b], 50_000);
+        let all = (0..51).flat_map(|b| (0..b).map(move |a| (a, b))).filter(|&(a, b)| near(a, b)).count();
+        assert!((all / 8..all / 3).contains(&layout.deaf.len()), "{} of {all}", layout.deaf.len());
+        let sparse = Topology::Random { nodes: 2, width: 9_000_000, height: 9_000_000 };
+        assert!(matches!(sparse.lay_out(links, 1), Err(TopologyError::Unreachable(_))));
     }
 }

@@ -34,7 +34,7 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
     for name in names {
         let scenario = load(&name);
         assert_eq!(format!("{}.toml", scenario.name()), name);
-        scenario.topology().lay_out(scenario.radio().range).unwrap();
+        scenario.topology().lay_out(scenario.radio().links(), scenario.seed()).unwrap();
     }
 }
 
@@ -42,7 +42,7 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
 fn the_networks_have_the_hops_they_are_known_for() {
     let hops = |name| {
         let scenario = load(name);
-        scenario.topology().lay_out(scenario.radio().range).unwrap().hops
+        scenario.topology().lay_out(scenario.radio().links(), scenario.seed()).unwrap().hops
     };
     assert_eq!(hops("network1.toml"), [0, 1, 2, 3, 4, 5, 6]);
     let network2 = hops("network2.toml");

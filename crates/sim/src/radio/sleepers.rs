@@ -1,6 +1,8 @@
 //! Two machines whose radios are off almost all the time, as with low-power listening: each assesses the channel twice in a cycle and
 //! listens when it is busy, and sends a frame again and again for as long as a cycle. Four commands are all that takes.
 
+use std::collections::BTreeSet;
+
 use std::collections::VecDeque;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, MESH_PREFIX, Nv, Packet, Symbols};
@@ -16,7 +18,6 @@ use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::medium::{Medium, Reception, airtime};
-use crate::random::Probability;
 use crate::scenario;
 use crate::time::{Span, Time};
 use crate::timer::Timer;
@@ -174,10 +175,9 @@ struct Network {
 
 impl Network {
     fn new() -> Self {
-        let radio =
-            scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None, drift: 0 };
+        let radio = scenario::Radio { range: 50, interference: 50, ..scenario::Scenario::default().radio };
         let mut network = Self {
-            medium: Medium::new(1, &[(0, 0), (40, 0)], &radio),
+            medium: Medium::new(1, &[(0, 0), (40, 0)], &BTreeSet::new(), &radio),
             events: Events::new(),
             stations: [Station::new(0, 1, 100), Station::new(1, 0, 5000)],
             now: Time::ZERO,

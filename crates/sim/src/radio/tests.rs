@@ -1,12 +1,13 @@
 //! Each command, at its time, on the medium.
 
+use std::collections::BTreeSet;
+
 use sixlock_base::Symbols;
 
 use super::*;
 use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::medium::Reception::{self, Missed, Received};
-use crate::random::Probability;
 use crate::scenario;
 
 /// The radio of node 0, whose neighbour is node 1.
@@ -22,9 +23,12 @@ fn at(symbol: u64) -> Time {
 
 impl Air {
     fn new() -> Self {
-        let radio =
-            scenario::Radio { range: 50, interference: 50, loss: Probability::NEVER, burst: None, drift: 0 };
-        Self { medium: Medium::new(1, &[(0, 0), (40, 0)], &radio), radio: Radio::default(), now: Time::ZERO }
+        let radio = scenario::Radio { range: 50, interference: 50, ..scenario::Scenario::default().radio };
+        Self {
+            medium: Medium::new(1, &[(0, 0), (40, 0)], &BTreeSet::new(), &radio),
+            radio: Radio::default(),
+            now: Time::ZERO,
+        }
     }
 
     fn take(&mut self, command: RadioCommand) {

@@ -94,7 +94,9 @@ impl Scenario {
             return Err(fault(Key::Topology, message));
         }
         match &mut self.topology {
-            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
+            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } | Topology::Random { nodes, .. } => {
+                *nodes = wanted;
+            }
             Topology::List(_) => {
                 return Err(fault(Key::Topology, "the number of nodes is that of its [[node]] entries"));
             }
@@ -159,6 +161,12 @@ impl Scenario {
             within(Key::Topology, "nodes", nodes, NODES)?;
             if spacing <= 0 {
                 return Err(fault(Key::Spacing, "spacing must be more than nothing"));
+            }
+        }
+        if let Topology::Random { nodes, width, height } = self.topology {
+            within(Key::Topology, "nodes", nodes, NODES)?;
+            if width <= 0 || height <= 0 {
+                return Err(fault(Key::Spacing, "a field's width and height must be more than nothing"));
             }
         }
         self.layout().map_err(|wrong| fault(wrong.node().map_or(Key::Topology, Key::Node), wrong.to_string()))

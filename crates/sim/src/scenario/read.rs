@@ -134,6 +134,9 @@ fn read_radio(
     lines.insert(Key::Range, section.line("range"));
     let interference = section.parsed("interference", range, parse_length)?;
     lines.insert(Key::Interference, section.line("interference"));
+    let one_way = section.float("one_way", 0.0)?;
+    let one_way = Probability::new(one_way)
+        .ok_or_else(|| section.error("one_way", "one_way is a probability between 0.0 and 1.0"))?;
     let loss = section.float("loss", 0.0)?;
     let loss = Probability::new(loss)
         .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
@@ -142,7 +145,7 @@ fn read_radio(
     lines.insert(Key::Burst, section.line("burst"));
     let drift = section.parsed("drift", default.drift, parse_drift)?;
     section.finish()?;
-    Ok(Radio { range, interference, loss, burst, drift })
+    Ok(Radio { range, interference, one_way, loss, burst, drift })
 }
 
 fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
@@ -231,11 +234,14 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
     enum Kind {
         Chain,
         Grid,
+        Random,
         List,
     }
     let mut section = top.section("topology", "[topology]")?;
-    let kind =
-        section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
+    let kind = section.choice(
+        "kind",
+        &[("chain", Kind::Chain), ("grid", Kind::Grid), ("random", Kind::Random), ("list", Kind::List)],
+    )?;
     let entries = top.sections("node", "[[node]]")?;
     let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
     let topology = if kind == Kind::List {
@@ -257,8 +263,20 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
         if !entries.is_empty() {
             return Err(top.error("node", "[[node]] entries need [topology] kind = \"list\""));
         }
-        let default_nodes = if kind == Kind::Chain { 6 } else { 100 };
+        let default_nodes = match kind {
+            Kind::Chain => 6,
+            Kind::Random => 50,
+            Kind::Grid | Kind::List => 100,
+        };
         let nodes = section.integer("nodes", default_nodes, NODES)? as u32;
+        if kind == Kind::Random {
+            section.choice("router", &[("centre", ())])?;
+            let width = section.parsed("width", 250_000, parse_length)?;
+            let height = section.parsed("height", 250_000, parse_length)?;
+            lines.insert(Key::Spacing, section.line("width"));
+            section.finish()?;
+            return Ok((Topology::Random { nodes, width, height }, platforms, emulated));
+        }
         let spacing = section.parsed("spacing", 40_000, parse_length)?;
         lines.insert(Key::Spacing, section.line("spacing"));
         if kind == Kind::Chain {

@@ -79,7 +79,14 @@ fn every_key_of_the_format_is_read() {
     let loss = Probability::new(0.25).unwrap();
     assert_eq!(
         scenario.radio,
-        Radio { range: 30_000, interference: 60_000, loss, burst: Some(3), drift: 20_000 }
+        Radio {
+            range: 30_000,
+            interference: 60_000,
+            one_way: Probability::NEVER,
+            loss,
+            burst: Some(3),
+            drift: 20_000
+        }
     );
     let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
     assert_eq!(scenario.mac, Mac::Csma(mac));

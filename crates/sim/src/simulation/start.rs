@@ -54,7 +54,12 @@ impl Simulation {
         let mut simulation = Self {
             now: Time::ZERO,
             events: Events::new(),
-            medium: Medium::new(scenario.seed, &deployment.layout.positions, &scenario.radio),
+            medium: Medium::new(
+                scenario.seed,
+                &deployment.layout.positions,
+                &deployment.layout.deaf,
+                &scenario.radio,
+            ),
             observer: Observer::new(
                 scenario.security,
                 scenario.compression,

@@ -40,6 +40,7 @@ fn stations(topology: &Topology) -> String {
     match topology {
         Topology::Chain { nodes, .. } => format!("a chain of {nodes}"),
         Topology::Grid { nodes, .. } => format!("a grid of {nodes}"),
+        Topology::Random { nodes, .. } => format!("a random field of {nodes}"),
         Topology::List(placed) => format!("a tree of {}", placed.len() - 1),
     }
 }
