@@ -5,6 +5,7 @@ mod pair;
 use pair::{DELAY, Party, Public, Seen, Side, certified, certified_by, raw};
 use sixlock_base::Counter;
 use sixlock_dtls::{AlertDescription, CertificateType, Config, Failure, Refusal, Suite, Suites};
+use sixlock_dtls_msg::HandshakeType;
 use sixlock_testing::Random;
 use sixlock_x509::{Clock, Time};
 
@@ -289,6 +290,50 @@ fn what_is_forged_before_there_are_keys_ends_nothing() {
             pair.carries_data();
         }
     }
+}
+
+/// A pair in which the client's answer is lost, and the server's flight comes again with another random value, so that its signature
+/// is wrong. What comes after that is lost, too, if `ends`.
+fn with_another_flight(seed: u32, ends: bool) -> Public {
+    let mut pair = Public::with_public_keys(seed, CONFIG, raw());
+    let (mut flights, mut forged) = (0, false);
+    pair.fate = Box::new(move |_, from, mut datagram| {
+        let is_flight = datagram.len() > 200;
+        match from {
+            _ if forged && ends => return vec![],
+            Side::Client if is_flight && !forged => return vec![],
+            Side::Server if is_flight => flights += 1,
+            _ => {}
+        }
+        // Behind the headers of the record and the message and the version. The client has sent its flight again by the third.
+        if from == Side::Server && is_flight && flights == 3 && !forged {
+            assert_eq!(datagram[13], HandshakeType::SERVER_HELLO.0);
+            datagram[13 + 12 + 2] ^= 1;
+            forged = true;
+        }
+        vec![(DELAY, datagram)]
+    });
+    pair.run(400_000);
+    assert!(pair.refusals.contains(&(Side::Client, Refusal::Signature)), "{:?}", pair.refusals);
+    pair
+}
+
+#[test]
+fn a_forged_flight_after_the_true_one_does_not_end_the_handshake() {
+    let mut pair = with_another_flight(8, false);
+    assert_eq!(pair.seen, BOTH_CONNECTED);
+    pair.carries_data();
+}
+
+#[test]
+fn a_client_that_took_a_forged_flight_gives_up_in_time() {
+    let pair = with_another_flight(9, true);
+    assert!(
+        pair.seen.iter().any(|(side, seen)| *side == Side::Client && matches!(seen, Seen::Failed(_))),
+        "{:?}",
+        pair.seen
+    );
+    assert!(pair.client.is_idle() && pair.client.poll_timeout().is_none());
 }
 
 #[test]

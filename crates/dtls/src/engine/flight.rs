@@ -158,6 +158,13 @@ impl<M: OutgoingMessage> Outgoing<M> {
         self.deadline = Some(now);
     }
 
+    /// The flight is not sent again, as the peer's that it answers is awaited anew. Its messages keep their numbers, and its time
+    /// goes on.
+    pub(crate) fn withdraw(&mut self) {
+        self.flight = Some(&Flight { messages: &[], answers: None });
+        self.next = (0, 0);
+    }
+
     /// Nothing is sent any more.
     pub(crate) fn stop(&mut self) {
         self.flight = None;

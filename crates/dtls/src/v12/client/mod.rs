@@ -363,9 +363,13 @@ impl<P: Profile> Client<P> {
         Ok(Completed::NeedWork)
     }
 
-    /// Goes back to where the server's hello is awaited.
+    /// Goes back to where the server's hello is awaited. What answered its flight is not sent again: a server that took it would not
+    /// repeat its own, and once that is here, there are no keys for our Finished.
     #[inline(never)]
     fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> u16 {
+        if x.state.outgoing.is_answer_to(HandshakeType::SERVER_HELLO_DONE) {
+            x.state.outgoing.withdraw();
+        }
         if let Some(keys) = x.state.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
