@@ -169,11 +169,15 @@ local function iphc(read, source_id, destination_id)
     return header .. "\0\0" .. next_header .. string.char(hops) .. source .. destination, elided
 end
 
--- The number that ends in `last`, of `length` bytes, nearest to the highest of its flow.
+-- The number that ends in `last`, of `length` bytes, near the highest of its flow.
 local function recover(highest, last, length)
     local count = 256 ^ length
     local lowest = (highest - math.min(1024, math.floor(count / 4))) % 2 ^ 32
-    return (lowest + (last - lowest) % count) % 2 ^ 32
+    local above = (last - lowest) % count
+    if above > 2 * 1024 then
+        error({ why = "its sequence number has its last bits only, which are far from those that were seen before" })
+    end
+    return (lowest + above) % 2 ^ 32
 end
 
 -- Restores AH or ESP behind the byte that announces it. Returns its kind, its bytes and whether what follows AH tells

@@ -56,7 +56,9 @@ impl Entry {
 /// received and sent. Forwarders and gateways need no keys for it.
 ///
 /// It is learnt from packets that are not authenticated here. A forged one that this end's neighbour sends does no harm, as the next
-/// packet carries its whole number; after one that a stranger sends on the link, packets are lost up to the next that carries its whole number. When the table is full, the least recently used flow is replaced.
+/// packet carries its whole number. After one that a stranger sends on the link, the next packet is lost, and its sender asked for whole
+/// numbers; or, if the forged number ends nearly as the true ones do, packets are lost up to the next that carries its whole number.
+/// When the table is full, the least recently used flow is replaced.
 ///
 /// `P` says how payloads are compressed. Without `DRAFTS`, the format of the drafts is not linked: where it is chosen, headers are not
 /// compressed.

@@ -130,6 +130,54 @@ fn a_forged_number_misleads_nobody_about_those_that_follow() {
 }
 
 #[test]
+fn a_forged_number_of_a_stranger_costs_the_packet_by_which_it_shows() {
+    for format in [Format::Paper2012, Format::Drafts] {
+        for forged in [5_000_u32, 40_000, 0x0100_8000, 0x8000_8000] {
+            let (mut alice, _) = pair::<8>("ah:xcbc", Way::Transport, false);
+            let (mut near, mut far) = (End::new(format), End::new(format));
+            let mut send = |near: &mut End| {
+                let packet = alice.send(&udp_packet(b"reading")).unwrap();
+                (near.send(&packet), packet)
+            };
+            let (payload, packet) = send(&mut near);
+            assert_eq!(far.receive(&payload).as_ref(), Ok(&packet));
+            let mut other = packet;
+            other[48..52].copy_from_slice(&forged.to_be_bytes());
+            assert_eq!(far.receive(&End::new(format).send(&other)), Ok(other));
+            assert_eq!(far.receive(&send(&mut near).0), Err(Error::UnknownSequence), "{forged}");
+            near.0.widen();
+            for _ in 0..10 {
+                let (payload, packet) = send(&mut near);
+                assert_eq!(far.receive(&payload), Ok(packet), "{forged}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_comes_late_behind_a_gap_misleads_nobody_about_what_follows() {
+    let (mut alice, _) = pair::<8>("esp:ccm-8", Way::Transport, false);
+    let (mut near, mut far) = (End::new(Format::Paper2012), End::new(Format::Paper2012));
+    let send = |alice: &mut Machine<8>, near: &mut End| {
+        let packet = alice.send(&udp_packet(b"reading")).unwrap();
+        (near.send(&packet), packet)
+    };
+    let (payload, packet) = send(&mut alice, &mut near);
+    assert_eq!(far.receive(&payload), Ok(packet));
+    let (late, _) = send(&mut alice, &mut near);
+    // It reboots, and goes on with another block of numbers.
+    (alice, _) = pair::<8>("esp:ccm-8", Way::Transport, false);
+    alice.skip_to(2);
+    let (payload, packet) = send(&mut alice, &mut near);
+    assert_eq!(far.receive(&payload), Ok(packet));
+    assert_eq!(far.receive(&late), Err(Error::UnknownSequence));
+    for _ in 0..10 {
+        let (payload, packet) = send(&mut alice, &mut near);
+        assert_eq!(far.receive(&payload), Ok(packet));
+    }
+}
+
+#[test]
 fn numbers_cross_2_to_the_16_and_2_to_the_32() {
     for block in [63, (1 << 22) - 1] {
         let (mut alice, mut bob) = pair::<8>("esp:gcm-implicit", Way::Transport, true);

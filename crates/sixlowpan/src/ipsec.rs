@@ -129,15 +129,17 @@ const ESP_LEN: usize = 8;
 const SPI_AT: usize = 4;
 const SEQUENCE_AT: usize = 8;
 
-/// Numbers that may come after higher ones of their flow: more are taken for those to come.
-const REORDERED: u32 = 1024;
+/// How far a number is from the highest of its flow, before it or above, if its last bits tell which it is. What came late is not older: no
+/// replay window is longer. One that is further away follows a whole number that its receiver has not heard, or came late behind one.
+const NEAR: u32 = 1024;
 
-/// The number with these last `bits` bits that is at most [`REORDERED`] before `highest`, or a quarter of what `bits`
-/// bits tell apart if that is less, or above.
-fn recover(highest: u32, last: u32, bits: u32) -> u32 {
-    let Some(mask) = 1u32.checked_shl(bits).map(|count| count - 1) else { return last };
-    let lowest = highest.wrapping_sub(REORDERED.min(mask >> 2));
-    lowest.wrapping_add(last.wrapping_sub(lowest) & mask)
+/// The number with these last `bits` bits that is at most [`NEAR`] before `highest`, or a quarter of what `bits` bits tell apart if
+/// that is less, or above. `None` if it is further above.
+fn recover(highest: u32, last: u32, bits: u32) -> Option<u32> {
+    let Some(mask) = 1u32.checked_shl(bits).map(|count| count - 1) else { return Some(last) };
+    let lowest = highest.wrapping_sub(NEAR.min(mask >> 2));
+    let above = last.wrapping_sub(lowest) & mask;
+    (above <= 2 * NEAR).then_some(lowest.wrapping_add(above))
 }
 
 /// The first bits of a byte that is ESP's and not the number of what follows AH.
@@ -318,7 +320,8 @@ pub(crate) fn restore(
     let known = context.known(&Flow { ends, kind, spi: number(&fields, SPI_AT) });
     if sequence_len < 4 {
         let Known { highest, .. } = known.ok_or(Error::UnknownSequence)?;
-        let sequence = recover(highest, number(&fields, SEQUENCE_AT), sequence_len as u32 * 8);
+        let sequence = recover(highest, number(&fields, SEQUENCE_AT), sequence_len as u32 * 8)
+            .ok_or(Error::UnknownSequence)?;
         fields[SEQUENCE_AT..].copy_from_slice(&sequence.to_be_bytes());
     }
     let mut icv_len = 0;
@@ -341,14 +344,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_is_recovered_near_the_highest(highest: u32, age in 0..1025u32, ahead in 0..64_000u32) {
+        fn a_number_is_recovered_near_the_highest(highest: u32, age in 0..1025u32, ahead in 0..1025u32) {
             for sequence in [highest.wrapping_sub(age), highest.wrapping_add(ahead)] {
-                prop_assert_eq!(recover(highest, sequence & 0xffff, 16), sequence);
-                prop_assert_eq!(recover(highest, sequence & 0xff_ffff, 24), sequence);
-                prop_assert_eq!(recover(highest, sequence, 32), sequence);
+                prop_assert_eq!(recover(highest, sequence & 0xffff, 16), Some(sequence));
+                prop_assert_eq!(recover(highest, sequence & 0xff_ffff, 24), Some(sequence));
+                prop_assert_eq!(recover(highest, sequence, 32), Some(sequence));
             }
             for sequence in [highest.wrapping_sub(age % 64), highest.wrapping_add(ahead % 192)] {
-                prop_assert_eq!(recover(highest, sequence & 0xff, 8), sequence);
+                prop_assert_eq!(recover(highest, sequence & 0xff, 8), Some(sequence));
+            }
+        }
+
+        #[test]
+        fn a_number_is_not_guessed_far_from_the_highest(highest: u32, far in 1025..0xffff - 1024u32) {
+            for sequence in [highest.wrapping_sub(far), highest.wrapping_add(far)] {
+                prop_assert_eq!(recover(highest, sequence & 0xffff, 16), None);
+                prop_assert_eq!(recover(highest, sequence & 0xff_ffff, 24), None);
+                prop_assert_eq!(recover(highest, sequence, 32), Some(sequence));
             }
         }
     }
