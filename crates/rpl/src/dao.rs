@@ -14,6 +14,8 @@ pub(crate) struct DaoTimer {
     then: Then,
     pub(crate) is_due: bool,
     tries: u8,
+    /// When the node tells of itself anew, before its lifetime is over; what it tells of others meanwhile does not put it off.
+    refresh_at: Option<Instant>,
     /// The sequence of the DAO that is under way, or was last.
     pub(crate) sequence: u8,
 }
@@ -26,8 +28,8 @@ enum Then {
     Tell,
     /// The DAO under way is sent again.
     Repeat,
-    /// All is told anew, before its lifetime is over.
-    Refresh,
+    /// All is told anew: nobody has acknowledged it, or it was rejected.
+    Begin,
 }
 
 /// What a timeout asks for.
@@ -43,7 +45,8 @@ pub(crate) enum Due {
 }
 
 impl New for DaoTimer {
-    const NEW: Self = Self { at: None, then: Then::Tell, is_due: false, tries: 0, sequence: 0 };
+    const NEW: Self =
+        Self { at: None, then: Then::Tell, is_due: false, tries: 0, refresh_at: None, sequence: 0 };
 }
 
 impl DaoTimer {
@@ -63,7 +66,7 @@ impl DaoTimer {
 
     /// Something has changed.
     pub(crate) fn change<E: Entropy>(&mut self, now: Instant, entropy: &mut E) {
-        let waits = self.at.is_some() && self.then != Then::Refresh;
+        let waits = self.at.is_some() && self.then != Then::Begin;
         if !waits && !self.is_due {
             (self.at, self.then) = (Some(time::within(now, entropy, Self::DELAY)), Then::Tell);
             self.tries = 0;
@@ -100,23 +103,36 @@ impl DaoTimer {
         self.then == Then::Repeat && self.at.is_some() && sequence == self.sequence
     }
 
-    /// The DAO under way was acknowledged: the next one is sent within `refresh` milliseconds, if that is told.
-    pub(crate) fn acknowledged<E: Entropy>(&mut self, now: Instant, entropy: &mut E, refresh: Option<u32>) {
-        self.is_due = false;
-        (self.at, self.then) = (refresh.map(|refresh| time::within(now, entropy, refresh)), Then::Refresh);
+    /// The DAO under way was acknowledged, or there is nothing to tell.
+    pub(crate) fn acknowledged(&mut self) {
+        (self.at, self.then, self.is_due) = (None, Then::Tell, false);
+    }
+
+    /// Lets the node tell of itself anew within `millis` milliseconds.
+    pub(crate) fn refresh<E: Entropy>(&mut self, now: Instant, entropy: &mut E, millis: u32) {
+        self.refresh_at = Some(time::within(now, entropy, millis));
     }
 
     /// The DAO under way is given up for a while.
     pub(crate) fn pause(&mut self, now: Instant) {
         self.is_due = false;
-        (self.at, self.then) = (Some(now + Duration::from_millis(Self::PAUSE)), Then::Refresh);
+        (self.at, self.then) = (Some(now + Duration::from_millis(Self::PAUSE)), Then::Begin);
+    }
+
+    /// Whether nothing is under way or about to be.
+    fn is_idle(&self) -> bool {
+        self.at.is_none() && !self.is_due
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.at
+        if self.is_idle() { self.refresh_at } else { self.at }
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Due {
+        if self.is_idle() && time::take_due(&mut self.refresh_at, now) {
+            self.is_due = true;
+            return Due::Refresh;
+        }
         if !time::take_due(&mut self.at, now) {
             return Due::Nothing;
         }
@@ -125,6 +141,6 @@ impl DaoTimer {
             return Due::GaveUp;
         }
         self.is_due = true;
-        if self.then == Then::Refresh { Due::Refresh } else { Due::Send }
+        if self.then == Then::Begin { Due::Refresh } else { Due::Send }
     }
 }

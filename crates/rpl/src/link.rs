@@ -17,8 +17,8 @@ const MOST_ATTEMPTS: u8 = 8;
 /// What is known of the link to a neighbour, from what became of frames to it.
 ///
 /// Its ETX, the expected number of transmissions in units of 1/128, is a moving average, in which a new frame counts an eighth: what
-/// chance does to single frames is not to move the ranks of all nodes below. One that was lost counts a quarter, and so does each
-/// over a link that is too bad to be used: it may have become better.
+/// chance does to single frames is not to move the ranks of all nodes below. Each over a link that is too bad to be used counts a
+/// quarter: it may have become better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     etx: u16,
@@ -40,7 +40,7 @@ impl Link {
                 let share = if self.etx > MAX_LINK_METRIC { 4 } else { 8 };
                 (u16::from(attempts.clamp(1, MOST_ATTEMPTS)) * ETX, share)
             }
-            false => (LOST, 4),
+            false => (LOST, 8),
         };
         self.is_confirmed |= is_acknowledged;
         self.etx = self.etx - self.etx / share + sample / share;
@@ -73,14 +73,16 @@ mod tests {
     }
 
     #[test]
-    fn a_good_link_nears_its_etx_and_two_losses_in_a_row_end_it() {
+    fn a_good_link_nears_its_etx_and_three_losses_in_a_row_end_it() {
         let mut link = Link::UNKNOWN;
         for _ in 0..30 {
             link.record(true, 1);
         }
         assert!((ETX..ETX + 8).contains(&link.etx().unwrap()));
-        link.record(false, 4);
-        assert!(link.etx().unwrap() <= MAX_LINK_METRIC, "one is forgiven");
+        for _ in 0..2 {
+            link.record(false, 4);
+            assert!(link.etx().unwrap() <= MAX_LINK_METRIC, "two are forgiven");
+        }
         link.record(false, 4);
         assert!(link.etx().unwrap() > MAX_LINK_METRIC);
         for _ in 0..3 {

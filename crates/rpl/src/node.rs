@@ -587,10 +587,13 @@ impl<P: Profile> Node<P> {
             self.avoid_parent(cx);
             return Ok(());
         }
-        self.is_unsaid = false;
-        // Half of it, and a part of that, in case acknowledgements are lost.
-        let refresh = dodag.lifetime(dodag.configuration.default_lifetime).map(|lifetime| lifetime / 2);
-        self.dao.acknowledged(cx.now, cx.entropy, refresh);
+        self.dao.acknowledged();
+        if core::mem::take(&mut self.is_unsaid)
+            && let Some(lifetime) = dodag.lifetime(dodag.configuration.default_lifetime)
+        {
+            // Half of it, and a part of that, in case acknowledgements are lost.
+            self.dao.refresh(cx.now, cx.entropy, lifetime / 2);
+        }
         if let Some(storing) = self.downward.storing_mut() {
             storing.routes.acknowledged();
             if storing.routes.unknown().next().is_some() {
@@ -836,7 +839,7 @@ impl<P: Profile> Node<P> {
             Ok(())
         });
         if !is_unsaid && told == 0 {
-            self.dao.acknowledged(cx.now, cx.entropy, None);
+            self.dao.acknowledged();
             return None;
         }
         if let Some(storing) = self.downward.storing_mut() {

@@ -31,11 +31,11 @@ pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, R
 pub unsafe fn run<W: Way, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
 where
     L: sixlock_node::Layers<
-        Backend,
-        Routing = Routes<[Route; ROUTES]>,
-        Security = P::Security,
-        Compression = P::Compression,
-    >,
+            Backend,
+            Routing = Routes<[Route; ROUTES]>,
+            Security = P::Security,
+            Compression = P::Compression,
+        >,
 {
     const {
         // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
@@ -57,7 +57,11 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
+fn start<
+    W: Way,
+    L: sixlock_node::Layers<Backend, Routing = Routes<[Route; ROUTES]>>,
+    const READINGS: usize,
+>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
 ) -> bool {

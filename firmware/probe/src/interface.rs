@@ -5,8 +5,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{
-    Arrival, Config, Csma, Datagrams, HEADERS, Link, LinkSecurity, MacConfig, RadioCommand, Route, Routes, Stack,
-    Uplink,
+    Arrival, Config, Csma, Datagrams, HEADERS, Link, LinkSecurity, MacConfig, RadioCommand, Route, Routes,
+    Stack, Uplink,
 };
 
 use crate::io;

@@ -182,6 +182,26 @@ fn routes_end_with_their_lifetime_and_with_a_next_hop_that_does_not_answer() {
 
 /// RFC 9009: who finds that a node has moved cleans up its old way.
 #[test]
+fn a_router_tells_of_itself_in_time_however_often_those_below_it_do() {
+    let mut bench = storing();
+    let mut told = Vec::new();
+    for minute in 0..120_u32 {
+        // A child that tells of itself each minute.
+        bench.dao(6, minute as u8 % 128, &reaches(6, 128 + minute as u8 % 128, 200)).unwrap();
+        for _ in 0..20 {
+            let sent = daos(bench.pass(3_000, true));
+            if !sent.is_empty() {
+                acknowledge(&mut bench, &sent);
+            }
+            let is_told = sent.iter().any(|dao| dao.targets().iter().any(|&(target, ..)| target == OWN));
+            told.extend(is_told.then_some(minute));
+        }
+    }
+    let longest = told.windows(2).map(|pair| pair[1] - pair[0]).max();
+    assert!(longest.is_some_and(|minutes| minutes < 30) && told[0] < 30, "{told:?}");
+}
+
+#[test]
 fn those_behind_a_next_hop_that_does_not_answer_are_asked_to_tell_of_themselves_again() {
     let dtsn = |sent: &[Sent]| {
         let dios = sent.iter().filter_map(|sent| match sent.message() {
