@@ -100,6 +100,15 @@ events! {
     Disconnected = "disconnected" {},
     /// The node, which is a server, has a session with a client.
     Opened = "opened" {},
+    /// The node has a parent in the DODAG, and had none; or it has another.
+    Parent = "parent" {
+        /// Which node that is.
+        to: u64
+    },
+    /// The node has lost its parent, and has no other.
+    Left = "left" {},
+    /// For the first time, packets of the node can go to the border router and back.
+    Joined = "joined" {},
     /// A frame goes on the air.
     Transmit = "transmit" {
         /// Its length, FCS included.

@@ -73,6 +73,11 @@ pub const METRICS: &[Metric] = &[
     given("id", "The node; the border router is 0"),
     given("hops", "How many hops it is from the border router"),
     given("parent", "Its next hop towards the border router"),
+    counted(
+        "joined_s",
+        "s",
+        "Where RPL routes, when packets could go to the border router and back first; left out if they never could",
+    ),
     counted("due", READINGS, "Readings that were due, or echoes to it"),
     counted("sent", READINGS, "Those handed to CoAP; of echoes, those sent"),
     counted(
@@ -196,6 +201,7 @@ mod tests {
             id: 1,
             hops: 1,
             parent: 0,
+            joined_s: Some(1.0),
             due: 1,
             sent: 1,
             delivered: 1,

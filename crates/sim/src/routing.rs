@@ -7,7 +7,9 @@ use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet}
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
-use sixlock_rpl::{Advertiser, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing};
+use sixlock_rpl::{
+    Advertiser, Event, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing,
+};
 
 use crate::sizes::NODES;
 
@@ -112,7 +114,36 @@ impl NodeRouting {
     }
 }
 
+impl NodeRouting {
+    /// The parent, if it routes by RPL and has one.
+    pub(crate) fn parent(&self) -> Option<Eui64> {
+        match self {
+            Self::Listed(_) => None,
+            Self::First(mrhof) => mrhof.0.parent(),
+            Self::Second(of0) => of0.0.parent(),
+        }
+    }
+
+    /// What has happened in RPL, once.
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        match self {
+            Self::Listed(_) => None,
+            Self::First(mrhof) => mrhof.0.poll_event(),
+            Self::Second(of0) => of0.0.poll_event(),
+        }
+    }
+}
+
 impl RootRouting {
+    /// What has happened in RPL, once.
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        match self {
+            Self::Listed(_) => None,
+            Self::First(non_storing) => non_storing.0.poll_event(),
+            Self::Second(storing) => storing.0.poll_event(),
+        }
+    }
+
     /// Lets the border router at `address` make a DODAG, if the network routes so.
     pub(crate) fn start<C, E: Entropy, N: Nv>(
         &mut self,

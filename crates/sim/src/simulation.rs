@@ -19,6 +19,7 @@ use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::SendError;
 use sixlock_node::ipsec::ConfigError;
+use sixlock_rpl::Event as RplEvent;
 
 use crate::accounting::Observer;
 use crate::drops::Drops;
@@ -85,6 +86,10 @@ struct NodeState {
     /// Whether it begins its handshakes itself, and has a session that it knows of.
     is_client: bool,
     is_connected: bool,
+    /// Its next hop towards the border router, which is 0: that of the layout until RPL finds another.
+    parent: u32,
+    /// When packets could go to the border router and back first, where RPL finds their way.
+    joined: Option<Time>,
 }
 
 /// What was seen of a station.
@@ -270,6 +275,21 @@ impl Simulation {
             self.handle_event(id, event);
         }
         let station = &mut self.stations[id as usize];
+        let mut has_news = false;
+        while let Some(event) = station.poll_routing_event() {
+            has_news = true;
+            let logged = match (event, station.rpl_parent()) {
+                (RplEvent::Left, _) => Logged::Left {},
+                (RplEvent::Joined | RplEvent::ParentChanged, Some(to)) => Logged::Parent { to: to.into() },
+                _ => continue,
+            };
+            self.recorder.event(self.now, id, logged);
+            if let (Logged::Parent { to }, Some(node)) =
+                (logged, self.nodes.get_mut((id as usize).wrapping_sub(1)))
+            {
+                node.parent = to as u32;
+            }
+        }
         for cleartext in station.take_cleartexts() {
             self.observer.learn(cleartext);
         }
@@ -287,6 +307,32 @@ impl Simulation {
             self.begin_transmission(id);
         }
         self.tell_drops(id);
+        if has_news {
+            self.look_for_joined();
+        }
+    }
+
+    /// Notes which nodes have joined the network.
+    fn look_for_joined(&mut self) {
+        for id in self.deployment.ids() {
+            if self.nodes[id as usize - 1].joined.is_none() && self.has_joined(id) {
+                self.nodes[id as usize - 1].joined = Some(self.now);
+                self.recorder.event(self.now, id, Logged::Joined {});
+            }
+        }
+    }
+
+    /// Whether packets can go from node `id` to the border router and back, as far as routes say.
+    fn has_joined(&mut self, id: u32) -> bool {
+        let mut at = id;
+        for _ in 0..self.stations.len() {
+            match self.stations[at as usize].rpl_parent() {
+                Some(0) => return self.stations[0].routes_to(id),
+                Some(parent) => at = parent,
+                None => return false,
+            }
+        }
+        false
     }
 
     fn begin_transmission(&mut self, id: u32) {

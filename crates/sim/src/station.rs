@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, MESH_PREFIX, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{
-    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, SendError, UnderWay,
+    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, Router, SendError,
+    UnderWay,
 };
 
 use crate::board::{Board, TaskEvents, TaskOutput};
@@ -241,6 +242,33 @@ impl Station {
             Machine::Gateway(gateway) => gateway.interface().routing().start(&mut cx, address, kind).is_ok(),
             Machine::Board(_) => true,
         };
+    }
+
+    /// What has happened to it in RPL, once.
+    pub(crate) fn poll_routing_event(&mut self) -> Option<sixlock_rpl::Event> {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().routing().poll_event(),
+            Machine::Gateway(gateway) => gateway.interface().routing().poll_event(),
+            Machine::Board(_) => None,
+        }
+    }
+
+    /// The parent of a node that routes by RPL, if it has one.
+    pub(crate) fn rpl_parent(&mut self) -> Option<u32> {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().routing().parent()?.node_id(),
+            Machine::Gateway(_) | Machine::Board(_) => None,
+        }
+    }
+
+    /// Whether it knows a neighbour by which packets go to node `id`.
+    pub(crate) fn routes_to(&mut self, id: u32) -> bool {
+        let destination = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().routing().next_hop(destination).is_some(),
+            Machine::Gateway(gateway) => gateway.interface().routing().next_hop(destination).is_some(),
+            Machine::Board(_) => false,
+        }
     }
 
     /// What has happened at a node.

@@ -52,8 +52,11 @@ pub struct NodeReport {
     pub id: u32,
     /// How many hops it is from the router.
     pub hops: u32,
-    /// Its next hop towards the router, which is 0.
+    /// Its next hop towards the router, which is 0; where RPL routes, its parent now, or the last that it had.
     pub parent: u32,
+    /// When packets could go to the border router and back first, in seconds, where RPL finds their way; nothing if they never could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined_s: Option<f64>,
     /// Readings that were due until now, by the node's schedule and whatever it made of that.
     pub due: u64,
     /// Those handed to CoAP; of echoes, those sent.

@@ -204,11 +204,11 @@ fn a_router_tells_of_itself_in_time_however_often_those_below_it_do() {
 #[test]
 fn those_behind_a_next_hop_that_does_not_answer_are_asked_to_tell_of_themselves_again() {
     let dtsn = |sent: &[Sent]| {
-        let dios = sent.iter().filter_map(|sent| match sent.message() {
+        let mut dios = sent.iter().filter_map(|sent| match sent.message() {
             Message::Dio(dio) => Some(dio.dtsn),
             _ => None,
         });
-        dios.last().unwrap()
+        dios.next_back().unwrap()
     };
     let mut bench = storing();
     bench.dao(6, 240, &reaches(6, 240, 30)).unwrap();

@@ -30,8 +30,9 @@ impl Simulation {
                 state.readings.counted();
             NodeReport {
                 id,
-                hops: self.deployment.layout.hops[id as usize],
-                parent: self.deployment.layout.parents[id as usize],
+                hops: self.hops(id),
+                parent: state.parent,
+                joined_s: state.joined.map(|joined| joined.since(Time::ZERO).as_secs()),
                 due,
                 sent,
                 delivered,
@@ -64,6 +65,18 @@ impl Simulation {
                 .filter(|drops| !drops.is_empty())
                 .map(|drops| CloudReport { drops }),
         }
+    }
+
+    /// How many hops node `id` is from the border router by its parents; those of the layout where they lead round in a circle just now.
+    fn hops(&self, id: u32) -> u32 {
+        let mut at = id;
+        for hops in 0..=self.nodes.len() as u32 {
+            match self.nodes.get((at as usize).wrapping_sub(1)) {
+                Some(node) => at = node.parent,
+                None => return hops,
+            }
+        }
+        self.deployment.layout.hops[id as usize]
     }
 
     /// The handshakes of node `id`. Those that other nodes began with it are theirs.
@@ -137,8 +150,8 @@ impl Simulation {
             NetworkNode {
                 id,
                 address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
-                parent: self.deployment.layout.parents[id as usize],
-                hops: self.deployment.layout.hops[id as usize],
+                parent: state.parent,
+                hops: self.hops(id),
                 security: security.clone(),
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),

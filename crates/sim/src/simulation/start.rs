@@ -128,6 +128,8 @@ impl NodeState {
             readings: Readings::new(schedule),
             handshakes: Handshakes::default(),
             is_connected: false,
+            parent: deployment.layout.parents[id as usize],
+            joined: None,
         }
     }
 }
