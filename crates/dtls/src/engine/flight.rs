@@ -162,7 +162,6 @@ impl<M: OutgoingMessage> Outgoing<M> {
     /// goes on.
     pub(crate) fn withdraw(&mut self) {
         self.flight = Some(&Flight { messages: &[], answers: None });
-        self.next = (0, 0);
     }
 
     /// Nothing is sent any more.
