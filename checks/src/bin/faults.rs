@@ -3,6 +3,7 @@
 //! networks, and the network in which it shows must show the same again. Prints a row of docs/swarm.md for each.
 //! Usage: `./bench faults [CRATE]...`
 
+use std::collections::BTreeSet;
 use std::env;
 use std::error::Error;
 use std::fs;
@@ -46,17 +47,23 @@ fn plant_all(mut crates: Vec<String>) -> Result<bool, Failure> {
         let text = fs::read_to_string(&patch).map_err(|error| format!("{}: {error}", patch.display()))?;
         let fault =
             text.split("\n---").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        copy.apply(&patch, &[])?;
-        let found = copy.find(name);
-        copy.apply(&patch, &["--reverse"])?;
-        let found = found?;
-        all &= found.is_some();
-        println!("| {name} | {fault} | {} |", found.as_deref().unwrap_or("nobody"));
+        let found = copy.apply(&patch, &[]).and_then(|()| {
+            let found = copy.find(name);
+            copy.apply(&patch, &["--reverse"])?;
+            found
+        });
+        // The faults of the other crates are looked for all the same.
+        all &= matches!(found, Ok(Some(_)));
+        match found {
+            Ok(found) => println!("| {name} | {fault} | {} |", found.as_deref().unwrap_or("nobody")),
+            Err(failure) => eprintln!("{failure}"),
+        }
     }
     Ok(all)
 }
 
-/// A copy of the tree. It is always in the same place, so that what no fault changes is built once.
+/// A copy of the tree. It is always in the same place, and what is there is left as it is if it is the same: what no fault changes is
+/// built once.
 struct Copy {
     tree: PathBuf,
     target: PathBuf,
@@ -66,16 +73,17 @@ impl Copy {
     fn make() -> Result<Self, Failure> {
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
         let (tree, target) = (target.join("faults/tree"), target.join("faults/build"));
-        if tree.exists() {
-            fs::remove_dir_all(&tree)?;
-        }
         let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root()))?;
         let listed = String::from_utf8(listed.stdout)?;
-        for file in listed.split_terminator('\0') {
-            let (from, to) = (root().join(file), tree.join(file));
+        // A file that is deleted but listed still is not copied.
+        let files = listed.split_terminator('\0').filter(|file| root().join(file).is_file());
+        let files: BTreeSet<_> = files.map(|file| tree.join(file)).collect();
+        fs::create_dir_all(&tree)?;
+        remove_others(&tree, &files)?;
+        for to in &files {
+            let from = root().join(to.strip_prefix(&tree)?);
             fs::create_dir_all(to.parent().ok_or("a file without a folder")?)?;
-            // A file that is deleted but listed still is not copied.
-            if from.is_file() {
+            if fs::read(to).ok() != Some(fs::read(&from)?) {
                 fs::copy(from, to)?;
             }
         }
@@ -147,6 +155,19 @@ impl Copy {
         command.args(arguments).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         command
     }
+}
+
+/// Removes the files in a folder that are none of these.
+fn remove_others(folder: &Path, files: &BTreeSet<PathBuf>) -> Result<(), Failure> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, files)?;
+        } else if !files.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 fn output(command: &mut Command) -> Result<Output, Failure> {
