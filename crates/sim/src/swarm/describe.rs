@@ -48,7 +48,12 @@ fn stations(topology: &Topology) -> String {
 fn traffic(traffic: &Traffic) -> String {
     let period = seconds(traffic.period);
     match (traffic.kind, traffic.to) {
-        (TrafficKind::Echo { payload }, _) => format!("an echo of {payload} bytes every {period}"),
+        (TrafficKind::Echo { payload }, Destination::Cloud) => {
+            format!("an echo of {payload} bytes every {period}")
+        }
+        (TrafficKind::Echo { payload }, Destination::Node(node)) => {
+            format!("an echo of {payload} bytes to node {node} every {period}")
+        }
         (TrafficKind::Report, Destination::Cloud) => format!("a report every {period}"),
         (TrafficKind::Report, Destination::Node(node)) => format!("a report to node {node} every {period}"),
     }

@@ -145,6 +145,8 @@ impl Draw {
             TrafficKind::Report if security.transport.is_some() && nodes > 1 && self.once_in(6) => {
                 Destination::Node(1 + self.below(nodes.into()) as u32)
             }
+            // Two of so many fragments that meet on their way do so each time: neither comes back, on the calmest air.
+            TrafficKind::Echo { payload } if payload > SHORT_ECHO => Destination::Node(nodes),
             _ => Destination::Cloud,
         };
         Traffic { kind, period, to, ..Scenario::default().traffic }
