@@ -215,11 +215,52 @@ async fn a_damaged_database_is_called_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backup_in_which_one_bit_is_another_is_not_restored() {
+    let whole = folder().await;
+    let place = tempfile::tempdir().unwrap();
+    let (file, data) = (place.path().join("backup"), place.path().join("data"));
+    back_up(whole.path(), &file).unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    // Bits all over the file, its last byte too.
+    for at in (0..bytes.len()).step_by(bytes.len() / 60).chain([bytes.len() - 1]) {
+        let mut spoiled = bytes.clone();
+        spoiled[at] ^= 1 << (at % 8);
+        std::fs::write(&file, spoiled).unwrap();
+        let said = restore(&file, &data).expect_err(&format!("byte {at}")).to_string();
+        assert!(said.contains("the backup is damaged") && said.contains("take another copy"), "{said}");
+        assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "byte {at}");
+    }
+    std::fs::write(&file, bytes).unwrap();
+    restore(&file, &data).unwrap();
+    assert_eq!(contents(&data).get("master.key"), contents(whole.path()).get("master.key"));
+    Offline::open(&data).await.unwrap().close().await.unwrap();
+}
+
+/// Makes the backup at `file` one of an earlier version, which wrote no digest.
+fn take_off_digest(file: &Path) {
+    let mut bytes = std::fs::read(file).unwrap();
+    bytes.truncate(bytes.len() - 32);
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_an_earlier_version_is_restored() {
+    let whole = folder().await;
+    let place = tempfile::tempdir().unwrap();
+    let (file, data) = (place.path().join("backup"), place.path().join("data"));
+    back_up(whole.path(), &file).unwrap();
+    take_off_digest(&file);
+    restore(&file, &data).unwrap();
+    Offline::open(&data).await.unwrap().close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backup_whose_master_key_is_another_is_not_restored() {
     let whole = folder().await;
     let place = tempfile::tempdir().unwrap();
     let (file, data) = (place.path().join("backup"), place.path().join("data"));
     back_up(whole.path(), &file).unwrap();
+    take_off_digest(&file);
     rusqlite::Connection::open(&file)
         .unwrap()
         .execute("UPDATE backup SET master_key = ?1", ["5a".repeat(16).as_bytes()])

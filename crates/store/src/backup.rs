@@ -1,7 +1,7 @@
 //! A copy of all that a cloud keeps, in one file, and back.
 //!
 //! The file is a database like the cloud's own, at one moment, with the master key and the cloud's own keys in a table beside. So it is as
-//! secret as the data folder itself.
+//! secret as the data folder itself. At its end stands [a digest](crate::backup_digest) of the rest.
 
 use std::fs::File;
 use std::io;
@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use sixlock_telemetry::{Done, Scheme};
 use zeroize::Zeroizing;
 
+use crate::backup_digest::{self, Copied};
 use crate::belonging::{DATABASE, belongs, connect, is_new};
 use crate::clock::now_ms;
 use crate::error::Error;
@@ -76,7 +77,10 @@ fn copy_all(
     for (name, text) in own_keys {
         copy.execute("INSERT INTO own_keys VALUES (?1, ?2)", (name, text.bytes().trim_ascii()))?;
     }
-    Ok(close(copy)?)
+    close(copy)?;
+    let opened = File::options().read(true).append(true).open(unfinished);
+    let digested = opened.and_then(|mut file| backup_digest::append(&mut file));
+    digested.map_err(|error| Error::file(unfinished, error))
 }
 
 /// The master key of the cloud in the folder `data`, which is the one of the database there: with another, a copy would be of no
@@ -99,7 +103,8 @@ pub async fn last_backup(data: &Path) -> Option<i64> {
     tokio::fs::read_to_string(data.join(LAST)).await.ok()?.trim().parse().ok()
 }
 
-/// Puts what [`back_up`] wrote to `file` into the folder `data`, which is to be new or empty.
+/// Puts what [`back_up`] wrote to `file` into the folder `data`, which is to be new or empty. A file of which any bit has changed since
+/// is refused; of one that an earlier version wrote, which has no digest, only what SQLite finds wrong with it.
 pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
     make_private_directory(data)?;
     let mut entries = std::fs::read_dir(data).map_err(|error| Error::file(data, error))?;
@@ -109,13 +114,20 @@ pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
     let mut backup = File::open(file).map_err(|error| Error::file(file, error))?;
     let (database, master) = (data.join(DATABASE), data.join(MASTER_KEY));
     let unfinished = database.with_added_extension("unfinished");
-    let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
-    copied.map_err(|error| Error::file(&unfinished, error))?;
-    let Ok((master_key, own_keys)) = take_keys(&unfinished) else {
+    let copied = begin(&unfinished).and_then(|mut copy| backup_digest::copy(&mut backup, &mut copy));
+    let keys = match copied {
+        Ok(Copied::Whole | Copied::WithoutDigest) => {
+            take_keys(&unfinished).map_err(|_| Error::NotABackup(file.to_owned()))
+        }
+        Ok(Copied::Damaged) => Err(Error::DamagedBackup(file.to_owned())),
+        Ok(Copied::NoBackup) => Err(Error::NotABackup(file.to_owned())),
+        Err(error) => Err(Error::file(&unfinished, error)),
+    };
+    if keys.is_err() {
         // Nothing stays in the folder that is not a cloud's.
         std::fs::remove_file(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
-        return Err(Error::NotABackup(file.to_owned()));
-    };
+    }
+    let (master_key, own_keys) = keys?;
     files::create_private(&master, &master_key).map_err(|error| Error::file(&master, error))?;
     for (name, text) in own_keys {
         // Nothing else leaves the folder, whatever the backup says.

@@ -80,6 +80,8 @@ pub enum Error {
     NotEmpty(PathBuf),
     /// The file is not a backup, or not a whole one.
     NotABackup(PathBuf),
+    /// The backup is not as it was written.
+    DamagedBackup(PathBuf),
     /// A file that the cloud has sealed is not as it was written.
     Damaged {
         /// Its path.
@@ -210,6 +212,12 @@ impl fmt::Display for Error {
             Self::NotABackup(path) => write!(
                 f,
                 "{} is not a whole backup; choose another, made by: sixlock cloud backup",
+                path.display()
+            ),
+            Self::DamagedBackup(path) => write!(
+                f,
+                "the backup is damaged: {} does not hold what was written to it (its SHA-256 differs), and nothing was restored; take another \
+                 copy of it, or an older backup",
                 path.display()
             ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),

@@ -4,6 +4,7 @@
 mod accounts;
 mod appending;
 mod backup;
+mod backup_digest;
 mod belonging;
 mod changes;
 mod changes_since;
