@@ -100,6 +100,27 @@ impl Gateway {
     pub(crate) fn with_hosts(&self) -> Vec<Peering> {
         self.packets.iter().flat_map(SecurityGateway::with_hosts).collect()
     }
+
+    /// Whose packets it drops because IPsec is enforced, of these nodes, with IPsec in their mode or without; and what to do.
+    pub(crate) fn drops(&self, nodes: impl IntoIterator<Item = (u32, bool)>) -> Option<String> {
+        let side = self.packets.as_ref().map(|gateway| &gateway.nodes).filter(|side| side.enforce)?;
+        let (with, without): (Vec<_>, Vec<_>) =
+            nodes.into_iter().partition(|(id, has_ipsec)| *has_ipsec && !side.link_only.contains(id));
+        if without.is_empty() {
+            return None;
+        }
+        let who = match with.is_empty() {
+            true => "no node has it".to_owned(),
+            false => {
+                let ids: Vec<_> = without.iter().map(|(id, _)| id.to_string()).collect();
+                format!("nodes without it are {}", ids.join(", "))
+            }
+        };
+        Some(format!(
+            "IPsec is enforced, and {who}: all that they send and that is sent to them is dropped, their readings, too; give them a mode with \
+             ah or esp, such as llsec+esp, and take them out of link_only, or do not enforce it (--enforce, or enforce in the gateway's file)"
+        ))
+    }
 }
 
 /// What the options make of the border router of a network whose nodes have IPsec or not, with an interface or without.
@@ -357,6 +378,25 @@ mod tests {
         assert!(parse(&without).err().unwrap().contains("needs a [[host]]"));
         assert!(parse(&without.replace("esp:ctr-xcbc", "none")).unwrap().packets.unwrap().internet.is_none());
         assert!(parse(&text.replace("# enforce", "enforce")).unwrap().packets.unwrap().nodes.enforce);
+    }
+
+    #[test]
+    fn who_is_cut_off_where_ipsec_is_enforced_is_told() {
+        let enforced = |side: NodesSide| Gateway {
+            packets: Some(SecurityGateway { internet: None, nodes: side }),
+            clients: None,
+            listen: LOOPBACK,
+        };
+        let side = NodesSide { enforce: true, ..NodesSide::default() };
+        let all = enforced(side.clone()).drops([(1, false), (2, false)]).unwrap();
+        assert!(all.contains("no node has it: all that they send") && all.contains("ah or esp"), "{all}");
+        let some = enforced(side.clone()).drops([(1, true), (2, false), (3, false)]).unwrap();
+        assert!(some.contains("nodes without it are 2, 3:"), "{some}");
+        assert_eq!(enforced(side.clone()).drops([(1, true), (2, true)]), None);
+        let link_only = NodesSide { link_only: vec![2], ..side };
+        let one = enforced(link_only.clone()).drops([(1, true), (2, true)]).unwrap();
+        assert!(one.contains("nodes without it are 2:"), "{one}");
+        assert_eq!(enforced(NodesSide { enforce: false, ..link_only }).drops([(1, false)]), None);
     }
 
     #[test]

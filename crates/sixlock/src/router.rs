@@ -86,6 +86,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut lent = Lent::new([&counters].into_iter().chain(&beside_gateway))?;
     let neighbours = NeighbourFile::beside(&counters, network.llsec.as_ref(), MAX_NODES)?;
     let gateway = gateway(&args.gateway, network.has_ipsec(), args.tun.is_some())?;
+    if let Some(dropped) = gateway.drops(network.nodes.iter().map(|node| (node.id, node.ipsec.is_some()))) {
+        to_stderr!("{dropped}");
+    }
     let with_hosts = gateway.with_hosts();
     let xfrm = args.network.with_extension("xfrm");
     let associations = xfrm_files::write(&xfrm, &with_hosts)?;

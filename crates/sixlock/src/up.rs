@@ -32,7 +32,11 @@ use crate::xfrm_files;
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let gateway = gateway(&args.gateway, args.security.network.is_some(), args.tun.is_some())?;
+        let has_ipsec = args.security.network.is_some();
+        let gateway = gateway(&args.gateway, has_ipsec, args.tun.is_some())?;
+        if let Some(dropped) = gateway.drops((1..=args.nodes).map(|id| (id, has_ipsec))) {
+            to_stderr!("{dropped}");
+        }
         let has_tunnels = !gateway.with_hosts().is_empty();
         let (to_gateway, reloads) = std::sync::mpsc::channel();
         let xfrm = args.cloud.data.join("xfrm");
