@@ -213,9 +213,9 @@ pub(crate) struct Router {
     /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) compression: Compression,
-    /// Where the cloud takes CoAP over DTLS
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5684")]
-    pub(crate) coaps: SocketAddr,
+    /// Where the cloud takes CoAP over DTLS [default: as the network's file says, or 127.0.0.1:5684]
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) coaps: Option<SocketAddr>,
     /// Where the cloud takes plain CoAP [default: nowhere]
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) coap: Option<SocketAddr>,

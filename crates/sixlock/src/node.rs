@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use sixlock_base::Instant;
+use sixlock_base::{Duration, Instant};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
@@ -29,6 +30,9 @@ const MTU: usize = 1280;
 
 /// Neighbours whose frames it takes: the border router, and one more.
 const NEIGHBOURS: usize = 2;
+
+/// How long it waits for an answer before it says that there is none: a handshake takes less, also if datagrams are lost.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// At most eight observe its readings.
 type Machine = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers, Readings<3, 8>>;
@@ -70,14 +74,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         lent: Lent::new([&counters])?,
         neighbours: NeighbourFile::beside(&counters, file.llsec.as_ref(), NEIGHBOURS)?,
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
+        silence: Silence::new(args.air),
     };
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
     let cloud = Cloud {
         address: CLOUD,
         port: COAPS_PORT,
         access,
-        period: sixlock_base::Duration::from_millis(period),
-        first: sixlock_base::Duration::from_millis(0),
+        period: Duration::from_millis(period),
+        first: Duration::from_millis(0),
     };
     let interface = interface(mesh.id, file.llsec.as_ref())?;
     let config = Config { interface, cloud: Some(cloud), serves: args.serve, echoes: false };
@@ -121,6 +126,7 @@ struct NodeStation {
     /// What its neighbours' frame counters have reached, if links are secured.
     neighbours: Option<NeighbourFile>,
     sensors: Sensors,
+    silence: Silence,
 }
 
 impl Station for NodeStation {
@@ -144,6 +150,7 @@ impl Station for NodeStation {
         if let Some(neighbours) = &mut self.neighbours {
             neighbours.settle(time.now);
         }
+        self.silence.settle(time.now);
         while let Some(event) = self.machine.poll_event(time.now) {
             match event {
                 Event::Sample => match self.sensors.read(time.now) {
@@ -159,13 +166,60 @@ impl Station for NodeStation {
                     }
                     Err(error) => to_stderr!("no reading: {error}"),
                 },
-                Event::Connected => to_stdout!("DTLS session opened"),
-                Event::Disconnected => to_stdout!("DTLS session lost, or refused"),
+                Event::Connected => {
+                    self.silence.end();
+                    to_stdout!("DTLS session opened");
+                }
+                Event::Disconnected => {
+                    self.silence.begin(time.now);
+                    to_stdout!("DTLS session lost, or refused");
+                }
                 Event::ReadingConfirmed => to_stdout!("the cloud has the reading"),
                 Event::ReadingFailed => to_stdout!("the cloud does not have the reading"),
                 // It takes in nobody's.
                 Event::ReadingReceived(_) => {}
             }
+        }
+    }
+}
+
+/// The time in which nobody answers.
+struct Silence {
+    /// Where the border router's channel is.
+    air: SocketAddr,
+    /// Since when there is no session.
+    since: Option<Instant>,
+    is_told: bool,
+}
+
+impl Silence {
+    fn new(air: SocketAddr) -> Self {
+        Self { air, since: Some(Instant::from_millis(0)), is_told: false }
+    }
+
+    /// There is no session from now on.
+    fn begin(&mut self, now: Instant) {
+        self.since = Some(now);
+    }
+
+    /// There is one.
+    fn end(&mut self) {
+        self.since = None;
+        if std::mem::take(&mut self.is_told) {
+            to_stderr!("{} answers now", self.air);
+        }
+    }
+
+    /// Says, once, that it is long.
+    fn settle(&mut self, now: Instant) {
+        let is_long = self.since.is_some_and(|since| now.since(since) >= PATIENCE);
+        if is_long && !self.is_told {
+            self.is_told = true;
+            to_stderr!(
+                "no answer from {} yet; is the border router's channel there (sixlock router NETWORK.toml --air), is the cloud where the border \
+                 router says that it sends to, and does it know this device (sixlock keys list)?",
+                self.air
+            );
         }
     }
 }

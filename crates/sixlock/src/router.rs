@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -16,7 +17,7 @@ use sixlock_gateway::{
     Datagrams, Exit, Gateway, Link, Route, Routes, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
 };
 use sixlock_ieee802154::{Address, Endpoint, Header};
-use sixlock_node::{COAP_PORT, RadioMachine};
+use sixlock_node::{COAP_PORT, COAPS_PORT, RadioMachine};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
 use sixlock_sim::{CLOUD, Changed, FlowId, GatewayError, Peering, Peerings, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
@@ -46,6 +47,8 @@ const STACK: usize = 64 << 20;
 const SERVICES: [(&str, u16); 1] = [("coap", COAP_PORT)];
 /// Hosts outside with tunnels to a security gateway, at most.
 const HOSTS: usize = 16;
+/// Where a cloud on this machine takes CoAP over DTLS.
+const COAPS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), COAPS_PORT);
 /// How often it is told what was refused, at most.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
@@ -80,6 +83,7 @@ const REFUSALS: [Counter; 13] = [
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let network = NetworkFile::read(&args.network)?;
     allow(args.air, network.llsec.as_ref())?;
+    let coaps = cloud_of(args, &network)?;
     let counters = args.counters.clone().unwrap_or_else(|| args.network.with_extension("counters"));
     // Its tunnels' keys may be those of another network's gateway as well.
     let beside_gateway = args.gateway.gateway.as_ref().map(|file| file.with_extension("counters"));
@@ -138,10 +142,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             })?
         };
         started.recv()??;
-        let uplink = Uplink { coap: args.coap, coaps: args.coaps };
+        let uplink = Uplink { coap: args.coap, coaps };
         let router = tokio::spawn(sixlock_router::run(uplink, bound.sockets, tun, outbound, to_mesh));
         to_stdout!("ready air={address}");
-        to_stdout!("{nodes} nodes may join; what they send to {CLOUD} goes to {}", args.coaps);
+        to_stdout!("{nodes} nodes may join; what they send to {CLOUD} goes to {coaps}");
         if let Some(name) = &args.tun {
             to_stdout!("and this machine, {HOST} for them, reaches them through {name}");
         }
@@ -161,6 +165,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         router.abort();
         Ok(())
     })
+}
+
+/// Where the cloud takes CoAP over DTLS, by the command line, the network's file, or as it does if nothing else is said.
+fn cloud_of(args: &Args, network: &NetworkFile) -> Result<SocketAddr, String> {
+    match (args.coaps, &network.cloud) {
+        (Some(address), _) => Ok(address),
+        (None, Some(cloud)) => {
+            let told = |why: &dyn std::fmt::Display| {
+                format!(
+                    "{}: [cloud] coaps \"{}\": {why}; it is to be the cloud's HOST:PORT, and --coaps IP:PORT counts instead of it",
+                    args.network.display(),
+                    cloud.coaps
+                )
+            };
+            let mut addresses = cloud.coaps.to_socket_addrs().map_err(|error| told(&error))?;
+            addresses.next().ok_or_else(|| told(&"it has no address"))
+        }
+        (None, None) => Ok(COAPS),
+    }
 }
 
 struct RouterStation {

@@ -93,6 +93,25 @@ fn nodes_prove_by_public_keys_who_they_are_and_links_compress_what_they_say() {
     }
 }
 
+#[test]
+fn a_node_says_that_nobody_answers_and_its_border_router_finds_the_cloud_by_the_networks_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
+    let cloud = Part::start(directory, &cloud);
+    let coaps = cloud.says("coaps=");
+    enrol(directory, "dtls-psk", &["only"]);
+    // Nobody has the port while the router does not.
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let node = Part::start(directory, &["node", "only.toml", "--air", &free, "--period", "1s"]);
+    let advice = node.says(&format!("no answer from {free} yet"));
+    assert!(advice.contains("sixlock router"), "{advice}");
+    let router = Part::start(directory, &["router", "network.toml", "--air", &free]);
+    assert_eq!(router.says("goes to "), coaps);
+    node.says(&format!("{free} answers now"));
+    node.says("the cloud has the reading");
+}
+
 /// What listens at a channel, and keeps the frames.
 struct Recorder {
     air: Air,

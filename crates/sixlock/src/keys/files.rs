@@ -9,7 +9,7 @@ use sixlock_cloud::replace_private;
 
 use super::device_file::{Associations, CloudTable, DeviceFile, DeviceTable, LinkKey, MeshTable};
 use super::key::Key;
-use super::network_file::NetworkFile;
+use super::network_file::{self, NetworkFile};
 use super::registry::{CloudKeys, Registry};
 use super::secret_file::to_toml;
 use crate::args::{DeviceOptions, WhichCloud};
@@ -66,6 +66,7 @@ impl Extras {
         let mut network = NetworkFile::open(path)?;
         let node = network.add(label, mode, self.link.as_ref())?;
         (self.mesh, self.ipsec) = (Some(MeshTable { id: node.id }), node.ipsec.clone());
+        network.cloud = Some(network_file::CloudTable { coaps: self.coaps.clone() });
         network.write(path)
     }
 

@@ -18,9 +18,19 @@ pub(crate) const MAX_NODES: usize = 250;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NetworkFile {
+    /// Where the cloud is. Files of earlier versions do not say so.
+    pub(crate) cloud: Option<CloudTable>,
     pub(crate) llsec: Option<LinkKey>,
     #[serde(rename = "node", default)]
     pub(crate) nodes: Vec<Node>,
+}
+
+/// Where what nodes send to the cloud goes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CloudTable {
+    /// Host and port, of CoAP over DTLS.
+    pub(crate) coaps: String,
 }
 
 /// One node.
