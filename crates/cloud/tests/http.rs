@@ -245,21 +245,22 @@ async fn a_session_ends_when_its_user_signs_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_reads_who_was_refused_newest_first() {
     let cloud = start().await;
-    // The last one is the dashboard's question whether somebody is signed in: nobody is refused anything.
+    // The last one is what the dashboard asks first, to learn whether somebody is signed in.
     for path in ["/api/v1/users", "/api/v1/live", "/api/v1/me"] {
         assert_eq!(cloud.get(path, &[]).await.status, 401);
     }
     let admin = [bearer(&cloud.admin)];
     // The record is written by a thread of its own.
     let lines = loop {
-        let lines = cloud.get("/api/v1/audit?limit=2", &admin).await.json();
-        if lines.as_array().unwrap().len() == 2 {
+        let lines = cloud.get("/api/v1/audit?limit=3", &admin).await.json();
+        if lines.as_array().unwrap().len() == 3 {
             break lines;
         }
     };
     let of = |line: &Value| (line["what"].as_str().unwrap().to_owned(), line["reason"].clone());
-    assert_eq!(of(&lines[0]), ("GET /api/v1/live".into(), json!("unauthenticated")));
-    assert_eq!(of(&lines[1]), ("GET /api/v1/users".into(), json!("unauthenticated")));
+    assert_eq!(of(&lines[0]), ("GET /api/v1/me".into(), json!("unauthenticated")));
+    assert_eq!(of(&lines[1]), ("GET /api/v1/live".into(), json!("unauthenticated")));
+    assert_eq!(of(&lines[2]), ("GET /api/v1/users".into(), json!("unauthenticated")));
     assert_eq!(cloud.get("/api/v1/audit?limit=1", &admin).await.json().as_array().unwrap().len(), 1);
     for query in ["?limit=0", "?limit=1001", "?limit=x"] {
         assert_eq!(cloud.get(&format!("/api/v1/audit{query}"), &admin).await.status, 400, "{query}");
@@ -281,6 +282,38 @@ async fn the_sign_in_link_works_once() {
     assert_eq!(me.json()["username"], "admin");
     assert!(cloud.get(&path, &[]).await.header("set-cookie").is_none(), "the link worked twice");
     assert!(!file.exists());
+    let token = path.split_once('=').unwrap().1.to_owned();
+    let record = cloud.audit().await;
+    let refused = record.lines().filter(|line| line.contains("\"reason\":\"wrong_link\""));
+    assert!(refused.clone().all(|line| line.contains("\"what\":\"GET /sign-in\"")), "{record}");
+    assert_eq!(refused.count(), 2, "a guess, and the second use: {record}");
+    assert!(!record.contains("guess") && !record.contains(&token), "{record}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_handler_refuses_is_one_line_of_the_record() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let put = |body: Value| (String::from("PUT /api/v1/users/ann"), body);
+    let certified = json!({"label": "mine", "mode": "dtls-x509", "identity": "pump-7"});
+    let wrong = json!({"password": "another one", "current_password": "not it"});
+    let login = json!({"username": "ann", "password": "not it"});
+    for ((request, body), headers, status, reason) in [
+        (put(json!({"admin": true})), &ann[..], 403, "forbidden"),
+        (put(wrong), &ann, 403, "wrong_password"),
+        (("POST /api/v1/users/ann/resources".into(), certified), &ann, 403, "other_authority"),
+        (("POST /api/v1/login".into(), login), &[], 401, "wrong_password"),
+    ] {
+        let answer = send(cloud.running.http, &request, headers, &body.to_string()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, reason), "{request}");
+    }
+    let record = cloud.audit().await;
+    for (reason, lines) in [("forbidden", 1), ("other_authority", 1), ("wrong_password", 2)] {
+        let reason = format!("\"reason\":\"{reason}\"");
+        let refused = record.lines().filter(|line| line.contains(&reason));
+        assert!(refused.clone().all(|line| line.contains("\"who\":\"ann\"")), "{record}");
+        assert_eq!(refused.count(), lines, "{reason}: {record}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,7 +19,7 @@ use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Owner};
 use super::connections::Permit;
-use super::failure::{Failure, Fault};
+use super::failure::{Failure, Fault, Refusal};
 use super::openapi::Document;
 use super::paths::API;
 use super::query::check_query;
@@ -43,7 +43,6 @@ pub(super) async fn guard(
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let client = app.reach.proxies.client(peer(&request), request.headers());
     request.extensions_mut().insert(client);
-    let anonymous = credentials(request.headers()).is_none();
     let Admission { caller, action, outcome } = admit(&app, &mut request).await;
     if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
@@ -54,21 +53,16 @@ pub(super) async fn guard(
     let mut response =
         match outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document)) {
             Ok(()) => serve(request, app.reach.sending, next).await,
-            Err(failure) => {
-                // The dashboard asks so whether somebody is signed in: nobody is refused anything.
-                let first_question = anonymous && action == Some(Action::ReadSelf);
-                let refuses = matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-                if refuses && !first_question {
-                    let mut refused = Refused::new(Scheme::Http, client, failure.code);
-                    refused = refused.what(format!("{method} {path}"));
-                    if let Some(caller) = &caller {
-                        refused = refused.who(&caller.user.username);
-                    }
-                    app.events.tell(Event::Refused(&refused));
-                }
-                failure.into_response()
-            }
+            Err(failure) => failure.into_response(),
         };
+    if let Some(Refusal(reason)) = response.extensions_mut().remove() {
+        let refused = Refused::new(Scheme::Http, client, reason).what(format!("{method} {path}"));
+        let refused = match &caller {
+            Some(caller) => refused.who(&caller.user.username),
+            None => refused,
+        };
+        app.events.tell(Event::Refused(&refused));
+    }
     if let Some(action) = action {
         let by = (caller.as_ref(), client);
         recorded::tell(&app.events, (action, &method, &path), by, &mut response);

@@ -31,7 +31,14 @@ pub(super) struct Failure {
     /// Of devices that came together, those that were refused, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<BadDevice>,
+    /// Whether the record has a line of it already.
+    #[serde(skip)]
+    is_recorded: bool,
 }
+
+/// Beside an answer: why the client was refused, for the layer in front of the handlers to record.
+#[derive(Clone)]
+pub(super) struct Refusal(pub(super) &'static str);
 
 /// Beside an answer: what went wrong inside, for the layer in front of the handlers to tell.
 #[derive(Clone)]
@@ -59,7 +66,13 @@ impl Failure {
             fault: None,
             retry_after_s: None,
             devices: Vec::new(),
+            is_recorded: false,
         }
+    }
+
+    /// The same, of which the record has a line already.
+    pub(super) fn recorded(self) -> Self {
+        Self { is_recorded: true, ..self }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -156,12 +169,17 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(mut self) -> Response {
         let (status, fault, retry_after_s) = (self.status, self.fault.take(), self.retry_after_s);
+        let refuses = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let refusal = (refuses && !self.is_recorded).then_some(Refusal(self.code));
         let mut response = (status, Json(Body { error: self })).into_response();
         if let Some(seconds) = retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         if let Some(fault) = fault {
             response.extensions_mut().insert(Fault(fault));
+        }
+        if let Some(refusal) = refusal {
+            response.extensions_mut().insert(refusal);
         }
         if status == StatusCode::UNAUTHORIZED {
             // RFC 9110 section 15.5.2: a 401 says how to authenticate.

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::app::{App, Body};
 use super::caller::{COOKIE, Caller};
-use super::failure::Failure;
+use super::failure::{Failure, Refusal};
 use super::recorded::AuditDetails;
 use super::sign_in_backoff::Wait;
 
@@ -32,7 +32,7 @@ pub(super) async fn sign_in(
 ) -> Result<Response, Failure> {
     // A used link is no error to the person who opens it again: the dashboard asks them to sign in if need be.
     if !app.link.take(&token) {
-        return Ok(Redirect::to("/").into_response());
+        return Ok((Extension(Refusal("wrong_link")), Redirect::to("/")).into_response());
     }
     remove_sign_in_file(app.store.directory(), SIGN_IN_LINK)?;
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
@@ -80,7 +80,8 @@ pub(super) async fn login(
             "wrong_password",
             "Username and password do not belong together.",
             "Check both; nothing says which of them is wrong.",
-        ));
+        )
+        .recorded());
     };
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);

@@ -138,7 +138,8 @@ async fn check_present_password(
             "wrong_password",
             "The current password is another.",
             "Send it as current_password.",
-        )),
+        )
+        .recorded()),
     }
 }
 
