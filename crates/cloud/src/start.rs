@@ -384,7 +384,7 @@ async fn keep_administrator_token(store: &Store, administrator: &User, path: &Pa
                 return Ok(());
             }
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {}
         Err(error) => return Err(Error::file(path, error)),
     }
     let token = store.renew_administrators_token(administrator.id).await?;

@@ -539,6 +539,12 @@ async fn secrets_are_for_their_owner_only_and_a_lost_token_ends() {
     std::fs::remove_file(data.join("admin-token")).unwrap();
     let again = sixlock_cloud::start(config(&cloud.directory), None).await.unwrap();
     assert_eq!(send(again.http, "GET /api/v1/me", &[bearer(&cloud.admin)], "").await.status, 401);
+    // And so does one that is no text.
+    again.stop().await.unwrap();
+    std::fs::write(data.join("admin-token"), b"\xff no_text").unwrap();
+    let again = sixlock_cloud::start(config(&cloud.directory), None).await.unwrap();
+    let token = std::fs::read_to_string(data.join("admin-token")).unwrap();
+    assert_eq!(send(again.http, "GET /api/v1/me", &[bearer(token.trim())], "").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

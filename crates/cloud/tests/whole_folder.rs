@@ -60,7 +60,7 @@ async fn without_its_keys_or_with_others_a_database_is_refused() {
     let whole = folder().await;
     type Spoil = fn(&Path);
     type Says = fn(&Error) -> bool;
-    let cases: [(&str, Spoil, Says, &str); 8] = [
+    let cases: [(&str, Spoil, Says, &str); 10] = [
         (
             "nothing but the key",
             |folder| {
@@ -112,6 +112,18 @@ async fn without_its_keys_or_with_others_a_database_is_refused() {
             |folder| _ = std::fs::copy(folder.join("authority.pem"), folder.join("cloud.pem")).unwrap(),
             |error| matches!(error, Error::WrongOwnKey(_)),
             "cloud.pem holds another key",
+        ),
+        (
+            "a master key that is no text",
+            |folder| spoil(folder, "master.key", |bytes| bytes[0] = 0xff),
+            |error| matches!(error, Error::MasterKey(_)),
+            "does not hold 32 hexadecimal digits",
+        ),
+        (
+            "a key of the cloud that is no text",
+            |folder| spoil(folder, "cloud.pem", |bytes| bytes[0] = 0xff),
+            |error| matches!(error, Error::OwnKey(_)),
+            "does not hold a private key of P-256 and its certificate",
         ),
     ];
     for (case, spoil, says, words) in cases {

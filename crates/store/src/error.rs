@@ -153,7 +153,8 @@ impl fmt::Display for Error {
             Self::Entropy => f.write_str("the system gives no random bytes"),
             Self::MasterKey(path) => write!(
                 f,
-                "{} does not hold 32 hexadecimal digits; restore it from a backup: without it no device key can be read",
+                "{} does not hold 32 hexadecimal digits, and without the key no device key can be read; copy the file back, or restore a \
+                 backup into a new folder: sixlock cloud restore FILE --data DIR",
                 path.display()
             ),
             Self::SealedKey => f.write_str(
@@ -161,8 +162,8 @@ impl fmt::Display for Error {
             ),
             Self::OwnKey(path) => write!(
                 f,
-                "{} does not hold a private key of P-256 and its certificate; restore it from a backup: without it devices \
-                with certificates do not know the cloud",
+                "{} does not hold a private key of P-256 and its certificate, and devices know the cloud by no other; copy the file back, or \
+                 restore a backup into a new folder: sixlock cloud restore FILE --data DIR",
                 path.display()
             ),
             Self::OwnKeyMissing(path) => write!(

@@ -112,7 +112,12 @@ pub fn read_private(path: &Path) -> io::Result<String> {
         ));
     }
     let mut text = String::new();
-    file.read_to_string(&mut text)?;
+    file.read_to_string(&mut text).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => {
+            io::Error::new(error.kind(), "it is not text in UTF-8, and is to be; put the file back as it was")
+        }
+        _ => error,
+    })?;
     Ok(text)
 }
 

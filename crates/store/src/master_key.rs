@@ -83,6 +83,7 @@ impl MasterKey {
 fn read_key(path: &Path) -> Result<[u8; AES_128_KEY], Error> {
     let digits = read_private(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::MasterKeyMissing(path.to_owned()),
+        io::ErrorKind::InvalidData => Error::MasterKey(path.to_owned()),
         _ => Error::file(path, error),
     })?;
     let digits = Secret::new(digits.into_bytes());

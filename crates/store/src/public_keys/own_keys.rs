@@ -180,6 +180,9 @@ fn read(path: &Path, known: Option<&str>) -> Result<Option<Certified>, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return if known.is_some() { Err(Error::OwnKeyMissing(path.to_owned())) } else { Ok(None) };
         }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(Error::OwnKey(path.to_owned()));
+        }
         Err(error) => return Err(Error::file(path, error)),
     };
     let pem::Contents { private_key, certificates, .. } = pem::read(&text);
