@@ -571,7 +571,8 @@ pub(crate) struct NewDeviceOptions {
 /// `sixlock keys psk`.
 #[derive(Debug, Args)]
 pub(crate) struct KeysPsk {
-    /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk
+    /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk; or without DTLS, such as llsec: such a device sends its key
+    /// with each request, by plain CoAP
     #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = with_psk)]
     pub(crate) mode: Security,
     /// What each new device has.
@@ -680,8 +681,12 @@ pub(crate) struct KeysRemove {
     pub(crate) cloud: WhichCloud,
 }
 
+/// A mode with pre-shared keys: devices without DTLS have them, too.
 fn with_psk(text: &str) -> Result<Security, String> {
-    with_dtls(text, TransportSuite::DtlsPsk)
+    match text.parse() {
+        Ok(mode @ Security { transport: None, .. }) => Ok(mode),
+        _ => with_dtls(text, TransportSuite::DtlsPsk),
+    }
 }
 
 fn with_rpk(text: &str) -> Result<Security, String> {

@@ -191,6 +191,24 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
     }
 }
 
+#[test]
+fn a_device_without_dtls_has_a_key_whether_the_cloud_runs_or_not() {
+    let place = Workspace::new();
+    let cloud = Cloud::start(&place.data(), "127.0.0.1:0");
+    place.done(&["psk", "--resource", "runs", "--mode", "llsec"]);
+    drop(cloud);
+    place.done(&["psk", "--resource", "stands", "--mode", "none"]);
+    for (label, mode) in [("runs", "llsec:ccm-64"), ("stands", "none")] {
+        let device = place.device(&format!("{label}.toml"));
+        assert_eq!(device["device"]["mode"].as_str(), Some(mode));
+        assert_eq!(key(&device).len(), 32);
+    }
+    let other = place.refused(&["psk", "--resource", "other", "--mode", "dtls-rpk"]);
+    assert!(other.contains("dtls-psk"), "{other}");
+    let public = place.refused(&["rpk", "--resource", "other", "--mode", "llsec"]);
+    assert!(public.contains("proves no identity"), "{public}");
+}
+
 /// The private key in a device file, which stands nowhere in what the cloud keeps.
 fn private_key(place: &Workspace, file: &str) -> Vec<u8> {
     let digits = key(&place.device(file));
