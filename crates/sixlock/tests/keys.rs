@@ -146,7 +146,10 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
     let again = place.refused(&["psk", "--resource", "x", "--out", "g.toml"]);
     assert!(again.contains("exists"), "{again}");
     let taken = place.refused(&["psk", "--resource", "green house", "--out", "h.toml"]);
-    assert!(taken.contains("in use") && !place.path("h.toml").exists(), "{taken}");
+    assert!(
+        taken.contains("in use; choose another. Labels are unique") && !place.path("h.toml").exists(),
+        "{taken}"
+    );
     post_by(&place, &place.done(&["rotate", "green house", "--out", "g.toml"]), 1);
     post_by(&place, &running, 1);
     let device = place.device("g.toml");

@@ -18,7 +18,7 @@ pub(super) struct Failure {
     pub(super) status: StatusCode,
     /// The kind of failure, for programs.
     pub(super) code: &'static str,
-    /// What is wrong, for people.
+    /// What is wrong, for people: a sentence.
     message: String,
     /// What to do.
     hint: &'static str,
@@ -58,10 +58,15 @@ impl Failure {
         message: impl Into<String>,
         hint: &'static str,
     ) -> Self {
+        let mut message = message.into();
+        if !message.ends_with(['.', '!', '?']) {
+            // Clients show the hint right after it.
+            message.push('.');
+        }
         Self {
             status,
             code,
-            message: message.into(),
+            message,
             hint,
             fault: None,
             retry_after_s: None,
