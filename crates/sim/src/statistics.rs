@@ -13,6 +13,10 @@ use crate::time::Span;
 pub struct Report {
     /// The version of this format.
     pub schema: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The nodes' security mode.
+    pub security: String,
     /// The run's seed.
     pub seed: u64,
     /// How long was simulated, in seconds.

@@ -94,11 +94,16 @@ fn a_swarm_takes_no_scenario_and_records_one_network_only() {
 
 #[test]
 fn csv_has_the_values_of_json_in_a_line_for_each_node_and_run() {
-    let text = format!("seed = 7\nsecurity = \"dtls-psk\"\n[platform]\nprofile = \"tmote-sky\"\n{NETWORK}");
+    let text = format!(
+        "name = \"two\"\nseed = 7\nsecurity = \"dtls-psk\"\n[platform]\nprofile = \"tmote-sky\"\n{NETWORK}"
+    );
     let printed = |args: &[&str]| String::from_utf8(sim(&text, args).stdout).unwrap();
     let csv = printed(&["--csv", "--runs", "2"]);
     let rows: Vec<Vec<_>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let reports: serde_json::Value = serde_json::from_str(&printed(&["--json", "--runs", "2"])).unwrap();
+    for report in reports.as_array().unwrap() {
+        assert_eq!((&report["scenario"], &report["security"]), (&"two".into(), &"dtls-psk".into()));
+    }
     let value =
         |row: &[&str], name| row[rows[0].iter().position(|column| *column == name).unwrap()].to_owned();
     let [_, first, first_router, second, second_router] = &rows[..] else { panic!("{csv}") };

@@ -53,6 +53,8 @@ impl Simulation {
         let router = &self.stations[0].counters;
         Report {
             schema: 2,
+            scenario: self.deployment.scenario.name.clone(),
+            security: self.deployment.scenario.security.to_string(),
             seed: self.deployment.scenario.seed,
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),

@@ -128,6 +128,8 @@ mod tests {
             let mut runs = values.into_iter();
             let report = Report {
                 schema: 2,
+                scenario: String::new(),
+                security: String::new(),
                 seed: 1,
                 simulated_s: 1.0,
                 nodes: Vec::new(),
