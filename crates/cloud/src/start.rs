@@ -136,15 +136,17 @@ pub async fn start(
     let (tls, certificate) = config.tls.as_ref().map(Tls::acceptor).transpose()?.unzip();
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
-    let listener =
-        TcpListener::bind(config.http).await.map_err(|source| StartError::bind(config.http, source))?;
-    let http = listener.local_addr().map_err(|source| StartError::bind(config.http, source))?;
+    let no_http = |source| StartError::bind("--listen", config.http, source);
+    let listener = TcpListener::bind(config.http).await.map_err(no_http)?;
+    let http = listener.local_addr().map_err(no_http)?;
     let shards = config.shards.or_else(|| thread::available_parallelism().ok()?.try_into().ok());
     let shards =
         shards.map_or(1, NonZeroU16::get).min(u16::try_from(config.max_sessions).unwrap_or(u16::MAX)).max(1);
-    let bind = |address| bind_all(address, shards).map_err(|source| StartError::bind(address, source));
-    let (secure, coaps) = bind(config.coaps)?;
-    let (plain, coap) = config.coap.map(bind).transpose()?.unzip();
+    let bind = |option, address| {
+        bind_all(address, shards).map_err(|source| StartError::bind(option, address, source))
+    };
+    let (secure, coaps) = bind("--coaps", config.coaps)?;
+    let (plain, coap) = config.coap.map(|address| bind("--coap", address)).transpose()?.unzip();
     let mut plain = plain.into_iter().flatten();
     let sockets = secure.into_iter().map(|secure| Sockets { secure, plain: plain.next() }).collect();
 

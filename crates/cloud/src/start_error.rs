@@ -14,6 +14,8 @@ pub enum StartError {
     Bind {
         /// The address.
         address: SocketAddr,
+        /// The option that chooses another.
+        option: &'static str,
         /// What the system says.
         source: io::Error,
     },
@@ -30,17 +32,17 @@ pub enum StartError {
 }
 
 impl StartError {
-    pub(crate) fn bind(address: SocketAddr, source: io::Error) -> Self {
-        Self::Bind { address, source }
+    pub(crate) fn bind(option: &'static str, address: SocketAddr, source: io::Error) -> Self {
+        Self::Bind { address, option, source }
     }
 }
 
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bind { address, source } => write!(
+            Self::Bind { address, option, source } => write!(
                 f,
-                "cannot listen at {address}: {source}; choose another address, or port 0 for any free one"
+                "cannot listen at {address}: {source}; choose another address with {option}, or port 0 there for any free one"
             ),
             Self::ExposedHttp(address) => write!(
                 f,

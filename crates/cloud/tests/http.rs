@@ -63,6 +63,23 @@ async fn start() -> Cloud {
     start_with(|_| {}).await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_is_taken_is_told_with_the_option_that_chooses_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let (tcp, udp) = (std::net::TcpListener::bind("127.0.0.1:0"), std::net::UdpSocket::bind("127.0.0.1:0"));
+    let (tcp, udp) = (tcp.unwrap(), udp.unwrap());
+    let (tcp, udp) = (tcp.local_addr().unwrap(), udp.local_addr().unwrap());
+    for (option, taken, config) in [
+        ("--listen", tcp, Config { http: tcp, ..config(&directory) }),
+        ("--coaps", udp, Config { coaps: udp, ..config(&directory) }),
+        ("--coap", udp, Config { coap: Some(udp), ..config(&directory) }),
+    ] {
+        let said = sixlock_cloud::start(config, None).await.err().unwrap().to_string();
+        assert!(said.contains(&format!("cannot listen at {taken}")), "{said}");
+        assert!(said.contains(&format!("another address with {option},")), "{said}");
+    }
+}
+
 /// Sends a request with these header lines beside Host (unless one is among them) and reads the whole answer.
 async fn send(address: SocketAddr, request: &str, headers: &[String], body: &str) -> Answer {
     let mut stream = open(address, request, headers, body).await;

@@ -130,9 +130,11 @@ pub(crate) async fn bind(
 ) -> Result<Bound, Box<dyn Error>> {
     let all: Vec<_> =
         nodes.iter().flat_map(|&node| services.iter().map(move |&(_, port)| (node, port))).collect();
-    let sockets = Services::bind(address, all.len())
-        .await
-        .map_err(|error| format!("no socket at {address}: {error}"))?;
+    let sockets = Services::bind(address, all.len()).await.map_err(|error| {
+        format!(
+            "no socket at {address}: {error}; another address is [internet] listen in the file of --gateway"
+        )
+    })?;
     let addresses = sockets.addresses()?;
     let names: Vec<_> =
         services.iter().map(|&(name, _)| if dtls { format!("{name}s") } else { name.to_owned() }).collect();

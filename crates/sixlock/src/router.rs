@@ -103,8 +103,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             Reloader::new(&args.gateway, args.tun.is_some(), &gateway, Nodes::Follow, xfrm, to_gateway)?;
         let SecureGateway { packets, clients, listen } = gateway;
         let tun = args.tun.as_deref().map(|name| Tun::open(name, !with_hosts.is_empty())).transpose()?;
-        let mut air =
-            Air::host(args.air, CHANNEL).map_err(|error| format!("no socket at {}: {error}", args.air))?;
+        let mut air = Air::host(args.air, CHANNEL).map_err(|error| {
+            format!("no socket at {}: {error}; choose another address with --air", args.air)
+        })?;
         let address = air.address()?;
         let (to_mesh, inbound) = sync_channel(WAITING);
         let (to_router, outbound) = mpsc::channel(WAITING);
