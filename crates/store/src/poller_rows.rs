@@ -95,6 +95,11 @@ pub struct Polled {
 
 type PollerRow = (String, i64, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64);
 
+fn poller_of((url, period, identity, secret, last_polled, last_error, failures): PollerRow) -> Poller {
+    let authorization = identity.is_none() && secret.is_some();
+    Poller { url, period, identity, authorization, last_polled, last_error, failures }
+}
+
 /// What a poller's secret is sealed for. No identity, for which devices' keys are sealed, begins like this.
 fn context(resource: ResourceId) -> Vec<u8> {
     [b"\0poller".as_slice(), &resource.0.to_be_bytes()].concat()
@@ -112,8 +117,8 @@ pub(crate) async fn delete_of_user(
 }
 
 impl Store {
-    /// Sets the poller of `resource`, in place of the one it may have; true if it had none.
-    pub async fn put_poller(&self, resource: ResourceId, poller: NewPoller) -> Result<bool, Error> {
+    /// Sets the poller of `resource`, in place of the one it may have, and returns it as it is then; true if there was none.
+    pub async fn put_poller(&self, resource: ResourceId, poller: NewPoller) -> Result<(Poller, bool), Error> {
         let NewPoller { url, period, credential } = poller;
         if !(SHORTEST_PERIOD..=LONGEST_PERIOD).contains(&period) {
             return Err(Error::Invalid("period is not between 5 and 604800 seconds"));
@@ -128,33 +133,40 @@ impl Store {
         let store = self.clone();
         to_its_end(async move {
             let mut writer = store.writer.lock().await;
+            let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+            let owner: Option<i64> = sqlx::query_scalar("SELECT owner FROM resources WHERE id = $1")
+                .bind(resource.0)
+                .fetch_optional(&mut *transaction)
+                .await?;
             let (known, pollers): (i64, i64) = sqlx::query_as(
                 "SELECT coalesce(sum(CASE WHEN pollers.resource = $1 THEN 1 ELSE 0 END), 0), count(*)
-             FROM pollers JOIN resources ON resources.id = pollers.resource
-             WHERE resources.owner = (SELECT owner FROM resources WHERE id = $1)",
+             FROM pollers JOIN resources ON resources.id = pollers.resource WHERE resources.owner = $2",
             )
             .bind(resource.0)
-            .fetch_one(&mut *writer)
+            .bind(owner.ok_or(Error::Unknown("resource"))?)
+            .fetch_one(&mut *transaction)
             .await?;
             if known == 0 && pollers >= MOST_OF_ONE_OWNER {
                 return Err(Error::Invalid("this user has 1000 pollers already; remove one"));
             }
-            sqlx::query(
+            let row = sqlx::query_as(
                 "INSERT INTO pollers (resource, url, period, identity, secret, failures)
              VALUES ($1, $2, $3, $4, $5, 0)
              ON CONFLICT (resource) DO UPDATE SET url = excluded.url, period = excluded.period,
              identity = excluded.identity, secret = excluded.secret,
-             last_polled = NULL, last_error = NULL, failures = 0",
+             last_polled = NULL, last_error = NULL, failures = 0
+             RETURNING url, period, identity, secret, last_polled, last_error, failures",
             )
             .bind(resource.0)
             .bind(url)
             .bind(period)
             .bind(identity)
             .bind(sealed)
-            .execute(&mut *writer)
+            .fetch_one(&mut *transaction)
             .await?;
+            transaction.commit().await?;
             store.poller_changed(resource);
-            Ok(known == 0)
+            Ok((poller_of(row), known == 0))
         })
         .await
     }
@@ -176,16 +188,7 @@ impl Store {
 
     /// The poller of `resource`.
     pub async fn poller(&self, resource: ResourceId) -> Result<Option<Poller>, Error> {
-        let row = self.poller_row(resource).await?;
-        Ok(row.map(|(url, period, identity, secret, last_polled, last_error, failures)| Poller {
-            url,
-            period,
-            authorization: identity.is_none() && secret.is_some(),
-            identity,
-            last_polled,
-            last_error,
-            failures,
-        }))
+        Ok(self.poller_row(resource).await?.map(poller_of))
     }
 
     /// What is to be asked for the readings of `resource`, and by which credential.
@@ -262,5 +265,30 @@ impl Store {
             }
             added.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::Device;
+
+    #[tokio::test]
+    async fn what_is_set_is_returned_and_a_resource_that_is_gone_gets_no_poller() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let user = store.add_user("ann", "", "long enough".into(), false).await.unwrap();
+        let resource = store.enrol(user.id, Device::named("node-1")).await.unwrap().resource.id;
+        let key = Secret::new(b"0123456789abcdef".to_vec());
+        let credential = PollCredential::Psk { identity: "cloud".into(), key };
+        let poller = NewPoller { url: "coaps://192.0.2.1/".into(), period: 60, credential };
+        for is_new in [true, false] {
+            let (set, was_none) = store.put_poller(resource, poller.clone()).await.unwrap();
+            assert_eq!((Some(set), was_none), (store.poller(resource).await.unwrap(), is_new));
+        }
+        store.delete_resource(resource).await.unwrap();
+        assert!(matches!(store.put_poller(resource, poller).await, Err(Error::Unknown("resource"))));
+        // No transaction was left open.
+        store.enrol(user.id, Device::named("node-2")).await.unwrap();
     }
 }

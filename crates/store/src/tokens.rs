@@ -2,6 +2,7 @@
 //! which have a name and end when they are told to.
 
 use serde::Serialize;
+use sqlx::Connection;
 use utoipa::ToSchema;
 
 use crate::accounts::User;
@@ -55,26 +56,29 @@ fn digest(token: &str) -> [u8; 32] {
 }
 
 impl Store {
-    /// Begins a session at the time `now`: its token, and when it ends if it is not used.
+    /// Begins a session at the time `now`: its token, and when it ends if it is not used. The one that it takes the place of ends with
+    /// that, or not at all.
     pub async fn begin_session(&self, owner: UserId, now: i64) -> Result<(String, i64), Error> {
         let (token, expires) = (secrets::token()?, now + SESSION_IDLE_MS);
         let mut writer = self.writer.lock().await;
-        sqlx::query("DELETE FROM tokens WHERE expires <= $1").bind(now).execute(&mut *writer).await?;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("DELETE FROM tokens WHERE expires <= $1").bind(now).execute(&mut *transaction).await?;
         let oldest = sqlx::query(
             "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE owner = $1 AND label IS NULL
              ORDER BY id DESC LIMIT -1 OFFSET $2)",
         )
         .bind(owner.0)
         .bind(SESSIONS - 1)
-        .execute(&mut *writer)
+        .execute(&mut *transaction)
         .await?;
         sqlx::query("INSERT INTO tokens (digest, owner, created, expires) VALUES ($1, $2, $3, $4)")
             .bind(&digest(&token)[..])
             .bind(owner.0)
             .bind(now)
             .bind(expires)
-            .execute(&mut *writer)
+            .execute(&mut *transaction)
             .await?;
+        transaction.commit().await?;
         if oldest.rows_affected() > 0 {
             self.access_changed();
         }
@@ -226,6 +230,25 @@ mod tests {
         // A token for a program lasts as long as it was told to, whether it is used or not.
         let (_, token) = store.add_token(user.id, "script", Some(30 * 24 * HOUR), 0).await.unwrap();
         assert!(good(&token, 30 * 24 * HOUR - 1).await && !good(&token, 30 * 24 * HOUR).await);
+    }
+
+    #[tokio::test]
+    async fn a_session_that_does_not_begin_ends_no_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let user = store.add_user("ann", "", "long enough".into(), false).await.unwrap();
+        let (oldest, _) = store.begin_session(user.id, 0).await.unwrap();
+        for _ in 0..SESSIONS - 1 {
+            store.begin_session(user.id, 0).await.unwrap();
+        }
+        let no_more =
+            "CREATE TEMP TRIGGER no_more BEFORE INSERT ON tokens BEGIN SELECT RAISE(ABORT, 'no more'); END";
+        sqlx::query(no_more).execute(&mut *store.writer.lock().await).await.unwrap();
+        store.begin_session(user.id, 1).await.unwrap_err();
+        assert!(store.user_by_token(&oldest, 1).await.unwrap().is_some());
+        sqlx::query("DROP TRIGGER no_more").execute(&mut *store.writer.lock().await).await.unwrap();
+        store.begin_session(user.id, 1).await.unwrap();
+        assert!(store.user_by_token(&oldest, 1).await.unwrap().is_none());
     }
 
     #[tokio::test]

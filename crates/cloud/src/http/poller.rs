@@ -84,10 +84,8 @@ pub(super) async fn set(
         }
     };
     let poller = NewPoller { url: target.to_string(), period, credential };
-    let created = app.store.put_poller(resource.id, poller).await?;
-    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
-    let poller = app.store.poller(resource.id).await?.ok_or(Failure::unknown("poller"))?;
-    Ok((status, Json(poller)))
+    let (poller, is_new) = app.store.put_poller(resource.id, poller).await?;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(poller)))
 }
 
 /// Removes a resource's poller
