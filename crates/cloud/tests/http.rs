@@ -1487,6 +1487,43 @@ async fn an_id_is_digits_and_what_is_not_is_a_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_public_key_that_another_enrolled_first_is_an_administrators_to_free() {
+    let cloud = start().await;
+    let (admin, ann) = ([bearer(&cloud.admin)], [bearer(&cloud.user("ann").await)]);
+    let bob = [bearer(&cloud.user("bob").await)];
+    let pair = rcgen::KeyPair::generate().unwrap();
+    let raw = json!({"label": "pump", "mode": "dtls-rpk", "key": pair.public_key_pem()});
+    let mut names = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    names.distinguished_name.push(rcgen::DnType::CommonName, "pump-7");
+    let certificate = names.self_signed(&pair).unwrap().pem();
+    let certified = json!({"label": "certified", "mode": "dtls-x509", "key": certificate});
+    for device in [raw, certified] {
+        let taken = cloud.post("/api/v1/users/bob/resources", &bob, device.clone()).await;
+        assert_eq!(taken.status, 201, "{}", taken.body);
+        let (label, identity) = (device["label"].as_str().unwrap(), taken.json()["identity"].clone());
+        let refused = cloud.post("/api/v1/users/ann/resources", &ann, device.clone()).await;
+        assert_eq!((refused.status, refused.code().as_str()), (409, "taken"));
+        assert!(
+            refused.body.contains("sixlock keys remove") && !refused.body.contains("bob"),
+            "{}",
+            refused.body
+        );
+        let devices = json!({"devices": [device.clone()]});
+        let imported = cloud.post("/api/v1/users/ann/import", &ann, devices).await;
+        assert_eq!(imported.status, 409);
+        assert!(imported.body.contains("sixlock keys remove"), "{}", imported.body);
+        // The administrator finds who has it, ends it there, and its owner enrols it.
+        let held = cloud.get("/api/v1/users/bob/credentials", &admin).await.json();
+        assert!(held.as_array().unwrap().iter().any(|held| held["identity"] == identity), "{held}");
+        let there =
+            format!("DELETE /api/v1/users/bob/resources/{label}/credentials/{}", identity.as_str().unwrap());
+        assert_eq!(send(cloud.running.http, &there, &admin, "").await.status, 204);
+        let enrolled = cloud.post("/api/v1/users/ann/resources", &ann, device).await;
+        assert_eq!(enrolled.status, 201, "{}", enrolled.body);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_identity_that_another_authority_proves_is_an_administrators_to_give() {
     let cloud = start().await;
     let (admin, ann) = ([bearer(&cloud.admin)], [bearer(&cloud.user("ann").await)]);

@@ -75,8 +75,9 @@ async fn an_identity_is_one_devices_and_proved_in_one_way() {
     let raw = enrol(&place, ("raw", "dtls-rpk"), None, Some(public.clone())).await.unwrap();
     assert_eq!(raw.resource.identity.as_ref(), Some(&digest));
     assert!(raw.key.is_none() && raw.certificate.is_none());
+    let taken = enrol(&place, ("same key", "dtls-rpk"), None, Some(public)).await;
+    assert!(matches!(taken, Err(Error::KeyTaken)), "{taken:?}");
     for (label, mode, identity, key) in [
-        ("same key", "dtls-rpk", None, Some(public.clone())),
         ("same name", "dtls-x509", Some(digest.as_str()), Some(other_public.clone())),
         ("shared", "dtls-psk", Some(digest.as_str()), None),
     ] {
@@ -104,7 +105,7 @@ async fn an_identity_is_one_devices_and_proved_in_one_way() {
     assert_eq!(certificate.is_signed_by(&mut Soft, &Certificate::parse(&authority).unwrap()), Ok(()));
     let digest_of_other = fingerprint(&other.point);
     let imported = enrol(&place, ("imported", "dtls-x509"), None, Some(pem::certificate(&der))).await;
-    assert!(matches!(imported, Err(Error::Taken("identity"))), "it is the certified device's: {imported:?}");
+    assert!(matches!(imported, Err(Error::KeyTaken)), "it is the certified device's: {imported:?}");
     enrol(&place, ("by digest", "dtls-rpk"), Some(&digest_of_other.to_uppercase()), None).await.unwrap();
 
     for (identity, good) in [

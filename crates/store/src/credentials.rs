@@ -215,7 +215,11 @@ pub(crate) async fn insert(
     .bind(new.certificate_expires)
     .execute(connection)
     .await?;
-    if inserted.rows_affected() == 0 { Err(Error::Taken("identity")) } else { Ok(()) }
+    match inserted.rows_affected() {
+        0 if new.is_named_by_key() => Err(Error::KeyTaken),
+        0 => Err(Error::Taken("identity")),
+        _ => Ok(()),
+    }
 }
 
 /// Whether `credential` is what `resource` has already, and all it has.

@@ -76,6 +76,15 @@ impl NewCredential {
         Ok(credential)
     }
 
+    /// Whether the device can have no other identity with its key: that is its fingerprint, or stands in its certificate.
+    pub(crate) fn is_named_by_key(&self) -> bool {
+        match self.method {
+            AuthenticationMethod::PreSharedKey => false,
+            AuthenticationMethod::RawPublicKey => true,
+            AuthenticationMethod::Certificate => self.certificate.is_none(),
+        }
+    }
+
     /// What is told of it, once: the identity, and the pre-shared key or a certificate that was made.
     pub(crate) fn told(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
         let Self { method, identity, key, certificate, .. } = self;

@@ -62,6 +62,8 @@ pub enum Error {
     Password,
     /// The name, label or identity is in use.
     Taken(&'static str),
+    /// The public key, or the certificate, is that of another resource.
+    KeyTaken,
     /// There are as many already as are kept.
     Full(&'static str),
     /// A field does not have the form it needs.
@@ -180,6 +182,10 @@ impl fmt::Display for Error {
             ),
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
             Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
+            Self::KeyTaken => f.write_str(
+                "this identity is in use: another resource has the public key or certificate; if the device is yours and that resource is not, \
+                 ask an administrator to end the credential there: sixlock keys remove RESOURCE --user NAME --identity IDENTITY",
+            ),
             Self::Full(rule) | Self::Invalid(rule) => f.write_str(rule),
             Self::Devices(bad) => {
                 f.write_str("none of the devices is enrolled")?;

@@ -53,7 +53,7 @@ impl Store {
 /// Takes note of what is wrong with a device; what is wrong with the cloud ends it all.
 fn note(bad: &mut Vec<BadDevice>, device: usize, error: Error) -> Result<(), Error> {
     match error {
-        Error::Invalid(_) | Error::Taken(_) => {
+        Error::Invalid(_) | Error::Taken(_) | Error::KeyTaken => {
             bad.push(BadDevice { device, why: error.to_string() });
             Ok(())
         }

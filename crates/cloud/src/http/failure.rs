@@ -204,6 +204,12 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Labels are unique for their owner, identities and usernames in the whole cloud.",
             ),
+            Error::KeyTaken => Self::new(
+                StatusCode::CONFLICT,
+                "taken",
+                error.to_string(),
+                "An administrator sees at /users/{user}/credentials who has it.",
+            ),
             Error::Full(_) => Self::new(
                 StatusCode::CONFLICT,
                 "full",
