@@ -9,10 +9,10 @@ pub const ETX: u16 = 128;
 const ASSUMED: u16 = 2 * ETX;
 
 /// What a frame that was never acknowledged stands for: more than any link that is used needs, however few attempts there were.
-const LOST: u16 = 10 * ETX;
+const LOST: u16 = 6 * ETX;
 
 /// What an acknowledged frame stands for at most.
-const MOST_ATTEMPTS: u8 = 8;
+const MOST_ATTEMPTS: u8 = 5;
 
 /// What is known of the link to a neighbour, from what became of frames to it.
 ///
@@ -73,15 +73,15 @@ mod tests {
     }
 
     #[test]
-    fn a_good_link_nears_its_etx_and_three_losses_in_a_row_end_it() {
+    fn a_good_link_nears_its_etx_and_seven_losses_in_a_row_end_it() {
         let mut link = Link::UNKNOWN;
         for _ in 0..30 {
             link.record(true, 1);
         }
         assert!((ETX..ETX + 8).contains(&link.etx().unwrap()));
-        for _ in 0..2 {
+        for _ in 0..6 {
             link.record(false, 4);
-            assert!(link.etx().unwrap() <= MAX_LINK_METRIC, "two are forgiven");
+            assert!(link.etx().unwrap() <= MAX_LINK_METRIC, "six are forgiven");
         }
         link.record(false, 4);
         assert!(link.etx().unwrap() > MAX_LINK_METRIC);

@@ -1,7 +1,7 @@
 use core::cmp::Ordering;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
+use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
 use sixlock_ipv6::rpl::{
     Dao, DaoAck, Dco, Dio, INFINITE_RANK, Message, ModeOfOperation, Options, PacketInformation, Prefix,
     RplOption, Transit,
@@ -80,6 +80,9 @@ const NEXT_SOLICITATION: u32 = 1_000;
 
 /// After so long without a frame to the parent, it is probed.
 const PARENT_SILENCE: u32 = 300_000;
+
+/// How long after a lost frame the parent is probed, and again until it answers: what disturbs a link for a moment does not end it.
+const PARENT_PROBE: u32 = 3_000;
 
 /// Within this time a neighbour that was heard is probed, if it is to be.
 const PROBE_SOON: u32 = 2_000;
@@ -647,13 +650,17 @@ impl<P: Profile> Node<P> {
             // Those behind that neighbour believe that they are known, and may be reachable still.
             self.raise_dtsn(cx);
         }
-        if self.parent == Some(neighbour) {
+        let is_parent = self.parent == Some(neighbour);
+        if is_parent {
             self.parent_used = cx.now;
         }
         if let Some(neighbour) = self.neighbours.get_mut(neighbour) {
             neighbour.record(is_acknowledged, attempts);
-            if is_acknowledged && self.parent == Some(neighbour.address) {
+            if is_parent && is_acknowledged {
                 neighbour.probe_at = None;
+            } else if is_parent && neighbour.probe_at.is_none() {
+                // It may be gone, or only disturbed for a moment.
+                neighbour.probe_at = Some(cx.now + Duration::from_millis(PARENT_PROBE));
             }
             self.reconsider(cx);
         }
@@ -672,7 +679,7 @@ impl<P: Profile> Node<P> {
         let parent = self.parent.and_then(|parent| self.neighbours.get(parent));
         let parent_cost = parent.and_then(|parent| self.cost(dodag, parent));
         if let Some(parent) = parent {
-            let silent = self.parent_used + sixlock_base::Duration::from_millis(PARENT_SILENCE);
+            let silent = self.parent_used + Duration::from_millis(PARENT_SILENCE);
             consider(parent.address, parent.probe_at.unwrap_or(silent));
         }
         for neighbour in self.neighbours.iter().filter(|neighbour| self.parent != Some(neighbour.address)) {
@@ -755,7 +762,11 @@ impl<P: Profile> Node<P> {
             && now.has_reached(at)
             && let Some(neighbour) = self.neighbours.get_mut(address)
         {
-            neighbour.probed(now);
+            if self.parent == Some(address) {
+                neighbour.probe_at = Some(now + Duration::from_millis(PARENT_PROBE));
+            } else {
+                neighbour.probed(now);
+            }
             self.solicitation.ask(address);
         }
     }
