@@ -1,9 +1,7 @@
-//! Packets taken apart and put together, and RPL's option in and around them.
-
-use core::net::Ipv6Addr;
+//! Packets taken apart and put together.
 
 use sixlock_base::Cx;
-use sixlock_net::{Fragments, Reassembler, fragment, rpl};
+use sixlock_net::{Fragments, Reassembler, fragment};
 
 use crate::io;
 
@@ -13,7 +11,7 @@ const PACKET: usize = 200;
 
 #[inline(never)]
 pub fn probe<C, E, N>(cx: &mut Cx<'_, C, E, N>, assembly: &mut Assembly) {
-    let mut buffer = io::bytes::<PACKET>();
+    let buffer = io::bytes::<PACKET>();
     let len = usize::from(io::byte());
     let packet = buffer.get(..len).unwrap_or_default();
     match io::byte() {
@@ -24,10 +22,7 @@ pub fn probe<C, E, N>(cx: &mut Cx<'_, C, E, N>, assembly: &mut Assembly) {
             });
             io::write(&[all.into()]);
         }
-        1 => io::write(&[rpl::mark(&mut buffer, len).is_some().into()]),
-        2 => io::write(&[rpl::wrap(&mut buffer, len, Ipv6Addr::from(io::bytes())).is_some().into()]),
-        3 => io::write(&[rpl::wrapped(packet).is_some().into()]),
-        4 => {
+        1 => {
             let Ok(Some(whole)) = assembly.handle(cx, packet, io::byte() != 0) else { return };
             io::write(assembly.buffer_mut(&whole).0);
             let next = match assembly.handle_again(cx, whole, io::byte() != 0) {
