@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_ipv6::extension::{Chain, Extension, MAX_HEADERS, Upper};
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, next_header, rpl, udp};
 
 use crate::dtls::Sessions;
 use crate::keys::Keys;
@@ -104,6 +104,12 @@ fn icmpv6(
     bytes: &[u8],
     layers: &mut Vec<Layer>,
 ) -> Result<(), Unread> {
+    if bytes.first() == Some(&rpl::ICMPV6_TYPE) {
+        let (message, options) = rpl::Message::parse(source, destination, bytes)
+            .map_err(|error| Unread::malformed("RPL", bytes.len(), error))?;
+        layers.push(Layer::Icmpv6(Icmpv6 { bytes: bytes.len(), message: control(&message, options) }));
+        return Ok(());
+    }
     let message = match Message::parse(source, destination, bytes) {
         Ok((message, _)) => message,
         Err(error) => return Err(Unread::malformed("ICMPv6", bytes.len(), error)),
@@ -122,6 +128,40 @@ fn icmpv6(
     };
     layers.push(Layer::Icmpv6(Icmpv6 { bytes: bytes.len(), message }));
     Ok(())
+}
+
+/// A control message of RPL, and the targets that its options name.
+fn control(message: &rpl::Message, options: rpl::Options<'_>) -> String {
+    let status = |status: rpl::Status| match status {
+        rpl::Status::ACCEPTED => "accepted".into(),
+        rpl::Status(number) => format!("status {number}"),
+    };
+    let mut words = match message {
+        rpl::Message::Dis => "RPL DIS".into(),
+        rpl::Message::Dio(rpl::Dio { version, rank, mode, dtsn, .. }) => {
+            let rank = if *rank == rpl::INFINITE_RANK { "infinite".into() } else { rank.to_string() };
+            format!("RPL DIO version {version} rank {rank} mode {} DTSN {dtsn}", mode.0)
+        }
+        rpl::Message::Dao(dao) => format!("RPL DAO {}", dao.sequence),
+        rpl::Message::DaoAck(ack) => format!("RPL DAO-ACK {} {}", ack.sequence, status(ack.status)),
+        rpl::Message::Dco(dco) => format!("RPL DCO {} {}", dco.sequence, status(dco.status)),
+        rpl::Message::DcoAck(ack) => format!("RPL DCO-ACK {} {}", ack.sequence, status(ack.status)),
+    };
+    for option in options.iter() {
+        match option {
+            rpl::RplOption::Target { prefix, .. } => {
+                if let Some(target) = prefix.as_host() {
+                    words.push_str(&format!(" target {target}"));
+                }
+            }
+            rpl::RplOption::Transit(rpl::Transit { path_lifetime, parent, .. }) => {
+                let parent = parent.map(|parent| format!(" over {parent}")).unwrap_or_default();
+                words.push_str(&format!("{parent} lifetime {path_lifetime}"));
+            }
+            _ => {}
+        }
+    }
+    words
 }
 
 fn udp(

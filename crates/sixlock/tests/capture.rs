@@ -128,6 +128,12 @@ fn tshark_reads_every_frame() {
         assert!(requests as u64 >= sent, "{mode}: {requests} requests for {sent} readings");
         let layers = run.layers(true);
         assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}: decode opens everything");
+        for message in ["RPL DIS", "RPL DIO version", "RPL DAO 1 target", "RPL DAO-ACK 1 accepted"] {
+            let said = layers
+                .iter()
+                .any(|layer| layer["message"].as_str().is_some_and(|said| said.starts_with(message)));
+            assert_eq!(said, routing == "rpl", "{mode}: {message}");
+        }
         let decoded = count(&layers, &[("layer", "coap"), ("code", "POST")]);
         assert_eq!(decoded, requests, "{mode}: decode reads as many requests as tshark");
     }
