@@ -90,6 +90,11 @@ impl DaoTimer {
         self.tries += 1;
     }
 
+    /// Whether the DAO that is due was sent before.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.then == Then::Repeat
+    }
+
     /// The sequence of a DAO that begins to be sent.
     pub(crate) fn next_sequence(&mut self) -> u8 {
         if self.then != Then::Repeat {

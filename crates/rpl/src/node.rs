@@ -599,7 +599,7 @@ impl<P: Profile> Node<P> {
         }
         if let Some(storing) = self.downward.storing_mut() {
             storing.routes.acknowledged();
-            if storing.routes.unknown().next().is_some() {
+            if storing.routes.are_unknown() {
                 self.dao.change(cx.now, cx.entropy);
             }
         }
@@ -815,9 +815,15 @@ impl<P: Profile> Node<P> {
             self.dao.stop();
             return None;
         };
+        let is_stored = dodag.mode == ModeOfOperation::STORING;
+        if let Some(storing) = self.downward.storing_mut()
+            && is_stored
+            && !self.dao.is_repeated()
+        {
+            storing.routes.choose(TARGETS);
+        }
         let sequence = self.dao.next_sequence();
         self.dao.sent(cx.now, cx.entropy);
-        let is_stored = dodag.mode == ModeOfOperation::STORING;
         let dao = Dao { instance: dodag.instance, wants_ack: true, sequence, dodag: None };
         let own = output::global(self.address);
         let addresses = match is_stored {
@@ -840,7 +846,7 @@ impl<P: Profile> Node<P> {
                 builder.option(&RplOption::Target { prefix: Prefix::host(own), flags: 0 })?;
                 builder.option(&RplOption::Transit(transit))?;
             }
-            for route in routes.into_iter().flat_map(|routes| routes.unknown().take(TARGETS)) {
+            for route in routes.into_iter().flat_map(|routes| routes.chosen()) {
                 let prefix = Prefix::host(output::global(route.target));
                 builder.option(&RplOption::Target { prefix, flags: 0 })?;
                 let (path_sequence, path_lifetime) = (route.sequence, route.lifetime);
@@ -850,11 +856,12 @@ impl<P: Profile> Node<P> {
             Ok(())
         });
         if !is_unsaid && told == 0 {
+            // What it told of has changed meanwhile.
             self.dao.acknowledged();
+            if routes.is_some_and(|routes| routes.are_unknown()) {
+                self.dao.change(cx.now, cx.entropy);
+            }
             return None;
-        }
-        if let Some(storing) = self.downward.storing_mut() {
-            storing.routes.said(told);
         }
         length
     }

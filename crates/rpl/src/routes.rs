@@ -197,15 +197,24 @@ impl<A: Array<Route>> Routes<A> {
         are_over && self.withdraw_by(next_hop)
     }
 
-    /// Those of which the parent is to be told, or was told and has not acknowledged it.
-    pub(crate) fn unknown(&self) -> impl Iterator<Item = &Route> {
-        self.0.as_ref().iter().filter(|route| matches!(route.state, State::Unsaid | State::Said))
+    /// Whether there are some of which the parent does not know.
+    pub(crate) fn are_unknown(&self) -> bool {
+        self.0.as_ref().iter().any(|route| matches!(route.state, State::Unsaid | State::Said))
     }
 
-    /// The first so many of these were told.
-    pub(crate) fn said(&mut self, count: usize) {
-        let unknown = self.iter_mut().filter(|route| matches!(route.state, State::Unsaid | State::Said));
-        unknown.take(count).for_each(|route| route.state = State::Said);
+    /// Chooses at most `most` of which the parent is told in a new DAO. One that is sent again tells of the same, so that an
+    /// acknowledgement is of what was told.
+    pub(crate) fn choose(&mut self, most: usize) {
+        let mut left = most;
+        for route in self.iter_mut().filter(|route| matches!(route.state, State::Unsaid | State::Said)) {
+            route.state = if left > 0 { State::Said } else { State::Unsaid };
+            left = left.saturating_sub(1);
+        }
+    }
+
+    /// Those that were chosen.
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = &Route> {
+        self.0.as_ref().iter().filter(|route| route.state == State::Said)
     }
 
     /// The parent has acknowledged what it was told. Those that are no more are forgotten.

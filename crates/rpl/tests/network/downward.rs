@@ -201,6 +201,27 @@ fn a_router_tells_of_itself_in_time_however_often_those_below_it_do() {
     assert!(longest.is_some_and(|minutes| minutes < 30) && told[0] < 30, "{told:?}");
 }
 
+/// A route that comes while a DAO is under way is told in the next one: the acknowledgement is not of it.
+#[test]
+fn a_dao_that_is_sent_again_tells_of_the_same() {
+    let mut bench = storing();
+    bench.dao(4, 1, &reaches(4, 240, 200)).unwrap();
+    let sent = daos(bench.pass(2_000, true));
+    acknowledge(&mut bench, &sent);
+    for target in [5, 6, 7, 8] {
+        bench.dao(target, 1, &reaches(target, 240, 200)).unwrap();
+    }
+    let first = daos(bench.pass(2_000, true));
+    bench.dao(4, 2, &reaches(4, 241, 200)).unwrap();
+    let again = daos(bench.pass(10_000, true));
+    assert!(
+        again.iter().all(|dao| dao.targets() == first[0].targets() && sequence(dao) == sequence(&first[0]))
+    );
+    acknowledge(&mut bench, &again);
+    let next = daos(bench.pass(3_000, true));
+    assert_eq!(next.last().unwrap().targets(), [(4, 200, 241)]);
+}
+
 #[test]
 fn those_behind_a_next_hop_that_does_not_answer_are_asked_to_tell_of_themselves_again() {
     let dtsn = |sent: &[Sent]| {
