@@ -4,7 +4,9 @@ use core::net::Ipv6Addr;
 use core::ops::Range;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, Packet};
-use sixlock_ipv6::rpl::{ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation, source_route};
+use sixlock_ipv6::rpl::{
+    ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation, PacketInformation, packet_information, source_route,
+};
 use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_mac::Outcome;
 use sixlock_net::{ForwardError, Router};
@@ -39,6 +41,14 @@ fn to_forward_error(error: DataError) -> ForwardError {
     }
 }
 
+/// Whether a router has sent the packet back, as it has no way for it
+/// ([RFC 6550 section 11.2.2.3](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.3)).
+fn has_forwarding_error(packet: &[u8]) -> bool {
+    let at = packet_information::find(packet).ok().flatten();
+    let bytes = at.and_then(|at| packet.get(at..)?.first_chunk());
+    bytes.is_some_and(|bytes| PacketInformation::from_bytes(*bytes).forwarding_error)
+}
+
 /// Where in a packet for this host the one is that the root put a header around.
 fn tunnelled(packet: &[u8]) -> Option<Range<usize>> {
     let upper = extension::process(packet).ok()?;
@@ -68,6 +78,10 @@ impl<P: Profile> Router for RplNode<P> {
 
     fn leads_on(&self, packet: &[u8]) -> bool {
         source_route::leads_on(packet)
+    }
+
+    fn comes_back(&self, packet: &[u8]) -> bool {
+        has_forwarding_error(packet)
     }
 
     fn handle<C, E: Entropy, N: Nv>(
@@ -144,6 +158,10 @@ impl<K: Knowledge> Router for RplRoot<K> {
 
     fn takes(&self, destination: Ipv6Addr) -> bool {
         destination == ALL_RPL_NODES
+    }
+
+    fn comes_back(&self, packet: &[u8]) -> bool {
+        has_forwarding_error(packet)
     }
 
     fn handle<C, E: Entropy, N: Nv>(

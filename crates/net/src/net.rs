@@ -262,7 +262,11 @@ impl<R: Router> Net<R> {
         };
         let len = Header::LEN + payload.len();
         let destination = header.destination;
-        if !self.admits(side, header.source, destination) {
+        let comes_back = R::READS
+            && matches!(side, Side::Mesh { .. })
+            && self.is_own(header.source)
+            && buffer.get(..len).is_some_and(|packet| self.router.comes_back(packet));
+        if !comes_back && !self.admits(side, header.source, destination) {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
         let leads_on = R::READS && buffer.get(..len).is_some_and(|packet| self.router.leads_on(packet));

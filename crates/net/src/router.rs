@@ -21,6 +21,11 @@ pub trait Router: New {
         false
     }
 
+    /// Whether `packet`, of this host, is sent back by a router that has no way for it.
+    fn comes_back(&self, _: &[u8]) -> bool {
+        false
+    }
+
     /// Takes in the ICMPv6 message `message` from the first to the second address, if it is one of the routing protocol; whether it is.
     fn handle<C, E: Entropy, N: Nv>(
         &mut self,

@@ -195,6 +195,10 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         routed!(self, by => by.leads_on(packet))
     }
 
+    fn comes_back(&self, packet: &[u8]) -> bool {
+        routed!(self, by => by.comes_back(packet))
+    }
+
     fn handle<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

@@ -321,7 +321,7 @@ fn reports_are_spelled_as_others_read_them() {
         value.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
     };
     let report = serde_json::to_value(&report).unwrap();
-    assert_eq!(keys(&report), "nodes router schema seed simulated_s");
+    assert_eq!(keys(&report), "nodes router scenario schema security seed simulated_s");
     assert_eq!(report["schema"], 2);
     assert_eq!(
         keys(&report["nodes"][0]),

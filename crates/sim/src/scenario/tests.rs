@@ -151,10 +151,13 @@ fn errors_name_the_line_and_what_to_do() {
         ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
         (
             "[radio]\nrate = 1",
-            "f:2: unknown key `rate` in [radio]; it has `burst`, `drift`, `interference`, `loss`, `model`, `range`",
+            "f:2: unknown key `rate` in [radio]; it has `burst`, `drift`, `interference`, `loss`, `model`, `one_way`, `range`",
         ),
         ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
-        ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),
+        (
+            "[topology]\nkind = \"ring\"",
+            "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
+        ),
         ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 1000"),
         ("[topology]\nrouter = \"corner\"", "f:2: router: \"corner\" is not \"end\""),
         (

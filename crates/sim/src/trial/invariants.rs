@@ -349,7 +349,8 @@ impl Invariants {
     pub(crate) fn well_formed(&mut self, now: Time, station: Option<u32>, counters: &Counters) {
         let looked_after = if self.guarantees.honest { WRONG } else { &[] };
         let Guarantees { routed, .. } = self.guarantees;
-        let is_way = |wrong| wrong == Counter::Ipv6NoRoute && !routed;
+        // Where ways change, a packet may be without one for a while, or come back to who sent it.
+        let is_way = |wrong| matches!(wrong, Counter::Ipv6NoRoute | Counter::Ipv6BadAddress) && !routed;
         for &wrong in looked_after.iter().filter(|&&wrong| !is_way(wrong)) {
             let count = counters.get(wrong);
             if count > 0 {
