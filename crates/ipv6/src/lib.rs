@@ -1,4 +1,4 @@
-//! IPv6, UDP, ICMPv6, RPL, AH, ESP and fragment wire formats: headers, checksums and the walk along extension headers.
+//! IPv6, UDP, ICMPv6, neighbour discovery, RPL, AH, ESP and fragment wire formats: headers, checksums and the walk along extension headers.
 //!
 //! A `parse` borrows its input and checks every length it relies on; an `emit` writes
 //! the same bytes back.
@@ -8,9 +8,13 @@ pub mod ah;
 mod checksum;
 pub mod esp;
 pub mod extension;
+mod flag;
 pub mod fragment;
 mod header;
 pub mod icmpv6;
+pub mod nd;
+mod prefix;
+mod prefix_information;
 pub mod rpl;
 pub mod tunnel;
 pub mod udp;
@@ -31,6 +35,8 @@ pub enum Error {
     Checksum,
     /// It met congestion, which it cannot tell.
     Congestion,
+    /// It comes from, goes to or names an address that may not stand there.
+    Address,
     /// It is of a type or code that is not handled here.
     Unknown,
 }

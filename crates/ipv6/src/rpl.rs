@@ -5,19 +5,18 @@
 //!
 //! The secure variants of control messages are not among them: a network is protected below RPL, by its links.
 
-mod flag;
 mod message;
 mod metric;
 mod option;
 pub mod packet_information;
 pub mod source_route;
 
+pub use crate::prefix::Prefix;
+pub use crate::prefix_information::PrefixInformation;
 pub use message::{
     ALL_RPL_NODES, Builder, Dao, DaoAck, Dco, DcoAck, Dio, ICMPV6_TYPE, INFINITE_RANK, Message,
     ModeOfOperation, Status,
 };
 pub use metric::{MetricObject, Metrics};
-pub use option::{
-    Configuration, INFINITE_LIFETIME, Options, Prefix, PrefixInformation, RplOption, Solicited, Transit,
-};
+pub use option::{Configuration, INFINITE_LIFETIME, Options, RplOption, Solicited, Transit};
 pub use packet_information::PacketInformation;

@@ -1,6 +1,6 @@
 use core::net::Ipv6Addr;
 
-use crate::rpl::flag::flag;
+use crate::flag::flag;
 use crate::rpl::option::{Options, RplOption};
 use crate::{Error, checksum, next_header};
 

@@ -1,7 +1,9 @@
 use core::net::Ipv6Addr;
 
 use crate::Error;
-use crate::rpl::flag::flag;
+use crate::flag::flag;
+use crate::prefix::Prefix;
+use crate::prefix_information::PrefixInformation;
 use crate::rpl::metric::Metrics;
 
 /// A lifetime, in the units of the DODAG, that does not end.
@@ -47,65 +49,6 @@ pub enum RplOption<'a> {
         /// What is in it.
         data: &'a [u8],
     },
-}
-
-/// The first bits of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix {
-    address: Ipv6Addr,
-    length: u8,
-}
-
-impl Prefix {
-    /// The first `length` bits of `address`; `None` if there are not so many.
-    pub fn new(address: Ipv6Addr, length: u8) -> Option<Self> {
-        if length > 128 {
-            return None;
-        }
-        let mut octets = address.octets();
-        for (n, octet) in octets.iter_mut().enumerate() {
-            let bits = usize::from(length).saturating_sub(8 * n).min(8) as u32;
-            *octet &= 0xff_u8.checked_shl(8 - bits).unwrap_or(0);
-        }
-        Some(Self { address: octets.into(), length })
-    }
-
-    /// All bits of `address`.
-    pub const fn host(address: Ipv6Addr) -> Self {
-        Self { address, length: 128 }
-    }
-
-    /// The address, if the prefix is one.
-    pub fn as_host(&self) -> Option<Ipv6Addr> {
-        (self.length == 128).then_some(self.address)
-    }
-
-    /// The address whose first bits these are, and whose other bits are zero.
-    pub const fn address(&self) -> Ipv6Addr {
-        self.address
-    }
-
-    /// How many bits there are.
-    pub const fn length(&self) -> u8 {
-        self.length
-    }
-
-    /// Bytes that its bits take.
-    fn bytes(&self) -> usize {
-        usize::from(self.length).div_ceil(8)
-    }
-
-    /// Reads it from `bytes`, which may hold more than is needed.
-    fn parse(length: u8, bytes: &[u8]) -> Result<Self, Error> {
-        let needed = usize::from(length).div_ceil(8);
-        let mut octets = [0; 16];
-        let (to, from) = (octets.get_mut(..needed), bytes.get(..needed));
-        match (to, from) {
-            (Some(to), Some(from)) if bytes.len() <= 16 => to.copy_from_slice(from),
-            _ => return Err(Error::Length),
-        }
-        Self::new(octets.into(), length).ok_or(Error::Length)
-    }
 }
 
 /// What all nodes of a DODAG agree on ([RFC 6550 section 6.7.6](https://www.rfc-editor.org/rfc/rfc6550#section-6.7.6)).
@@ -170,25 +113,6 @@ pub struct Solicited {
     pub version: Option<u8>,
 }
 
-/// A prefix of the link or of the DODAG, as in [RFC 4861](https://www.rfc-editor.org/rfc/rfc4861#section-4.6.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrefixInformation {
-    /// How many bits of the address are the prefix.
-    pub length: u8,
-    /// Whether addresses with it are on the link.
-    pub on_link: bool,
-    /// Whether nodes may make addresses of it.
-    pub autonomous: bool,
-    /// Whether the address is the router's own.
-    pub is_router_address: bool,
-    /// For how many seconds it is valid.
-    pub valid: u32,
-    /// For how many seconds it is preferred.
-    pub preferred: u32,
-    /// The prefix, or an address with it.
-    pub address: Ipv6Addr,
-}
-
 const PAD_1: u8 = 0;
 const PAD_N: u8 = 1;
 const METRICS: u8 = 2;
@@ -207,11 +131,6 @@ const INVALIDATE: u8 = 0x40;
 const BY_VERSION: u8 = 0x80;
 const BY_INSTANCE: u8 = 0x40;
 const BY_DODAG: u8 = 0x20;
-/// Flags of a prefix information.
-const ON_LINK: u8 = 0x80;
-const AUTONOMOUS: u8 = 0x40;
-const ROUTER_ADDRESS: u8 = 0x20;
-
 impl<'a> RplOption<'a> {
     /// Splits `bytes` into the option at their front and the rest. No field is read beyond the option's own length.
     fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
@@ -275,7 +194,7 @@ impl<'a> RplOption<'a> {
                 METRICS
             }
             Self::RouteInformation { prefix, preference, lifetime } => {
-                room.put(&[prefix.length, (preference & 3) << 3])?;
+                room.put(&[prefix.length(), (preference & 3) << 3])?;
                 room.put(&lifetime.to_be_bytes())?;
                 room.put_prefix(prefix)?;
                 ROUTE_INFORMATION
@@ -285,7 +204,7 @@ impl<'a> RplOption<'a> {
                 CONFIGURATION
             }
             Self::Target { prefix, flags } => {
-                room.put(&[*flags, prefix.length])?;
+                room.put(&[*flags, prefix.length()])?;
                 room.put_prefix(prefix)?;
                 TARGET
             }
@@ -336,7 +255,7 @@ impl Room<'_> {
     }
 
     fn put_prefix(&mut self, prefix: &Prefix) -> Result<(), Error> {
-        self.put(prefix.address.octets().get(..prefix.bytes()).unwrap_or_default())
+        self.put(prefix.address().octets().get(..prefix.bytes()).unwrap_or_default())
     }
 }
 
@@ -429,40 +348,6 @@ impl Solicited {
         bytes[1] = by_version | by_instance | by_dodag;
         bytes[2..18].copy_from_slice(&self.dodag.unwrap_or(Ipv6Addr::UNSPECIFIED).octets());
         bytes[18] = self.version.unwrap_or(0);
-        bytes
-    }
-}
-
-impl PrefixInformation {
-    const LEN: usize = 30;
-
-    fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[length, flags, v0, v1, v2, v3, p0, p1, p2, p3, _, _, _, _, ref address @ ..] =
-            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let address: &[u8; 16] = address;
-        if length > 128 {
-            return Err(Error::Length);
-        }
-        Ok(Self {
-            length,
-            on_link: flags & ON_LINK != 0,
-            autonomous: flags & AUTONOMOUS != 0,
-            is_router_address: flags & ROUTER_ADDRESS != 0,
-            valid: u32::from_be_bytes([v0, v1, v2, v3]),
-            preferred: u32::from_be_bytes([p0, p1, p2, p3]),
-            address: (*address).into(),
-        })
-    }
-
-    fn to_bytes(self) -> [u8; Self::LEN] {
-        let autonomous = flag(self.autonomous, AUTONOMOUS);
-        let router_address = flag(self.is_router_address, ROUTER_ADDRESS);
-        let mut bytes = [0; Self::LEN];
-        bytes[0] = self.length;
-        bytes[1] = flag(self.on_link, ON_LINK) | autonomous | router_address;
-        bytes[2..6].copy_from_slice(&self.valid.to_be_bytes());
-        bytes[6..10].copy_from_slice(&self.preferred.to_be_bytes());
-        bytes[14..].copy_from_slice(&self.address.octets());
         bytes
     }
 }

@@ -1,7 +1,7 @@
 //! The option that data packets carry, by which routers find loops
 //! ([RFC 6553 section 3](https://www.rfc-editor.org/rfc/rfc6553#section-3)).
 
-use crate::rpl::flag::flag;
+use crate::flag::flag;
 use crate::{Error, Header, next_header};
 
 /// The option's type where all nodes know it: others drop the packet.

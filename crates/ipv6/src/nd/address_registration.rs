@@ -1,0 +1,93 @@
+use crate::Error;
+use crate::flag::flag;
+
+/// The address registration option, also in its extended form
+/// ([RFC 6775 section 4.1](https://www.rfc-editor.org/rfc/rfc6775#section-4.1),
+/// [RFC 8505 section 4.1](https://www.rfc-editor.org/rfc/rfc8505#section-4.1)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressRegistration {
+    /// What became of the registration; [`Status::SUCCESS`] in a solicitation.
+    pub status: Status,
+    /// What a routing protocol is told; zero in the form of RFC 6775.
+    pub opaque: u8,
+    /// What [`AddressRegistration::opaque`] means, two bits: zero is a routing topology, the others are reserved.
+    pub opaque_kind: u8,
+    /// Whether the router is to make the address reachable from elsewhere.
+    pub wants_reachability: bool,
+    /// The transaction id, which orders registrations of an address; `None` in the form of RFC 6775.
+    pub transaction: Option<u8>,
+    /// For how many minutes the address is registered; 0 ends the registration.
+    pub lifetime: u16,
+    /// Whose the address is.
+    pub rovr: Rovr,
+}
+
+/// A registration ownership verifier of 64 bits: an EUI-64, or what proves that its sender owns the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Rovr(pub [u8; 8]);
+
+/// What became of a registration ([RFC 8505 table 1](https://www.rfc-editor.org/rfc/rfc8505#section-4.1)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(pub u8);
+
+impl Status {
+    /// The address is registered.
+    pub const SUCCESS: Self = Self(0);
+    /// The address is another's.
+    pub const DUPLICATE_ADDRESS: Self = Self(1);
+    /// The router has no room for it.
+    pub const NEIGHBOUR_CACHE_FULL: Self = Self(2);
+    /// The registration is not the most recent of the address.
+    pub const MOVED: Self = Self(3);
+    /// The registration was removed.
+    pub const REMOVED: Self = Self(4);
+    /// The owner is to prove that the address is its own.
+    pub const VALIDATION_REQUESTED: Self = Self(5);
+    /// The source of the solicitation is another's.
+    pub const DUPLICATE_SOURCE_ADDRESS: Self = Self(6);
+    /// The source of the solicitation is no link-local address.
+    pub const INVALID_SOURCE_ADDRESS: Self = Self(7);
+    /// The address cannot be used on this link.
+    pub const TOPOLOGICALLY_INCORRECT: Self = Self(8);
+    /// The border router has no room for it.
+    pub const REGISTRY_SATURATED: Self = Self(9);
+    /// The proof that the address is its owner's is wrong.
+    pub const VALIDATION_FAILED: Self = Self(10);
+}
+
+const OPAQUE_KIND_SHIFT: u8 = 2;
+const OPAQUE_KIND: u8 = 3;
+const REACHABILITY: u8 = 0x02;
+const TRANSACTION: u8 = 0x01;
+
+impl AddressRegistration {
+    pub(super) const LEN: usize = 14;
+
+    pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
+        let &[status, opaque, flags, transaction, l0, l1, ref rovr @ ..] =
+            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
+        let rovr: &[u8; 8] = rovr;
+        Ok(Self {
+            status: Status(status),
+            opaque,
+            opaque_kind: flags >> OPAQUE_KIND_SHIFT & OPAQUE_KIND,
+            wants_reachability: flags & REACHABILITY != 0,
+            transaction: (flags & TRANSACTION != 0).then_some(transaction),
+            lifetime: u16::from_be_bytes([l0, l1]),
+            rovr: Rovr(*rovr),
+        })
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
+        let has_transaction = flag(self.transaction.is_some(), TRANSACTION);
+        let reachability = flag(self.wants_reachability, REACHABILITY);
+        let mut bytes = [0; Self::LEN];
+        bytes[0] = self.status.0;
+        bytes[1] = self.opaque;
+        bytes[2] = (self.opaque_kind & OPAQUE_KIND) << OPAQUE_KIND_SHIFT | reachability | has_transaction;
+        bytes[3] = self.transaction.unwrap_or(0);
+        bytes[4..6].copy_from_slice(&self.lifetime.to_be_bytes());
+        bytes[6..].copy_from_slice(&self.rovr.0);
+        bytes
+    }
+}
