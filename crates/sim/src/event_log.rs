@@ -17,6 +17,12 @@ impl Field for u64 {
     }
 }
 
+impl Field for i32 {
+    fn write(&self, name: &str, line: &mut String) {
+        let _ = write!(line, ",\"{name}\":{self}");
+    }
+}
+
 impl Field for &'static str {
     fn write(&self, name: &str, line: &mut String) {
         let _ = write!(line, ",\"{name}\":\"{self}\"");
@@ -109,6 +115,17 @@ events! {
     Left = "left" {},
     /// For the first time, packets of the node can go to the border router and back.
     Joined = "joined" {},
+    /// The station goes off.
+    Off = "off" {},
+    /// It starts, with nothing but what is durable.
+    On = "on" {},
+    /// It stands elsewhere from now on.
+    Moved = "moved" {
+        /// Millimetres east.
+        x: i32,
+        /// Millimetres north.
+        y: i32
+    },
     /// A frame goes on the air.
     Transmit = "transmit" {
         /// Its length, FCS included.

@@ -37,6 +37,10 @@ pub(crate) enum ScheduledEvent {
     Reading(u32),
     /// An echo to this node is due.
     Echo(u32),
+    /// The power of this station is there again.
+    PowerReturns(u32),
+    /// The event of this number in the scenario.
+    Scenario(u32),
     /// Something is due in a trial.
     Trial,
 }

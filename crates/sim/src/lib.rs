@@ -92,7 +92,8 @@ pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
 pub use runs::run_seeds;
 pub use scenario::{
-    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind,
+    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
+    Traffic, TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;

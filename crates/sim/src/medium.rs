@@ -40,6 +40,9 @@ pub(crate) enum Reception {
 
 /// The medium and what each node hears of it.
 pub(crate) struct Medium {
+    seed: u64,
+    range: i32,
+    interference: i32,
     chance: Chance,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
@@ -98,6 +101,28 @@ struct Receiver {
 }
 
 impl Receiver {
+    /// It hears another transmission, which disturbs what it receives.
+    fn come(&mut self, now: Time) {
+        if self.audible == 0 {
+            self.busy_since = now;
+        }
+        self.audible += 1;
+        if let Some((_, intact)) = &mut self.receiving {
+            *intact = false;
+        }
+    }
+
+    /// It hears the transmission of `source` no more; whether it has received all of it so far.
+    fn leave(&mut self, source: u32, now: Time) -> bool {
+        self.audible -= 1;
+        if self.audible == 0 {
+            self.quiet_since = Some(now);
+        }
+        let Some((_, intact)) = self.receiving.take_if(|(from, _)| *from == source) else { return false };
+        self.meter(now);
+        intact
+    }
+
     /// Counts the time from `now` on for what the radio does now.
     fn meter(&mut self, now: Time) {
         let state = match (self.transmitting, self.receiving) {
@@ -117,31 +142,68 @@ impl Medium {
         deaf: &BTreeSet<(u32, u32)>,
         radio: &Radio,
     ) -> Self {
-        let Radio { range, interference, loss, burst, .. } = *radio;
         // That bursts can make so much loss, the scenario has been asked.
-        let chance = match burst.and_then(|mean| loss.in_bursts(mean)) {
+        let chance = match radio.burst.and_then(|mean| radio.loss.in_bursts(mean)) {
             Some((begins, ends)) => Chance::InBursts { begins, ends },
-            None => Chance::Alone(loss),
+            None => Chance::Alone(radio.loss),
         };
-        let stream = |node: usize, source: usize| {
-            Stream::new(seed, node as u32, Purpose::Loss { source: source as u32 })
-        };
-        let reached = |source: usize| {
-            let others = (0..positions.len()).filter(move |&node| node != source);
-            others
-                .filter(|&node| within(positions[source], positions[node], interference))
-                .map(|node| Reached {
-                    node: node as u32,
-                    losses: (within(positions[source], positions[node], range)
-                        && !deaf.contains(&(source as u32, node as u32)))
-                    .then(|| Losses { stream: stream(node, source), lost: false }),
-                })
-                .collect()
-        };
-        Self {
+        let mut medium = Self {
+            seed,
+            range: radio.range,
+            interference: radio.interference,
             chance,
-            reached: (0..positions.len()).map(reached).collect(),
+            reached: positions.iter().map(|_| Vec::new()).collect(),
             ears: vec![Receiver::default(); positions.len()],
+        };
+        for node in 0..positions.len() as u32 {
+            medium.relocate(node, positions, deaf, Time::ZERO);
+        }
+        medium
+    }
+
+    /// `node` stands elsewhere from `now` on. Of a transmission under way it hears, and others hear of its own, what is left: too little
+    /// to receive it, enough to be disturbed.
+    pub(crate) fn relocate(
+        &mut self,
+        node: u32,
+        positions: &[(i32, i32)],
+        deaf: &BTreeSet<(u32, u32)>,
+        now: Time,
+    ) {
+        for other in (0..positions.len() as u32).filter(|&other| other != node) {
+            let (here, there) = (positions[node as usize], positions[other as usize]);
+            let disturbs = within(here, there, self.interference);
+            for link in [(node, other), (other, node)] {
+                let carries = within(here, there, self.range) && !deaf.contains(&link);
+                self.link(link, disturbs.then_some(carries), now);
+            }
+        }
+    }
+
+    /// Transmissions of `source` disturb `node` or not, and carry frames to it or not.
+    fn link(&mut self, (source, node): (u32, u32), carries: Option<bool>, now: Time) {
+        let is_under_way = self.ears[source as usize].transmitting;
+        let (reached, ear) = (&mut self.reached[source as usize], &mut self.ears[node as usize]);
+        let losses = || {
+            let stream = Stream::new(self.seed, node, Purpose::Loss { source });
+            Losses { stream, lost: false }
+        };
+        match (reached.binary_search_by_key(&node, |reached| reached.node), carries) {
+            (Ok(at), Some(true)) if reached[at].losses.is_some() => {}
+            (Ok(at), Some(carries)) => reached[at].losses = carries.then(losses),
+            (Ok(at), None) => {
+                reached.remove(at);
+                if is_under_way {
+                    ear.leave(source, now);
+                }
+            }
+            (Err(at), Some(carries)) => {
+                reached.insert(at, Reached { node, losses: carries.then(losses) });
+                if is_under_way {
+                    ear.come(now);
+                }
+            }
+            (Err(_), None) => {}
         }
     }
 
@@ -175,13 +237,9 @@ impl Medium {
         own.meter(now);
         for reached in &self.reached[source as usize] {
             let ear = &mut self.ears[reached.node as usize];
-            if ear.audible == 0 {
-                ear.busy_since = now;
-            }
-            ear.audible += 1;
-            if let Some((_, intact)) = &mut ear.receiving {
-                *intact = false;
-            } else if reached.losses.is_some() && ear.audible == 1 && !ear.transmitting && !ear.is_off {
+            ear.come(now);
+            let is_free = ear.receiving.is_none() && ear.audible == 1 && !ear.transmitting && !ear.is_off;
+            if reached.losses.is_some() && is_free {
                 ear.receiving = Some((source, true));
                 ear.meter(now);
             }
@@ -195,19 +253,7 @@ impl Medium {
         own.transmitting = false;
         own.meter(now);
         for reached in &mut self.reached[source as usize] {
-            let ear = &mut self.ears[reached.node as usize];
-            ear.audible -= 1;
-            if ear.audible == 0 {
-                ear.quiet_since = Some(now);
-            }
-            let intact = match ear.receiving {
-                Some((from, intact)) if from == source => {
-                    ear.receiving = None;
-                    ear.meter(now);
-                    intact
-                }
-                _ => false,
-            };
+            let intact = self.ears[reached.node as usize].leave(source, now);
             let Some(losses) = &mut reached.losses else { continue };
             let became = match intact {
                 false => Reception::Missed,
@@ -316,6 +362,34 @@ mod tests {
         assert!(medium.is_clear(0, at(2128)));
         medium.begin(2, at(3000));
         assert!(medium.is_clear(0, at(3128)), "out of interference range");
+    }
+
+    /// Who moves away hears no more of what is under way, and who comes hears the rest, which disturbs it.
+    #[test]
+    fn who_moves_hears_others_from_then_on() {
+        let (mut medium, none) = (line(4, 0.0), BTreeSet::new());
+        medium.begin(1, at(0));
+        medium.begin(3, at(100));
+        // Node 0 goes from node 1 to node 3, and node 2 out of the way of both.
+        let positions = [(150, 0), (40, 0), (900, 0), (120, 0)];
+        for node in [0, 2] {
+            medium.relocate(node, &positions, &none, at(500));
+        }
+        assert!(medium.is_clear(2, at(628)) && !medium.is_clear(0, at(628)));
+        assert_eq!(end(&mut medium, 1, 1000), []);
+        assert_eq!(end(&mut medium, 3, 1100), [(0, Missed)], "it missed the beginning");
+        assert!(medium.is_clear(0, at(1228)));
+        medium.begin(3, at(2000));
+        assert_eq!(end(&mut medium, 3, 3000), [(0, Received)]);
+        medium.begin(0, at(4000));
+        assert_eq!(end(&mut medium, 0, 5000), [(3, Received)]);
+        let deaf = BTreeSet::from([(3, 0)]);
+        medium.relocate(0, &positions, &deaf, at(5000));
+        medium.begin(3, at(6000));
+        assert!(!medium.is_clear(0, at(6500)), "a link that carries nothing disturbs");
+        assert_eq!(end(&mut medium, 3, 7000), []);
+        medium.begin(0, at(8000));
+        assert_eq!(end(&mut medium, 0, 9000), [(3, Received)]);
     }
 
     #[test]

@@ -34,6 +34,11 @@ pub(crate) enum Purpose {
     Swarm,
     /// Where nodes stand, and which links carry frames one way only.
     Field,
+    /// Which links carry frames one way only where the node stands from an event of the scenario on.
+    Move {
+        /// Which event.
+        event: u32,
+    },
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -62,6 +67,7 @@ impl Stream {
             Purpose::Swarm => (11, 0),
             Purpose::Drift => (12, 0),
             Purpose::Field => (13, 0),
+            Purpose::Move { event } => (14, event),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -45,12 +45,14 @@ pub(crate) enum Skip {
     NoSession,
     /// The processor was at work until the next one was due.
     ProcessorBusy,
+    /// The node was off.
+    Off,
     /// The node did not begin it though nothing kept it from that.
     NotBegun,
 }
 
 impl Skip {
-    const ALL: [Self; 4] = [Self::UnderWay, Self::NoSession, Self::ProcessorBusy, Self::NotBegun];
+    const ALL: [Self; 5] = [Self::UnderWay, Self::NoSession, Self::ProcessorBusy, Self::Off, Self::NotBegun];
 
     /// Their names.
     pub(crate) const NAMES: [&str; Self::ALL.len()] = {
@@ -69,6 +71,7 @@ impl Skip {
             Self::UnderWay => "under-way",
             Self::NoSession => "no-session",
             Self::ProcessorBusy => "processor-busy",
+            Self::Off => "off",
             Self::NotBegun => "not-begun",
         }
     }

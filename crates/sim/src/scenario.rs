@@ -2,6 +2,7 @@
 
 mod builder;
 mod checks;
+mod event;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use crate::time::Span;
 use crate::topology::{Layout, Links, Topology, TopologyError};
 
 pub use builder::ScenarioBuilder;
+pub use event::{ScenarioEvent, ScenarioEventKind};
 
 /// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.
 const SHORT_ECHO: u16 = 200;
@@ -56,6 +58,8 @@ pub struct Scenario {
     pub(crate) platforms: BTreeMap<u32, Platform>,
     /// The nodes that are emulated, by id; the others run natively.
     pub(crate) emulated: BTreeMap<u32, EmulatedNode>,
+    /// What happens to stations.
+    pub(crate) events: Vec<ScenarioEvent>,
 }
 
 /// The unit-disk radio medium.
@@ -209,6 +213,7 @@ impl Default for Scenario {
             profile: None,
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
+            events: Vec::new(),
         }
     }
 }
@@ -270,6 +275,11 @@ impl Scenario {
     /// The nodes that are emulated, by id.
     pub fn emulated(&self) -> &BTreeMap<u32, EmulatedNode> {
         &self.emulated
+    }
+
+    /// What happens to stations.
+    pub fn events(&self) -> &[ScenarioEvent] {
+        &self.events
     }
 
     /// What node `id`, which is not the border router, runs on, if that takes time.

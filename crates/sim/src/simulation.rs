@@ -4,7 +4,9 @@ mod deployment;
 mod emulation;
 mod exchange;
 mod node_events;
+mod power;
 mod reports;
+mod scenario_events;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -45,6 +47,7 @@ use crate::time::Time;
 use crate::trial::Trial;
 
 use deployment::Deployment;
+use power::Power;
 
 /// Room for what a border router puts around packets from outside: a tunnel, and a source route.
 const AROUND: usize = 512;
@@ -60,6 +63,8 @@ pub struct Simulation {
     /// By id; the first is the border router.
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
+    /// By station.
+    power: Vec<Power>,
     far: RemoteHost,
     /// What the far end has dropped, as far as events have told.
     far_drops: Drops,
@@ -196,7 +201,8 @@ impl Simulation {
     /// # Errors
     /// When it is not sent; it is lost, as on any link.
     pub fn send_segment(&mut self, id: u32, packet: &[u8]) -> Result<(), SendError> {
-        let station = self.stations.get_mut(id as usize).ok_or(SendError::NoRoute)?;
+        let is_on = self.power.get(id as usize).is_some_and(|power| !power.is_off);
+        let station = self.stations.get_mut(id as usize).filter(|_| is_on).ok_or(SendError::NoRoute)?;
         station.send_packet(self.now, packet)?;
         self.settle(id);
         Ok(())
@@ -238,6 +244,8 @@ impl Simulation {
             (_, ScheduledEvent::TransmissionEnds(source)) => self.end_transmission(source),
             (_, ScheduledEvent::Reading(node)) => self.reading_is_due(node),
             (_, ScheduledEvent::Echo(node)) => self.echo_is_due(node),
+            (_, ScheduledEvent::PowerReturns(id)) => self.power_returns(id),
+            (_, ScheduledEvent::Scenario(number)) => self.scenario_event(number),
             (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), event) => {
@@ -326,6 +334,9 @@ impl Simulation {
     fn has_joined(&mut self, id: u32) -> bool {
         let mut at = id;
         for _ in 0..self.stations.len() {
+            if self.is_off(at) || self.is_off(0) {
+                return false;
+            }
             match self.stations[at as usize].rpl_parent() {
                 Some(0) => return self.stations[0].routes_to(id),
                 Some(parent) => at = parent,
@@ -386,6 +397,9 @@ impl Simulation {
         self.stations[source as usize].handle_transmitted(now);
         self.settle(source);
         for (receiver, outcome) in outcomes.drain(..) {
+            if self.is_off(receiver) {
+                continue;
+            }
             let what = match outcome {
                 Reception::Received => {
                     // A copy for each: link security is opened in place.

@@ -36,13 +36,15 @@ pub(crate) struct Section<'a, 'i> {
     source: Source<'a>,
     /// How errors call the table: `[radio]`.
     name: &'static str,
+    /// Where it stands.
+    at: Range<usize>,
     table: Option<&'a DeTable<'i>>,
     known: Vec<&'static str>,
 }
 
 impl<'a, 'i> Section<'a, 'i> {
     pub(crate) fn new(source: Source<'a>, name: &'static str, table: &'a DeTable<'i>) -> Self {
-        Self { source, name, table: Some(table), known: Vec::new() }
+        Self { source, name, at: 0..0, table: Some(table), known: Vec::new() }
     }
 
     fn value(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'i>>> {
@@ -55,14 +57,14 @@ impl<'a, 'i> Section<'a, 'i> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())
     }
 
-    /// The line on which `key` stands; the first if it does not.
+    /// The line on which `key` stands; that of the table if it does not.
     pub(crate) fn line(&self, key: &str) -> usize {
-        self.source.line(self.span(key).unwrap_or(0..0))
+        self.source.line(self.span(key).unwrap_or(self.at.clone()))
     }
 
     /// An error about the value of `key`.
     pub(crate) fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
-        self.source.error(self.span(key).unwrap_or(0..0), message)
+        self.source.error(self.span(key).unwrap_or(self.at.clone()), message)
     }
 
     /// The table at `key`; an absent one is as an empty one.
@@ -71,16 +73,18 @@ impl<'a, 'i> Section<'a, 'i> {
         key: &'static str,
         name: &'static str,
     ) -> Result<Section<'a, 'i>, ScenarioError> {
-        let table = match self.value(key) {
-            None => None,
-            Some(value) => Some(
-                value
-                    .get_ref()
-                    .as_table()
-                    .ok_or_else(|| self.error(key, format!("{name} is not a table")))?,
-            ),
+        let Some(value) = self.value(key) else {
+            return Ok(Section {
+                source: self.source,
+                name,
+                at: self.at.clone(),
+                table: None,
+                known: Vec::new(),
+            });
         };
-        Ok(Section { source: self.source, name, table, known: Vec::new() })
+        let table = value.get_ref().as_table();
+        let table = table.ok_or_else(|| self.error(key, format!("{name} is not a table")))?;
+        Ok(Section { at: value.span(), ..Section::new(self.source, name, table) })
     }
 
     /// The tables of the array at `key`.
@@ -92,8 +96,11 @@ impl<'a, 'i> Section<'a, 'i> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
         let wrong = || self.error(key, format!("write each {key} as a table headed {name}"));
         let array = value.get_ref().as_array().ok_or_else(wrong)?;
-        let tables = array.iter().map(|entry| entry.get_ref().as_table().ok_or_else(wrong));
-        tables.map(|table| table.map(|table| Section::new(self.source, name, table))).collect()
+        let section = |entry: &'a Spanned<DeValue<'i>>| {
+            let table = entry.get_ref().as_table().ok_or_else(wrong)?;
+            Ok(Section { at: entry.span(), ..Section::new(self.source, name, table) })
+        };
+        array.iter().map(section).collect()
     }
 
     /// The string at `key`.

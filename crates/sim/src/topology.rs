@@ -157,6 +157,24 @@ impl Layout {
         core::iter::successors(Some(node), next_hop).take_while(|&node| node != 0)
     }
 
+    /// Lets `node` stand elsewhere. Which of its new links carry frames one way only is drawn from `stream`. Ways stay as they are.
+    pub(crate) fn move_to(
+        &mut self,
+        node: u32,
+        to: (i32, i32),
+        Links { range, one_way }: Links,
+        stream: &mut Stream,
+    ) {
+        let from = core::mem::replace(&mut self.positions[node as usize], to);
+        for (other, &place) in (0..).zip(&self.positions).filter(|&(other, _)| other != node) {
+            match (within(from, place, range), within(to, place, range)) {
+                (false, true) => self.deaf.extend(draw_deaf_end((node, other), one_way, stream)),
+                (true, false) => self.deaf.retain(|link| ![(node, other), (other, node)].contains(link)),
+                _ => {}
+            }
+        }
+    }
+
     /// The nodes whose way to the router leads over `node`, each with `node`'s next hop to it.
     pub fn routes_below(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         (1..self.len() as u32).filter_map(move |destination| {
@@ -282,13 +300,17 @@ fn draw_deaf(
     }
     for (b, &there) in positions.iter().enumerate() {
         for (a, &here) in positions.iter().enumerate().take(b) {
-            if within(here, there, range) && one_way.happens(stream) {
-                let (a, b) = (a as u32, b as u32);
-                deaf.insert(if stream.below(2) == 0 { (a, b) } else { (b, a) });
+            if within(here, there, range) {
+                deaf.extend(draw_deaf_end((a as u32, b as u32), one_way, stream));
             }
         }
     }
     deaf
+}
+
+/// Who of the two does not hear the other, if the link carries frames one way only: behind that other.
+fn draw_deaf_end((a, b): (u32, u32), one_way: Probability, stream: &mut Stream) -> Option<(u32, u32)> {
+    one_way.happens(stream).then(|| if stream.below(2) == 0 { (a, b) } else { (b, a) })
 }
 
 /// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.

@@ -29,11 +29,8 @@ pub(crate) struct Trial {
     pub(crate) plan: Plan,
     pub(crate) attacker: Option<Attacker>,
     pub(crate) invariants: Invariants,
-    /// By station, as the next two.
+    /// By station.
     pub(crate) storages: Vec<Storage>,
-    pub(crate) is_off: Vec<bool>,
-    /// How often it has started anew.
-    pub(crate) boots: Vec<u32>,
     /// Datagrams that have arrived at the far end, which has not yet taken them.
     pub(crate) arrived: VecDeque<Outbound>,
     stream: Stream,
@@ -59,8 +56,6 @@ impl Trial {
             attacker,
             invariants: Invariants::new(seed, guarantees),
             storages: (0..stations).map(storage).collect(),
-            is_off: vec![false; stations as usize],
-            boots: vec![0; stations as usize],
             arrived: VecDeque::new(),
             stream: stream(0, Purpose::Disturbance),
             due: BTreeMap::new(),

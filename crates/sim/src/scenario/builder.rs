@@ -13,7 +13,7 @@ use crate::time::Span;
 use crate::topology::Topology;
 
 use super::checks::{Fault, Key};
-use super::{Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
+use super::{Destination, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
 
 /// A scenario in the making: what it starts from, with what is set after. Nothing is checked before [`build`](Self::build).
 #[derive(Clone, Debug)]
@@ -170,6 +170,13 @@ impl ScenarioBuilder {
             scenario.emulated.remove(&id);
             scenario.platforms.remove(&id);
         })
+    }
+
+    /// Sets what happens to stations.
+    pub fn events(mut self, events: Vec<ScenarioEvent>) -> Self {
+        self.scenario.events = events;
+        self.lines.retain(|key, _| !matches!(key, Key::Event(_)));
+        self
     }
 
     fn on_boards(self, change: impl FnOnce(&mut Scenario)) -> Self {

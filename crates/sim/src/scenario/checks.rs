@@ -1,6 +1,7 @@
 //! What a scenario may not ask for, whether a file or a caller asks.
 
 use core::ops::RangeInclusive;
+use std::collections::BTreeSet;
 
 use sixlock_base::Engines;
 
@@ -12,7 +13,7 @@ use crate::toml_reader::not_within;
 use crate::topology::{Layout, Topology};
 use crate::units::longer_than_nothing;
 
-use super::{Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, TrafficKind};
+use super::{Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind};
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
 pub(super) const MAX_BE: RangeInclusive<u64> = 3..=8;
@@ -49,6 +50,8 @@ pub(super) enum Key {
     To,
     From,
     Credential,
+    /// By its place among the events.
+    Event(usize),
 }
 
 /// What is wrong.
@@ -84,7 +87,9 @@ impl Scenario {
         self.check_routing()?;
         self.check_compression()?;
         self.check_security()?;
-        self.check_destination(&self.check_topology()?)
+        let layout = self.check_topology()?;
+        self.check_destination(&layout)?;
+        self.check_events(&layout)
     }
 
     /// Gives a chain or grid this many nodes.
@@ -190,6 +195,40 @@ impl Scenario {
         }
         if self.traffic.kind == TrafficKind::Report && self.security.transport.is_none() {
             return Err(fault(Key::To, "a node takes readings by DTLS only: set security to \"dtls-psk\""));
+        }
+        Ok(())
+    }
+
+    fn check_events(&self, layout: &Layout) -> Result<(), Fault> {
+        let last = layout.len() as u32 - 1;
+        let mut order: Vec<_> = self.events.iter().enumerate().collect();
+        order.sort_by_key(|(_, event)| event.at);
+        let (mut touched, mut dead) = (BTreeSet::new(), BTreeSet::new());
+        for (index, event) in order {
+            let (node, kind) = (event.node, event.kind);
+            let wrong = |message: String| Err(fault(Key::Event(index), message));
+            if node > last {
+                return wrong(format!("nothing can happen to node {node}: the last node is {last}"));
+            }
+            if node == 0 && kind != ScenarioEventKind::Reboot {
+                return wrong("node 0 is the border router, which can only reboot".into());
+            }
+            if let Some(platform) = self.platform_of(node).filter(|_| node > 0) {
+                let name = platform.name();
+                return wrong(format!(
+                    "node {node} runs on {name}, and events are for native nodes and the border router: name \
+                    another node, or leave its platform out"
+                ));
+            }
+            if dead.contains(&node) {
+                return wrong(format!("nothing can happen to node {node}, which is dead by then"));
+            }
+            if !touched.insert(node) && kind == ScenarioEventKind::Join {
+                return wrong(format!("node {node} is off until it joins: nothing can happen to it before"));
+            }
+            if kind == ScenarioEventKind::Die {
+                dead.insert(node);
+            }
         }
         Ok(())
     }

@@ -13,12 +13,16 @@ use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
+use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_drift, parse_duration, parse_length};
+use crate::units::{parse_drift, parse_duration, parse_length, parse_span};
 
 use super::checks::{BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
-use super::{Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, Traffic, TrafficKind};
+use super::{
+    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
+    Traffic, TrafficKind,
+};
 
 impl Scenario {
     /// Reads the scenario in `path`.
@@ -83,6 +87,7 @@ impl ScenarioBuilder {
             profile: None,
             platforms: default.platforms,
             emulated: default.emulated,
+            events: read_events(&mut top, &mut lines)?,
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
@@ -122,6 +127,51 @@ fn read_gateway(top: &mut Section<'_, '_>) -> Result<Option<NodesSide>, Scenario
     section.finish()?;
     let link_only = link_only.into_iter().map(|id| id as u32).collect();
     Ok(is_there.then_some(NodesSide { tunnels, link_only, enforce }))
+}
+
+fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<ScenarioEvent>, ScenarioError> {
+    let entries = top.sections("event", "[[event]]")?;
+    let mut events = Vec::new();
+    for (index, entry) in entries.into_iter().enumerate() {
+        lines.insert(Key::Event(index), entry.line("node"));
+        events.push(read_event(entry)?);
+    }
+    Ok(events)
+}
+
+fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Reboot,
+        Move,
+        Die,
+        Join,
+    }
+    let at = section.parsed("at", Span::ZERO, parse_span)?;
+    let node = section.integer("node", 0, 0..=MAX_NODES.into())? as u32;
+    let kinds = [("reboot", Kind::Reboot), ("move", Kind::Move), ("die", Kind::Die), ("join", Kind::Join)];
+    let kind = section.choice("kind", &kinds)?;
+    let place = ["x", "y"];
+    let needed = if kind == Kind::Move { &place[..] } else { &[] };
+    for key in ["at", "node", "kind"].into_iter().chain(needed.iter().copied()) {
+        if section.span(key).is_none() {
+            let what = if place.contains(&key) { "an [[event]] that moves a node" } else { "an [[event]]" };
+            return Err(section.error(key, format!("{what} needs {key}")));
+        }
+    }
+    if let Some(key) = place.into_iter().find(|key| kind != Kind::Move && section.span(key).is_some()) {
+        return Err(section.error(key, format!("{key} says where a node moves to: set kind to \"move\"")));
+    }
+    let x = section.parsed("x", 0, parse_length)?;
+    let y = section.parsed("y", 0, parse_length)?;
+    section.finish()?;
+    let kind = match kind {
+        Kind::Reboot => ScenarioEventKind::Reboot,
+        Kind::Move => ScenarioEventKind::Move { x, y },
+        Kind::Die => ScenarioEventKind::Die,
+        Kind::Join => ScenarioEventKind::Join,
+    };
+    Ok(ScenarioEvent { at, node, kind })
 }
 
 fn read_radio(

@@ -119,6 +119,28 @@ fn rpl_is_read_with_its_mode_and_its_objective_function() {
 }
 
 #[test]
+fn what_happens_to_stations_is_read() {
+    let text = "[[event]]\nat = \"300s\"\nnode = 3\nkind = \"reboot\"\n\
+        [[event]]\nat = \"0s\"\nnode = 2\nkind = \"join\"\n\
+        [[event]]\nat = \"2min\"\nnode = 2\nkind = \"move\"\nx = \"80m\"\ny = \"-1.5m\"\n\
+        [[event]]\nat = \"3min\"\nnode = 2\nkind = \"die\"\n\
+        [[event]]\nat = \"1h\"\nnode = 0\nkind = \"reboot\"";
+    let scenario = Scenario::parse("s", text).unwrap();
+    let event = |seconds, node, kind| ScenarioEvent { at: Span::from_secs(seconds), node, kind };
+    let events = [
+        event(300, 3, ScenarioEventKind::Reboot),
+        event(0, 2, ScenarioEventKind::Join),
+        event(120, 2, ScenarioEventKind::Move { x: 80_000, y: -1500 }),
+        event(180, 2, ScenarioEventKind::Die),
+        event(3600, 0, ScenarioEventKind::Reboot),
+    ];
+    assert_eq!(scenario.events(), events);
+    let without = ScenarioBuilder::parse("s", text).unwrap().nodes(2);
+    assert_eq!(without.clone().build().unwrap_err().line, Some(3));
+    assert!(without.events(Vec::new()).build().unwrap().events().is_empty());
+}
+
+#[test]
 fn errors_name_the_line_and_what_to_do() {
     for (text, message) in [
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
@@ -246,6 +268,52 @@ fn errors_name_the_line_and_what_to_do() {
             "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
             "f:4: echoes are the cloud's: to names the node that answers them",
         ),
+        ("seed = 1\n[[event]]\nat = \"1s\"\nkind = \"die\"", "f:2: an [[event]] needs node"),
+        ("\n[[event]]\nnode = 1\nkind = \"die\"", "f:2: an [[event]] needs at"),
+        ("[[event]]\nat = \"1s\"\nnode = 1", "f:1: an [[event]] needs kind"),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"move\"\nx = \"1m\"",
+            "f:1: an [[event]] that moves a node needs y",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"\nx = \"1m\"",
+            "f:5: x says where a node moves to: set kind to \"move\"",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"rebot\"",
+            "f:4: kind: \"rebot\" is not \"reboot\" or \"move\" or \"die\" or \"join\"",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"\nnod = 1",
+            "f:5: unknown key `nod` in [[event]]; did you mean `node`?",
+        ),
+        ("[[event]]\nat = 1\nnode = 1\nkind = \"die\"", "f:2: at is not a string: write it in quotes"),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 7\nkind = \"die\"",
+            "f:3: nothing can happen to node 7: the last node is 6",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 0\nkind = \"die\"",
+            "f:3: node 0 is the border router, which can only reboot",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"reboot\"\n[platform]\nprofile = \"openmote\"",
+            "f:3: node 1 runs on openmote, and events are for native nodes and the border router: name another node, or \
+             leave its platform out",
+        ),
+        (
+            "[[event]]\nat = \"2s\"\nnode = 1\nkind = \"reboot\"\n[[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"",
+            "f:3: nothing can happen to node 1, which is dead by then",
+        ),
+        (
+            "[[event]]\nat = \"2s\"\nnode = 1\nkind = \"join\"\n[[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"",
+            "f:3: nothing can happen to node 1, which is dead by then",
+        ),
+        (
+            "[[event]]\nat = \"2s\"\nnode = 1\nkind = \"join\"\n[[event]]\nat = \"1s\"\nnode = 1\nkind = \"reboot\"",
+            "f:3: node 1 is off until it joins: nothing can happen to it before",
+        ),
+        ("event = 1", "f:1: write each event as a table headed [[event]]"),
         ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
     ] {
         assert_eq!(Scenario::parse("f", text).unwrap_err().to_string(), message);

@@ -81,6 +81,11 @@ impl Deployment {
         if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !(1..=nodes).contains(id)) {
             return Err(format!("there is no node {id} that could be emulated"));
         }
+        let has_hosts = options.security_gateway.as_ref().is_some_and(|gateway| gateway.internet.is_some());
+        let is_reached = has_hosts || matches!(options.far_end, FarEnd::Outside);
+        if is_reached && scenario.events.iter().any(|event| event.node == ROUTER) {
+            return Err("a border router that hosts outside the simulation reach cannot reboot: leave that [[event]] out".into());
+        }
         let (devices, cloud_keys) = devices(scenario, nodes, options.devices.take())?;
         let of_scenario = || scenario.gateway.clone().map(|nodes| SecurityGateway { internet: None, nodes });
         let security_gateway = options.security_gateway.take().or_else(of_scenario);

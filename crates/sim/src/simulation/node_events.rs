@@ -30,6 +30,9 @@ impl Simulation {
             self.events.push(next, Owner::Schedule, ScheduledEvent::Reading(id));
         }
         self.recorder.event(self.now, id, Logged::Due { reading });
+        if self.is_off(id) {
+            self.skip(id, reading, Skip::Off);
+        }
     }
 
     /// Node `id` does not begin a reading that was due.

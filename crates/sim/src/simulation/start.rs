@@ -27,6 +27,7 @@ use crate::station::Station;
 use crate::time::Time;
 
 use super::deployment::{Deployment, first_of, posts};
+use super::power::Power;
 use super::{Air, NodeState, Simulation};
 
 impl Simulation {
@@ -77,6 +78,7 @@ impl Simulation {
             internet: Peerings::default(),
             outcomes: Vec::new(),
             air: vec![Air::default(); stations.len()],
+            power: vec![Power::default(); stations.len()],
             stations,
             deployment,
             trial: None,
@@ -89,10 +91,13 @@ impl Simulation {
 
     /// Lets it begin.
     pub(super) fn begin(&mut self) {
+        self.schedule_scenario();
         self.schedule_first();
         for id in 0..self.stations.len() as u32 {
-            self.start_routing(id);
-            self.settle(id);
+            if !self.is_off(id) {
+                self.start_routing(id);
+                self.settle(id);
+            }
         }
     }
 

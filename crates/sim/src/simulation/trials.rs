@@ -16,7 +16,6 @@ use crate::time::{Span, Time};
 use crate::trial::{Action, Breach, Guarantees, Invariant, Plan, Trial, Witness};
 
 use super::Simulation;
-use super::start::open_flows;
 
 /// Events that are never due at once.
 const AT_ONCE: u32 = 10_000;
@@ -132,16 +131,12 @@ impl Simulation {
         found
     }
 
-    /// Whether a station has no power.
-    pub(super) fn is_off(&self, id: u32) -> bool {
-        self.trial.as_ref().is_some_and(|trial| trial.is_off[id as usize])
-    }
-
     /// Looks after a station to which something has happened; whether its power has failed.
     pub(super) fn look(&mut self, id: u32) -> bool {
-        let Some(trial) = &mut self.trial else { return false };
+        let is_off = self.is_off(id);
+        let Some(trial) = &mut self.trial else { return is_off };
         trial.invariants.look(self.now, id);
-        if !trial.is_off[id as usize] && trial.storages[id as usize].has_failed() {
+        if !is_off && trial.storages[id as usize].has_failed() {
             self.fail_power(id);
         }
         self.is_off(id)
@@ -255,7 +250,6 @@ impl Simulation {
                     self.fail_power(id);
                 }
             }
-            Action::PowerReturns(id) => self.restore_power(id),
             Action::FarEndRestarts => self.restart_far_end(),
             Action::Quiet => {
                 self.medium.lose_nothing();
@@ -276,19 +270,19 @@ impl Simulation {
         }
     }
 
-    /// The power of a station fails: what it was about to do, it does not.
+    /// The power of a station fails for a while.
     fn fail_power(&mut self, id: u32) {
         let Some(trial) = &mut self.trial else { return };
-        trial.is_off[id as usize] = true;
         // Devices count whole milliseconds.
         let back = Time::ZERO + Span::from_millis(self.now.micros() / 1000) + trial.outage();
-        self.plan(back, Action::PowerReturns(id));
-        let Some(node) = self.nodes.get_mut((id as usize).wrapping_sub(1)) else { return };
-        node.is_connected = false;
-        let is_under_way = node.handshakes.is_under_way();
-        self.fail(id);
-        if is_under_way {
-            self.end_handshake(id, false);
+        self.switch_off(id, Some(back));
+    }
+
+    /// A station that starts anew is on trial as it was before.
+    pub(super) fn try_again(&mut self, id: u32) {
+        if let Some(trial) = &self.trial {
+            trial.storages[id as usize].restore();
+            show(&mut self.stations[id as usize], &trial.invariants.witness);
         }
     }
 
@@ -307,32 +301,6 @@ impl Simulation {
             RemoteHost::Outside => {}
         }
         self.settle_far_end();
-    }
-
-    /// A station starts anew, with nothing but what is durable.
-    fn restore_power(&mut self, id: u32) {
-        let now = self.now;
-        let Some(trial) = &mut self.trial else { return };
-        trial.is_off[id as usize] = false;
-        trial.boots[id as usize] += 1;
-        let (storage, boot) = (trial.storages[id as usize].clone(), trial.boots[id as usize]);
-        storage.restore();
-        let node = self.nodes.get((id as usize).wrapping_sub(1));
-        let first = node.and_then(|node| node.readings.next_due());
-        // It was made so before.
-        let Ok(mut station) = self.deployment.station_again(id, now, boot, first) else { return };
-        show(&mut station, &trial.invariants.witness);
-        let before = &mut self.stations[id as usize];
-        station.nv = core::mem::take(&mut before.nv);
-        for (counter, count) in before.counters.iter() {
-            station.counters.add(counter, count);
-        }
-        *before = station;
-        self.start_routing(id);
-        if id == 0 && matches!(self.far, RemoteHost::Echo(_)) {
-            open_flows(&self.deployment, &mut self.stations[0], now);
-        }
-        self.settle(id);
     }
 }
 

@@ -17,8 +17,6 @@ pub(crate) enum Action {
     Attack,
     /// The power of a station fails.
     PowerFails(u32),
-    /// It is there again.
-    PowerReturns(u32),
     /// The far end starts anew.
     FarEndRestarts,
     /// Disturbances end.
