@@ -14,9 +14,12 @@ use crate::stack::{Drivers, board};
 use crate::toolchain::Toolchain;
 
 /// Features: what each is called, and the images with it and without.
-const FEATURES: [(&str, &str, &str); 10] = [
+const FEATURES: [(&str, &str, &str); 13] = [
     ("CSMA-CA and acknowledgements", "udp-none", "udp-none-nullmac"),
     ("link security", "udp-llsec", "udp-none"),
+    ("RPL as a router instead of listed routes", "udp-none-rpl", "udp-none"),
+    ("RPL as a leaf instead of listed routes", "udp-none-rpl-leaf", "udp-none"),
+    ("RPL as a router beside AH", "udp-ah-xcbc-rpl", "udp-ah-xcbc"),
     ("AH, AES-XCBC-MAC-96", "udp-ah-xcbc", "udp-none"),
     ("ESP, AES-CTR and AES-XCBC-MAC-96", "udp-esp-ctr-xcbc", "udp-none"),
     ("DTLS, a server that sends back what it gets", "udp-dtls-psk", "udp-none"),

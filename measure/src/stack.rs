@@ -39,11 +39,14 @@ impl Drivers {
     /// The peak of the stack of `image`, in bytes, if all arrives that it is to send. `board` is the one that it is emulated on.
     pub(crate) fn peak(&self, image: &FirmwareImage, linked: &Linked, board: &str) -> Result<u64, Failure> {
         match &image.role {
-            Role::Node { traffic, null_mac } => {
+            Role::Node { traffic, null_mac, rpl } => {
                 let mut command = self.driver("stack");
                 command.args([board, &image.security.to_string(), traffic.name()]);
                 if *null_mac {
                     command.arg("null");
+                }
+                if *rpl {
+                    command.arg("rpl");
                 }
                 if *traffic == ImageTraffic::Leaf {
                     command.arg(&linked.file);

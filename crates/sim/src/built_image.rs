@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use crate::images::{FirmwareImage, ImageTraffic, Role};
 use crate::platform::Platform;
+use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::scenario::{Destination, Mac, Scenario, TrafficKind};
+
+/// How images that speak RPL route.
+const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring };
 
 /// Where a build leaves the image for `platform` that does what `scenario` has its node `id` do.
 ///
@@ -15,11 +19,16 @@ pub fn built_image(platform: Platform, scenario: &Scenario, id: u32) -> Result<P
     let does = |image: &&FirmwareImage| image.chips.contains(&platform.chip()) && fits(image, scenario, id);
     // One that can contend for the channel can do without, too, and takes more room.
     let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image)).ok_or_else(|| {
-        format!(
-            "no image for {} is built for {}: choose another security mode",
-            platform.name(),
-            scenario.security
-        )
+        let (platform, security) = (platform.name(), scenario.security);
+        match scenario.routing {
+            RoutingKind::Static => {
+                format!("no image for {platform} is built for {security}: choose another security mode")
+            }
+            RoutingKind::Rpl { .. } => format!(
+                "no image for {platform} that speaks RPL is built for {security}: choose another security mode, \
+                echoes, and in [routing] the mode \"non-storing\" and the objective \"mrhof\""
+            ),
+        }
     })?;
     let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     Ok(built.join("firmware").join(platform.chip().image(&image.name)))
@@ -27,8 +36,9 @@ pub fn built_image(platform: Platform, scenario: &Scenario, id: u32) -> Result<P
 
 /// Whether `image` does what `scenario` has its node `id` do.
 fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
-    let Role::Node { traffic, null_mac } = image.role else { return false };
+    let Role::Node { traffic, null_mac, rpl } = image.role else { return false };
     let same_mac = !null_mac || scenario.mac == Mac::Null;
+    let same_routing = scenario.routing == if rpl { RPL } else { RoutingKind::Static };
     let wanted = match scenario.traffic.kind {
         TrafficKind::Echo { .. } => ImageTraffic::Echo,
         TrafficKind::Report if scenario.traffic.to == Destination::Node(id) => ImageTraffic::Serve,
@@ -38,7 +48,7 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
     // An image is told at its start which suite of link security it has.
     let same_security = built.link.is_some() == wished.link.is_some()
         && (built.network, built.transport) == (wished.network, wished.transport);
-    traffic == wanted && same_security && same_mac
+    traffic == wanted && same_security && same_mac && same_routing
 }
 
 fn is_null_mac(image: &FirmwareImage) -> bool {
@@ -88,6 +98,28 @@ mod tests {
         for platform in [Platform::TmoteSky, Platform::MicaZ] {
             assert!(image(platform, "dtls-rpk", "report").is_err());
             assert!(image(platform, "dtls-x509", "report").is_err());
+        }
+    }
+
+    #[test]
+    fn where_nodes_speak_rpl_an_image_does_too_in_the_way_that_it_can() {
+        let image = |security: &str, kind: &str, routing: &str| {
+            let text = format!(
+                "security = \"{security}\"\n[routing]\nkind = \"rpl\"\n{routing}\n[traffic]\nkind = \"{kind}\""
+            );
+            built_image(Platform::OpenMote, &Scenario::parse("s", &text).unwrap(), 1)
+        };
+        for (security, path) in [("none", "release/udp-none-rpl"), ("ah", "release/udp-ah-xcbc-rpl")] {
+            assert!(image(security, "echo", "").unwrap().ends_with(path));
+        }
+        for (security, kind, routing) in [
+            ("none", "report", ""),
+            ("esp", "echo", ""),
+            ("none", "echo", "mode = \"storing\""),
+            ("none", "echo", "objective = \"of0\""),
+        ] {
+            let wrong = image(security, kind, routing).unwrap_err();
+            assert!(wrong.starts_with("no image for openmote that speaks RPL is built for "), "{wrong}");
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum Role {
         traffic: ImageTraffic,
         /// Whether it sends each frame once and at once, instead of contending for the channel.
         null_mac: bool,
+        /// Whether it routes by RPL, in non-storing mode and by MRHOF.
+        rpl: bool,
     },
     /// It is none: what drives it is this example of `sixlock-emulator`.
     Alone(String),
@@ -102,9 +104,10 @@ impl FirmwareImage {
         let chips = section.strings("chips")?.into_iter().map(Chip::named).collect::<Result<_, _>>();
         let chips = chips.map_err(|error| section.error("chips", error))?;
         let null_mac = section.choice("mac", &[("csma", false), ("null", true)])?;
+        let rpl = section.choice("routing", &[("static", false), ("rpl", true)])?;
         let role = match section.string("alone")? {
             Some(driver) => Role::Alone(driver.into()),
-            None => Role::Node { traffic: section.choice("traffic", &ImageTraffic::ALL)?, null_mac },
+            None => Role::Node { traffic: section.choice("traffic", &ImageTraffic::ALL)?, null_mac, rpl },
         };
         let security = section.parsed("security", Security::default(), str::parse)?;
         let less = section.string("less")?.map(str::to_owned);

@@ -1,21 +1,22 @@
 use sixlock_base::Counter;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
-    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Routes,
-    Stack, Uplink,
+    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Stack, Uplink,
 };
 
 use crate::access::Way;
 use crate::lent::{self, Backend, Context};
+use crate::routing::{DeviceRouting, Listed};
 use crate::shield::Shield;
-use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
 use crate::{exchange, radio};
 
-/// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements.
-pub type Layers<const SECURED: bool, P, const CSMA: bool> = Stack<
+/// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements, by listed
+/// routes or by RPL.
+pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed> = Stack<
     Link<SECURED, NEIGHBOURS, FRAMES, CSMA>,
     Datagrams<MTU, POOL>,
-    Routes<[Route; ROUTES]>,
+    R,
     <P as Shield>::Security,
     <P as Shield>::Compression,
 >;
@@ -32,7 +33,7 @@ pub unsafe fn run<W: Way, L, const READINGS: usize, P: Shield>(node: &mut Node<W
 where
     L: sixlock_node::Layers<
             Backend,
-            Routing = Routes<[Route; ROUTES]>,
+            Routing: DeviceRouting,
             Security = P::Security,
             Compression = P::Compression,
         >,
@@ -57,11 +58,7 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<
-    W: Way,
-    L: sixlock_node::Layers<Backend, Routing = Routes<[Route; ROUTES]>>,
-    const READINGS: usize,
->(
+fn start<W: Way, L: sixlock_node::Layers<Backend, Routing: DeviceRouting>, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
 ) -> bool {
@@ -74,7 +71,7 @@ fn start<
         if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
-        node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().routing())
+        node.start(cx, &config).is_ok() && node.interface().routing().start(cx, &device)
     })
 }
 

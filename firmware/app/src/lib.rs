@@ -15,6 +15,7 @@ mod exchange;
 mod key_ring;
 mod lent;
 mod radio;
+mod routing;
 mod shield;
 mod sizes;
 mod sniffer;
@@ -27,11 +28,12 @@ pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::Backend;
-pub use shield::{AhXcbc, EspCtrXcbc, Unprotected};
+pub use routing::{Listed, RplLeaf, RplRouter};
+pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, Unprotected};
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA and acknowledgements, unless it says otherwise; of a border router, with or without link security; of a sniffer; or of a device whose
+/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of a border router, with or without link security; of a sniffer; or of a device whose
 /// radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
@@ -45,8 +47,11 @@ macro_rules! image {
         $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: true, protected: $protection);
     };
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty) => {
+        $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: $csma, protected: $protection, routing: $crate::Listed);
+    };
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty, routing: $routing:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $crate::Layers<$secured, $protection, $csma>, $readings> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $crate::Layers<$secured, $protection, $csma, $routing>, $readings> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

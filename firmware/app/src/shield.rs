@@ -3,11 +3,12 @@
 use core::marker::PhantomData;
 
 use sixlock_base::{AhSuite, EspSuite, NetworkSuite, New};
+use sixlock_ipv6::{next_header, rpl};
 use sixlock_lockstep::NetworkKeys;
 use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_node::ipsec::{
-    Action, Addresses, Ah, Association, Basic, Contexts, Esp, Mode, Policy, Protection as Associations,
-    Selector, Transform,
+    Action, Addresses, Ah, Association, Basic, Contexts, Esp, Mode, Policy, Ports,
+    Protection as Associations, Selector, Transform,
 };
 use sixlock_node::{Context as Compression, Format, Interface, Layers, NetworkSecurity};
 
@@ -18,20 +19,23 @@ use crate::sizes::ROUTES;
 pub type Unprotected = ();
 /// AH with AES-XCBC-MAC-96, with the state of so many flows.
 pub type AhXcbc<const FLOWS: usize = FORWARDED> = Protected<AhTransform, FLOWS>;
+/// The same beside RPL, whose messages pass without.
+pub type AhXcbcRpl = Protected<AhTransform, FORWARDED, 2>;
 /// ESP with AES-CTR and AES-XCBC-MAC-96.
 pub type EspCtrXcbc = Protected<EspTransform, FORWARDED>;
 
 type AhTransform = Basic<Ah<Xcbc96<Backend>, false>>;
 type EspTransform = Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>;
 
-/// The policy and associations of one host, or more.
-type Tables<T, const ASSOCIATIONS: usize> = sixlock_node::ipsec::Ipsec<Backend, T, 1, ASSOCIATIONS, 8>;
-/// IPsec with one host, and windows of 64 packets; and the state of so many flows.
-pub struct Protected<T, const FLOWS: usize>(PhantomData<T>);
+/// The policies and associations of one host, or more.
+type Tables<T, const POLICIES: usize, const ASSOCIATIONS: usize> =
+    sixlock_node::ipsec::Ipsec<Backend, T, POLICIES, ASSOCIATIONS, 8>;
+/// IPsec with one host, and windows of 64 packets; the state of so many flows; and so many policies: with two, messages of RPL pass.
+pub struct Protected<T, const FLOWS: usize, const POLICIES: usize = 1>(PhantomData<T>);
 
 /// How many bytes of RAM an association takes, with its key and window: on the MSP430 150 under AH, 170 under ESP.
 const fn of_an_association<T>() -> usize {
-    (size_of::<Tables<T, 2>>() - size_of::<Tables<T, 1>>()) / 2
+    (size_of::<Tables<T, 1, 2>>() - size_of::<Tables<T, 1, 1>>()) / 2
 }
 
 const _: () = assert!(
@@ -97,8 +101,8 @@ impl Suite for EspTransform {
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl<T: Suite, const FLOWS: usize> Shield for Protected<T, FLOWS> {
-    type Security = Tables<T, 1>;
+impl<T: Suite, const FLOWS: usize, const POLICIES: usize> Shield for Protected<T, FLOWS, POLICIES> {
+    type Security = Tables<T, POLICIES, 1>;
     type Compression = Contexts<FLOWS, false>;
 
     #[inline(never)]
@@ -107,14 +111,19 @@ impl<T: Suite, const FLOWS: usize> Shield for Protected<T, FLOWS> {
         L: Layers<Backend, Security = Self::Security, Compression = Self::Compression>,
     {
         interface.compression().start(Format::default(), SPI);
-        crate::device::with_network(|data| {
+        let is_started = crate::device::with_network(|data| {
             NetworkKeys::parse(T::SUITE, data).and_then(|keys| add(interface.security(), cx, &keys)).is_some()
-        })
+        });
+        is_started && (POLICIES == 1 || pass_rpl(interface.security()).is_some())
     }
 }
 
 /// Lets all that goes to and fro between this node and the host be protected, and nothing else go.
-fn add<T: Suite>(ipsec: &mut Tables<T, 1>, cx: &mut Context, keys: &NetworkKeys<'_>) -> Option<()> {
+fn add<T: Suite, const POLICIES: usize>(
+    ipsec: &mut Tables<T, POLICIES, 1>,
+    cx: &mut Context,
+    keys: &NetworkKeys<'_>,
+) -> Option<()> {
     let mut association = |key| {
         let transform = T::new(cx.crypto, key)?;
         let (mode, lifetime) = (Mode::Transport, ());
@@ -125,4 +134,14 @@ fn add<T: Suite>(ipsec: &mut Tables<T, 1>, cx: &mut Context, keys: &NetworkKeys<
     let selector = Selector { remote: Addresses::one(keys.host), ..Selector::ANY };
     let action = Action::Protect(Associations::by(outbound, inbound));
     ipsec.add_policy(Policy { selector, action }).ok()
+}
+
+/// Lets messages of RPL pass.
+fn pass_rpl<T: Suite, const POLICIES: usize>(ipsec: &mut Tables<T, POLICIES, 1>) -> Option<()> {
+    let selector = Selector {
+        protocol: Some(next_header::ICMPV6),
+        local_ports: Ports::icmpv6(rpl::ICMPV6_TYPE, rpl::ICMPV6_TYPE),
+        ..Selector::ANY
+    };
+    ipsec.add_policy(Policy { selector, action: Action::Bypass }).ok()
 }

@@ -9,6 +9,10 @@ pub const FRAMES: usize = if KILOBYTES < 8 { 1 } else { 2 };
 pub const MTU: usize = if KILOBYTES < 8 { 280 } else { 336 };
 /// IPv6 packets in transmission or reassembly.
 pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
+/// Neighbours that may be parents of a router that speaks RPL.
+pub const PARENTS: usize = 8;
+/// The same of a leaf.
+pub const LEAF_PARENTS: usize = 3;
 /// Static routes.
 pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES };
 

@@ -249,10 +249,11 @@ impl Scenario {
 
     fn check_routing(&self) -> Result<(), Fault> {
         let is_rpl = self.routing != RoutingKind::Static;
-        if is_rpl && self.has_boards() {
+        if is_rpl && (self.profile.is_some() || !self.platforms.is_empty()) {
             return Err(fault(
                 Key::Routing,
-                "no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
+                "it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let \
+                their nodes be emulated",
             ));
         }
         let Mac::Csma(Csma { ack: true, .. }) = self.mac else {

@@ -146,7 +146,7 @@ fn errors_name_the_line_and_what_to_do() {
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
         (
             "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"openmote\"",
-            "f:2: no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
+            "f:2: it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let their nodes be emulated",
         ),
         (
             "[mac]\nack = false\n[routing]\nkind = \"rpl\"",
@@ -416,7 +416,7 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
             new()
                 .profile(Some(Platform::OpenMote))
                 .routing(RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring }),
-            "no firmware speaks RPL: set [routing] kind to \"static\", or leave platforms out",
+            "it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let their nodes be emulated",
         ),
         (
             new().profile(Some(Platform::MicaZ)),

@@ -14,6 +14,7 @@ use crate::emulated::{Emulated, Shadow};
 use crate::network::CHANNEL;
 use crate::platform::EmulatedNode;
 use crate::protection::Peering;
+use crate::routing::RoutingKind;
 use crate::scenario::Scenario;
 use crate::topology::Layout;
 
@@ -37,8 +38,10 @@ impl Emulation<'_> {
     ) -> Result<Emulated, String> {
         let Self { scenario, layout, .. } = self;
         let Config { interface: InterfaceConfig { mac, .. }, cloud, serves, echoes } = config;
+        let is_listed = scenario.routing == RoutingKind::Static;
         let routes: Vec<_> = layout
             .routes_below(id)
+            .filter(|_| is_listed)
             .map(|(destination, next_hop)| {
                 let [destination, next_hop] = [destination, next_hop].map(Eui64::of_node);
                 Route { destination, next_hop }.to_bytes()
@@ -65,7 +68,8 @@ impl Emulation<'_> {
                 key: security.key,
                 index: security.key_index,
             }),
-            parent: Eui64::of_node(layout.parents[id as usize]),
+            // RPL finds its own.
+            parent: if is_listed { Eui64::of_node(layout.parents[id as usize]) } else { Eui64([0; 8]) },
             routes: &routes,
             cloud: cloud.as_ref().map(|cloud| CloudData {
                 address: cloud.address,
