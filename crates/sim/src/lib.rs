@@ -39,6 +39,7 @@ mod outbound;
 mod outcome;
 mod peerings;
 mod platform;
+mod power;
 mod processor;
 mod profile;
 mod protection;

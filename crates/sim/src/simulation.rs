@@ -36,6 +36,7 @@ use crate::medium::{Medium, Reception, airtime};
 use crate::network::CLOUD;
 use crate::outbound::Outbound;
 use crate::peerings::{ChangeError, Changed, Peerings};
+use crate::power::Power;
 use crate::protection::{Keyed, Peering};
 use crate::readings::Readings;
 use crate::recorder::Recorder;
@@ -47,7 +48,6 @@ use crate::time::Time;
 use crate::trial::Trial;
 
 use deployment::Deployment;
-use power::Power;
 
 /// Room for what a border router puts around packets from outside: a tunnel, and a source route.
 const AROUND: usize = 512;

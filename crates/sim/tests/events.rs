@@ -144,8 +144,8 @@ fn who_moves_goes_by_others() {
         assert_eq!(delivers(&logged, node, 100.0, 295.0), Ok(()), "{node}");
         assert_eq!(delivers(&logged, node, 420.0, 890.0), Ok(()), "{node}");
     }
-    let parents = logged.iter().filter(|event| event.node == 4 && event.name == "parent");
-    assert_eq!(parents.last().unwrap().all["to"], 3);
+    let mut parents = logged.iter().filter(|event| event.node == 4 && event.name == "parent");
+    assert_eq!(parents.next_back().unwrap().all["to"], 3);
     let has_heard = |event: &&Logged| {
         event.node == 4 && event.second > 301.0 && ["lost", "missed"].contains(&event.name.as_str())
     };

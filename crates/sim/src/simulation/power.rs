@@ -3,22 +3,13 @@
 use crate::event_log::Logged;
 use crate::events::{Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
+use crate::power::Power;
 use crate::readings::Skip;
 use crate::scenario::TrafficKind;
 use crate::time::Time;
 
 use super::Simulation;
 use super::start::open_flows;
-
-/// The power of a station.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Power {
-    pub(super) is_off: bool,
-    /// When it is on again, if that is known.
-    returns: Option<Time>,
-    /// How often the station has started anew.
-    boots: u32,
-}
 
 impl Simulation {
     /// Whether a station has no power.

@@ -20,6 +20,7 @@ use crate::medium::Medium;
 use crate::network::{CLOUD, LINK_KEY_INDEX};
 use crate::options::{FarEnd, Options};
 use crate::peerings::Peerings;
+use crate::power::Power;
 use crate::readings::{Readings, Schedule};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Destination, Scenario, TrafficKind};
@@ -27,7 +28,6 @@ use crate::station::Station;
 use crate::time::Time;
 
 use super::deployment::{Deployment, first_of, posts};
-use super::power::Power;
 use super::{Air, NodeState, Simulation};
 
 impl Simulation {
