@@ -1,6 +1,6 @@
 //! Durable counter ranges: what keeps a nonce from repeating across reboots.
 
-/// Which counter a range is reserved from.
+/// Which counter a range is reserved from. Storage knows them by their order: a new one is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum NvSlot {

@@ -4,9 +4,12 @@ use sixlock_base::{Nv, NvError, NvSlot};
 /// A counter for each [`NvSlot`] in NOR flash, which is erased a sector at a time: each in two sectors, as a log of
 /// records. They take [`FlashCounters::SECTORS`] sectors in all, and nothing outside these is read, written or erased.
 ///
-/// A record is the first value that was not reserved, and its complement; the highest of all counts. When the sector that
-/// has it is full, the other one, whose values are all lower, is erased and goes on. Whatever a write or an erasure
+/// A record is the first value that was not reserved, and its complement, by which the slot is known; the highest of all counts. When
+/// the sector that has it is full, the other one, whose values are all lower, is erased and goes on. Whatever a write or an erasure
 /// leaves when the power fails, the highest value is untouched, or what stands for it is higher.
+///
+/// A counter of which its sectors have no record begins where the highest of all counters stands. So none repeats what an image
+/// reserved that had fewer slots, and therefore other sectors for them, or records of no known slot.
 pub struct FlashCounters<F> {
     flash: F,
     start: u32,
@@ -15,9 +18,17 @@ pub struct FlashCounters<F> {
 /// The bytes of a record.
 const RECORD: usize = 8;
 
+/// What of a record's complement says its slot; nothing did once, and then it is 0.
+const fn mark_of(slot: NvSlot) -> u32 {
+    u32::from_le_bytes([slot as u8 + 1; 4])
+}
+
 /// What a sector holds.
 struct Contents {
+    /// The highest value of the slot.
     highest: Option<u32>,
+    /// The highest of any.
+    any: Option<u32>,
     /// Where its next record goes.
     free: Option<u32>,
 }
@@ -49,8 +60,8 @@ impl<F: NorFlash> FlashCounters<F> {
         Some((low, low + length))
     }
 
-    fn contents(&mut self, sector: u32) -> Result<Contents, F::Error> {
-        let mut contents = Contents { highest: None, free: None };
+    fn contents(&mut self, sector: u32, slot: NvSlot) -> Result<Contents, F::Error> {
+        let mut contents = Contents { highest: None, any: None, free: None };
         for place in (sector..sector + F::ERASE_SIZE as u32).step_by(RECORD) {
             let mut record = [0; RECORD];
             self.flash.read(place, &mut record)?;
@@ -61,23 +72,41 @@ impl<F: NorFlash> FlashCounters<F> {
             contents.free = None;
             let [a, b, c, d, e, f, g, h] = record;
             let value = u32::from_le_bytes([a, b, c, d]);
-            if value == !u32::from_le_bytes([e, f, g, h]) {
+            let mark = value ^ !u32::from_le_bytes([e, f, g, h]);
+            if mark == mark_of(slot) {
                 contents.highest = contents.highest.max(Some(value));
+            }
+            let [one, ..] = mark.to_le_bytes();
+            if mark == u32::from_le_bytes([one; 4]) && usize::from(one) <= NvSlot::COUNT {
+                contents.any = contents.any.max(Some(value));
             }
         }
         Ok(contents)
     }
 
-    /// Adds the value that `next` makes of the highest one in these sectors; returns that one, if there is a next.
+    /// The highest value of any counter.
+    fn highest(&mut self, slot: NvSlot) -> Result<u32, F::Error> {
+        let mut highest = None;
+        for sector in (self.start..self.start + Self::SIZE as u32).step_by(F::ERASE_SIZE) {
+            highest = highest.max(self.contents(sector, slot)?.any);
+        }
+        Ok(highest.unwrap_or(0))
+    }
+
+    /// Adds the value that `next` makes of the slot's highest one, in these sectors; returns that one, if there is a next.
     fn advance(
         &mut self,
+        slot: NvSlot,
         (low, high): (u32, u32),
         next: impl Fn(u32) -> Option<u32>,
     ) -> Result<Option<u32>, F::Error> {
-        let (at_low, at_high) = (self.contents(low)?, self.contents(high)?);
+        let (at_low, at_high) = (self.contents(low, slot)?, self.contents(high, slot)?);
         let (current, other) =
             if at_low.highest >= at_high.highest { (at_low, high) } else { (at_high, low) };
-        let first = current.highest.unwrap_or(0);
+        let first = match current.highest {
+            Some(first) => first,
+            None => self.highest(slot)?,
+        };
         let Some(next) = next(first) else { return Ok(None) };
         let place = match current.free {
             Some(place) => place,
@@ -89,7 +118,7 @@ impl<F: NorFlash> FlashCounters<F> {
         let mut record = [0; RECORD];
         let (value, complement) = record.split_at_mut(RECORD / 2);
         value.copy_from_slice(&next.to_le_bytes());
-        complement.copy_from_slice(&(!next).to_le_bytes());
+        complement.copy_from_slice(&(!next ^ mark_of(slot)).to_le_bytes());
         self.flash.write(place, &record)?;
         Ok(Some(first))
     }
@@ -98,7 +127,7 @@ impl<F: NorFlash> FlashCounters<F> {
 impl<F: NorFlash> Nv for FlashCounters<F> {
     fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
         let sectors = self.sectors(slot).ok_or(NvError::Storage)?;
-        match self.advance(sectors, |first| first.checked_add(count)) {
+        match self.advance(slot, sectors, |first| first.checked_add(count)) {
             Ok(Some(first)) => Ok(first),
             Ok(None) => Err(NvError::Exhausted),
             Err(_) => Err(NvError::Storage),
@@ -224,11 +253,58 @@ mod tests {
         for n in 0..20 {
             let mut counters = FlashCounters::new(Failing { bytes: &mut bytes, failure: None }, START as u32);
             assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 3), Ok(3 * n));
-            assert_eq!(counters.reserve(NvSlot::IpsecSequence, 5), Ok(5 * n));
-            assert_eq!(counters.reserve(NvSlot::RplSequence, 7), Ok(7 * n));
+            assert_eq!(
+                counters.reserve(NvSlot::IpsecSequence, 5),
+                Ok(3 + 5 * n),
+                "it begins behind the first"
+            );
+            assert_eq!(counters.reserve(NvSlot::RplSequence, 7), Ok(8 + 7 * n));
         }
         let region = START..START + FlashCounters::<Failing<'_>>::SIZE;
         assert_eq!((&bytes[..region.start], &bytes[region.end..]), (&before[..START], &before[region.end..]));
+    }
+
+    /// Fills the two sectors from `at` on with records as they were once, up to `highest`.
+    fn write_unmarked(bytes: &mut [u8; SIZE], at: usize, highest: u32) {
+        for (n, record) in bytes[at..at + 2 * SECTOR].chunks_mut(RECORD).enumerate() {
+            let value = highest - n as u32;
+            record[..4].copy_from_slice(&value.to_le_bytes());
+            record[4..].copy_from_slice(&(!value).to_le_bytes());
+        }
+    }
+
+    #[test]
+    fn no_counter_repeats_what_it_reserved_when_its_sectors_were_others() {
+        let end = START + FlashCounters::<Failing<'_>>::SIZE;
+        let slots = [NvSlot::LinkFrameCounter, NvSlot::IpsecSequence, NvSlot::RplSequence];
+        // Those of the link and of IPsec, at the end of the flash or at its beginning, or with those of RPL already.
+        for (link, ipsec) in [
+            (end - 4 * SECTOR, end - 2 * SECTOR),
+            (START, START + 2 * SECTOR),
+            (end - 6 * SECTOR, end - 4 * SECTOR),
+        ] {
+            for (highest_link, highest_ipsec) in [(5000, 70), (70, 5000)] {
+                // Each slot is the first that is used, and often enough that all its sectors are erased before the next is.
+                for first in 0..slots.len() {
+                    let mut bytes = [0xff; SIZE];
+                    write_unmarked(&mut bytes, link, highest_link);
+                    write_unmarked(&mut bytes, ipsec, highest_ipsec);
+                    for n in 0..slots.len() {
+                        let slot = slots[(first + n) % slots.len()];
+                        for _ in 0..20 {
+                            let flash = Failing { bytes: &mut bytes, failure: None };
+                            let reserved = FlashCounters::new(flash, START as u32).reserve(slot, 1);
+                            let old = match slot {
+                                NvSlot::LinkFrameCounter => highest_link,
+                                NvSlot::IpsecSequence => highest_ipsec,
+                                NvSlot::RplSequence => 0,
+                            };
+                            assert!(reserved.unwrap() >= old, "{slot:?}: {reserved:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,13 +17,16 @@ pub trait Memory {
     fn write<const N: usize>(&mut self, address: u16, bytes: &[u8; N]);
 }
 
-/// A counter for each [`NvSlot`], in the first bytes of `M`, 16 for each: two cells, of which the one with the lower value
-/// is written next.
+/// A counter for each [`NvSlot`], in the first [`COUNTERS`] bytes of `M`, 16 for each in their order: two cells, of which the one with
+/// the lower value is written next. So where there were fewer slots, those go on.
 ///
 /// A cell is the first value that was not reserved, and its complement. Whatever a write leaves when the power fails,
 /// the other cell is untouched: if the torn one is valid, its value counts only if it is higher, and what it would have
 /// reserved was never handed out.
 pub struct DurableCounters<M>(pub M);
+
+/// The bytes that [`DurableCounters`] take of their memory.
+pub const COUNTERS: usize = NvSlot::COUNT * 2 * CELL as usize;
 
 /// The bytes of a cell.
 const CELL: u16 = 8;
@@ -87,6 +90,32 @@ mod tests {
                     Fate::Other(other) => other,
                 };
             }
+        }
+    }
+
+    /// The memory of a device from before there was RPL: link 1000, then IPsec 7, and what was never written.
+    #[test]
+    fn counters_go_on_in_memory_that_was_written_when_there_were_fewer() {
+        struct Old([u8; COUNTERS]);
+        impl Memory for Old {
+            fn read<const N: usize>(&mut self, address: u16) -> [u8; N] {
+                self.0[address.into()..][..N].try_into().unwrap()
+            }
+
+            fn write<const N: usize>(&mut self, address: u16, bytes: &[u8; N]) {
+                self.0[address.into()..][..N].copy_from_slice(bytes);
+            }
+        }
+        let mut bytes = [0xff; COUNTERS];
+        for (at, value) in [(0, 900_u32), (8, 1000), (16, 7), (24, 6)] {
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            bytes[at + 4..at + 8].copy_from_slice(&(!value).to_le_bytes());
+        }
+        let mut counters = DurableCounters(Old(bytes));
+        for n in 0..3 {
+            assert_eq!(counters.reserve(NvSlot::RplSequence, 1), Ok(n));
+            assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 10), Ok(1000 + 10 * n));
+            assert_eq!(counters.reserve(NvSlot::IpsecSequence, 1), Ok(7 + n));
         }
     }
 

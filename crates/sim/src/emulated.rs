@@ -17,6 +17,7 @@ use crate::time::Span;
 
 /// The bytes of non-volatile memory.
 const STORAGE: usize = 256;
+const _: () = assert!(sixlock_nv::COUNTERS <= STORAGE, "what an image counts is not kept");
 
 /// An image in an emulator.
 pub(crate) struct Emulated {

@@ -3,16 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sixlock_base::{Entropy, Nv, NvError, NvSlot};
-use sixlock_nv::{DurableCounters, Memory};
+use sixlock_nv::{COUNTERS, DurableCounters, Memory};
 
 use crate::random::{Probability, Stream};
 
-/// The bytes of the counters.
-const BYTES: usize = 16 * NvSlot::COUNT;
-
 /// What outlasts the power.
 struct Cells {
-    bytes: [u8; BYTES],
+    bytes: [u8; COUNTERS],
     fails: Probability,
     stream: Stream,
     has_failed: bool,
@@ -25,7 +22,7 @@ pub(crate) struct Storage(Arc<Mutex<Cells>>);
 impl Storage {
     /// Empty storage at each write to which the power `fails` so likely.
     pub(crate) fn new(fails: Probability, stream: Stream) -> Self {
-        let cells = Cells { bytes: [0xff; BYTES], fails, stream, has_failed: false };
+        let cells = Cells { bytes: [0xff; COUNTERS], fails, stream, has_failed: false };
         Self(Arc::new(Mutex::new(cells)))
     }
 

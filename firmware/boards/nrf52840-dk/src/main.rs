@@ -31,6 +31,8 @@ bind_interrupts!(struct Interrupts {
 const CONFIG: Config<Identity<'static>> =
     sixlock_settings::config(1, b"nrf52840-dk", b"0123456789abcdef0123456789abcdef");
 
+const _: () =
+    assert!(FlashCounters::<Nvmc<'static>>::SIZE == 24 * 1024, "memory.x leaves 24 KB to the counters");
 /// Where the counters begin: `memory.x` leaves the end of flash to them.
 const COUNTERS: u32 = (FLASH_SIZE - FlashCounters::<Nvmc<'static>>::SIZE) as u32;
 

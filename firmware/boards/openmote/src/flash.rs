@@ -9,6 +9,7 @@ use sixlock_nv::FlashCounters;
 const START: u32 = 0x0020_0000;
 const SIZE: usize = 512 * 1024;
 const PAGE: usize = 2048;
+const _: () = assert!(FlashCounters::<Flash>::SIZE == 12 * 1024, "memory.x leaves 12 KB to the counters");
 /// Where the counters begin: `memory.x` leaves the end of flash to them, but for the lock bit page.
 pub(crate) const COUNTERS: u32 = (SIZE - PAGE - FlashCounters::<Flash>::SIZE) as u32;
 
