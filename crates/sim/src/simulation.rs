@@ -340,6 +340,8 @@ impl Simulation {
             match self.stations[at as usize].rpl_parent() {
                 Some(0) => return self.stations[0].routes_to(id),
                 Some(parent) => at = parent,
+                // Its firmware does not tell: the root knows a way over it only if it has a parent.
+                None if self.stations[at as usize].is_board() => return self.stations[0].routes_to(id),
                 None => return false,
             }
         }

@@ -261,6 +261,11 @@ impl Station {
         }
     }
 
+    /// Whether its CPU takes time.
+    pub(crate) fn is_board(&self) -> bool {
+        matches!(self.machine, Machine::Board(_))
+    }
+
     /// Whether it knows a neighbour by which packets go to node `id`.
     pub(crate) fn routes_to(&mut self, id: u32) -> bool {
         let destination = Eui64::of_node(id).with_prefix(MESH_PREFIX);

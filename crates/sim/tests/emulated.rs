@@ -224,6 +224,38 @@ fn emulated_nodes_echo_what_ah_and_esp_protect_and_answer_nothing_else() {
     }
 }
 
+/// The emulated node finds its parent among native ones, and the native node behind it, which nobody else hears, the emulated one: echoes
+/// come through from both, by source routes of a native root, but for those from before that.
+fn routes_by_rpl(platform: &str, security: &str) {
+    let rest = "[routing]\nkind = \"rpl\"\n[traffic]\nkind = \"echo\"\nperiod = \"10s\"\npayload = \"64B\"";
+    let builder = ScenarioBuilder::from(line(platform, security, rest)).duration(Span::from_secs(180));
+    let scenario = builder.build().unwrap();
+    let mut simulation = start(&scenario, Options::default());
+    simulation.step_until(Time::ZERO + scenario.duration());
+    simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+    let report = simulation.report();
+    for node in &report.nodes {
+        let case = format!("{platform}, {security}: {node:?}");
+        assert!(node.sent >= 17 && node.delivered + 2 >= node.sent, "{case}");
+    }
+    let [first, emulated, behind] = [1, 2, 3].map(|id| report.nodes[id - 1].joined_s.unwrap());
+    assert!(first < emulated && emulated < behind, "{platform}, {security}: {report:#?}");
+    assert_eq!(report.nodes[1].provenance.unwrap().cpu, "emulated");
+}
+
+#[test]
+#[ignore = "needs mspdebug and the image"]
+fn a_tmote_sky_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_another() {
+    routes_by_rpl("tmote-sky", "none");
+}
+
+#[test]
+#[ignore = "needs QEMU and the images"]
+fn an_openmote_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_another() {
+    routes_by_rpl("openmote", "none");
+    routes_by_rpl("openmote", "ah");
+}
+
 /// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.
 fn takes_as_long(platform: &str, security: &str, traffic: &str) {
     takes_as_long_in(line(platform, security, traffic));
