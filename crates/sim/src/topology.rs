@@ -151,6 +151,12 @@ impl Layout {
         self.positions.is_empty()
     }
 
+    /// Whether these two nodes stand within `range`, and each hears the other.
+    pub fn carries_both_ways(&self, a: u32, b: u32, range: i32) -> bool {
+        let [here, there] = [a, b].map(|node| self.positions[node as usize]);
+        within(here, there, range) && !self.deaf.contains(&(a, b)) && !self.deaf.contains(&(b, a))
+    }
+
     /// The way of `node` to the router: itself and each next hop, the router left out.
     pub fn way(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let next_hop = |node: &u32| self.parents.get(*node as usize).copied();
@@ -315,21 +321,18 @@ fn draw_deaf_end((a, b): (u32, u32), one_way: Probability, stream: &mut Stream) 
 
 /// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.
 fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, range: i32) -> Layout {
-    let carries_both_ways = |a: usize, b: usize| {
-        within(positions[a], positions[b], range)
-            && !deaf.contains(&(a as u32, b as u32))
-            && !deaf.contains(&(b as u32, a as u32))
-    };
-    let mut parents = vec![UNREACHED; positions.len()];
-    let mut hops = vec![UNREACHED; positions.len()];
-    (parents[0], hops[0]) = (0, 0);
+    let nodes = positions.len();
+    let unreached = vec![UNREACHED; nodes];
+    let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, deaf };
+    (layout.parents[0], layout.hops[0]) = (0, 0);
     let mut ring = vec![0_usize];
     while !ring.is_empty() {
         let mut next = Vec::new();
         for &near in &ring {
-            for far in 0..positions.len() {
-                if hops[far] == UNREACHED && carries_both_ways(near, far) {
-                    (parents[far], hops[far]) = (near as u32, hops[near] + 1);
+            for far in 0..nodes {
+                let is_reached = layout.hops[far] != UNREACHED;
+                if !is_reached && layout.carries_both_ways(near as u32, far as u32, range) {
+                    (layout.parents[far], layout.hops[far]) = (near as u32, layout.hops[near] + 1);
                     next.push(far);
                 }
             }
@@ -337,7 +340,7 @@ fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, range:
         next.sort_unstable();
         ring = next;
     }
-    Layout { positions, parents, hops, deaf }
+    layout
 }
 
 /// How many hops it is to the router; nothing if no way leads there.
