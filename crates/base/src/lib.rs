@@ -9,6 +9,7 @@ mod address;
 mod context;
 mod counters;
 mod entropy;
+pub mod lollipop;
 mod new;
 mod nv;
 mod packet;

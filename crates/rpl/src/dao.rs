@@ -1,6 +1,5 @@
-use sixlock_base::{Duration, Entropy, Instant, New};
+use sixlock_base::{Duration, Entropy, Instant, New, lollipop};
 
-use crate::lollipop;
 use crate::time;
 
 /// When DAOs are sent, and sent again.

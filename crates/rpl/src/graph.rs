@@ -1,8 +1,7 @@
-use sixlock_base::{Array, Duration, Eui64, Instant, New};
+use sixlock_base::{Array, Duration, Eui64, Instant, New, lollipop};
 use sixlock_ipv6::rpl::{INFINITE_LIFETIME, Transit};
 
 use crate::error::Error;
-use crate::lollipop;
 
 /// A node and its parent, as the root knows them in non-storing mode: `[Member; N]` is room for `N`.
 #[derive(Clone, Copy, Debug)]

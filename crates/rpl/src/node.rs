@@ -1,7 +1,7 @@
 use core::cmp::Ordering;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
+use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
 use sixlock_ipv6::rpl::{
     Dao, DaoAck, Dco, Dio, INFINITE_RANK, Message, ModeOfOperation, Options, PacketInformation, Prefix,
     RplOption, Transit,
@@ -12,11 +12,11 @@ use crate::dao::{DaoTimer, Due};
 use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
-use crate::lollipop::{self, Sequence};
 use crate::neighbours::{Neighbour, Neighbours};
 use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
+use crate::sequence::Sequence;
 use crate::solicitation::{self, Solicitation};
 use crate::storing::Downward;
 use crate::time;

@@ -1,6 +1,6 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
 use sixlock_ipv6::rpl::{Configuration, Dao, Message, ModeOfOperation, Options, PacketInformation, Status};
 
 use crate::advertising::Advertiser;
@@ -8,12 +8,12 @@ use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
 use crate::graph::{Graph, Member};
-use crate::lollipop::{self, Sequence};
 use crate::node::check_names;
 use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
 use crate::routes::Route;
+use crate::sequence::Sequence;
 use crate::solicitation;
 use crate::storing::{Ack, Acks, Storing, for_each_target};
 

@@ -1,10 +1,9 @@
 use core::cmp::Ordering;
 
-use sixlock_base::{Array, Duration, Eui64, Instant, New};
+use sixlock_base::{Array, Duration, Eui64, Instant, New, lollipop};
 use sixlock_ipv6::rpl::{INFINITE_LIFETIME, Transit};
 
 use crate::error::Error;
-use crate::lollipop;
 
 /// The route to a node below this one: `[Route; N]` is room for `N`.
 #[derive(Clone, Copy, Debug)]

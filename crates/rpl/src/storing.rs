@@ -1,9 +1,8 @@
-use sixlock_base::{Array, Eui64, Instant, New};
+use sixlock_base::{Array, Eui64, Instant, New, lollipop};
 use sixlock_ipv6::rpl::{Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit};
 
 use crate::dodag::Dodag;
 use crate::error::Error;
-use crate::lollipop;
 use crate::output;
 use crate::routes::{Route, Routes};
 

@@ -367,7 +367,7 @@ fn the_path_sequence_of_a_node_that_has_rebooted_is_newer() {
         let sent = daos(bench.pass(2_000, true));
         let sequence = sent[0].targets()[0].2;
         if let Some(last) = last {
-            assert!(sixlock_rpl::lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
+            assert!(sixlock_base::lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
         }
         last = Some(sequence);
         bench.node = sixlock_rpl::Node::new();

@@ -1,11 +1,10 @@
-//! Sequence counters ([RFC 6550 section 7.2](https://www.rfc-editor.org/rfc/rfc6550#section-7.2)), and what makes them durable.
+//! Sequence counters that tell a reboot from a turn ([RFC 6550 section 7.2](https://www.rfc-editor.org/rfc/rfc6550#section-7.2)): those
+//! of RPL, and the transaction ids of registrations.
 
 use core::cmp::Ordering;
 
-use sixlock_base::{New, Nv, NvError, NvSlot};
-
 /// Counters that are further apart tell nothing of each other.
-const WINDOW: u8 = 16;
+pub const WINDOW: u8 = 16;
 
 /// The first value of a counter. From here it counts to 255 once, and then from 0 to 127 for ever.
 pub const FIRST: u8 = 240;
@@ -45,44 +44,10 @@ pub fn may_be_newer(a: u8, b: u8) -> bool {
 }
 
 /// The value of a counter that has been raised `count` times.
-const fn value(count: u32) -> u8 {
+pub const fn value(count: u32) -> u8 {
     match count {
         0..=15 => FIRST + count as u8,
         _ => ((count - 16) & 127) as u8,
-    }
-}
-
-/// A counter that outlasts reboots: who has heard it before takes its next value for a newer one.
-///
-/// Values are reserved in blocks. A reboot leaves out the rest of a block, of which there may be as many in a row, unheard, as fit in
-/// the window in which values can be compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Sequence {
-    next: u32,
-    left: u8,
-    value: u8,
-}
-
-impl New for Sequence {
-    const NEW: Self = Self { next: 0, left: 0, value: 0 };
-}
-
-impl Sequence {
-    /// Raises it, of which `block` values at a time are made durable; its value then. If the storage fails, it stays.
-    pub fn raise<N: Nv>(&mut self, nv: &mut N, block: u8) -> Result<u8, NvError> {
-        if self.left == 0 {
-            self.next = nv.reserve(NvSlot::RplSequence, block.into())?;
-            self.left = block;
-        }
-        self.left -= 1;
-        self.value = value(self.next);
-        self.next = self.next.wrapping_add(1);
-        Ok(self.value)
-    }
-
-    /// Its value.
-    pub fn value(&self) -> u8 {
-        self.value
     }
 }
 
@@ -126,40 +91,5 @@ mod tests {
                 assert_eq!(compare(a, b) == Some(Ordering::Equal), a == b);
             }
         }
-    }
-
-    /// What a reboot leaves of storage.
-    struct Storage(u32);
-
-    impl Nv for Storage {
-        fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
-            let first = self.0;
-            self.0 = first.checked_add(count).ok_or(NvError::Exhausted)?;
-            Ok(first)
-        }
-    }
-
-    /// Mistake 12: a counter outlasts a reboot.
-    #[test]
-    fn after_a_reboot_the_next_value_is_newer_and_none_comes_twice() {
-        for block in [1, 8] {
-            let mut nv = Storage(0);
-            let mut last = None;
-            for raised in 0..300 {
-                // It reboots after any number of values.
-                let mut sequence = Sequence::NEW;
-                for _ in 0..=raised % 11 {
-                    let value = sequence.raise(&mut nv, block).unwrap();
-                    assert_eq!(value, sequence.value());
-                    if let Some(last) = last {
-                        assert_eq!(compare(value, last), Some(Ordering::Greater), "{raised}");
-                    }
-                    last = Some(value);
-                }
-            }
-        }
-        let mut sequence = Sequence::NEW;
-        let mut full = Storage(u32::MAX);
-        assert_eq!(sequence.raise(&mut full, 1), Err(NvError::Exhausted));
     }
 }
