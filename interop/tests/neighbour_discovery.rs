@@ -1,0 +1,212 @@
+//! Neighbour discovery with scapy on the other side: each reads what the other writes, and both write the same.
+
+use std::net::Ipv6Addr;
+
+use sixlock_interop::{PATIENCE, Process};
+use sixlock_ipv6::nd::{
+    ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Builder, Capabilities, Context,
+    DuplicateAddress, HOP_LIMIT, LinkLayerAddress, Message, NdOption, NeighbourAdvertisement, Prefix,
+    PrefixInformation, RouterAdvertisement, Rovr, Status,
+};
+use sixlock_ipv6::{Header, next_header};
+
+const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scapy/neighbour_discovery.py");
+
+const HOST: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 5);
+const ROUTER: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 6);
+const GLOBAL: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0x12, 0x7400, 0, 5);
+const BORDER_ROUTER: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+const EUI: [u8; 8] = [2, 0x12, 0x74, 0, 0, 0, 0, 5];
+
+/// Scapy as a process, asked by lines.
+struct Scapy {
+    process: Process,
+    asked: u32,
+}
+
+impl Scapy {
+    fn start() -> Self {
+        // It is no package of Debian's: ./test puts it in place.
+        let process = Process::start("scapy-python3", "python3-venv, and run ./test", &["-u", PEER]);
+        assert!(process.line("ready", PATIENCE).is_some(), "{}", process.output());
+        Self { process, asked: 0 }
+    }
+
+    fn ask(&mut self, request: &str) -> String {
+        self.asked += 1;
+        let name = format!("ask-{}", self.asked);
+        self.process.write(&format!("{name} {request}\n"));
+        let answer = self.process.line(&format!("{name} "), PATIENCE);
+        answer.unwrap_or_else(|| panic!("no answer: {}", self.process.output()))
+    }
+}
+
+fn from_hex(hex: &str) -> Vec<u8> {
+    let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16));
+    bytes.collect::<Result<_, _>>().unwrap_or_else(|_| panic!("{hex}"))
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A message by its name in scapy's list, and how it is sent.
+struct Case {
+    name: &'static str,
+    message: Message,
+    options: Vec<NdOption>,
+    source: Ipv6Addr,
+    destination: Ipv6Addr,
+    hop_limit: u8,
+}
+
+impl Case {
+    fn packet(&self) -> Vec<u8> {
+        let mut packet = vec![0; 400];
+        let mut builder = Builder::new(&mut packet[Header::LEN..], &self.message).unwrap();
+        for option in &self.options {
+            builder.option(option).unwrap();
+        }
+        let length = builder.finish(self.source, self.destination);
+        let header = Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_length: length as u16,
+            next_header: next_header::ICMPV6,
+            hop_limit: self.hop_limit,
+            source: self.source,
+            destination: self.destination,
+        };
+        header.emit(&mut packet).unwrap();
+        packet.truncate(Header::LEN + length);
+        packet
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name, message, options: &[NdOption], source, destination| Case {
+        name,
+        message,
+        options: options.to_vec(),
+        source,
+        destination,
+        hop_limit: HOP_LIMIT,
+    };
+    let short = LinkLayerAddress::Short(0x0102);
+    let source_address = NdOption::SourceLinkLayerAddress(short);
+    let advertisement = Message::RouterAdvertisement(RouterAdvertisement {
+        hop_limit: 64,
+        managed: true,
+        other_configuration: true,
+        lifetime: 0x0102,
+        reachable_time: 0x0304_0506,
+        retransmission_time: 0x0708_090a,
+    });
+    let information = |on_link| {
+        NdOption::PrefixInformation(PrefixInformation {
+            length: 64,
+            on_link,
+            autonomous: !on_link,
+            is_router_address: false,
+            valid: 0x0102_0304,
+            preferred: 0x0506_0708,
+            address: Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0),
+        })
+    };
+    let context = |length, compresses| {
+        let prefix = Prefix::new(GLOBAL, length).unwrap();
+        NdOption::Context(Context { id: 5, compresses, lifetime: 0x0203, prefix })
+    };
+    let border_router =
+        NdOption::BorderRouter(BorderRouter { version: 0x0102_0304, lifetime: 0x0506, address: GLOBAL });
+    let capabilities = NdOption::Capabilities(Capabilities {
+        extended_duplicate_address: true,
+        router: true,
+        border_router: true,
+        routing_registrar: true,
+        extended_registration: true,
+        generic_compression: true,
+    });
+    let plain = AddressRegistration {
+        status: Status::SUCCESS,
+        opaque: 0,
+        opaque_kind: 0,
+        wants_reachability: false,
+        transaction: None,
+        lifetime: 0x0102,
+        rovr: Rovr(EUI),
+    };
+    let extended =
+        AddressRegistration { opaque: 7, wants_reachability: true, transaction: Some(0xf1), ..plain };
+    let refused = AddressRegistration { status: Status::NEIGHBOUR_CACHE_FULL, transaction: Some(0), ..plain };
+    let registration = NdOption::AddressRegistration;
+    let solicitation = Message::NeighbourSolicitation { target: GLOBAL };
+    let answer = |router, solicited, overrides| {
+        let message = NeighbourAdvertisement { router, solicited, overrides, target: GLOBAL };
+        Message::NeighbourAdvertisement(message)
+    };
+    let duplicate = |transaction, status| DuplicateAddress {
+        status,
+        transaction,
+        lifetime: 0x0102,
+        rovr: Rovr(EUI),
+        address: GLOBAL,
+    };
+    let multihop = |name, message| Case { hop_limit: 64, ..case(name, message, &[], GLOBAL, BORDER_ROUTER) };
+    let request = |transaction| Message::DuplicateAddressRequest(duplicate(transaction, Status::SUCCESS));
+    let confirmation =
+        Message::DuplicateAddressConfirmation(duplicate(Some(0xf1), Status::DUPLICATE_ADDRESS));
+    let extended_address = NdOption::SourceLinkLayerAddress(LinkLayerAddress::Extended(EUI));
+    vec![
+        case("rs", Message::RouterSolicitation, &[source_address], HOST, ALL_ROUTERS),
+        case("rs-extended", Message::RouterSolicitation, &[extended_address], HOST, ALL_ROUTERS),
+        case("rs-from-nowhere", Message::RouterSolicitation, &[], Ipv6Addr::UNSPECIFIED, ALL_ROUTERS),
+        case("ra", advertisement, &[], ROUTER, ALL_NODES),
+        case(
+            "ra-options",
+            advertisement,
+            &[information(false), NdOption::Mtu(1280), source_address],
+            ROUTER,
+            ALL_NODES,
+        ),
+        case("ra-on-link", advertisement, &[information(true)], ROUTER, ALL_NODES),
+        case(
+            "ra-6lowpan",
+            advertisement,
+            &[context(64, true), context(128, false), border_router, capabilities],
+            ROUTER,
+            ALL_NODES,
+        ),
+        case("ns", solicitation, &[source_address], HOST, ROUTER),
+        case("ns-aro", solicitation, &[registration(plain)], HOST, ROUTER),
+        case("ns-earo", solicitation, &[registration(extended)], HOST, ROUTER),
+        case("na", answer(true, true, false), &[NdOption::TargetLinkLayerAddress(short)], ROUTER, HOST),
+        case("na-overrides", answer(false, false, true), &[], ROUTER, HOST),
+        case("na-earo", answer(true, true, false), &[registration(refused)], ROUTER, HOST),
+        multihop("dar", request(None)),
+        multihop("edar", request(Some(0xf1))),
+        multihop("edac", confirmation),
+    ]
+}
+
+#[test]
+fn both_write_the_same_and_each_reads_what_the_other_writes() {
+    let mut scapy = Scapy::start();
+    for case in cases() {
+        let theirs = from_hex(&scapy.ask(&format!("build {}", case.name)));
+        let (header, message) = Header::parse(&theirs).unwrap();
+        let (read, options) = Message::parse(header.source, header.destination, message)
+            .unwrap_or_else(|error| panic!("{}: {error:?}", case.name));
+        assert_eq!((read, options.iter().collect::<Vec<_>>()), (case.message, case.options.clone()));
+        let ours = case.packet();
+        assert_eq!(to_hex(&ours), to_hex(&theirs), "{}", case.name);
+        assert_eq!(scapy.ask(&format!("read {} {}", case.name, to_hex(&ours))), "same");
+        // A bit that is turned is seen: what is the same is not the same by chance.
+        let mut altered = ours;
+        let last = altered.len() - 1;
+        altered[last] ^= 1;
+        assert!(scapy.ask(&format!("read {} {}", case.name, to_hex(&altered))).starts_with("refused"));
+        let (header, message) = Header::parse(&altered).unwrap();
+        assert!(Message::parse(header.source, header.destination, message).is_err(), "{}", case.name);
+    }
+}
