@@ -7,7 +7,7 @@ use sixlock_base::{New, Nv, NvError, NvSlot, lollipop};
 /// Values are reserved in blocks. A reboot leaves out the rest of a block, of which there may be as many in a row, unheard, as fit in
 /// the window in which values can be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     next: u32,
     left: u8,
     value: u8,
@@ -19,7 +19,7 @@ impl New for Sequence {
 
 impl Sequence {
     /// Raises it, of which `block` values at a time are made durable; its value then. If the storage fails, it stays.
-    pub fn raise<N: Nv>(&mut self, nv: &mut N, block: u8) -> Result<u8, NvError> {
+    pub(crate) fn raise<N: Nv>(&mut self, nv: &mut N, block: u8) -> Result<u8, NvError> {
         if self.left == 0 {
             self.next = nv.reserve(NvSlot::RplSequence, block.into())?;
             self.left = block;
@@ -28,11 +28,6 @@ impl Sequence {
         self.value = lollipop::value(self.next);
         self.next = self.next.wrapping_add(1);
         Ok(self.value)
-    }
-
-    /// Its value.
-    pub fn value(&self) -> u8 {
-        self.value
     }
 }
 
@@ -64,7 +59,7 @@ mod tests {
                 let mut sequence = Sequence::NEW;
                 for _ in 0..=raised % 11 {
                     let value = sequence.raise(&mut nv, block).unwrap();
-                    assert_eq!(value, sequence.value());
+                    assert_eq!(value, sequence.value);
                     if let Some(last) = last {
                         assert_eq!(lollipop::compare(value, last), Some(Ordering::Greater), "{raised}");
                     }
