@@ -56,6 +56,8 @@ pub struct Node<P: Profile> {
     dtsn: u8,
     sequence: Sequence,
     path_sequence: u8,
+    /// Whether anyone was told of this node by that sequence.
+    is_path_told: bool,
     /// Whether the parent, or the root, is to be told of this node itself.
     is_unsaid: bool,
     advertising: P::Advertising,
@@ -114,6 +116,7 @@ impl<P: Profile> Node<P> {
             dtsn: 0,
             sequence: Sequence::NEW,
             path_sequence: 0,
+            is_path_told: false,
             is_unsaid: false,
             advertising: P::Advertising::NEW,
             downward: P::Downward::NEW,
@@ -134,8 +137,9 @@ impl<P: Profile> Node<P> {
         instance: u8,
     ) -> Result<(), NvError> {
         (self.address, self.instance) = (address, instance);
-        // A node that has rebooted asks for DAOs by a number that it has not used before.
-        self.dtsn = self.sequence.raise(cx.nv, SEQUENCES)?;
+        self.path_sequence = self.sequence.raise(cx.nv, SEQUENCES)?;
+        // It only has to differ from what it was before a reboot, and nearly always does.
+        self.dtsn = self.path_sequence;
         self.solicitation.start(cx.now, cx.entropy, FIRST_SOLICITATION);
         Ok(())
     }
@@ -479,10 +483,13 @@ impl<P: Profile> Node<P> {
         }
     }
 
-    /// Draws a new path sequence; if there is none left, the last one stays.
+    /// Draws a new path sequence; if there is none left, the last one stays. One that nobody was told of is new still: a network that
+    /// repairs itself is not to use more of them than can be compared with those that are left of its old ways.
     fn raise_path_sequence<N: Nv>(&mut self, nv: &mut N) {
-        if let Ok(sequence) = self.sequence.raise(nv, SEQUENCES) {
-            self.path_sequence = sequence;
+        if self.is_path_told
+            && let Ok(sequence) = self.sequence.raise(nv, SEQUENCES)
+        {
+            (self.path_sequence, self.is_path_told) = (sequence, false);
         }
     }
 
@@ -523,10 +530,8 @@ impl<P: Profile> Node<P> {
     }
 
     fn raise_dtsn<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if let Some(advertiser) = self.advertising.advertiser_mut()
-            && let Ok(dtsn) = self.sequence.raise(cx.nv, SEQUENCES)
-        {
-            self.dtsn = dtsn;
+        if let Some(advertiser) = self.advertising.advertiser_mut() {
+            self.dtsn = lollipop::next(self.dtsn);
             advertiser.trickle.reset(cx.now, cx.entropy);
             if let Some(storing) = self.downward.storing_mut() {
                 // Those below are told alone, too: one that does not hear of it stays unreachable by the new way.
@@ -855,6 +860,7 @@ impl<P: Profile> Node<P> {
             }
             Ok(())
         });
+        self.is_path_told |= is_unsaid;
         if !is_unsaid && told == 0 {
             // What it told of has changed meanwhile.
             self.dao.acknowledged();

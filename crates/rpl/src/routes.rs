@@ -133,6 +133,14 @@ impl<A: Array<Route>> Routes<A> {
         Ok(None)
     }
 
+    /// The sequence of the route to `target`, if that is newer than `sequence`.
+    pub(crate) fn newer(&self, target: Eui64, sequence: u8) -> Option<u8> {
+        let mut routes = self.0.as_ref().iter();
+        let route = routes.find(|route| route.leads() && route.target == target)?;
+        let is_newer = lollipop::compare(route.sequence, sequence) == Some(Ordering::Greater);
+        is_newer.then_some(route.sequence)
+    }
+
     /// Takes the route to `target` away, if it goes by `next_hop` and is no newer than `sequence`; whether it did.
     pub(crate) fn withdraw(&mut self, target: Eui64, next_hop: Eui64, sequence: u8) -> bool {
         let Some(route) = self.get_mut(target).filter(|route| route.leads()) else { return false };

@@ -166,7 +166,14 @@ impl<A: Array<Route>> Storing<A> {
                             self.clean_up(next_hop, target, transit.path_sequence);
                         }
                     }
-                    Err(error) => is_full |= error == Error::Full,
+                    Err(Error::Full) => is_full = true,
+                    Err(_) if target == from => {}
+                    Err(_) => {
+                        // It is told an older way than it knows: what is left of that is no way, wherever it goes on.
+                        if let Some(newer) = self.routes.newer(target, transit.path_sequence) {
+                            self.clean_up(from, target, newer);
+                        }
+                    }
                 }
             }
         })?;

@@ -246,6 +246,7 @@ fn a_newer_way_takes_the_place_of_the_old_one_which_is_cleaned_up() {
     bench.pass(2_000, true);
     // Neither older news nor the same ones by another way move it.
     bench.dao(6, 1, &reaches(9, 239, 30)).unwrap();
+    bench.pass(0, true);
     bench.dao(6, 2, &reaches(9, 240, 30)).unwrap();
     assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(5)));
     bench.dao(6, 3, &reaches(9, 241, 30)).unwrap();
@@ -257,6 +258,54 @@ fn a_newer_way_takes_the_place_of_the_old_one_which_is_cleaned_up() {
     let plain = Transit { invalidate: false, ..transit(242, 30) };
     bench.dao(7, 1, &[target(9), RplOption::Transit(plain)]).unwrap();
     assert!(!bench.pass(0, true).iter().any(|sent| matches!(sent.message(), Message::Dco(_))));
+}
+
+/// What is left of an old way in a part of the network that comes back is cleaned up as soon as it is told, wherever it goes on.
+#[test]
+fn a_way_that_is_older_than_what_is_known_is_cleaned_up() {
+    let cleaned = |bench: &mut Bench<StoringRouter>| {
+        let sent = bench.pass(0, true);
+        let dcos = sent.iter().filter(|sent| matches!(sent.message(), Message::Dco(_)));
+        dcos.map(|dco| (dco.destination, dco.targets())).collect::<Vec<_>>()
+    };
+    let mut bench = storing();
+    bench.dao(5, 1, &reaches(9, 5, 30)).unwrap();
+    assert_eq!(cleaned(&mut bench), []);
+    bench.dao(6, 1, &reaches(9, 245, 30)).unwrap();
+    assert_eq!(cleaned(&mut bench), [(link_local(6), vec![(9, 0, 5)])]);
+    assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(5)));
+    // It is not known which is older, or the way is the same, or the node itself tells it: it knows.
+    bench.dao(6, 2, &reaches(9, 5, 30)).unwrap();
+    bench.dao(9, 1, &reaches(9, 4, 30)).unwrap();
+    assert_eq!(cleaned(&mut bench), []);
+    // A route that is no more is no way that is known.
+    bench.dao(5, 2, &reaches(9, 5, 0)).unwrap();
+    bench.dao(6, 3, &reaches(9, 4, 30)).unwrap();
+    assert_eq!(cleaned(&mut bench), []);
+}
+
+/// In a network that repairs itself, nodes are asked again and again. What they said last must not become too old, meanwhile, to be
+/// compared with what they say next.
+#[test]
+fn a_path_sequence_that_nobody_was_told_of_is_not_left_out() {
+    let mut bench: Bench<StoringRouter> = Bench::new(STORING);
+    bench.meet(1, 128);
+    let path_sequence = |sent: &Sent| sent.targets().iter().find(|(id, ..)| *id == OWN).unwrap().2;
+    let sent = daos(bench.pass(2_000, true));
+    let first = path_sequence(sent.last().unwrap());
+    acknowledge(&mut bench, &sent);
+    for dtsn in 241..=255 {
+        let dio = Dio { dtsn, ..bench.dio_of(128) };
+        bench.hear(1, &Message::Dio(dio), &[]).unwrap();
+    }
+    let sent = daos(bench.pass(2_000, true));
+    assert_eq!(path_sequence(sent.last().unwrap()), first + 1);
+    acknowledge(&mut bench, &sent);
+    // Another parent is told by the next.
+    bench.dio(1, 900).unwrap();
+    bench.meet(2, 128);
+    let sent = daos(bench.pass(2_000, true));
+    assert_eq!((sent[0].destination, path_sequence(&sent[0])), (link_local(2), first + 2));
 }
 
 /// Mistake 9: what replaces No-Path comes from a lower rank (contiki-ng#2385), is acted on at once (#2386), and is passed on.
