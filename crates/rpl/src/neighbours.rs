@@ -87,12 +87,19 @@ impl<A: Array<Neighbour>> Neighbours<A> {
         self.0.as_mut().iter_mut().filter(|neighbour| neighbour.is_used)
     }
 
-    pub(crate) fn get(&self, address: Eui64) -> Option<&Neighbour> {
-        self.iter().find(|neighbour| neighbour.address == address)
+    #[inline(never)]
+    fn position(&self, address: Eui64) -> Option<usize> {
+        self.0.as_ref().iter().position(|neighbour| neighbour.is_used && neighbour.address == address)
     }
 
+    pub(crate) fn get(&self, address: Eui64) -> Option<&Neighbour> {
+        self.0.as_ref().get(self.position(address)?)
+    }
+
+    #[inline(never)]
     pub(crate) fn get_mut(&mut self, address: Eui64) -> Option<&mut Neighbour> {
-        self.iter_mut().find(|neighbour| neighbour.address == address)
+        let place = self.position(address)?;
+        self.0.as_mut().get_mut(place)
     }
 
     /// Makes room for a neighbour of that rank, which is not there yet, beside the parent.

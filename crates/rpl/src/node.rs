@@ -996,10 +996,6 @@ pub(crate) fn check_names(dodag: &Dodag, instance: u8, id: Option<Ipv6Addr>) -> 
 /// Whether a DIO has a constraint that must be kept: none is known here
 /// ([RFC 6551 section 2.1](https://www.rfc-editor.org/rfc/rfc6551#section-2.1)).
 fn has_unknown_constraint(options: Options<'_>) -> bool {
-    options.iter().any(|option| match option {
-        RplOption::Metrics(metrics) => {
-            metrics.iter().any(|object| object.is_constraint && !object.is_optional)
-        }
-        _ => false,
-    })
+    let mut objects = options.metrics().flat_map(|metrics| metrics.iter());
+    objects.any(|object| object.is_constraint && !object.is_optional)
 }

@@ -44,6 +44,12 @@ pub(crate) fn write(
     let mut builder = Builder::new(body, message).ok()?;
     options(&mut builder).ok()?;
     let length = builder.finish(source, destination);
+    head(front, length, (source, destination))
+}
+
+/// Writes the header of a packet whose control message is `length` bytes long; the packet's length.
+#[inline(never)]
+fn head(front: &mut [u8], length: usize, (source, destination): (Ipv6Addr, Ipv6Addr)) -> Option<usize> {
     let header = Header {
         traffic_class: 0,
         flow_label: 0,

@@ -1,7 +1,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, New};
-use sixlock_ipv6::rpl::{Options, RplOption};
+use sixlock_ipv6::rpl::Options;
 
 use crate::advertising::Advertiser;
 use crate::dodag::Dodag;
@@ -40,8 +40,11 @@ impl Solicitation {
     }
 
     /// Asks a single one that has said too little.
+    #[inline(never)]
     pub(crate) fn ask(&mut self, neighbour: Eui64) {
-        self.asked = self.asked.or(Some(neighbour));
+        if self.asked.is_none() {
+            self.asked = Some(neighbour);
+        }
     }
 
     /// Whether a single one is being asked.
@@ -88,11 +91,7 @@ pub(crate) fn handle<C, E: Entropy, N>(
     options: Options<'_>,
 ) -> Result<(), Error> {
     let from = output::neighbour_of(source).ok_or(Error::Address)?;
-    let is_meant = options.iter().all(|option| match option {
-        RplOption::Solicited(solicited) => dodag.is_meant(&solicited),
-        _ => true,
-    });
-    if !is_meant {
+    if !options.solicited().all(|solicited| dodag.is_meant(&solicited)) {
         return Err(Error::Dodag);
     }
     if !destination.is_multicast() {

@@ -288,6 +288,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds an option. One for which there is no room changes nothing.
+    #[inline(always)]
     pub fn option(&mut self, option: &RplOption<'_>) -> Result<(), Error> {
         self.len += option.emit(self.out.get_mut(self.len..).unwrap_or_default())?;
         Ok(())

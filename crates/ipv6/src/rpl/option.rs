@@ -133,18 +133,17 @@ const BY_INSTANCE: u8 = 0x40;
 const BY_DODAG: u8 = 0x20;
 impl<'a> RplOption<'a> {
     /// Splits `bytes` into the option at their front and the rest. No field is read beyond the option's own length.
+    #[inline(always)]
     fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
-        let (&kind, rest) = bytes.split_first().ok_or(Error::Truncated)?;
-        if kind == PAD_1 {
-            return Ok((Self::Pad(1), rest));
-        }
-        let (&length, rest) = rest.split_first().ok_or(Error::Truncated)?;
-        let (data, rest) = rest.split_at_checked(length.into()).ok_or(Error::Truncated)?;
+        let Split { kind, data, rest } = Split::parse(bytes)?;
         Ok((Self::parse_data(kind, data)?, rest))
     }
 
+    // Where options are only judged, nothing of what they say is kept then.
+    #[inline(always)]
     fn parse_data(kind: u8, data: &'a [u8]) -> Result<Self, Error> {
         Ok(match kind {
+            PAD_1 => Self::Pad(1),
             // The longest is as long as its length says, and two bytes more than can be told.
             PAD_N => match u8::try_from(data.len() + 2) {
                 Ok(length) => Self::Pad(length),
@@ -176,6 +175,8 @@ impl<'a> RplOption<'a> {
     }
 
     /// Writes the option to the start of `out`; its length.
+    // Of those that a device writes, each knows its kind.
+    #[inline(always)]
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
         let mut room = Room { out, at: 2 };
         let kind = match self {
@@ -237,6 +238,37 @@ impl<'a> RplOption<'a> {
         let length = u8::try_from(at - 2).map_err(|_| Error::Length)?;
         *out.first_chunk_mut().ok_or(Error::Truncated)? = [kind, length];
         Ok(at)
+    }
+}
+
+/// An option that is not looked into, and what is behind it.
+struct Split<'a> {
+    kind: u8,
+    data: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Split<'a> {
+    #[inline(never)]
+    fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (&kind, rest) = bytes.split_first().ok_or(Error::Truncated)?;
+        if kind == PAD_1 {
+            return Ok(Self { kind, data: &[], rest });
+        }
+        let (&length, rest) = rest.split_first().ok_or(Error::Truncated)?;
+        let (data, rest) = rest.split_at_checked(length.into()).ok_or(Error::Truncated)?;
+        Ok(Self { kind, data, rest })
+    }
+
+    /// The first of that kind in `bytes`.
+    fn find(kind: u8, mut bytes: &'a [u8]) -> Option<Self> {
+        loop {
+            let split = Self::parse(bytes).ok()?;
+            if split.kind == kind {
+                return Some(split);
+            }
+            bytes = split.rest;
+        }
     }
 }
 
@@ -378,9 +410,27 @@ impl<'a> Options<'a> {
 
     /// What all nodes of the DODAG agree on, if it is told.
     pub fn configuration(&self) -> Option<Configuration> {
-        self.iter().find_map(|option| match option {
-            RplOption::Configuration(configuration) => Some(configuration),
-            _ => None,
+        let Split { data, .. } = Split::find(CONFIGURATION, self.0)?;
+        Configuration::parse(data).ok()
+    }
+
+    /// What a DIS asks for, each of it.
+    pub fn solicited(&self) -> impl Iterator<Item = Solicited> + use<'a> {
+        self.of(SOLICITED).filter_map(|data| Solicited::parse(data).ok())
+    }
+
+    /// The DAG metric containers.
+    pub fn metrics(&self) -> impl Iterator<Item = Metrics<'a>> + use<'a> {
+        self.of(METRICS).filter_map(|data| Metrics::parse(data).ok())
+    }
+
+    /// What options of one kind hold.
+    fn of(&self, kind: u8) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let Split { data, rest, .. } = Split::find(kind, left)?;
+            left = rest;
+            Some(data)
         })
     }
 }
