@@ -79,9 +79,14 @@ impl Cloud {
 
     /// Waits until so many values are stored.
     async fn stored(&self, values: usize) {
+        self.stored_of(values, String::new).await;
+    }
+
+    /// The same of a server whose output tells what went wrong.
+    async fn stored_of(&self, values: usize, output: impl Fn() -> String) {
         let end = Instant::now() + 2 * PATIENCE;
         while self.values().await < values {
-            assert!(Instant::now() < end, "{}", self.ask("GET", ""));
+            assert!(Instant::now() < end, "{}\n{}", self.ask("GET", ""), output());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -237,7 +242,7 @@ async fn aiocoaps_server_over_tinydtls_is_polled_in_one_session() {
     let cloud = Cloud::start().await;
     let url = format!("coaps://127.0.0.1:{}/reading", port + 1);
     cloud.ask("PUT", &json!({"url": url, "period": 5, "identity": IDENTITY, "key": key}).to_string());
-    cloud.stored(2).await;
+    cloud.stored_of(2, || server.output()).await;
     assert_eq!(cloud.ask("GET", "")["failures"], 0);
     assert_eq!(server.output().matches("connected from").count(), 1, "{}", server.output());
 }
