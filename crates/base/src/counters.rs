@@ -83,6 +83,13 @@ counters! {
     Ipv6ReassemblyTimeout = "ipv6_reassembly_timeout",
     /// Packets given up because their fragments overlap, disagree, or are too many.
     Ipv6ReassemblyConflict = "ipv6_reassembly_conflict",
+    /// Messages of neighbour discovery that did not parse, or were sent on by a router.
+    NdMalformed = "nd_malformed",
+    /// Messages of neighbour discovery that are refused: answers that were not asked for, what is out of date or for others, and addresses
+    /// that may not be registered.
+    NdRefused = "nd_refused",
+    /// Messages of neighbour discovery for which a table has no room: registrations, routers, contexts, answers that wait.
+    NdFull = "nd_full",
     /// Control messages of RPL that did not parse.
     RplMalformed = "rpl_malformed",
     /// Control messages of RPL that are refused: of another DODAG, out of date, or from who may not send them.

@@ -1,5 +1,7 @@
 use core::mem::replace;
 
+use crate::New;
+
 /// A place for one `T`, like an `Option`, but an empty one is all zero bytes whatever `T` is.
 ///
 /// Compilers write `Option::None` as a value that `T` cannot have, where there is one. A static that holds such a
@@ -42,6 +44,10 @@ impl<T> Slot<T> {
     pub const fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
     }
+}
+
+impl<T> New for Slot<T> {
+    const NEW: Self = Self::Empty;
 }
 
 impl<T> From<Option<T>> for Slot<T> {

@@ -143,7 +143,7 @@ fn options_are_those_of_the_figures() {
         ..registration()
     };
     let capabilities = |change: fn(&mut Capabilities)| {
-        let mut capabilities = Capabilities::default();
+        let mut capabilities = Capabilities::NONE;
         change(&mut capabilities);
         NdOption::Capabilities(capabilities)
     };
@@ -219,7 +219,7 @@ fn what_is_reserved_is_ignored() {
     let prefix = Prefix::new(Ipv6Addr::new(0xfff8, 0, 0, 0, 0, 0, 0, 0), 13).unwrap();
     let expected = Context { id: 5, compresses: true, lifetime: 1, prefix };
     assert_eq!(read(&context), Ok(vec![NdOption::Context(expected)]));
-    let none = NdOption::Capabilities(Capabilities::default());
+    let none = NdOption::Capabilities(Capabilities::NONE);
     assert_eq!(read(&[36, 1, 0xff, 0xc0, 9, 9, 9, 9]), Ok(vec![none]));
     let solicitation = message(133, 0, &[9, 9, 9, 9]);
     assert_eq!(parsed(&solicitation).unwrap().0, Message::RouterSolicitation);

@@ -1,4 +1,4 @@
-//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments and forwarding.
+//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments, forwarding and [neighbour discovery](neighbour_discovery).
 //!
 //! Packets are processed where they stand: forwarded ones, echo replies and ICMPv6 errors
 //! leave in the buffer that the packet came in.
@@ -6,6 +6,7 @@
 
 mod fragmentation;
 mod limit;
+pub mod neighbour_discovery;
 mod net;
 mod reassembly;
 mod router;

@@ -34,6 +34,7 @@ const CAUSES: [(&str, &[Counter]); 24] = [
             Counter::MacMalformed,
             Counter::LowpanMalformed,
             Counter::Ipv6Malformed,
+            Counter::NdMalformed,
             Counter::RplMalformed,
             Counter::UdpMalformed,
             Counter::IpsecMalformed,
@@ -98,13 +99,15 @@ mod tests {
     use super::*;
 
     /// What is counted and is not given up: what is sent, sent again, or received once more.
-    const NO_DROPS: [Counter; 26] = [
+    const NO_DROPS: [Counter; 28] = [
         Counter::FramesSent,
         Counter::BytesSent,
         Counter::MacRetries,
         Counter::MacDuplicate,
         Counter::LowpanWidened,
         Counter::Ipv6Forwarded,
+        Counter::NdRefused,
+        Counter::NdFull,
         Counter::RplRefused,
         Counter::RplNeighboursFull,
         Counter::RplRoutesFull,

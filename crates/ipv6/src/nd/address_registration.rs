@@ -23,7 +23,7 @@ pub struct AddressRegistration {
 }
 
 /// A registration ownership verifier of 64 bits: an EUI-64, or what proves that its sender owns the address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rovr(pub [u8; 8]);
 
 /// What became of a registration ([RFC 8505 table 1](https://www.rfc-editor.org/rfc/rfc8505#section-4.1)).

@@ -4,7 +4,7 @@ use crate::flag::flag;
 /// The 6LoWPAN capability indication option: what its sender can do
 /// ([RFC 7400 section 3.3](https://www.rfc-editor.org/rfc/rfc7400#section-3.3),
 /// [RFC 8505 section 4.3](https://www.rfc-editor.org/rfc/rfc8505#section-4.3)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// It reads extended duplicate address messages (D).
     pub extended_duplicate_address: bool,
@@ -28,6 +28,16 @@ const E: u8 = 0x02;
 const G: u8 = 0x01;
 
 impl Capabilities {
+    /// None of them.
+    pub const NONE: Self = Self {
+        extended_duplicate_address: false,
+        router: false,
+        border_router: false,
+        routing_registrar: false,
+        extended_registration: false,
+        generic_compression: false,
+    };
+
     pub(super) const LEN: usize = 6;
 
     pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {

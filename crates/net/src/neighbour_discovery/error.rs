@@ -1,0 +1,20 @@
+/// Why a message is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// It did not parse, or was sent on by a router.
+    Malformed,
+    /// It is none for this machine: of another role, or about an address that is not its own.
+    NotForUs,
+    /// It answers what was not asked, or comes from another than was asked.
+    Unasked,
+    /// It is older than what is known.
+    Stale,
+    /// There is no room for what it says.
+    Full,
+    /// There is no room for the answer.
+    Busy,
+    /// The router is not configured yet.
+    NotConfigured,
+    /// An address that the message registers is refused; the answer says so.
+    Refused,
+}

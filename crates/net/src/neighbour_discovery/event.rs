@@ -1,0 +1,44 @@
+use sixlock_base::New;
+
+/// Something that has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Event {
+    /// A host's address is not registered any more, or its router is another: see `Host::address` and `Host::router`.
+    Lost = 1,
+    /// A host's address is registered now, and was not.
+    Registered = 2,
+    /// A host's address is another's.
+    Duplicate = 4,
+    /// The contexts of header compression are others.
+    ContextsChanged = 8,
+    /// A registration has come, changed or gone.
+    RegistrationsChanged = 16,
+}
+
+/// What has changed and was not told yet. One that changes again before it is told is told once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Events(u8);
+
+impl New for Events {
+    const NEW: Self = Self(0);
+}
+
+impl Events {
+    pub(super) fn push(&mut self, event: Event) {
+        self.0 |= event as u8;
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        let all = [
+            Event::Lost,
+            Event::Registered,
+            Event::Duplicate,
+            Event::ContextsChanged,
+            Event::RegistrationsChanged,
+        ];
+        let event = all.into_iter().find(|&event| self.0 & event as u8 != 0)?;
+        self.0 &= !(event as u8);
+        Some(event)
+    }
+}

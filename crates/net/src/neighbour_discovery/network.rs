@@ -1,0 +1,20 @@
+use sixlock_ipv6::nd::{BorderRouter, PrefixInformation};
+
+/// What a router tells hosts of its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// For how many seconds it is a default router.
+    pub router_lifetime: u16,
+    /// The prefix that hosts make their addresses of, 64 bits; `None` if they have those on the link only.
+    pub prefix: Option<PrefixInformation>,
+    /// The border router, whose registry says whether an address is free.
+    pub border_router: BorderRouter,
+    /// Whether this router is that one.
+    pub is_border_router: bool,
+    /// Whether the border router reads extended duplicate address messages.
+    pub reads_extended: bool,
+    /// Whether this router makes registered addresses reachable from elsewhere.
+    pub is_routing_registrar: bool,
+    /// Whether this router reads what generic header compression has compressed.
+    pub generic_compression: bool,
+}

@@ -1,0 +1,180 @@
+use core::cmp::Ordering;
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Array, Eui64, Instant, Slot, lollipop};
+use sixlock_ipv6::nd::{Rovr, Status};
+
+use super::expiry::Expiry;
+
+/// A registration of an address: `[Slot<Registration>; N]` is room for `N`.
+#[derive(Clone, Copy, Debug)]
+pub struct Registration {
+    pub(super) address: Ipv6Addr,
+    pub(super) rovr: Rovr,
+    pub(super) transaction: Option<u8>,
+    pub(super) through: Through,
+    pub(super) wants_reachability: bool,
+    /// When it is over; of one that was never confirmed, when it is given up.
+    pub(super) expiry: Expiry,
+    /// Whether it is registered. While the border router is asked for the first time it is not.
+    pub(super) is_confirmed: bool,
+    /// What the border router is asked.
+    pub(super) request: Slot<Request>,
+}
+
+/// Where a registration has come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Through {
+    /// From the node itself, a neighbour.
+    Neighbour(Eui64),
+    /// From the router that it has registered at, to the border router.
+    Router(Ipv6Addr),
+}
+
+/// What a node asks for, kept while the border router is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) ask: Ask,
+    pub(super) is_due: bool,
+    pub(super) sent: u8,
+    pub(super) at: Instant,
+}
+
+/// A solicitation that registers an address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub(super) neighbour: Eui64,
+    pub(super) source: Ipv6Addr,
+    pub(super) target: Ipv6Addr,
+    pub(super) registration: sixlock_ipv6::nd::AddressRegistration,
+}
+
+impl Registration {
+    /// The address.
+    pub fn address(&self) -> Ipv6Addr {
+        self.address
+    }
+
+    /// The neighbour that has it; `None` if it is a neighbour of another router.
+    pub fn neighbour(&self) -> Option<Eui64> {
+        match self.through {
+            Through::Neighbour(neighbour) => Some(neighbour),
+            Through::Router(_) => None,
+        }
+    }
+
+    /// Whether the node wants its router to make the address reachable from elsewhere.
+    pub fn wants_reachability(&self) -> bool {
+        self.wants_reachability
+    }
+}
+
+/// Why an address is not registered.
+pub(super) enum Denial {
+    /// The node is told so.
+    Status(Status),
+    /// Two nodes ask for it at once: who asks second is not answered, and asks again
+    /// ([RFC 6775 section 8.2.2](https://www.rfc-editor.org/rfc/rfc6775#section-8.2.2)).
+    Undecided,
+}
+
+/// The registrations that a router keeps, as many as there is room for in `A`.
+///
+/// When there is no room, a new address is refused: its node asks another router. None is displaced before its lifetime is over, so who
+/// invents addresses cannot take those of others away; one that the border router has not confirmed is given up after 20 seconds.
+pub(super) struct Registrations<A>(A);
+
+impl<A: Array<Slot<Registration>>> Registrations<A> {
+    pub(super) const fn new() -> Self {
+        Self(A::NEW)
+    }
+
+    /// Those that are registered.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Registration> {
+        self.0.as_ref().iter().filter_map(Slot::get).filter(|registration| registration.is_confirmed)
+    }
+
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Registration> {
+        self.0.as_mut().iter_mut().filter_map(Slot::get_mut)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Registration> {
+        self.0.as_ref().iter().filter_map(Slot::get)
+    }
+
+    pub(super) fn get(&self, address: Ipv6Addr) -> Option<&Registration> {
+        self.all().find(|registration| registration.address == address)
+    }
+
+    pub(super) fn get_mut(&mut self, address: Ipv6Addr) -> Option<&mut Registration> {
+        self.all_mut().find(|registration| registration.address == address)
+    }
+
+    /// Whether the owner of `rovr` may register the address with that transaction id
+    /// ([RFC 8505 section 5.2](https://www.rfc-editor.org/rfc/rfc8505#section-5.2)).
+    pub(super) fn check(&self, address: Ipv6Addr, rovr: Rovr, transaction: Option<u8>) -> Result<(), Denial> {
+        let Some(known) = self.get(address) else {
+            let has_room = self.0.as_ref().iter().any(|place| !place.is_full());
+            return if has_room { Ok(()) } else { Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) };
+        };
+        if known.rovr != rovr {
+            let denial = if known.is_confirmed {
+                Denial::Status(Status::DUPLICATE_ADDRESS)
+            } else {
+                Denial::Undecided
+            };
+            return Err(denial);
+        }
+        match known.transaction.zip(transaction) {
+            Some((known, new)) if lollipop::compare(new, known) == Some(Ordering::Less) => {
+                Err(Denial::Status(Status::MOVED))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps a registration, in the place of the one of the same address; whether there was room.
+    pub(super) fn put(&mut self, registration: Registration) -> bool {
+        let places = self.0.as_mut();
+        let holds = |place: &Slot<Registration>| {
+            place.get().is_some_and(|known| known.address == registration.address)
+        };
+        let free = || places.iter().position(|place| !place.is_full());
+        let at = places.iter().position(holds).or_else(free);
+        match at.and_then(|at| places.get_mut(at)) {
+            Some(place) => {
+                *place = Slot::Full(registration);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Removes the registration of an address; whether it was registered.
+    pub(super) fn remove(&mut self, address: Ipv6Addr) -> bool {
+        let mut was_registered = false;
+        for place in self.0.as_mut() {
+            if let Some(known) = place.get()
+                && known.address == address
+            {
+                was_registered = known.is_confirmed;
+                *place = Slot::Empty;
+            }
+        }
+        was_registered
+    }
+
+    /// Removes those whose time is over; whether one of them was registered.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
+        let mut has_changed = false;
+        for place in self.0.as_mut() {
+            if let Some(known) = place.get_mut()
+                && known.expiry.is_over(now)
+            {
+                has_changed |= known.is_confirmed;
+                *place = Slot::Empty;
+            }
+        }
+        has_changed
+    }
+}
