@@ -94,7 +94,7 @@ MESSAGES = {
     "ns-earo": solicitation(option(33, "000703f1 0102", EUI)),
     "na": answer_to(ICMPv6NDOptDstLLAddr(lladdr="01:02:00:00:00:00"), R=1, S=1, O=0),
     "na-overrides": answer_to(R=0, S=0, O=1),
-    "na-earo": answer_to(option(33, "02000001 0102", EUI), R=1, S=1, O=0),
+    "na-earo": answer_to(option(33, "02000100 0102", EUI), R=1, S=1, O=0),
     "dar": duplicate(157, 0, "00000102"),
     "edar": duplicate(157, 1, "00f10102"),
     "edac": duplicate(158, 1, "01f10102"),
