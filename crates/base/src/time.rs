@@ -46,6 +46,11 @@ impl Instant {
             (a, b) => a.or(b),
         }
     }
+
+    /// Whether `due` is `now` or past; if so, it is taken away.
+    pub fn take_due(due: &mut Option<Self>, now: Self) -> bool {
+        due.take_if(|due| now.has_reached(*due)).is_some()
+    }
 }
 
 impl Add<Duration> for Instant {
@@ -111,6 +116,9 @@ mod tests {
         assert!(!before.has_reached(after));
         assert_eq!(after.since(before).millis(), 10);
         assert_eq!(Instant::earliest(Some(after), Some(before)), Some(before));
+        let mut due = Some(after);
+        assert!(!Instant::take_due(&mut due, before) && due.is_some());
+        assert!(Instant::take_due(&mut due, after) && due.is_none() && !Instant::take_due(&mut due, after));
         assert!(Symbols::new(3).has_reached(Symbols::new(u32::MAX)));
     }
 }

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use crate::{Error, checksum, next_header};
+use crate::{Error, Header, checksum, next_header};
 
 /// The first 8 bytes of an ICMPv6 message; what follows is echo data, or as much as fits of
 /// the packet that an error is about.
@@ -151,6 +151,28 @@ impl Echo {
         let [c, d] = self.sequence.to_be_bytes();
         [a, b, c, d]
     }
+}
+
+/// Writes the header of a packet with an ICMPv6 message of `length` bytes to `front`; the packet's length. `None` if there is no room, or the
+/// message is longer than a packet can be.
+#[inline(never)]
+pub fn emit_packet_header(
+    front: &mut [u8],
+    length: usize,
+    hop_limit: u8,
+    (source, destination): (Ipv6Addr, Ipv6Addr),
+) -> Option<usize> {
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: u16::try_from(length).ok()?,
+        next_header: next_header::ICMPV6,
+        hop_limit,
+        source,
+        destination,
+    };
+    header.emit(front).ok()?;
+    Some(Header::LEN + length)
 }
 
 /// Whether `kind` is the type of an error message: types below 128 are.

@@ -6,6 +6,7 @@
 
 pub mod ah;
 mod checksum;
+mod control_message;
 pub mod esp;
 pub mod extension;
 mod flag;

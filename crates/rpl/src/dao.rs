@@ -133,11 +133,11 @@ impl DaoTimer {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Due {
-        if self.is_idle() && time::take_due(&mut self.refresh_at, now) {
+        if self.is_idle() && Instant::take_due(&mut self.refresh_at, now) {
             self.is_due = true;
             return Due::Refresh;
         }
-        if !time::take_due(&mut self.at, now) {
+        if !Instant::take_due(&mut self.at, now) {
             return Due::Nothing;
         }
         if self.then == Then::Repeat && self.tries >= Self::TRIES {

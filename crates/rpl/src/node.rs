@@ -715,14 +715,14 @@ impl<P: Profile> Node<P> {
 
     /// Does what is due.
     pub fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if time::take_due(&mut self.holds_until, cx.now) {
+        if Instant::take_due(&mut self.holds_until, cx.now) {
             // Poisoned first, it asks now (mistake 15 of others).
             self.solicitation.start(cx.now, cx.entropy, NEXT_SOLICITATION);
             self.reconsider(cx);
         }
         let mut rested = false;
         for neighbour in self.neighbours.iter_mut() {
-            rested |= time::take_due(&mut neighbour.rests_until, cx.now);
+            rested |= Instant::take_due(&mut neighbour.rests_until, cx.now);
         }
         if rested {
             self.reconsider(cx);

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder, Message};
-use sixlock_ipv6::{Error, Header, next_header};
+use sixlock_ipv6::{Error, Header, icmpv6};
 
 /// The hop limit of packets made here; one that header compression leaves out.
 pub(crate) const HOP_LIMIT: u8 = 64;
@@ -44,21 +44,5 @@ pub(crate) fn write(
     let mut builder = Builder::new(body, message).ok()?;
     options(&mut builder).ok()?;
     let length = builder.finish(source, destination);
-    head(front, length, (source, destination))
-}
-
-/// Writes the header of a packet whose control message is `length` bytes long; the packet's length.
-#[inline(never)]
-fn head(front: &mut [u8], length: usize, (source, destination): (Ipv6Addr, Ipv6Addr)) -> Option<usize> {
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: u16::try_from(length).ok()?,
-        next_header: next_header::ICMPV6,
-        hop_limit: HOP_LIMIT,
-        source,
-        destination,
-    };
-    header.emit(front).ok()?;
-    Some(Header::LEN + length)
+    icmpv6::emit_packet_header(front, length, HOP_LIMIT, (source, destination))
 }

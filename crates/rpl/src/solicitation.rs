@@ -70,7 +70,7 @@ impl Solicitation {
 
     /// Asks all, if it is time to; whether it does so after it has asked as often as it doubles, in vain.
     pub(crate) fn handle_timeout<E: Entropy>(&mut self, now: Instant, entropy: &mut E) -> bool {
-        if !time::take_due(&mut self.at, now) {
+        if !Instant::take_due(&mut self.at, now) {
             return false;
         }
         let was_in_vain = self.doublings == Self::DOUBLINGS;

@@ -16,12 +16,3 @@ pub(crate) fn within<E: Entropy>(now: Instant, entropy: &mut E, millis: u32) -> 
     let spread = (millis / 2 + 1).next_power_of_two() / 2;
     now + Duration::from_millis(millis - millis / 2 + (entropy.next_u32() & spread.saturating_sub(1)))
 }
-
-/// Whether `due` is now or past; if so, it is taken away.
-pub(crate) fn take_due(due: &mut Option<Instant>, now: Instant) -> bool {
-    let is_due = due.is_some_and(|due| now.has_reached(due));
-    if is_due {
-        *due = None;
-    }
-    is_due
-}

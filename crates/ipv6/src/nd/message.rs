@@ -1,5 +1,6 @@
 use core::net::Ipv6Addr;
 
+use crate::control_message::{Writer, split_address};
 use crate::flag::flag;
 use crate::nd::address_registration::{Rovr, Status};
 use crate::nd::option::{NdOption, Options};
@@ -106,9 +107,6 @@ const ROUTER: u8 = 0x80;
 const SOLICITED: u8 = 0x40;
 const OVERRIDES: u8 = 0x20;
 
-/// Length of the header that ICMPv6 puts before each message.
-const ICMPV6_HEADER: usize = 4;
-
 /// Whether `kind` is the ICMPv6 type of one of these messages.
 pub const fn is_type(kind: u8) -> bool {
     matches!(
@@ -159,11 +157,11 @@ impl Message {
                 (Self::RouterAdvertisement(advertisement), options)
             }
             (NEIGHBOUR_SOLICITATION, 0) => {
-                let (target, options) = address(rest)?;
+                let (target, options) = split_address(rest)?;
                 (Self::NeighbourSolicitation { target }, options)
             }
             (NEIGHBOUR_ADVERTISEMENT, 0) => {
-                let (target, options) = address(rest)?;
+                let (target, options) = split_address(rest)?;
                 let [flags, ..] = head;
                 let advertisement = NeighbourAdvertisement {
                     router: flags & ROUTER != 0,
@@ -175,7 +173,7 @@ impl Message {
             }
             (DUPLICATE_ADDRESS_REQUEST | DUPLICATE_ADDRESS_CONFIRMATION, 0 | EXTENDED_64) => {
                 let (rovr, rest) = rest.split_first_chunk().ok_or(Error::Truncated)?;
-                let (address, options) = address(rest)?;
+                let (address, options) = split_address(rest)?;
                 let [status, transaction, l0, l1] = head;
                 let message = DuplicateAddress {
                     status: Status(status),
@@ -245,61 +243,42 @@ impl Message {
     }
 }
 
-fn address(bytes: &[u8]) -> Result<(Ipv6Addr, &[u8]), Error> {
-    let (octets, rest) = bytes.split_first_chunk::<16>().ok_or(Error::Truncated)?;
-    Ok(((*octets).into(), rest))
-}
-
 /// Writes a message into a buffer: its fixed part, then options.
 #[derive(Debug)]
-pub struct Builder<'a> {
-    out: &'a mut [u8],
-    len: usize,
-}
+pub struct Builder<'a>(Writer<'a>);
 
 impl<'a> Builder<'a> {
     /// Begins an ICMPv6 message at the front of `out`.
     pub fn new(out: &'a mut [u8], message: &Message) -> Result<Self, Error> {
         let (kind, code, head) = message.head();
-        let mut builder = Self { out, len: 0 };
-        builder.put(&[kind, code, 0, 0])?;
-        builder.put(&head)?;
+        let mut writer = Writer::new(out);
+        writer.put(&[kind, code, 0, 0])?;
+        writer.put(&head)?;
         match message {
             Message::RouterSolicitation => {}
             Message::RouterAdvertisement(advertisement) => {
-                builder.put(&advertisement.reachable_time.to_be_bytes())?;
-                builder.put(&advertisement.retransmission_time.to_be_bytes())?;
+                writer.put(&advertisement.reachable_time.to_be_bytes())?;
+                writer.put(&advertisement.retransmission_time.to_be_bytes())?;
             }
-            Message::NeighbourSolicitation { target } => builder.put(&target.octets())?,
-            Message::NeighbourAdvertisement(advertisement) => builder.put(&advertisement.target.octets())?,
+            Message::NeighbourSolicitation { target } => writer.put(&target.octets())?,
+            Message::NeighbourAdvertisement(advertisement) => writer.put(&advertisement.target.octets())?,
             Message::DuplicateAddressRequest(message) | Message::DuplicateAddressConfirmation(message) => {
-                builder.put(&message.rovr.0)?;
-                builder.put(&message.address.octets())?;
+                writer.put(&message.rovr.0)?;
+                writer.put(&message.address.octets())?;
             }
         }
-        Ok(builder)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let room = self.out.get_mut(self.len..self.len + bytes.len()).ok_or(Error::Truncated)?;
-        room.copy_from_slice(bytes);
-        self.len += bytes.len();
-        Ok(())
+        Ok(Self(writer))
     }
 
     /// Adds an option. One for which there is no room changes nothing.
     pub fn option(&mut self, option: &NdOption) -> Result<(), Error> {
-        self.len += option.emit(self.out.get_mut(self.len..).unwrap_or_default())?;
+        let length = option.emit(self.0.rest())?;
+        self.0.advance(length);
         Ok(())
     }
 
     /// Writes the checksum of a message with these addresses; the message's length.
     pub fn finish(self, source: Ipv6Addr, destination: Ipv6Addr) -> usize {
-        let message = self.out.get_mut(..self.len).unwrap_or_default();
-        let sum = checksum(source, destination, next_header::ICMPV6, message);
-        if let Some(field) = message.get_mut(2..ICMPV6_HEADER) {
-            field.copy_from_slice(&sum.to_be_bytes());
-        }
-        self.len
+        self.0.finish(source, destination)
     }
 }

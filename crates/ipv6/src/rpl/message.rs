@@ -1,5 +1,6 @@
 use core::net::Ipv6Addr;
 
+use crate::control_message::{Writer, split_address};
 use crate::flag::flag;
 use crate::rpl::option::{Options, RplOption};
 use crate::{Error, checksum, next_header};
@@ -12,9 +13,6 @@ pub const ALL_RPL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1a
 
 /// The rank of a node that is no way to the root.
 pub const INFINITE_RANK: u16 = 0xffff;
-
-/// Length of the header that ICMPv6 puts before each message.
-const ICMPV6_HEADER: usize = 4;
 
 /// The base object of a control message; options follow it
 /// ([RFC 6550 section 6](https://www.rfc-editor.org/rfc/rfc6550#section-6)).
@@ -177,7 +175,7 @@ impl Message {
         Ok(match code {
             1 => {
                 let (&[mode, dtsn, _, _], rest) = rest.split_first_chunk().ok_or(Error::Truncated)?;
-                let (dodag, options) = address(rest)?;
+                let (dodag, options) = split_address(rest)?;
                 let dio = Dio {
                     instance,
                     version: b1,
@@ -239,73 +237,54 @@ impl Message {
     }
 }
 
-fn address(bytes: &[u8]) -> Result<(Ipv6Addr, &[u8]), Error> {
-    let (octets, rest) = bytes.split_first_chunk::<16>().ok_or(Error::Truncated)?;
-    Ok(((*octets).into(), rest))
-}
-
 fn optional_address(is_there: bool, bytes: &[u8]) -> Result<(Option<Ipv6Addr>, &[u8]), Error> {
     if !is_there {
         return Ok((None, bytes));
     }
-    address(bytes).map(|(address, rest)| (Some(address), rest))
+    split_address(bytes).map(|(address, rest)| (Some(address), rest))
 }
 
 /// Writes a control message into a buffer: its base object, then options.
 #[derive(Debug)]
-pub struct Builder<'a> {
-    out: &'a mut [u8],
-    len: usize,
-}
+pub struct Builder<'a>(Writer<'a>);
 
 impl<'a> Builder<'a> {
     /// Begins an ICMPv6 message at the front of `out`.
     pub fn new(out: &'a mut [u8], message: &Message) -> Result<Self, Error> {
         let (code, head, dodag) = message.head();
-        let mut builder = Self { out, len: 0 };
-        builder.put(&[ICMPV6_TYPE, code, 0, 0])?;
+        let mut writer = Writer::new(out);
+        writer.put(&[ICMPV6_TYPE, code, 0, 0])?;
         match message {
-            Message::Dis => builder.put(&[0; 2])?,
+            Message::Dis => writer.put(&[0; 2])?,
             Message::Dio(dio) => {
-                builder.put(&head)?;
+                writer.put(&head)?;
                 let grounded = flag(dio.grounded, GROUNDED);
-                builder.put(&[grounded | (dio.mode.0 & 7) << 3 | dio.preference & 7, dio.dtsn, 0, 0])?;
-                builder.put(&dio.dodag.octets())?;
+                writer.put(&[grounded | (dio.mode.0 & 7) << 3 | dio.preference & 7, dio.dtsn, 0, 0])?;
+                writer.put(&dio.dodag.octets())?;
             }
-            _ => builder.put(&head)?,
+            _ => writer.put(&head)?,
         }
         if let Some(dodag) = dodag {
-            builder.put(&dodag.octets())?;
+            writer.put(&dodag.octets())?;
         }
-        Ok(builder)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let room = self.out.get_mut(self.len..self.len + bytes.len()).ok_or(Error::Truncated)?;
-        room.copy_from_slice(bytes);
-        self.len += bytes.len();
-        Ok(())
+        Ok(Self(writer))
     }
 
     /// Adds an option. One for which there is no room changes nothing.
     #[inline(always)]
     pub fn option(&mut self, option: &RplOption<'_>) -> Result<(), Error> {
-        self.len += option.emit(self.out.get_mut(self.len..).unwrap_or_default())?;
+        let length = option.emit(self.0.rest())?;
+        self.0.advance(length);
         Ok(())
     }
 
     /// Bytes that there is room for.
     pub fn room(&self) -> usize {
-        self.out.len() - self.len
+        self.0.room()
     }
 
     /// Writes the checksum of a message with these addresses; the message's length.
     pub fn finish(self, source: Ipv6Addr, destination: Ipv6Addr) -> usize {
-        let message = self.out.get_mut(..self.len).unwrap_or_default();
-        let sum = checksum(source, destination, next_header::ICMPV6, message);
-        if let Some(field) = message.get_mut(2..ICMPV6_HEADER) {
-            field.copy_from_slice(&sum.to_be_bytes());
-        }
-        self.len
+        self.0.finish(source, destination)
     }
 }

@@ -651,7 +651,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             self.solicitation.refresh(now, cx.entropy);
         }
         for registered in [&mut self.link_local, &mut self.global] {
-            timer::take_due(&mut registered.rests_until, now);
+            Instant::take_due(&mut registered.rests_until, now);
             take_over(&mut registered.renewal, now);
         }
         take_over(&mut self.link_local.expiry, now);

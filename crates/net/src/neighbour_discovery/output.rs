@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::nd::{Builder, LinkLayerAddress, Message};
-use sixlock_ipv6::{Error, Header, next_header};
+use sixlock_ipv6::{Error, Header, icmpv6};
 
 /// The hop limit of messages that routers send on ([RFC 6775 section 9](https://www.rfc-editor.org/rfc/rfc6775#section-9)).
 pub(super) const MULTIHOP_HOP_LIMIT: u8 = 64;
@@ -38,15 +38,5 @@ pub(super) fn write(
     let mut builder = Builder::new(body, message).ok()?;
     options(&mut builder).ok()?;
     let length = builder.finish(source, destination);
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: u16::try_from(length).ok()?,
-        next_header: next_header::ICMPV6,
-        hop_limit,
-        source,
-        destination,
-    };
-    header.emit(front).ok()?;
-    Some(Header::LEN + length)
+    icmpv6::emit_packet_header(front, length, hop_limit, (source, destination))
 }

@@ -66,7 +66,7 @@ impl Solicitation {
     }
 
     pub(super) fn handle_timeout<E: Entropy>(&mut self, now: Instant, entropy: &mut E) {
-        if !timer::take_due(&mut self.at, now) {
+        if !Instant::take_due(&mut self.at, now) {
             return;
         }
         self.is_due = true;

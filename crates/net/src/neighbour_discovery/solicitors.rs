@@ -74,7 +74,7 @@ impl Solicitors {
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.is_due |= timer::take_due(&mut self.at, now);
-        timer::take_due(&mut self.quiet_until, now);
+        self.is_due |= Instant::take_due(&mut self.at, now);
+        Instant::take_due(&mut self.quiet_until, now);
     }
 }

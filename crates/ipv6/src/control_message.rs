@@ -1,0 +1,60 @@
+//! What the control messages of RPL and of neighbour discovery have in common: both are ICMPv6 messages with options behind.
+
+use core::net::Ipv6Addr;
+
+use crate::{Error, checksum, next_header};
+
+/// Where the checksum of an ICMPv6 message stands.
+const CHECKSUM: core::ops::Range<usize> = 2..4;
+
+/// Splits `bytes` into the address at their front and the rest.
+pub(crate) fn split_address(bytes: &[u8]) -> Result<(Ipv6Addr, &[u8]), Error> {
+    let (octets, rest) = bytes.split_first_chunk::<16>().ok_or(Error::Truncated)?;
+    Ok(((*octets).into(), rest))
+}
+
+/// Writes a message into a buffer, piece by piece.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    out: &'a mut [u8],
+    len: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(out: &'a mut [u8]) -> Self {
+        Self { out, len: 0 }
+    }
+
+    /// Adds `bytes`. If there is no room for them, nothing changes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let room = self.rest().get_mut(..bytes.len()).ok_or(Error::Truncated)?;
+        room.copy_from_slice(bytes);
+        self.advance(bytes.len());
+        Ok(())
+    }
+
+    /// The bytes behind what was written.
+    pub(crate) fn rest(&mut self) -> &mut [u8] {
+        self.out.get_mut(self.len..).unwrap_or_default()
+    }
+
+    /// The first `len` bytes of the rest have been written.
+    pub(crate) fn advance(&mut self, len: usize) {
+        self.len += len;
+    }
+
+    /// How many bytes there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.out.len() - self.len
+    }
+
+    /// Writes the checksum of a message with these addresses, whose field is zero; the message's length.
+    pub(crate) fn finish(self, source: Ipv6Addr, destination: Ipv6Addr) -> usize {
+        let message = self.out.get_mut(..self.len).unwrap_or_default();
+        let sum = checksum(source, destination, next_header::ICMPV6, message);
+        if let Some(field) = message.get_mut(CHECKSUM) {
+            field.copy_from_slice(&sum.to_be_bytes());
+        }
+        self.len
+    }
+}
