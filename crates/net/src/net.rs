@@ -262,9 +262,11 @@ impl<R: Router> Net<R> {
         };
         let len = Header::LEN + payload.len();
         let destination = header.destination;
+        // What this node has sent to itself never was on its way.
         let comes_back = R::READS
             && matches!(side, Side::Mesh { .. })
             && self.is_own(header.source)
+            && !self.takes(destination)
             && buffer.get(..len).is_some_and(|packet| self.router.comes_back(packet));
         if !comes_back && !self.admits(side, header.source, destination) {
             return dropped(cx, Counter::Ipv6BadAddress);

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Packet};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_net::{BROADCAST, Datagram, Net, NextHop, Route, Router, Routes, SendError, Uplink, Verdict};
@@ -64,6 +64,41 @@ fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<Routes<[Route;
     let mut net = Net::new();
     net.start(address, uplink);
     net
+}
+
+/// A router to which every packet of its host comes back.
+struct Returning;
+
+impl New for Returning {
+    const NEW: Self = Self;
+}
+
+impl Router for Returning {
+    const READS: bool = true;
+
+    fn next_hop(&self, _: Ipv6Addr) -> Option<Eui64> {
+        Some(node(1))
+    }
+
+    fn comes_back(&self, _: &[u8]) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_comes_back_to_this_node_reaches_its_router_and_nothing_else_of_it() {
+    let (mut rig, mut net) = (Rig::seeded(0), Net::<Returning>::new());
+    net.start(node(2), Uplink::None);
+    let (verdict, _) = handle(&mut rig, &mut net, &udp(mesh(2), mesh(3), 64));
+    assert!(matches!(verdict, Verdict::Forward { next_hop, .. } if next_hop == node(1)), "{verdict:?}");
+    for destination in [mesh(2), link_local(2), Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1)] {
+        let packet = udp(mesh(2), destination, 64);
+        let (counter, (verdict, _)) = counted(&mut rig, |rig| handle(rig, &mut net, &packet));
+        assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped), "{destination}");
+    }
+    let (counter, (verdict, _)) =
+        counted(&mut rig, |rig| handle_external(rig, &mut net, &udp(mesh(2), mesh(3), 64)));
+    assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped), "from outside");
 }
 
 /// Node 2 in the chain router - 1 - 2 - 3.
