@@ -10,7 +10,7 @@ use sixlock_ipv6::rpl::{
 use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_mac::Outcome;
 use sixlock_net::{ForwardError, Router};
-use sixlock_rpl::{DataError, Knowledge, MAX_HOPS, Node, Profile, Root};
+use sixlock_rpl::{DataError, Error, Knowledge, MAX_HOPS, Node, Profile, Root};
 
 use crate::routing::{FrameOutcome, Routing};
 
@@ -23,12 +23,17 @@ pub struct RplRoot<K>(pub Root<K>);
 /// The longest packet with a control message, in bytes.
 const LONGEST_MESSAGE: usize = 200;
 
-/// What the root puts around a packet at most, in bytes: a header, and a source route whose addresses differ in their last eight octets.
+/// The most bytes that the root puts around a packet: a header, and a source route whose addresses differ in their last eight octets.
 const LONGEST_ROUTE: usize = Header::LEN + 8 + 8 * MAX_HOPS;
 
-/// Whether an ICMPv6 message is one of RPL.
-fn is_control(message: &[u8]) -> bool {
-    message.first() == Some(&ICMPV6_TYPE)
+/// Lets `handle` take in an ICMPv6 message, if it is one of RPL; whether it is.
+fn take_in(message: &[u8], handle: impl FnOnce() -> Result<(), Error>) -> bool {
+    let is_control = message.first() == Some(&ICMPV6_TYPE);
+    if is_control {
+        // What is refused was counted.
+        let _ = handle();
+    }
+    is_control
 }
 
 fn to_forward_error(error: DataError) -> ForwardError {
@@ -49,7 +54,7 @@ fn has_forwarding_error(packet: &[u8]) -> bool {
     bytes.is_some_and(|bytes| PacketInformation::from_bytes(*bytes).forwarding_error)
 }
 
-/// Where in a packet for this host the one is that the root put a header around.
+/// Where the packet that the root has put a header around stands in a packet for this host.
 fn tunnelled(packet: &[u8]) -> Option<Range<usize>> {
     let upper = extension::process(packet).ok()?;
     (upper.protocol == next_header::IPV6).then_some(upper.at..packet.len())
@@ -90,8 +95,7 @@ impl<P: Profile> Router for RplNode<P> {
         (source, destination): (Ipv6Addr, Ipv6Addr),
         message: &[u8],
     ) -> bool {
-        // What is refused was counted.
-        is_control(message) && self.0.handle(cx, source, destination, message).map_or(true, |()| true)
+        take_in(message, || self.0.handle(cx, source, destination, message))
     }
 
     fn forward<C, E: Entropy, N: Nv>(
@@ -170,8 +174,7 @@ impl<K: Knowledge> Router for RplRoot<K> {
         (source, destination): (Ipv6Addr, Ipv6Addr),
         message: &[u8],
     ) -> bool {
-        // What is refused was counted.
-        is_control(message) && self.0.handle(cx, source, destination, message).map_or(true, |()| true)
+        take_in(message, || self.0.handle(cx, source, destination, message))
     }
 
     fn forward<C, E: Entropy, N: Nv>(

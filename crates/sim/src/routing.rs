@@ -112,9 +112,7 @@ impl NodeRouting {
             Self::Second(of0) => of0.0.start(cx, address, INSTANCE),
         }
     }
-}
 
-impl NodeRouting {
     /// The parent, if it routes by RPL and has one.
     pub(crate) fn parent(&self) -> Option<Eui64> {
         match self {

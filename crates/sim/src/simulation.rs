@@ -288,15 +288,13 @@ impl Simulation {
             has_news = true;
             let logged = match (event, station.rpl_parent()) {
                 (RplEvent::Left, _) => Logged::Left {},
-                (RplEvent::Joined | RplEvent::ParentChanged, Some(to)) => Logged::Parent { to: to.into() },
+                (RplEvent::Joined | RplEvent::ParentChanged, Some(parent)) => {
+                    self.nodes[id as usize - 1].parent = parent;
+                    Logged::Parent { to: parent.into() }
+                }
                 _ => continue,
             };
             self.recorder.event(self.now, id, logged);
-            if let (Logged::Parent { to }, Some(node)) =
-                (logged, self.nodes.get_mut((id as usize).wrapping_sub(1)))
-            {
-                node.parent = to as u32;
-            }
         }
         for cleartext in station.take_cleartexts() {
             self.observer.learn(cleartext);

@@ -1,14 +1,14 @@
 //! Fields of 50 nodes that form their network by RPL over lossy links, a fifth of which carries frames one way only.
 //!
-//! Many hours are simulated: `./test` runs this as it would be distributed. `SIXLOCK_FIELDS` says how many seeds.
+//! Many hours are simulated, so that no run of all tests has this. `cargo test --release -p sixlock-sim --test field -- --ignored` runs it;
+//! `SIXLOCK_FIELDS` says how many seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::Value;
 use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
+use sixlock_testing::Recording;
 
 /// The field of the scenario.
 const FIELD: &str = include_str!("../../../scenarios/field-50.toml");
@@ -23,20 +23,6 @@ const HOPS: core::ops::RangeInclusive<u32> = 3..=7;
 const JOINED: u64 = 180_000_000;
 /// What is due so many microseconds before the end may be under way still.
 const LAST: u64 = 60_000_000;
-
-/// An event log that the test reads.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// What came of a field, or of several.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,15 +55,15 @@ fn seeds(count: usize) -> Vec<u64> {
 
 fn simulate(security: &str, mode: &str, seed: u64) -> Count {
     let scenario = scenario(security, mode, seed);
-    let log = Log::default();
-    let sinks = Sinks { events: Some(Box::new(log.clone())), ..Sinks::default() };
+    let log = Recording::default();
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
     let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
     let end = Time::ZERO + scenario.duration();
     simulation.step_until(end);
     drop(simulation);
 
     let (mut joined, mut due, mut accepted) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-    for line in log.0.lock().unwrap().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in log.bytes().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let event: Value = serde_json::from_slice(line).unwrap();
         let (at, node) = (event["us"].as_u64().unwrap(), event["node"].as_u64().unwrap());
         let reading = || (node, event["reading"].as_u64().unwrap());
@@ -103,7 +89,7 @@ fn simulate(security: &str, mode: &str, seed: u64) -> Count {
 }
 
 #[test]
-#[ignore = "it simulates many hours: ./test runs it in release"]
+#[ignore = "it simulates many hours: to be run in release"]
 fn all_join_and_deliver_in_every_mode() {
     let seeds = seeds(std::env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
