@@ -1512,7 +1512,7 @@ async fn a_public_key_that_another_enrolled_first_is_an_administrators_to_free()
         let imported = cloud.post("/api/v1/users/ann/import", &ann, devices).await;
         assert_eq!(imported.status, 409);
         assert!(imported.body.contains("sixlock keys remove"), "{}", imported.body);
-        // The administrator finds who has it, ends it there, and its owner enrols it.
+        // The administrator finds the user that has it, ends it there, and its owner enrols it.
         let held = cloud.get("/api/v1/users/bob/credentials", &admin).await.json();
         assert!(held.as_array().unwrap().iter().any(|held| held["identity"] == identity), "{held}");
         let there =

@@ -293,7 +293,7 @@ fn what_is_forged_before_there_are_keys_ends_nothing() {
 }
 
 /// A pair in which the client's answer is lost, and the server's flight comes again with another random value, so that its signature
-/// is wrong. What comes after that is lost, too, if `ends`.
+/// is wrong. If `ends`, every later datagram is lost, too.
 fn with_another_flight(seed: u32, ends: bool) -> Public {
     let mut pair = Public::with_public_keys(seed, CONFIG, raw());
     let (mut flights, mut forged) = (0, false);

@@ -18,7 +18,7 @@ pub(super) struct Failure {
     pub(super) status: StatusCode,
     /// The kind of failure, for programs.
     pub(super) code: &'static str,
-    /// What is wrong, for people: a sentence.
+    /// The fault, for people: a sentence.
     message: String,
     /// What to do.
     hint: &'static str,
@@ -208,7 +208,7 @@ impl From<Error> for Failure {
                 StatusCode::CONFLICT,
                 "taken",
                 error.to_string(),
-                "An administrator sees at /users/{user}/credentials who has it.",
+                "An administrator sees at /users/{user}/credentials which user has it.",
             ),
             Error::Full(_) => Self::new(
                 StatusCode::CONFLICT,

@@ -363,8 +363,8 @@ impl<P: Profile> Client<P> {
         Ok(Completed::NeedWork)
     }
 
-    /// Goes back to where the server's hello is awaited. What answered its flight is not sent again: a server that took it would not
-    /// repeat its own, and once that is here, there are no keys for our Finished.
+    /// Goes back to where the server's hello is awaited. The flight that answered the server's is not sent again: a server that took it
+    /// would not repeat its own, and once that is here, there are no keys for our Finished.
     #[inline(never)]
     fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> u16 {
         if x.state.outgoing.is_answer_to(HandshakeType::SERVER_HELLO_DONE) {
