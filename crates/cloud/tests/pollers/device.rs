@@ -213,6 +213,8 @@ fn serve(
     let mut endpoint: Option<Endpoint<Soft, SocketAddr, OnHeap<1152>, 4>> = None;
     let mut datagram = [0; 2048];
     let (mut value, mut resumptions, mut session) = (0, 0, None);
+    // What a datagram asks is told after the events that it causes, of which one may be its session's beginning.
+    let mut requests = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let cx = &mut rig.at(Instant::from_millis(started.elapsed().as_millis() as u32));
         let endpoint = endpoint.get_or_insert_with(|| {
@@ -246,7 +248,7 @@ fn serve(
                 let query = options(OptionNumber::URI_QUERY);
                 assert_eq!((request.message.code(), request.message.payload()), (Code::GET, &[][..]));
                 let asked = if query.is_empty() { path.clone() } else { format!("{path}?{query}") };
-                seen.lock().unwrap().push(Seen::Asked(asked));
+                requests.push(Seen::Asked(asked));
                 value += 1;
                 let payload = format!(r#"[{{"n":"t","v":{value}}}]"#);
                 let records: Vec<_> = (1..=LONG).map(|v| format!(r#"{{"n":"t","v":{v}}}"#)).collect();
@@ -277,46 +279,52 @@ fn serve(
         {
             endpoint.close(cx, session);
         }
-        let (mut work, mut done) = (None, None);
-        while let Some(event) = endpoint.poll_event() {
-            let told = match event {
-                Event::Task { session, task } => {
-                    done = keys.map(|keys| (session, keys.answer(task)));
-                    break;
-                }
-                Event::Elsewhere { .. } => unreachable!("without shards"),
-                Event::Work { session, identity, method } => {
-                    work = Some((session, identity == IDENTITY.as_bytes(), method));
-                    break;
-                }
-                Event::Connected { session: connected, .. } => {
-                    session = Some(connected);
-                    let before =
-                        std::mem::replace(&mut resumptions, cx.counters.get(Counter::DtlsResumptions));
-                    if resumptions > before { Seen::Resumed } else { Seen::Connected }
-                }
-                Event::Closed { .. } => Seen::Closed,
-                Event::Failed { .. } => Seen::Failed,
-                // It notifies nobody.
-                Event::Notified { .. } | Event::Refused { .. } => continue,
-            };
-            seen.lock().unwrap().push(told);
-        }
-        if let Some((session, known, method)) = work {
-            let key = if method == AuthenticationMethod::PreSharedKey { KEY } else { MARK };
-            let _ = endpoint.provide_key(cx, session, known.then_some(key.as_bytes()));
-        }
-        if let Some((session, answer)) = done {
-            if let sixlock_dtls::Answer::Peer(_) = answer {
-                endpoint.identify(
-                    cx,
-                    session,
-                    (IDENTITY.as_bytes(), AuthenticationMethod::RawPublicKey),
-                    MARK.as_bytes(),
-                );
+        loop {
+            let (mut work, mut done) = (None, None);
+            while let Some(event) = endpoint.poll_event() {
+                let told = match event {
+                    Event::Task { session, task } => {
+                        done = keys.map(|keys| (session, keys.answer(task)));
+                        break;
+                    }
+                    Event::Elsewhere { .. } => unreachable!("without shards"),
+                    Event::Work { session, identity, method } => {
+                        work = Some((session, identity == IDENTITY.as_bytes(), method));
+                        break;
+                    }
+                    Event::Connected { session: connected, .. } => {
+                        session = Some(connected);
+                        let before =
+                            std::mem::replace(&mut resumptions, cx.counters.get(Counter::DtlsResumptions));
+                        if resumptions > before { Seen::Resumed } else { Seen::Connected }
+                    }
+                    Event::Closed { .. } => Seen::Closed,
+                    Event::Failed { .. } => Seen::Failed,
+                    // It notifies nobody.
+                    Event::Notified { .. } | Event::Refused { .. } => continue,
+                };
+                seen.lock().unwrap().push(told);
             }
-            let _ = endpoint.complete(cx, session, &answer);
+            if work.is_none() && done.is_none() {
+                break;
+            }
+            if let Some((session, known, method)) = work {
+                let key = if method == AuthenticationMethod::PreSharedKey { KEY } else { MARK };
+                let _ = endpoint.provide_key(cx, session, known.then_some(key.as_bytes()));
+            }
+            if let Some((session, answer)) = done {
+                if let sixlock_dtls::Answer::Peer(_) = answer {
+                    endpoint.identify(
+                        cx,
+                        session,
+                        (IDENTITY.as_bytes(), AuthenticationMethod::RawPublicKey),
+                        MARK.as_bytes(),
+                    );
+                }
+                let _ = endpoint.complete(cx, session, &answer);
+            }
         }
+        seen.lock().unwrap().append(&mut requests);
         let mut out = [0; 2048];
         while let Some(transmit) = endpoint.poll_transmit(cx, &mut out) {
             socket.send_to(&out[..transmit.len], transmit.to).unwrap();
