@@ -127,6 +127,7 @@ mod tests {
             dependencies: dependencies.iter().map(|name| name.to_string()).collect(),
             test_dependencies: Default::default(),
             features: features.iter().map(|name| name.to_string()).collect(),
+            roots: Vec::new(),
         }
     }
 

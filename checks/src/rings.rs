@@ -11,41 +11,6 @@ use std::slice;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, MetaList, UseTree};
 
-/// Crates whose modules form no ring. A crate that has none is entered here.
-pub const WITHOUT_RINGS: &[&str] = &[
-    "base",
-    "bridge",
-    "cloud",
-    "coap",
-    "coap-msg",
-    "coap-server",
-    "crypto",
-    "decode",
-    "dtls",
-    "dtls-msg",
-    "emulator",
-    "endpoint",
-    "eval",
-    "gateway",
-    "ieee802154",
-    "interface",
-    "ipsec",
-    "ipv6",
-    "lockstep",
-    "lowpan",
-    "net",
-    "node",
-    "nv",
-    "pcap",
-    "rpl",
-    "sim",
-    "slip",
-    "store",
-    "telemetry",
-    "testing",
-    "zep",
-];
-
 /// How often a name may be re-exported on its way.
 const LONGEST_WAY: usize = 16;
 

@@ -21,6 +21,8 @@ pub struct Package {
     pub test_dependencies: BTreeSet<String>,
     /// The names of its features.
     pub features: BTreeSet<String>,
+    /// The root files of its library and its programs.
+    pub roots: Vec<PathBuf>,
 }
 
 impl Package {
@@ -56,7 +58,14 @@ fn package(value: &Value) -> Package {
         dependencies: names(own),
         test_dependencies: names(of_tests),
         features: value["features"].as_object().expect("an object").keys().cloned().collect(),
+        roots: array(&value["targets"]).iter().filter_map(root).collect(),
     }
+}
+
+/// The root file of a target, if it is a library or a program.
+fn root(target: &Value) -> Option<PathBuf> {
+    let is_shipped = |kind: &Value| ["lib", "bin"].contains(&text(kind));
+    array(&target["kind"]).iter().any(is_shipped).then(|| text(&target["src_path"]).into())
 }
 
 fn array(value: &Value) -> &[Value] {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Credential;
-use crate::servers::on;
+use crate::process::on;
 
 /// How the devices are labelled, before their number.
 pub(crate) const LABEL: &str = "load-";

@@ -1,12 +1,22 @@
-//! What a process takes of the machine, as Linux tells it.
+//! What a process takes of the machine, as Linux tells it, and which of its cores.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::process::Command;
 
 /// Clock ticks of `/proc` in a second: the same on all Linux systems that matter here.
 const TICKS: f64 = 100.0;
+
+/// A command that runs on these cores alone, or on all.
+pub(crate) fn on(cores: Option<RangeInclusive<usize>>, program: impl AsRef<OsStr>) -> Command {
+    let Some(cores) = cores else { return Command::new(program) };
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", &format!("{}-{}", cores.start(), cores.end())]).arg(program);
+    command
+}
 
 /// The processor time that a process has used, its own and the kernel's for it.
 pub(crate) fn cpu_seconds(process: u32) -> io::Result<f64> {

@@ -1,11 +1,10 @@
 //! The servers that are measured: the cloud, and those of others beside it.
 
-use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 use sixlock_cloud::public_keys::{KeyPair, pem};
@@ -16,7 +15,7 @@ use sixlock_interop::{Keys, two_free_ports};
 use sixlock_x509::Certificate;
 
 use crate::cloud::{LABEL, enrol_telling, import, open_sessions};
-use crate::process::resident_bytes;
+use crate::process::{on, resident_bytes};
 use crate::{Authentication, Cloud, Credential, Program, Target};
 
 /// The key of all devices at servers that know one.
@@ -290,12 +289,4 @@ pub(crate) fn echo(cores: RangeInclusive<usize>, sessions: usize) -> io::Result<
     let authentications = vec![Authentication::Query(Vec::new()); sessions];
     let offers = vec![Offer { protection: Protection::Plain, get, post: get, authentications }];
     Ok(Server { name: "echo", durable: false, offers, cores, process })
-}
-
-/// A command that runs on these cores alone, or on all.
-pub(crate) fn on(cores: Option<RangeInclusive<usize>>, program: impl AsRef<OsStr>) -> Command {
-    let Some(cores) = cores else { return Command::new(program) };
-    let mut command = Command::new("taskset");
-    command.args(["--cpu-list", &format!("{}-{}", cores.start(), cores.end())]).arg(program);
-    command
 }

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use clap::ValueEnum;
 use sixlock_sim::{Chip, FirmwareImage};
 
+use crate::failure::Failure;
+use crate::kept;
 use crate::linked::link_images;
 use crate::stack::Drivers;
 use crate::toolchain::Toolchain;
-use crate::{Failure, kept};
 
 /// What of AH and of ESP an image on the MSP430 may take beyond the image without them: docs/decisions/0021-ipsec-shape.md.
 const IPSEC: [(&str, u64); 2] = [("udp-ah-xcbc", 10_340), ("udp-esp-ctr-xcbc", 10_200)];

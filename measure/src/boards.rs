@@ -1,7 +1,7 @@
 //! Images for boards that one can buy.
 
-use crate::Failure;
 use crate::command::run;
+use crate::failure::Failure;
 use crate::size::Size;
 use crate::toolchain::Toolchain;
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Runs `command`, which prints where this program does.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {

@@ -6,10 +6,12 @@ use std::process::Command;
 use sixlock_sim::{Chip, FirmwareImage};
 
 use crate::command::{output, run};
+use crate::failure::Failure;
+use crate::folder::root;
+use crate::images;
 use crate::linked::link_images;
 use crate::primitives::{self, example};
 use crate::toolchain::Toolchain;
-use crate::{Failure, images, root};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use sixlock_sim::Chip;
 
-use crate::Failure;
 use crate::command::output;
+use crate::failure::Failure;
 use crate::size::Size;
 use crate::toolchain::Toolchain;
 

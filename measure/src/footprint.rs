@@ -6,7 +6,7 @@
 use serde::Serialize;
 use sixlock_sim::{Chip, FirmwareImage};
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::images;
 use crate::linked::{Linked, link_images};
 use crate::size::{Size, size_of_symbol};

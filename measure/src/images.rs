@@ -2,7 +2,7 @@
 
 use sixlock_sim::{Chip, FirmwareImage, Most};
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::linked::{Linked, link_images};
 use crate::stack::{Drivers, board};
 use crate::toolchain::Toolchain;

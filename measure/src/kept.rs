@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use crate::{Failure, root};
+use crate::failure::Failure;
+use crate::folder::root;
 
 /// Compares the file `name` of `costs/` with what was `measured`, or replaces it if `accept`. False if the two differ; then the
 /// difference is printed.

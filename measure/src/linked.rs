@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sixlock_sim::{Chip, FirmwareImage};
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::size::{Size, forbidden};
 use crate::toolchain::Toolchain;
 

@@ -5,6 +5,8 @@ mod boards;
 mod command;
 mod costs;
 mod crates;
+mod failure;
+mod folder;
 mod footprint;
 mod images;
 mod kept;
@@ -15,15 +17,12 @@ mod size;
 mod stack;
 mod toolchain;
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::failure::Failure;
 use crate::toolchain::Toolchain;
-
-type Failure = Box<dyn Error>;
 
 /// Builds images for microcontrollers, and measures them in emulators.
 #[derive(Parser)]
@@ -97,9 +96,4 @@ fn perform(action: Action) -> Result<(), Failure> {
         Action::Primitives(OutputFormat { json }) => primitives::measure(&toolchain, json),
         Action::Wycheproof => primitives::wycheproof(&toolchain),
     }
-}
-
-/// The folder of the project.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -7,9 +7,11 @@ use serde::Deserialize;
 use sixlock_sim::Chip;
 
 use crate::command::{output, run};
+use crate::failure::Failure;
+use crate::folder::root;
+use crate::kept;
 use crate::linked::link;
 use crate::toolchain::Toolchain;
-use crate::{Failure, kept, root};
 
 /// What `sixlock-emulator`'s example says of a primitive.
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sixlock_sim::Chip;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::linked::{Linked, link};
 use crate::toolchain::Toolchain;
 

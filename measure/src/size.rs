@@ -6,7 +6,7 @@ use object::read::elf::ElfFile32;
 use object::{Object, ObjectSection, ObjectSymbol};
 use regex::Regex;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// What no device may contain: allocation, formatting, 64-bit multiplication and division, floating point.
 const FORBIDDEN: &str = concat!(

@@ -6,9 +6,10 @@ use std::process::Command;
 use sixlock_sim::{Chip, FirmwareImage, ImageTraffic, Role};
 
 use crate::command::{output, run};
+use crate::failure::Failure;
+use crate::folder::root;
 use crate::linked::Linked;
 use crate::toolchain::Toolchain;
-use crate::{Failure, root};
 
 /// The programs that drive images.
 pub(crate) struct Drivers {

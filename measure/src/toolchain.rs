@@ -6,7 +6,8 @@ use std::process::Command;
 use sixlock_sim::Chip;
 
 use crate::command::{output, run};
-use crate::{Failure, root};
+use crate::failure::Failure;
+use crate::folder::root;
 
 /// The compilers, and where they leave what they build.
 pub(crate) struct Toolchain {

@@ -1,6 +1,7 @@
 //! What the radio does, and when: one transmit frame's way through CSMA-CA and its
 //! acknowledgement, and the acknowledgements owed to others, which go first.
 
+mod schedule;
 #[cfg(test)]
 mod transitions;
 
@@ -8,13 +9,13 @@ use core::mem::replace;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_ieee802154::{ACK_FRAME, ack};
 
 use crate::csma::Access;
 use crate::{LinkLayer, Mac, Outcome};
 
-/// From receiving to sending and back, in symbols (aTurnaroundTime).
-const TURNAROUND: u32 = 12;
+pub(crate) use schedule::Radio;
+use schedule::{OwedAck, Step, TURNAROUND};
+
 /// How long an acknowledgement is waited for, in symbols (macAckWaitDuration).
 const ACK_WAIT: u32 = 54;
 /// The pause after a short frame, in symbols (macMinSIFSPeriod).
@@ -59,92 +60,6 @@ pub enum RadioCommand {
         /// [`Mac::handle_cca`] in either case; if the channel was clear, the next command is to send without.
         assess: bool,
     },
-}
-
-/// Where the current transmit frame stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Step {
-    /// There is none.
-    Idle,
-    /// It is to be sent after an assessment of the channel from a time on, but the radio was not told yet.
-    Backoff,
-    /// The radio was told, and may still wait for that time.
-    Assessing,
-    /// The channel is clear: it is to be sent at a time, but the radio was not told yet.
-    Turnaround,
-    /// The radio was told.
-    OnAir,
-    /// It waits for its acknowledgement until a time.
-    AwaitingAck,
-}
-
-/// An acknowledgement owed to a neighbour.
-struct OwedAck {
-    frame: [u8; ACK_FRAME],
-    due: Symbols,
-    /// Whether the radio was told to send it.
-    on_air: bool,
-}
-
-/// The radio's schedule.
-pub(crate) struct Radio {
-    step: Step,
-    /// The time of that step.
-    at: Symbols,
-    access: Access,
-    retries: u8,
-    /// When the pause after the last frame ends.
-    rested: Symbols,
-    owed_ack: Slot<OwedAck>,
-    /// Whether the time has come for what the radio is to do next.
-    is_due: bool,
-}
-
-impl Radio {
-    pub(crate) const fn new() -> Self {
-        Self {
-            step: Step::Idle,
-            at: Symbols::new(0),
-            access: Access::NONE,
-            retries: 0,
-            rested: Symbols::new(0),
-            owed_ack: Slot::Empty,
-            is_due: false,
-        }
-    }
-
-    /// Schedules the acknowledgement of a frame that ended at `at`.
-    ///
-    /// The channel assessment or turnaround it interrupts starts over when it has been sent:
-    /// it counts neither as a busy channel nor as a transmission. While this device is itself
-    /// sending, or owes an acknowledgement already, none is scheduled: the neighbour repeats
-    /// its frame.
-    pub(crate) fn owe_ack(&mut self, at: Symbols, sequence: u8) {
-        if self.step == Step::OnAir || self.owed_ack.is_full() {
-            return;
-        }
-        if matches!(self.step, Step::Assessing | Step::Turnaround) {
-            // What is left of a backoff still counts; a turnaround is over before the acknowledgement is sent.
-            self.step = Step::Backoff;
-        }
-        self.is_due = false;
-        self.owed_ack =
-            Slot::Full(OwedAck { frame: ack(sequence), due: at.after(TURNAROUND), on_air: false });
-    }
-
-    fn enter(&mut self, step: Step, at: Symbols) {
-        (self.step, self.at) = (step, at);
-    }
-
-    /// When the radio is to begin with what it was not told yet.
-    fn next(&self) -> Option<Symbols> {
-        match (self.owed_ack.get(), self.step) {
-            (Some(ack), _) => (!ack.on_air).then_some(ack.due),
-            (None, Step::Backoff | Step::Turnaround) => Some(self.at),
-            _ => None,
-        }
-    }
 }
 
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {

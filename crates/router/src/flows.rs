@@ -10,58 +10,10 @@ use tokio::net::UdpSocket;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::AbortHandle;
 
-use crate::{Client, Services, Tun};
+use crate::{Inbound, Outbound, Services, Tun};
 
 /// The largest UDP payload, in bytes.
 const MAX_DATAGRAM: usize = 65_527;
-
-/// What leaves the mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outbound {
-    /// A datagram for the cloud.
-    Datagram {
-        /// Its flow.
-        flow: FlowId,
-        /// The UDP port it is for: of CoAP (5683) or CoAPs (5684).
-        port: u16,
-        /// What it carries.
-        payload: Vec<u8>,
-    },
-    /// A whole packet for this machine.
-    Packet(Vec<u8>),
-    /// What a published service answers.
-    Answer {
-        /// Whom it is for.
-        client: Client,
-        /// What it carries.
-        payload: Vec<u8>,
-    },
-}
-
-/// What goes into the mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inbound {
-    /// A datagram of the cloud.
-    Datagram {
-        /// Its flow.
-        flow: FlowId,
-        /// What it carries.
-        payload: Vec<u8>,
-    },
-    /// A whole packet of this machine.
-    Packet(Vec<u8>),
-    /// A frame of the radio channel.
-    Frame(Vec<u8>),
-    /// All places of the radio channel are taken, which so many newcomers have found.
-    ChannelFull(u64),
-    /// What a client sends to a published service.
-    Request {
-        /// Who it is from.
-        client: Client,
-        /// What it carries.
-        payload: Vec<u8>,
-    },
-}
 
 /// Where the cloud of the mesh really is.
 #[derive(Clone, Copy, Debug)]

@@ -9,11 +9,13 @@
 
 mod air;
 mod flows;
+mod messages;
 mod services;
 mod stations;
 mod tun;
 
 pub use air::Air;
-pub use flows::{Inbound, Outbound, Uplink, run};
-pub use services::{Client, Clients, Services};
+pub use flows::{Uplink, run};
+pub use messages::{Client, Inbound, Outbound};
+pub use services::{Clients, Services};
 pub use tun::{GATEWAY, HOST, Tun, TunError};

@@ -8,19 +8,10 @@ use sixlock_gateway::FlowId;
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
-use crate::Inbound;
+use crate::{Client, Inbound};
 
 /// Longer than any datagram that the mesh carries, also in a record of DTLS: what is cut off here is refused there.
 const MAX_DATAGRAM: usize = 1500;
-
-/// A program that asks a published service: on this machine or, where services are published to others, on another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Client {
-    /// Which service: its place in [`Services`].
-    pub service: usize,
-    /// The program's address.
-    pub address: SocketAddr,
-}
 
 /// Services inside the mesh, each published at a port of its own.
 pub struct Services(Vec<Arc<UdpSocket>>);

@@ -8,12 +8,14 @@ mod device;
 pub mod json;
 mod number;
 mod output;
+mod reading;
 mod record;
 mod text;
 
 pub use decimal::Decimal;
 pub use device::DeviceName;
 pub use number::{Integer, Number, Numeral};
-pub use output::{NoRoom, Reading};
+pub use output::NoRoom;
+pub use reading::Reading;
 pub use record::{Data, ReadError, Record, Value};
 pub use text::Text;

@@ -1,19 +1,6 @@
-use crate::Decimal;
-
 /// The buffer is too small for the pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
-
-/// What a device measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading<'a> {
-    /// A number (`v`).
-    Number(Decimal),
-    /// A text (`vs`).
-    Text(&'a str),
-    /// A truth value (`vb`).
-    Boolean(bool),
-}
 
 /// Bytes written so far into a buffer. It remembers that they found no room, instead of saying so each time.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, Network, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_node::PayloadCompression;
 use sixlock_sim::{Platform, Span, parse_duration, parse_span};
 
-use crate::gateway_file::Enforced;
 use crate::modes;
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -116,6 +116,14 @@ pub(crate) struct GatewayOptions {
     /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     pub(crate) enforce: Option<Enforced>,
+}
+
+/// What may be enforced in the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Enforced {
+    /// Packets to and from nodes are refused if IPsec does not protect them
+    Ipsec,
 }
 
 /// `sixlock cloud`.

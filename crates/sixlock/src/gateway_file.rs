@@ -12,7 +12,7 @@ use sixlock_dtls::{MAX_IDENTITY, MAX_PSK};
 use sixlock_router::{GATEWAY, HOST};
 use sixlock_sim::{InternetHost, InternetSide, NodesSide, Peering, Prefix, SecurityGateway};
 
-use crate::args::GatewayOptions;
+use crate::args::{Enforced, GatewayOptions};
 use crate::keys::{self, Key};
 use crate::secure_services::Keys;
 
@@ -75,14 +75,6 @@ struct Nodes {
 enum NodeSecurity {
     Tunnel,
     Link,
-}
-
-/// What may be enforced in the mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Enforced {
-    /// Packets to and from nodes are refused if IPsec does not protect them
-    Ipsec,
 }
 
 /// What a border router does as a security gateway, if it is one.

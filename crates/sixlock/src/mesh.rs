@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use crate::published::Published;
 use crate::reload::Reload;
 use crate::secure_services::Keys;
-use crate::station::Lent;
+use crate::station::{Lent, NAP};
 
 /// Datagrams that may wait on their way into the mesh, and out of it. One that finds no room is
 /// dropped, as a busy link drops it.
@@ -25,8 +25,6 @@ pub(crate) const WAITING: usize = 256;
 const SNAPSHOT: Duration = Duration::from_millis(500);
 /// How much of a backlog is simulated before sockets get their turn.
 const STRIDE: Span = Span::from_millis(50);
-/// The longest a network sleeps without looking whether it is to end.
-pub(crate) const NAP: Duration = Duration::from_millis(100);
 
 /// The simulation, in step with the clock on the wall.
 pub(crate) struct Mesh {

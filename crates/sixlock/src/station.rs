@@ -17,12 +17,13 @@ use sixlock_sim::PAN_ID;
 
 use crate::durable::FileCounters;
 use crate::keys::LinkKey;
-use crate::mesh::NAP;
 
 /// The channel that frames say they are on.
 pub(crate) const CHANNEL: u8 = 26;
 /// The length of a symbol, in microseconds.
 const SYMBOL: u128 = 16;
+/// The longest a network sleeps without looking whether it is to end.
+pub(crate) const NAP: Duration = Duration::from_millis(100);
 
 /// What time it is, by both clocks of the protocols.
 #[derive(Clone, Copy)]

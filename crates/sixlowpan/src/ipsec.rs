@@ -16,7 +16,7 @@ use sixlock_base::Eui64;
 
 use crate::cursor::{Reader, Writer};
 use crate::nhc::{EID_IPSEC, EXTENSION, NEXT_HEADER_COMPRESSED};
-use crate::{Error, PayloadCompression};
+use crate::{Error, PayloadCompression, Payloads};
 
 /// Which encoding both ends of a link use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +99,25 @@ pub trait Context {
 
     /// Returns the neighbour to ask, once.
     fn poll_ask(&mut self) -> Option<Eui64> {
+        None
+    }
+}
+
+/// For links whose packets have no AH and no ESP.
+impl<P: Payloads> Context for P {
+    fn payloads(&self) -> Option<PayloadCompression> {
+        self.compression()
+    }
+
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
+        false
+    }
+
+    fn known(&self, _: &Flow<'_>) -> Option<Known> {
         None
     }
 }

@@ -2,8 +2,6 @@
 
 use sixlock_base::New;
 
-use crate::ipsec::{Context, Flow, Format, Known};
-
 /// How the payload of UDP is compressed on a link: both ends use the same, and refuse another.
 ///
 /// Either way a packet comes out bit for bit as it went in, so that the ends of security protocols do not notice.
@@ -67,24 +65,5 @@ impl New for Ghc {
 impl Payloads for Ghc {
     fn compression(&self) -> Option<PayloadCompression> {
         Some(PayloadCompression::Ghc)
-    }
-}
-
-/// For links whose packets have no AH and no ESP.
-impl<P: Payloads> Context for P {
-    fn payloads(&self) -> Option<PayloadCompression> {
-        self.compression()
-    }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
-        false
-    }
-
-    fn known(&self, _: &Flow<'_>) -> Option<Known> {
-        None
     }
 }

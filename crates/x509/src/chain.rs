@@ -2,50 +2,11 @@ use sixlock_crypto::Hashes;
 use sixlock_crypto::p256::{P_256_POINT, P256};
 
 use crate::certificate::Claim;
-use crate::{Certificate, Error, Time};
+use crate::{Certificate, Clock, Error, Purpose};
 
 /// The most certificates that a peer may send: its own and three of authorities between it and one that is trusted. No more
 /// signatures than these are verified, those included that turn out to be another's of the same name.
 pub const MAX_CHAIN: u8 = 4;
-
-/// What is known of the time when a certificate is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// It is this time: certificates must be valid at it.
-    At(Time),
-    /// It is this time or later, and nobody knows how much, for a device without a clock: of a certificate's validity it can
-    /// judge that it ended before, not that it ended since, nor that it has begun. The time is the latest that the device has
-    /// seen proof of: when its firmware was made, or when its own certificate began to be valid. Such a device relies on
-    /// authorities that sign for no longer than a key is to be trusted, and on its peer, which has a clock.
-    Since(Time),
-}
-
-/// As what a peer shows its certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// As a client.
-    Client,
-    /// As a server.
-    Server,
-}
-
-/// Any purpose.
-const ANY: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
-const SERVER: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
-const CLIENT: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02];
-
-impl Purpose {
-    pub(crate) const fn identifier(self) -> &'static [u8] {
-        match self {
-            Self::Client => CLIENT,
-            Self::Server => SERVER,
-        }
-    }
-
-    pub(crate) fn is(self, identifier: &[u8]) -> bool {
-        identifier == self.identifier() || identifier == ANY
-    }
-}
 
 /// Whom to trust, and for what.
 #[derive(Clone, Copy, Debug)]

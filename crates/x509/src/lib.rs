@@ -13,15 +13,17 @@ mod der;
 mod issue;
 mod key;
 mod name;
+mod purpose;
 mod signature;
 mod time;
 
 pub use certificate::{BasicConstraints, Certificate, KeyUsage, MAX_EXTENSIONS};
-pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verified_key, verify};
+pub use chain::{MAX_CHAIN, Trust, verified_key, verify};
 pub use issue::Template;
 pub use key::{PUBLIC_KEY_INFO, public_key, public_key_info};
+pub use purpose::Purpose;
 pub use signature::{DerSignature, MAX_DER_SIGNATURE, signature_from_der};
-pub use time::Time;
+pub use time::{Clock, Time};
 
 /// Why a certificate, or a chain of them, is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

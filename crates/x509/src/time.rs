@@ -80,6 +80,18 @@ impl Time {
     }
 }
 
+/// What is known of the time when a certificate is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// It is this time: certificates must be valid at it.
+    At(Time),
+    /// It is this time or later, and nobody knows how much, for a device without a clock: of a certificate's validity it can
+    /// judge that it ended before, not that it ended since, nor that it has begun. The time is the latest that the device has
+    /// seen proof of: when its firmware was made, or when its own certificate began to be valid. Such a device relies on
+    /// authorities that sign for no longer than a key is to be trusted, and on its peer, which has a clock.
+    Since(Time),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 use super::{DECIMAL_FRACTION, FALSE, TRUE, label, major};
 use crate::Decimal;
-use crate::output::{NoRoom, Output, Reading};
+use crate::output::{NoRoom, Output};
+use crate::reading::Reading;
 
 /// Writes a SenML pack in CBOR: the base name in the first record, then each record's name, unit and value.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 use crate::DeviceName;
-use crate::output::{NoRoom, Output, Reading};
+use crate::output::{NoRoom, Output};
+use crate::reading::Reading;
 
 /// Writes a SenML pack in JSON: the base name in the first record, then each record's name, unit and value.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, TcpConnector};
 use ureq::{Agent, Body};
 
+use super::enrolment::{EnrolledDevice, NewDevice, NotImported};
 use super::pinned_tls::PinnedTls;
-use super::registry::{EnrolledDevice, NewDevice, NotImported};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use sixlock_base::{ParseSecurityError, Security};
 use sixlock_cloud::LONGEST_IMPORT;
 
-use super::registry::{NewDevice, NotImported, Registry};
+use super::enrolment::{EnrolledDevice, NewDevice, NotImported};
+use super::registry::Registry;
 use crate::args::KeysImport;
 use crate::progress;
 
@@ -206,7 +207,7 @@ impl Keys {
     }
 
     /// Returns when the keys would survive power loss.
-    fn write(&mut self, enrolled: &[super::registry::EnrolledDevice]) -> Result<(), String> {
+    fn write(&mut self, enrolled: &[EnrolledDevice]) -> Result<(), String> {
         let lost = |error: String| {
             format!(
                 "{}: {error}; devices were enrolled whose keys are lost: give them new ones with sixlock keys rotate",

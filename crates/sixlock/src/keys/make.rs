@@ -8,8 +8,9 @@ use sixlock_cloud::CertificateTerms as Terms;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 
 use super::clients;
+use super::enrolment::NewDevice;
 use super::files::{Extras, Proves, device_path, pem_paths};
-use super::registry::{NewDevice, Registry};
+use super::registry::Registry;
 use crate::args::{KeysPsk, KeysRpk, KeysX509, NewDeviceOptions};
 
 pub(super) fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {

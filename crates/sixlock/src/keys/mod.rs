@@ -2,6 +2,7 @@
 
 mod clients;
 mod device_file;
+mod enrolment;
 mod files;
 mod http;
 mod import;

@@ -8,44 +8,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sixlock_cloud::public_keys::{CLOUD_NAME, pem};
 use sixlock_cloud::{
-    BadDevice, CertificateTerms, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated,
-    Rotation, Secret, User,
+    CertificateTerms, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated, Rotation,
+    Secret, User,
 };
 use tokio::runtime::Runtime;
 
+use super::enrolment::{EnrolledDevice, NewDevice, NotImported};
 use super::http::{Http, cloud_at, segment};
 use crate::args::WhichCloud;
 
 /// Entries of a list that are asked for at a time.
 const PAGE: usize = 1000;
-
-/// A device to be enrolled.
-#[derive(Clone, Serialize)]
-pub(crate) struct NewDevice {
-    pub(crate) label: String,
-    pub(crate) mode: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) identity: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) valid_s: Option<u32>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) server: bool,
-}
-
-/// A device that was enrolled; without a key if that was given.
-#[derive(Deserialize)]
-pub(crate) struct EnrolledDevice {
-    pub(crate) id: i64,
-    pub(crate) label: String,
-    pub(crate) mode: String,
-    pub(crate) identity: String,
-    #[serde(default)]
-    pub(crate) key: String,
-    /// In PEM, if one was made.
-    pub(crate) certificate: Option<String>,
-}
 
 /// A device that is known.
 #[derive(Deserialize)]
@@ -84,14 +57,6 @@ pub(crate) struct Held {
     /// When its certificate ends; a cloud of an earlier version does not say so.
     #[serde(default)]
     pub(crate) certificate_expires: Option<i64>,
-}
-
-/// Why devices were not imported.
-pub(crate) enum NotImported {
-    /// These cannot be enrolled.
-    Devices(Vec<BadDevice>),
-    /// Nothing can.
-    Other(Box<dyn Error>),
 }
 
 /// The record of one user's devices.
