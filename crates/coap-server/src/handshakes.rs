@@ -18,7 +18,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     /// Goes on with what waited for this.
     pub(crate) async fn on_authentication(&mut self, event: AuthenticationEvent) {
         match event {
-            AuthenticationEvent::LookedUp(Some(looked_up)) => self.on_looked_up(looked_up),
+            AuthenticationEvent::LookedUp(Some(looked_up)) => self.on_lookup_done(looked_up),
             AuthenticationEvent::LookedUp(None) => {}
             AuthenticationEvent::TicketKeysReplaced => self.authentication.give_tickets(&mut self.machine),
             AuthenticationEvent::Revoked(revocation) => self.on_revoked(revocation).await,
@@ -26,7 +26,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     /// Goes on with the handshakes that waited to know whose an identity is.
-    fn on_looked_up(&mut self, LookedUp { claim, known, forgotten }: LookedUp) {
+    fn on_lookup_done(&mut self, LookedUp { claim, known, forgotten }: LookedUp) {
         if matches!(known, Ok(Some(_))) && forgotten != self.authentication.known_keys.forgotten() {
             self.authentication.look_ups.again(&claim);
             return self.authentication.look_up(claim);
@@ -56,7 +56,8 @@ impl<S: Service, D: Directory> Shard<S, D> {
         let cx = &mut cx;
         // By this, a session with a public key is resumed as long as the credential is good.
         let mark = known.map(|known| known.credential.0.to_be_bytes());
-        let client = self.authentication.operations.looked_up(session, known.map(|known| &known.key[..]));
+        let client =
+            self.authentication.operations.on_lookup_done(session, known.map(|known| &known.key[..]));
         let result = match client {
             Some(client) => {
                 let claim = (client.peer.identity.as_bytes(), client.peer.method);

@@ -88,7 +88,7 @@ impl<D: Directory> KeyOperations<D> {
 
     /// The client whose key was looked up, and which may be `known` under this key alone; none if it was not asked for. Its key is
     /// taken in either case: who is unknown is refused when it has proved to have it.
-    pub(crate) fn looked_up(&mut self, session: SessionId, known: Option<&[u8]>) -> Option<&Client> {
+    pub(crate) fn on_lookup_done(&mut self, session: SessionId, known: Option<&[u8]>) -> Option<&Client> {
         let client = self.handshakes.get_mut(&session)?.client.as_mut()?;
         let State::LookedUp = client.state else { return None };
         let is_known = known.is_some_and(|known| client.peer.is_admitted(known));

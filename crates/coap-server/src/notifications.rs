@@ -25,7 +25,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
             Ok(()) if !answer.code.is_success() => self.serving.observers.end(id),
             Ok(()) if confirmable => {}
             // It has too much under way: the next change is told.
-            Ok(()) | Err(RespondError::Full) => self.on_told(id.peer, id.token),
+            Ok(()) | Err(RespondError::Full) => self.on_notified(id.peer, id.token),
             Err(_) => self.serving.observers.end(id),
         }
     }
@@ -35,15 +35,15 @@ impl<S: Service, D: Directory> Shard<S, D> {
         let (changes, topics) = changed.unzip();
         self.serving.put_changes(changes);
         let topics = topics.unwrap_or_default();
-        for due in self.serving.observers.changed(self.machine.lent.cx().now, &topics) {
+        for due in self.serving.observers.on_changed(self.machine.lent.cx().now, &topics) {
             self.serving.find_out(due);
         }
         self.serving.wait_for_changes();
     }
 
     /// An observer was told: it may be that there is more by now.
-    pub(crate) fn on_told(&mut self, peer: PeerId, token: Token) {
-        if let Some(due) = self.serving.observers.told(self.machine.lent.cx().now, peer, token) {
+    pub(crate) fn on_notified(&mut self, peer: PeerId, token: Token) {
+        if let Some(due) = self.serving.observers.on_notified(self.machine.lent.cx().now, peer, token) {
             self.serving.find_out(due);
         }
     }

@@ -37,7 +37,7 @@ struct Observer<R> {
     /// It is being answered or notified, or its notification is to be acknowledged.
     busy: bool,
     /// It has to be notified after that.
-    changed: bool,
+    is_stale: bool,
 }
 
 /// The observations, a few of each peer and of each device. When there are too many of a peer or in all, another is not taken: its
@@ -92,7 +92,7 @@ impl<R: Clone> Observers<R> {
             topic,
             observation: Observation::new(now),
             busy: true,
-            changed: false,
+            is_stale: false,
         };
         self.known.insert((peer_id, token), observer);
         Some(ObservationId { peer: peer_id, token, serial: self.serial })
@@ -136,7 +136,7 @@ impl<R: Clone> Observers<R> {
     }
 
     /// The topics have changed: what is to be found out now.
-    pub(crate) fn changed(&mut self, now: Instant, topics: &BTreeSet<Topic>) -> Vec<PendingQuery<R>> {
+    pub(crate) fn on_changed(&mut self, now: Instant, topics: &BTreeSet<Topic>) -> Vec<PendingQuery<R>> {
         self.end_displaced();
         let observers = self.known.iter_mut().filter(|(_, observer)| topics.contains(&observer.topic));
         observers.filter_map(|(&key, observer)| observer.change(now, key)).collect()
@@ -148,10 +148,15 @@ impl<R: Clone> Observers<R> {
     }
 
     /// An observation was answered or notified: what is to be found out for it next.
-    pub(crate) fn told(&mut self, now: Instant, peer: PeerId, token: Token) -> Option<PendingQuery<R>> {
+    pub(crate) fn on_notified(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        token: Token,
+    ) -> Option<PendingQuery<R>> {
         let observer = self.known.get_mut(&(peer, token))?;
         observer.busy = false;
-        if observer.changed { observer.change(now, (peer, token)) } else { None }
+        if observer.is_stale { observer.change(now, (peer, token)) } else { None }
     }
 
     fn get(&mut self, id: ObservationId) -> Option<&mut Observer<R>> {
@@ -166,7 +171,7 @@ impl<R: Clone> Observers<R> {
 
 impl<R: Clone> Observer<R> {
     fn change(&mut self, now: Instant, (peer, token): (PeerId, Token)) -> Option<PendingQuery<R>> {
-        self.changed = self.busy;
+        self.is_stale = self.busy;
         if self.busy {
             return None;
         }
@@ -220,8 +225,8 @@ mod tests {
         let mut waiting = Vec::new();
         for _ in 0..2 {
             let id = observers.register(now, key, topic, &peer, &()).unwrap();
-            assert!(observers.told(now, id.peer, id.token).is_none());
-            assert_eq!(observers.changed(now, &BTreeSet::from([topic])).len(), 1);
+            assert!(observers.on_notified(now, id.peer, id.token).is_none());
+            assert_eq!(observers.on_changed(now, &BTreeSet::from([topic])).len(), 1);
             let (time, is_time) = oneshot::channel::<()>();
             observers.notifications.begin(async move {
                 let _ = is_time.await;
@@ -247,7 +252,7 @@ mod tests {
             let (now, key, peer) = asked.get(port);
             let id = observers[shard].register(now, key, Topic(1), &peer, &()).unwrap();
             observers[shard].admit(id, DeviceId(device));
-            assert!(observers[shard].told(now, id.peer, id.token).is_none());
+            assert!(observers[shard].on_notified(now, id.peer, id.token).is_none());
             (now, id)
         };
         let (now, other) = register(0, 1, 1, &mut shards);
@@ -257,14 +262,14 @@ mod tests {
         }
         assert!(shards[0].notice(now, first).is_some(), "16 of a device are taken");
         let (_, last) = register(1, 18, 2, &mut shards);
-        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([Topic(1)])).len());
+        let told = shards.each_mut().map(|shard| shard.on_changed(now, &BTreeSet::from([Topic(1)])).len());
         assert_eq!(told, [1, 16], "at the first shard, only that of the other device is left");
         assert!(shards[0].notice(now, first).is_none());
         assert!(shards[0].notice(now, other).is_some());
         // One that ends makes room for another.
         shards[1].end(last);
         let (now, _) = register(0, 19, 2, &mut shards);
-        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([Topic(1)])).len());
+        let told = shards.each_mut().map(|shard| shard.on_changed(now, &BTreeSet::from([Topic(1)])).len());
         assert_eq!(told.iter().sum::<usize>(), 1, "the new one; all others are being told");
         assert_eq!(shards.each_ref().map(|shard| shard.known.len()), [2, 15]);
     }

@@ -136,7 +136,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
             None => endpoint.respond(&mut cx, id, sixlock_coap::Answer { observe, ..lent }),
         };
         if let Some(ObservationId { peer, token, .. }) = observes {
-            self.on_told(peer, token);
+            self.on_notified(peer, token);
         }
     }
 }

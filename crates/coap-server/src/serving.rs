@@ -20,8 +20,8 @@ pub(crate) struct Serving<S: Service> {
     /// How many there may be.
     pub(crate) most_under_way: usize,
     pub(crate) observers: Observers<S::Request>,
-    /// Which topics have changed, if anybody observes.
-    changed: Work<Changed<S>>,
+    /// Waits for topics to change, if anybody observes.
+    waiting: Work<Changed<S>>,
     /// The changes, while nobody waits for the next.
     changes: Option<S::Changes>,
     pub(crate) service: Arc<S>,
@@ -54,8 +54,8 @@ pub(crate) enum ServingEvent<S: Service> {
 impl<S: Service> Serving<S> {
     /// At most `most_under_way` requests are answered at the same time.
     pub(crate) fn new(service: Arc<S>, most_under_way: usize, observers: Observers<S::Request>) -> Self {
-        let (answers, changed, changes) = (Work::new(), Work::new(), Some(service.changes()));
-        Self { answers, most_under_way, observers, changed, changes, service }
+        let (answers, waiting, changes) = (Work::new(), Work::new(), Some(service.changes()));
+        Self { answers, most_under_way, observers, waiting, changes, service }
     }
 
     /// Waits for the next event.
@@ -63,7 +63,7 @@ impl<S: Service> Serving<S> {
         tokio::select! {
             answer = self.answers.next() => ServingEvent::Answered(answer),
             notification = self.observers.notifications.next() => ServingEvent::Notification(notification),
-            changed = self.changed.next() => ServingEvent::Changed(changed),
+            changed = self.waiting.next() => ServingEvent::Changed(changed),
         }
     }
 
@@ -86,7 +86,7 @@ impl<S: Service> Serving<S> {
             return;
         }
         let Some(mut changes) = self.changes.take() else { return };
-        self.changed.begin(async move {
+        self.waiting.begin(async move {
             let topics = changes.next().await;
             (changes, topics)
         });

@@ -191,7 +191,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
                     self.forget(session);
                 }
                 Event::Notified { peer, notified: Notified { token, outcome } } => match outcome {
-                    Outcome::Acknowledged => self.on_told(peer, token),
+                    Outcome::Acknowledged => self.on_notified(peer, token),
                     Outcome::Rejected | Outcome::TimedOut => self.serving.observers.remove(peer, token),
                 },
                 Event::Refused { from, refusal } => {
