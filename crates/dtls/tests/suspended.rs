@@ -9,9 +9,9 @@ use sixlock_dtls::{
 };
 use sixlock_testing::{Random, Rig};
 
-type Room<C> = Option<Box<Handshake<C>>>;
-type Client = ClientSession<Soft, Room<Soft>>;
-type Server = ServerSession<SmallKeys, Room<SmallKeys>, Full>;
+type HandshakeBox<C> = Option<Box<Handshake<C>>>;
+type Client = ClientSession<Soft, HandshakeBox<Soft>>;
+type Server = ServerSession<SmallKeys, HandshakeBox<SmallKeys>, Full>;
 
 struct Pair {
     here: Rig<Soft>,

@@ -2,7 +2,7 @@
 
 mod pair;
 
-use pair::{DELAY, Ends, Kept, LIFETIME, Seen, Side};
+use pair::{DELAY, EarlierSessions, Ends, LIFETIME, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{
     Config, Failure, Features, Full, MAX_TICKET, NewSessionTicket, Profile, Refusal, SESSION_ID,
@@ -14,13 +14,13 @@ use sixlock_testing::Random;
 type Pair = Ends<Ticketed, Ticketed>;
 
 const CONFIG: Config = Config { resumable: true, ..Config::HOST };
-const NOTHING: Kept = ([Vec::new(), Vec::new()], Vec::new());
+const NOTHING: EarlierSessions = ([Vec::new(), Vec::new()], Vec::new());
 /// Where a handshake message begins in the datagram it is alone in or the first of.
 const MESSAGE: usize = 13;
 const TICKET: usize = 100;
 
 /// What both sides keep of a session by whose ticket it can be resumed.
-fn kept(seed: u32) -> Kept {
+fn kept(seed: u32) -> EarlierSessions {
     let mut pair = Pair::by_ticket(seed, CONFIG, Some(TICKET), NOTHING);
     pair.run(1000);
     assert!(pair.connected());

@@ -34,7 +34,7 @@ pub(crate) struct Outgoing<M: 'static> {
 }
 
 /// What a deadline that has passed asks for.
-pub(crate) enum Due {
+pub(crate) enum TimeoutAction {
     /// The flight goes out again.
     Again,
     /// Enough was tried.
@@ -176,14 +176,14 @@ impl<M: OutgoingMessage> Outgoing<M> {
 
     /// Takes note that the deadline has passed
     /// ([RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1)).
-    pub(crate) fn expire(&mut self, config: &Config) -> Due {
+    pub(crate) fn expire(&mut self, config: &Config) -> TimeoutAction {
         if self.retransmissions >= config.retransmissions {
-            return Due::GiveUp;
+            return TimeoutAction::GiveUp;
         }
         self.retransmissions += 1;
         self.wait = self.wait.doubled().min(config.max_timeout);
         self.answered = false;
         self.again();
-        Due::Again
+        TimeoutAction::Again
     }
 }

@@ -9,7 +9,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{Alert, AlertDescription};
 
 use crate::engine::epochs::Epochs;
-use crate::engine::flight::Due;
+use crate::engine::flight::TimeoutAction;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::record::{PLAIN, RecordCodec};
 use crate::engine::role::{EpochsOf, HandshakeContext, HandshakeRole, Outcome, Parameters};
@@ -221,8 +221,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             return;
         }
         match parts.state.outgoing.expire(&parts.state.config) {
-            Due::GiveUp => self.give_up(cx),
-            Due::Again => {
+            TimeoutAction::GiveUp => self.give_up(cx),
+            TimeoutAction::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
                 let outcome = self
                     .role

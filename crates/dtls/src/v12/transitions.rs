@@ -71,14 +71,14 @@ const SCENARIOS: [Scenario; 5] = [
 ];
 
 /// A role whose state has a name.
-trait Named: HandshakeRole<Version = Version12<Memory>> {
+trait StateName: HandshakeRole<Version = Version12<Memory>> {
     /// The other side.
     const PEER: Side;
 
     fn state(&self) -> String;
 }
 
-impl Named for Client<Ticketed> {
+impl StateName for Client<Ticketed> {
     const PEER: Side = Side::Server;
 
     fn state(&self) -> String {
@@ -86,7 +86,7 @@ impl Named for Client<Ticketed> {
     }
 }
 
-impl Named for Server<Ticketed> {
+impl StateName for Server<Ticketed> {
     const PEER: Side = Side::Client;
 
     fn state(&self) -> String {
@@ -157,7 +157,7 @@ impl Stimulus {
 const PSK: Completion<'static> = Completion::Psk { identity: b"node", key: b"key" };
 
 /// The state of a session, as its line says it.
-fn state<R: Named>(session: &Of<R>) -> String {
+fn state<R: StateName>(session: &Of<R>) -> String {
     let to_come = session.handshake.get().is_some_and(|parts| parts.state.parameters.awaits_ticket());
     match session.phase {
         Phase::Over => "over".into(),
@@ -178,7 +178,7 @@ fn records(mut datagram: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-fn transmitted<R: Named>(cx: &mut Lent<'_>, session: &mut Of<R>) -> Vec<Vec<u8>> {
+fn transmitted<R: StateName>(cx: &mut Lent<'_>, session: &mut Of<R>) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut out = [0; 2048];
     while let Some(length) = session.poll_transmit(cx, &mut out) {
@@ -220,7 +220,7 @@ impl Keys {
         }))
     }
 
-    fn answer<R: Named>(&self, session: &Of<R>) -> Answer {
+    fn answer<R: StateName>(&self, session: &Of<R>) -> Answer {
         let own = if matches!(R::SIDE, Side::Client) { 0 } else { 1 };
         let trusted = Trusted { raw_public_keys: &self.points, certificates: None };
         let mut entropy = Random::new(9);
@@ -387,7 +387,7 @@ impl Ends {
 const TICKET: Completion<'static> = Completion::Ticket { lifetime: 60, ticket: b"ticket" };
 
 /// A record of this session's peer.
-fn of_peer<R: Named>(
+fn of_peer<R: StateName>(
     session: &Of<R>,
     content_type: ContentType,
     epoch: u16,
@@ -411,7 +411,7 @@ fn of_peer<R: Named>(
 }
 
 /// A message of this session's peer, which comes next and where it must.
-fn message_of_peer<R: Named>(session: &Of<R>, kind: HandshakeType, body: &[u8]) -> Option<Vec<u8>> {
+fn message_of_peer<R: StateName>(session: &Of<R>, kind: HandshakeType, body: &[u8]) -> Option<Vec<u8>> {
     let (next, expected) = session.handshake.get().map_or((0, None), |parts| {
         (parts.state.next_receive, session.role.expected_epoch(&parts.state.parameters))
     });
@@ -424,7 +424,7 @@ fn message_of_peer<R: Named>(session: &Of<R>, kind: HandshakeType, body: &[u8]) 
 }
 
 /// Lets something come to a session, whose peer's true records are `genuine`, and tells what becomes of it.
-fn transition<R: Named>(
+fn transition<R: StateName>(
     session: &mut Of<R>,
     rig: &mut Rig,
     keys: &Keys,

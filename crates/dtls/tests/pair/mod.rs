@@ -34,12 +34,12 @@ pub(crate) enum Seen {
 pub(crate) type Fate = Box<dyn FnMut(usize, Side, Vec<u8>) -> Vec<(u32, Vec<u8>)>>;
 
 /// What either side keeps of its sessions, and the tickets of the client, each with its lifetime.
-pub(crate) type Kept = ([Vec<SessionState>; 2], Vec<(u32, Vec<u8>)>);
+pub(crate) type EarlierSessions = ([Vec<SessionState>; 2], Vec<(u32, Vec<u8>)>);
 
-type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::Features>>>;
+type HandshakeBox<P> = Option<Box<Handshake<Soft, <P as Profile>::Features>>>;
 
 /// A handshake that has not begun, of a side with these keys or with none.
-fn room<P: Profile>(party: Option<&Party>) -> Room<P> {
+fn room<P: Profile>(party: Option<&Party>) -> HandshakeBox<P> {
     Some(Box::new(party.map_or_else(Handshake::new, |party| Handshake::with(party.credentials))))
 }
 
@@ -58,8 +58,8 @@ pub(crate) type Pair = Ends<Full, Full>;
 /// A client that can do what `C` says, and a server that can do what `S` says.
 pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) now: u32,
-    pub(crate) client: ClientSession<Soft, Room<C>, C>,
-    pub(crate) server: Option<ServerSession<Soft, Room<S>, S>>,
+    pub(crate) client: ClientSession<Soft, HandshakeBox<C>, C>,
+    pub(crate) server: Option<ServerSession<Soft, HandshakeBox<S>, S>>,
     pub(crate) here: Rig,
     pub(crate) there: Rig,
     pub(crate) secrets: CookieSecrets,
@@ -174,7 +174,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         seed: u32,
         config: Config,
         ticket_length: Option<usize>,
-        (kept, tickets): Kept,
+        (kept, tickets): EarlierSessions,
     ) -> Self {
         let mut ends = Self::resuming(seed, config, kept);
         let ticket = tickets.last().map_or(&[][..], |(_, ticket)| ticket);
