@@ -18,7 +18,7 @@ mod config;
 mod datagrams;
 mod endpoint;
 mod id;
-mod named;
+mod names;
 mod plain;
 mod prefixes;
 mod reply;

@@ -7,7 +7,8 @@ use sixlock_dtls::{SESSION_ID, SessionState};
 
 use crate::id::AuthenticationMethod;
 use crate::session_record::{
-    FINGERPRINT_SECRET, KeyFingerprint, MAX_SESSION_RECORD, Malformed, Name, SessionRecord, SessionUpdate,
+    FINGERPRINT_SECRET, KeyFingerprint, MAX_SESSION_RECORD, Malformed, SessionIdentifier, SessionRecord,
+    SessionUpdate,
 };
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
@@ -19,7 +20,7 @@ pub(crate) struct SessionCache<C: Crypto, A: Address, S: Storage<C, A>> {
     lifetime: Duration,
     secret: [u8; FINGERPRINT_SECRET],
     /// Whether what is kept and forgotten is to be told.
-    told: bool,
+    reports: bool,
 }
 
 impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
@@ -27,13 +28,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         let mut secret = [0; FINGERPRINT_SECRET];
         cx.entropy.fill(&mut secret);
         let kept = S::SessionCache::with_limit(config.max_resumable);
-        Self { kept, lifetime: config.resumable_for, secret, told: false }
+        Self { kept, lifetime: config.resumable_for, secret, reports: false }
     }
 
     /// From now on, what is kept and forgotten is told, and keys are told apart by `secret`.
     pub(crate) fn tell(&mut self, secret: &[u8; FINGERPRINT_SECRET]) {
         self.secret = *secret;
-        self.told = true;
+        self.reports = true;
     }
 
     /// Writes what is left of a session that this was not told of, or names one that is forgotten.
@@ -45,7 +46,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         loop {
             let slot = self.kept.take_marked(Queue::Event)?;
             let Some(left) = self.kept.get(slot) else { continue };
-            let Ok(id) = Name::try_from(left.resumption.session_id()) else { continue };
+            let Ok(id) = SessionIdentifier::try_from(left.resumption.session_id()) else { continue };
             let Some(until) = left.until else {
                 self.kept.remove(slot);
                 return Some(SessionUpdate::Forgotten { id });
@@ -64,7 +65,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     pub(crate) fn lend(
         &self,
         now: Instant,
-        id: &Name,
+        id: &SessionIdentifier,
         out: &mut [u8; MAX_SESSION_RECORD],
     ) -> Option<(usize, Duration)> {
         let left = self.kept.get(self.kept.find(id)?)?;
@@ -88,8 +89,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         now: Instant,
         left: SessionRecord<S::Identity>,
         lasts: Duration,
-    ) -> Option<(Name, Slot)> {
-        let name = Name::try_from(left.resumption.session_id()).ok()?;
+    ) -> Option<(SessionIdentifier, Slot)> {
+        let name = SessionIdentifier::try_from(left.resumption.session_id()).ok()?;
         if let Some(slot) = self.kept.find(&name) {
             self.kept.remove(slot);
         }
@@ -104,8 +105,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// Whose session has this id, if it is kept, and by what they proved that.
-    pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8], AuthenticationMethod)> {
-        let name = Name::try_from(id).ok()?;
+    pub(crate) fn find(&self, id: &[u8]) -> Option<(SessionIdentifier, &[u8], AuthenticationMethod)> {
+        let name = SessionIdentifier::try_from(id).ok()?;
         let kept = self.kept.get(self.kept.find(&name)?).filter(|kept| kept.until.is_some())?;
         Some((name, kept.identity.bytes(), kept.method))
     }
@@ -129,7 +130,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     pub(crate) fn get<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        name: &Name,
+        name: &SessionIdentifier,
         key: Option<&[u8]>,
     ) -> Option<&SessionState> {
         let slot = self.kept.find(name)?;
@@ -142,7 +143,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// A session was resumed by what is left of it.
-    pub(crate) fn touch(&mut self, name: &Name, now: Instant) {
+    pub(crate) fn touch(&mut self, name: &SessionIdentifier, now: Instant) {
         if let Some(slot) = self.kept.find(name) {
             self.kept.touch(slot, now);
         }
@@ -154,10 +155,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
         cx: &mut Cx<'_, C, E, N>,
         resumption: SessionState,
         whose: (&[u8], AuthenticationMethod, KeyFingerprint),
-    ) -> Option<Name> {
+    ) -> Option<SessionIdentifier> {
         let left = self.left(resumption, whose);
         let (name, slot) = self.put(cx.now, left, self.lifetime)?;
-        if self.told {
+        if self.reports {
             self.kept.mark(slot, Queue::Event);
         }
         Some(name)
@@ -175,7 +176,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     }
 
     /// Removes what is left of a session; whether there was anything.
-    pub(crate) fn remove(&mut self, name: &Name) -> bool {
+    pub(crate) fn remove(&mut self, name: &SessionIdentifier) -> bool {
         let found = self.kept.find(name);
         if let Some(slot) = found {
             self.forget(slot);
@@ -186,7 +187,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     /// Removes what is left of a session, as soon as that is told.
     fn forget(&mut self, slot: Slot) {
         match self.kept.get_mut(slot) {
-            Some(left) if self.told => {
+            Some(left) if self.reports => {
                 left.until = None;
                 self.kept.mark(slot, Queue::Event);
             }

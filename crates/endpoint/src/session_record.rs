@@ -8,7 +8,7 @@ use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SESSION_STATE, SessionState};
 use crate::id::AuthenticationMethod;
 
 /// The id of a session that is resumed.
-pub(crate) type Name = [u8; SESSION_ID];
+pub(crate) type SessionIdentifier = [u8; SESSION_ID];
 
 /// Tells a key from others, to those who know the secret only.
 pub(crate) type KeyFingerprint = [u8; 8];

@@ -110,7 +110,7 @@ fn two_sessions_at_one_address_both_go_on() {
     network.send(Transport::Dtls, network.devices[0].address, &request);
     network.run(1_000);
     assert_eq!(network.done.last().unwrap().0, Some(b"device 1".to_vec()));
-    assert!(network.told.len() == 2, "nobody was closed");
+    assert!(network.events.len() == 2, "nobody was closed");
     posts(&mut network, 0, b"still here");
     network.devices[1].address = address(1);
     posts(&mut network, 1, b"home again");

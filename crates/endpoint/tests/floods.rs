@@ -6,7 +6,7 @@ mod network;
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
-use network::{Network, Told, address};
+use network::{Network, SessionEvent, address};
 use sixlock_base::Counter;
 use sixlock_endpoint::{Config, OnHeap, Transport};
 
@@ -80,7 +80,7 @@ fn where_places_are_plenty_silent_clients_keep_theirs() {
     network.run(COOKIE_MS);
     network.devices.iter_mut().for_each(|device| device.session = None);
     network.run(60_000);
-    assert_eq!(network.told, [], "their datagrams may have been lost");
+    assert_eq!(network.events, [], "their datagrams may have been lost");
 }
 
 /// Clients that return their cookies and then say no more, ten of them a second.
@@ -162,7 +162,8 @@ fn a_flood_from_one_network_makes_no_haste_with_slow_devices_of_others() {
     network.devices[..SLOW].iter_mut().for_each(|device| device.session = None);
     floods(&mut network, &mut clients, 20);
     network.run(90_000);
-    let connected = |n: usize| network.told.contains(&Told::Connected(network.devices[n].identity.clone()));
+    let connected =
+        |n: usize| network.events.contains(&SessionEvent::Connected(network.devices[n].identity.clone()));
     assert_eq!((0..SLOW).filter(|&n| connected(n)).count(), SLOW);
 }
 

@@ -12,8 +12,8 @@ use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    CertificateType, ClientSession, Completion, Config as Dtls, Credentials, Event as Told, FeaturesOf,
-    Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
+    CertificateType, ClientSession, Completion, Config as Dtls, Credentials, Event as SessionEvent,
+    FeaturesOf, Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
 use sixlock_endpoint::{
     Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY, TicketKeys, Transport,
@@ -129,11 +129,11 @@ impl World {
             let mut task = None;
             let mut needs_key = false;
             match session.poll_event() {
-                Some(Told::Work(Work::Psk { .. })) => needs_key = true,
-                Some(Told::Work(Work::Task(asked))) => {
+                Some(SessionEvent::Work(Work::Psk { .. })) => needs_key = true,
+                Some(SessionEvent::Work(Work::Task(asked))) => {
                     task = Some(Self::perform(&mut self.rig, &[1; 32], asked));
                 }
-                Some(Told::Connected) => {
+                Some(SessionEvent::Connected) => {
                     is_connected = true;
                     let ticket = session.new_ticket().map(|new| new.ticket.to_vec());
                     client.ticket = ticket.or(client.ticket.take());

@@ -2,7 +2,7 @@
 
 mod network;
 
-use network::{Network, Small, Told, address, key};
+use network::{Network, SessionEvent, Small, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
@@ -42,7 +42,7 @@ fn resumes<S: Storage<Soft, SocketAddrV6>>() {
     assert_eq!(comes_back(&mut network, 1, b"another"), 3);
     assert_eq!(network.devices[0].secret, secret);
     // Each time the application was asked whether the device still has its key.
-    let connected = network.told.iter().filter(|told| matches!(told, Told::Connected(_))).count();
+    let connected = network.events.iter().filter(|event| matches!(event, SessionEvent::Connected(_))).count();
     assert_eq!((connected, network.count(Counter::DtlsHandshakes)), (5, 5));
 }
 
@@ -99,8 +99,8 @@ fn a_device_whose_key_is_gone_or_another_does_not_resume() {
     network.run(200_000);
     assert_eq!(network.devices[1].connected, 1);
     assert_eq!(
-        network.told.last(),
-        Some(&Told::Failed(b"device 1".to_vec(), Failure::Authentication(Refusal::UnknownIdentity)))
+        network.events.last(),
+        Some(&SessionEvent::Failed(b"device 1".to_vec(), Failure::Authentication(Refusal::UnknownIdentity)))
     );
     // Nor when the key comes back: what was left of its session is gone.
     network.keys.clear();
@@ -162,7 +162,7 @@ fn who_names_a_session_without_its_secret_neither_gets_it_nor_makes_it_forgotten
     network.devices[0].session = None;
     // Until the server has sent its flight as often as it may.
     network.run(700_000);
-    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), Failure::TimedOut)));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Failed(b"device 0".to_vec(), Failure::TimedOut)));
     assert_eq!(comes_back(&mut network, 0, b"the device"), 1);
 }
 
@@ -204,13 +204,13 @@ fn another_device_s_fatal_alert_does_not_make_a_session_forgotten_that_it_has_na
     posts(&mut network, 0, b"first");
     overhears(&mut network, 1, 0);
     network.run(2_000);
-    assert_eq!(network.told.last(), Some(&Told::Connected(b"device 1".to_vec())));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Connected(b"device 1".to_vec())));
     let (from, secret) = (network.devices[1].address, network.devices[1].secret.clone());
     let alert = fatal_alert(&network, &secret, CcmTag::Sixteen);
     network.send(Transport::Dtls, from, &alert);
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));
-    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 1".to_vec(), failed)));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Failed(b"device 1".to_vec(), failed)));
     network.dtls.suites = Dtls::HOST.suites;
     assert_eq!(comes_back(&mut network, 0, b"still there"), 1);
     network.restart();
@@ -226,7 +226,7 @@ fn a_handshake_that_only_named_a_session_fails_in_nobody_s_name() {
     network.run(79);
     network.devices[1].session = None;
     network.run(700_000);
-    assert_eq!(network.told.last(), Some(&Told::Failed(Vec::new(), Failure::TimedOut)));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Failed(Vec::new(), Failure::TimedOut)));
 }
 
 #[test]
@@ -260,8 +260,9 @@ fn to_whom_gives_its_identity_a_look_up_that_fails_looks_like_an_unknown_identit
         }
         network.connect(0);
         network.run(200_000);
-        let ended = Told::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::UnknownIdentity));
-        assert_eq!((network.told.last(), network.devices[0].connected), (Some(&ended), 0));
+        let ended =
+            SessionEvent::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::UnknownIdentity));
+        assert_eq!((network.events.last(), network.devices[0].connected), (Some(&ended), 0));
         network.sent
     };
     assert_eq!(sent(true), sent(false));
@@ -309,7 +310,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     network.send(Transport::Dtls, home, &alert);
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));
-    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), failed)));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Failed(b"device 0".to_vec(), failed)));
     // Nor does the next server know it.
     network.restart();
     assert_eq!(comes_back(&mut network, 0, b"a new session"), 1);

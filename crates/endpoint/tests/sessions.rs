@@ -2,7 +2,7 @@
 
 mod network;
 
-use network::{Network, Small, Told, address, key};
+use network::{Network, SessionEvent, Small, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Soft;
@@ -31,7 +31,7 @@ fn readings_arrive<S: Storage<Soft, SocketAddrV6>>(seed: u32, devices: usize, lo
             assert_eq!(times, 1, "seed {seed} device {n} reading {reading}");
         }
     }
-    assert_eq!(network.told.len(), devices);
+    assert_eq!(network.events.len(), devices);
     assert_eq!(network.count(Counter::DtlsHandshakes), devices as u32);
     assert_eq!(network.late, 0);
 }
@@ -66,7 +66,7 @@ fn a_slow_look_up_holds_up_nobody_else() {
     assert_eq!(connected, [1, 0, 1]);
     network.run(30_000);
     assert_eq!(network.devices[1].responses.len(), 1);
-    assert_eq!(network.told.last(), Some(&Told::Connected(b"device 1".to_vec())));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Connected(b"device 1".to_vec())));
 }
 
 #[test]
@@ -124,10 +124,10 @@ fn a_new_session_replaces_the_old_one_only_once_it_is_connected() {
     network.post(0, b"replaced");
     network.run(1_000);
     assert_eq!(network.devices[0].responses.last().unwrap().1, b"anew");
-    let connected = Told::Connected(b"device 0".to_vec());
-    let failed = Told::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::WrongKey));
-    let closed = Told::Closed(b"device 0".to_vec());
-    assert_eq!(network.told, [connected.clone(), failed, closed, connected]);
+    let connected = SessionEvent::Connected(b"device 0".to_vec());
+    let failed = SessionEvent::Failed(b"device 0".to_vec(), Failure::Authentication(Refusal::WrongKey));
+    let closed = SessionEvent::Closed(b"device 0".to_vec());
+    assert_eq!(network.events, [connected.clone(), failed, closed, connected]);
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn a_wrong_key_and_an_unknown_identity_are_refused_alike() {
     }
     network.run(300_000);
     let refused =
-        |identity: &[u8], refusal| Told::Failed(identity.to_vec(), Failure::Authentication(refusal));
-    assert_eq!(network.told[0], Told::Connected(b"device 0".to_vec()));
-    assert!(network.told[1..].contains(&refused(b"device 1", Refusal::WrongKey)));
-    assert!(network.told[1..].contains(&refused(b"nobody", Refusal::UnknownIdentity)));
+        |identity: &[u8], refusal| SessionEvent::Failed(identity.to_vec(), Failure::Authentication(refusal));
+    assert_eq!(network.events[0], SessionEvent::Connected(b"device 0".to_vec()));
+    assert!(network.events[1..].contains(&refused(b"device 1", Refusal::WrongKey)));
+    assert!(network.events[1..].contains(&refused(b"nobody", Refusal::UnknownIdentity)));
     assert_eq!(network.done.len(), 1);
     for n in 1..3 {
         assert!(network.devices[n].responses.is_empty());
@@ -188,7 +188,7 @@ fn full_table<S: Storage<Soft, SocketAddrV6>>() {
     network.run(1_000);
     assert_eq!((network.devices[2].connected, network.count(Counter::DtlsSessionsEvicted)), (1, 1));
     assert_eq!((network.devices[0].closed, network.devices[1].closed), (0, 1));
-    assert!(network.told.contains(&Told::Closed(b"device 1".to_vec())));
+    assert!(network.events.contains(&SessionEvent::Closed(b"device 1".to_vec())));
     network.post(0, b"y");
     network.run(1_000);
     assert_eq!(network.devices[0].responses.len(), 2);
@@ -210,8 +210,8 @@ fn a_handshake_begun_anew_takes_the_place_of_the_one_before() {
         network.run(1_000);
     }
     network.run(10_000);
-    let closed = Told::Closed(b"device 0".to_vec());
-    assert_eq!(network.told, [closed.clone(), closed, Told::Connected(b"device 0".to_vec())]);
+    let closed = SessionEvent::Closed(b"device 0".to_vec());
+    assert_eq!(network.events, [closed.clone(), closed, SessionEvent::Connected(b"device 0".to_vec())]);
     assert_eq!((network.devices[0].connected, network.count(Counter::DtlsSessionsFull)), (1, 0));
 }
 
@@ -292,7 +292,7 @@ fn either_side_may_close_a_session() {
     assert_eq!(network.key_log[1], (b"device 1".to_vec(), network.devices[1].secret.clone()));
     network.devices[0].session.as_mut().unwrap().close();
     network.run(1_000);
-    assert_eq!(network.told.last(), Some(&Told::Closed(b"device 0".to_vec())));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Closed(b"device 0".to_vec())));
 
     network.post(1, b"x");
     network.processing = 500;
@@ -301,7 +301,7 @@ fn either_side_may_close_a_session() {
     let session = network.working_on().session().unwrap();
     network.server.close(&mut network.rig.at(now), session);
     network.run(1_000);
-    assert_eq!(network.told.last(), Some(&Told::Closed(b"device 1".to_vec())));
+    assert_eq!(network.events.last(), Some(&SessionEvent::Closed(b"device 1".to_vec())));
     assert_eq!((network.devices[1].closed, network.late), (1, 1));
 }
 

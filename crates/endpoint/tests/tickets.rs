@@ -11,8 +11,8 @@ use network::{address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Completion, Config as Dtls, Event as Told, FeaturesOf, Handshake, SessionState, Ticketed,
-    Work,
+    ClientSession, Completion, Config as Dtls, Event as SessionEvent, FeaturesOf, Handshake, SessionState,
+    Ticketed, Work,
 };
 use sixlock_endpoint::{
     AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY, TicketKeys,
@@ -95,7 +95,7 @@ impl World {
         loop {
             while let Some(event) = session.poll_event() {
                 match event {
-                    Told::Work(Work::Psk { .. }) => {
+                    SessionEvent::Work(Work::Psk { .. }) => {
                         session
                             .complete(
                                 &mut client.at(*now),
@@ -103,7 +103,7 @@ impl World {
                             )
                             .unwrap();
                     }
-                    Told::Connected => {
+                    SessionEvent::Connected => {
                         if let Some(new) = session.new_ticket() {
                             (*ticket, *lifetime) = (new.ticket.to_vec(), new.lifetime_hint);
                             *left = session.session_state();

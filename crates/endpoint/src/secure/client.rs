@@ -3,7 +3,7 @@
 use sixlock_coap::ByteStore;
 
 use crate::id::AuthenticationMethod;
-use crate::session_record::{KeyFingerprint, Name};
+use crate::session_record::{KeyFingerprint, SessionIdentifier};
 
 /// Who the client of a handshake or of a session is, as far as that is known. What its hello names is kept apart from what it
 /// has given itself.
@@ -15,7 +15,7 @@ pub(crate) struct Client<I> {
     /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
     key: KeyFingerprint,
     /// Under which name its session is kept, or the name in its hello.
-    name: Option<Name>,
+    name: Option<SessionIdentifier>,
 }
 
 /// Where the rest is from.
@@ -34,18 +34,27 @@ enum Known {
 impl<I: ByteStore> Client<I> {
     /// The client of a session that goes on from the endpoint before.
     #[cfg(all(feature = "alloc", not(target_os = "none")))]
-    pub(crate) fn of_session(identity: I, method: AuthenticationMethod, kept: Option<Name>) -> Self {
+    pub(crate) fn of_session(
+        identity: I,
+        method: AuthenticationMethod,
+        kept: Option<SessionIdentifier>,
+    ) -> Self {
         Self { known: Known::Given, identity, method, key: KeyFingerprint::default(), name: kept }
     }
 
     /// Its hello names a session of this identity: by its id, or by a ticket.
-    pub(super) fn name(&mut self, identity: &[u8], method: AuthenticationMethod, name: Option<Name>) {
+    pub(super) fn name(
+        &mut self,
+        identity: &[u8],
+        method: AuthenticationMethod,
+        name: Option<SessionIdentifier>,
+    ) {
         self.identity.store(identity);
         (self.known, self.method, self.name) = (Known::Named, method, name);
     }
 
     /// Its hello names a session of which another shard may know whose it is.
-    pub(super) fn name_elsewhere(&mut self, name: Name) {
+    pub(super) fn name_elsewhere(&mut self, name: SessionIdentifier) {
         (self.known, self.name) = (Known::Named, Some(name));
     }
 
@@ -71,17 +80,17 @@ impl<I: ByteStore> Client<I> {
     }
 
     /// What is left of its session is kept under this name.
-    pub(super) const fn set_kept(&mut self, kept: Option<Name>) {
+    pub(super) const fn set_kept(&mut self, kept: Option<SessionIdentifier>) {
         self.name = kept;
     }
 
     /// The id in its hello of a session that may be resumed.
-    pub(super) fn named(&self) -> Option<Name> {
+    pub(super) fn named(&self) -> Option<SessionIdentifier> {
         self.name.filter(|_| self.known == Known::Named)
     }
 
     /// Under which name what is left of its session is kept.
-    pub(crate) fn kept(&self) -> Option<Name> {
+    pub(crate) fn kept(&self) -> Option<SessionIdentifier> {
         self.name.filter(|_| self.known != Known::Named)
     }
 

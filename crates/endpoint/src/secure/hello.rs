@@ -123,7 +123,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     pub(super) fn part(&mut self, slot: Slot) {
         if let Some(Peer { serial, address, client, .. }) = self.remove(slot) {
             let id = SessionId { slot, serial };
-            self.parted = Some(Parted { id, from: address, client, told: false });
+            self.parted = Some(Parted { id, from: address, client, reported: false });
         }
     }
 }

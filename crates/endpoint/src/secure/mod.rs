@@ -15,12 +15,12 @@ use sixlock_dtls::{
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::id::{AuthenticationMethod, SessionId, Stage};
-use crate::named::{Named, Names};
+use crate::names::{Names, SessionLocation};
 use crate::prefixes::Prefixes;
 use crate::reply::Reply;
 use crate::session_cache::SessionCache;
 use crate::session_event::Event;
-use crate::session_record::Name;
+use crate::session_record::SessionIdentifier;
 use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};
@@ -56,7 +56,7 @@ struct Parted<A, I> {
     id: SessionId,
     from: A,
     client: Client<I>,
-    told: bool,
+    reported: bool,
 }
 
 /// The sessions, and who may get one.
@@ -160,7 +160,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         if header.content_type == ContentType::ConnectionId {
             let own = self.shard();
             let named = self.names.read(own, datagram);
-            if let (Some(Named { shard, .. }), Some(own)) = (named, own)
+            if let (Some(SessionLocation { shard, .. }), Some(own)) = (named, own)
                 && shard != own.number()
             {
                 return Owner::There(shard);
@@ -226,7 +226,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 }
                 Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.pending.work = true,
                 Some(sixlock_dtls::Event::Work(Work::Session { id })) => {
-                    let name = Name::try_from(id).ok();
+                    let name = SessionIdentifier::try_from(id).ok();
                     self.look_for(cx, slot, name);
                 }
                 Some(sixlock_dtls::Event::Work(Work::Ticket)) => self.give_ticket(cx, slot),
@@ -321,9 +321,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         if let Some((from, refusal)) = self.refusal.take() {
             return Some(Event::Refused { from, refusal });
         }
-        self.parted.take_if(|parted| parted.told);
+        self.parted.take_if(|parted| parted.reported);
         if let Some(parted) = &mut self.parted {
-            parted.told = true;
+            parted.reported = true;
             let Parted { id, from, ref client, .. } = *parted;
             return Some(Event::Closed { session: id, from, identity: client.identity() });
         }

@@ -8,7 +8,7 @@ use sixlock_dtls::{Completion, Error, OptionalPart, ServerSession, SessionState,
 use super::{Peer, Secure};
 use crate::id::{AuthenticationMethod, SessionId, Stage};
 use crate::session_cache::SessionCache;
-use crate::session_record::Name;
+use crate::session_record::SessionIdentifier;
 use crate::table::{Slot, Table};
 use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
 use crate::traffic::Traffic;
@@ -21,7 +21,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         slot: Slot,
-        name: Option<Name>,
+        name: Option<SessionIdentifier>,
     ) {
         let own = self.shard();
         let Some(peer) = self.sessions.get_mut(slot) else { return };

@@ -55,7 +55,7 @@ pub(crate) struct Device {
 
 /// What the endpoint told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum SessionEvent {
     Connected(Vec<u8>),
     Closed(Vec<u8>),
     Failed(Vec<u8>, Failure),
@@ -92,7 +92,7 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) failing: BTreeSet<Vec<u8>>,
     /// How long an answer takes.
     pub(crate) processing: u32,
-    pub(crate) told: Vec<Told>,
+    pub(crate) events: Vec<SessionEvent>,
     /// Why DTLS has refused something, and of whom.
     pub(crate) refusals: Vec<(SocketAddrV6, Refusal)>,
     /// Each request the application was lent: whose, and its payload.
@@ -142,7 +142,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             keys: BTreeMap::new(),
             failing: BTreeSet::new(),
             processing: 10,
-            told: Vec::new(),
+            events: Vec::new(),
             refusals: Vec::new(),
             done: Vec::new(),
             late: 0,
@@ -317,14 +317,14 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                     self.tasks.push((at, Task::Key(session, identity.to_vec())));
                 }
                 Event::Connected { identity, key_log, .. } => {
-                    self.told.push(Told::Connected(identity.to_vec()));
+                    self.events.push(SessionEvent::Connected(identity.to_vec()));
                     self.key_log.extend(key_log.map(|log| (identity.to_vec(), log.master_secret.to_vec())));
                 }
-                Event::Closed { identity, .. } => self.told.push(Told::Closed(identity.to_vec())),
+                Event::Closed { identity, .. } => self.events.push(SessionEvent::Closed(identity.to_vec())),
                 Event::Notified { .. } => {}
                 Event::Refused { from, refusal } => self.refusals.push((from, refusal)),
                 Event::Failed { identity, failure, .. } => {
-                    self.told.push(Told::Failed(identity.to_vec(), failure))
+                    self.events.push(SessionEvent::Failed(identity.to_vec(), failure))
                 }
             }
         }

@@ -41,7 +41,7 @@ impl Names {
     }
 
     /// The session that the first record of `datagram` names.
-    pub(crate) fn read(self, shard: Option<&Shard>, datagram: &[u8]) -> Option<Named> {
+    pub(crate) fn read(self, shard: Option<&Shard>, datagram: &[u8]) -> Option<SessionLocation> {
         let (_, name) = RecordHeader::parse_with_id(datagram, self.slot_length + 1).ok()?;
         let mut room = [0; size_of::<Slot>() + 1];
         let copy = room.get_mut(..name.len())?;
@@ -52,13 +52,13 @@ impl Names {
         let (&mut serial, place) = copy.split_last_mut()?;
         let place = place.iter().fold(0, |place, &byte| place << 8 | u32::from(byte));
         let (number, slot) = shard.map_or((0, place), |shard| shard.find(place));
-        Some(Named { shard: number, slot, serial })
+        Some(SessionLocation { shard: number, slot, serial })
     }
 }
 
 /// What a name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct SessionLocation {
     pub(crate) shard: u16,
     pub(crate) slot: Slot,
     /// The end of the session's serial number.
@@ -90,7 +90,7 @@ mod tests {
             let names = Names::new(limit, None);
             for slot in [0, 1, limit / 2, limit.saturating_sub(1)] {
                 let record = record(names.give(None, slot, 0x1234).unwrap());
-                let named = Named { shard: 0, slot, serial: 0x34 };
+                let named = SessionLocation { shard: 0, slot, serial: 0x34 };
                 assert_eq!(names.read(None, &record), Some(named), "slot {slot} of {limit}");
                 assert_eq!(names.read(None, &record[..12]), None);
             }
@@ -107,7 +107,7 @@ mod tests {
             for slot in [0, 1, 255, 9_999] {
                 let id = names.give(Some(shard), slot, 0x1234).unwrap();
                 assert_eq!(id.bytes().len(), 3);
-                let named = Some(Named { shard: shard.number(), slot, serial: 0x34 });
+                let named = Some(SessionLocation { shard: shard.number(), slot, serial: 0x34 });
                 for other in &shards {
                     assert_eq!(names.read(Some(other), &record(id)), named);
                 }
