@@ -82,7 +82,7 @@ impl Cloud {
     }
 
     /// What such a client is told.
-    async fn told(&self, library: &str, arguments: &[&str], path: &str) -> String {
+    async fn succeed(&self, library: &str, arguments: &[&str], path: &str) -> String {
         let mut client = self.libcoap(library, &[&["-B", "90"], arguments].concat(), path);
         let done = tokio::task::spawn_blocking(move || (client.succeeds(PATIENCE), client.output()));
         let (succeeded, output) = done.await.unwrap();
@@ -94,10 +94,10 @@ impl Cloud {
         let (readings, list) = (self.readings(), self.file("list"));
         let (readings, list) = (readings.to_str().unwrap(), list.to_str().unwrap());
         let post = ["-m", "post", "-t", "110", "-b", "128", "-f", readings];
-        let output = self.told(library, &post, "resources/data").await;
+        let output = self.succeed(library, &post, "resources/data").await;
         assert_eq!(self.stored().await, STREAMS, "{output}");
         for size in ["1024", "64"] {
-            let output = self.told(library, &["-b", size, "-o", list], "resources/data").await;
+            let output = self.succeed(library, &["-b", size, "-o", list], "resources/data").await;
             let text = fs::read_to_string(list).unwrap();
             assert_eq!(text.matches("stream-").count(), STREAMS, "{text} {output}");
             fs::remove_file(list).unwrap();

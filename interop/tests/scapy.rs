@@ -25,10 +25,10 @@ impl Scapy {
         Self { process, asked: 0 }
     }
 
-    fn ask(&mut self, verb: &str, suite: &str, way: Way, number: u64, packet: &[u8]) -> Option<Vec<u8>> {
+    fn ask(&mut self, verb: &str, suite: &str, way: ModeKind, number: u64, packet: &[u8]) -> Option<Vec<u8>> {
         self.asked += 1;
         let name = format!("ask-{}", self.asked);
-        let mode = if way == Way::Transport { "transport" } else { "tunnel" };
+        let mode = if way == ModeKind::Transport { "transport" } else { "tunnel" };
         let extended = if number >> 32 == 0 { "short" } else { "extended" };
         let hex: String = packet.iter().map(|byte| format!("{byte:02x}")).collect();
         self.process.write(&format!("{name} {verb} {suite} {mode} {extended} {number} {hex}\n"));
@@ -68,20 +68,20 @@ fn with_route() -> Vec<u8> {
 fn the_same_of_a_packet_with_options_is_authenticated() {
     let mut scapy = Scapy::start();
     for suite in ["ah:xcbc", "ah:hmac-sha256", "esp:ctr-xcbc"] {
-        let (mut near, _): (Host, Host) = pair(suite, Way::Transport, false);
+        let (mut near, _): (Host, Host) = pair(suite, ModeKind::Transport, false);
         let plain = with_options(alice(), bob());
         let mut protected = near.send(&plain).unwrap();
         protected[44..48].fill(0xee);
-        let opened = scapy.ask("open", suite, Way::Transport, 1, &protected).unwrap();
+        let opened = scapy.ask("open", suite, ModeKind::Transport, 1, &protected).unwrap();
         assert_eq!(opened[40..44], plain[40..44]);
         assert_eq!(opened[48..], plain[48..], "{suite}");
         protected[50] ^= 1;
         if suite.starts_with("ah") {
-            assert_eq!(scapy.ask("open", suite, Way::Transport, 1, &protected), None);
+            assert_eq!(scapy.ask("open", suite, ModeKind::Transport, 1, &protected), None);
         }
 
         let plain = with_options(bob(), alice());
-        let protected = scapy.ask("seal", suite, Way::Transport, 1, &plain).unwrap();
+        let protected = scapy.ask("seal", suite, ModeKind::Transport, 1, &plain).unwrap();
         assert_eq!(near.receive(&protected), Ok(plain), "{suite}");
     }
 }
@@ -89,14 +89,14 @@ fn the_same_of_a_packet_with_options_is_authenticated() {
 #[test]
 fn scapy_predicts_the_end_of_a_source_route_as_we_do() {
     let mut scapy = Scapy::start();
-    let (mut near, _): (Host, Host) = pair("ah:hmac-sha1", Way::Transport, false);
+    let (mut near, _): (Host, Host) = pair("ah:hmac-sha1", ModeKind::Transport, false);
     let mut protected = near.send(&with_route()).unwrap();
     // Both hops swap the destination with the next address.
     protected[24..40].copy_from_slice(&bob().octets());
     protected[48..64].copy_from_slice(&outer_bob().octets());
     protected[64..80].copy_from_slice(&outer_alice().octets());
     protected[43] = 0;
-    let opened = scapy.ask("open", "ah:hmac-sha1", Way::Transport, 1, &protected).unwrap();
+    let opened = scapy.ask("open", "ah:hmac-sha1", ModeKind::Transport, 1, &protected).unwrap();
     assert!(opened.ends_with(b"a route"));
 }
 
@@ -104,13 +104,17 @@ fn scapy_predicts_the_end_of_a_source_route_as_we_do() {
 fn extended_sequence_numbers_are_authenticated_alike() {
     let mut scapy = Scapy::start();
     for suite in ["ah:hmac-sha1", "esp:cbc-hmac-sha256", "esp:gcm", "esp:ccm-8"] {
-        let (mut near, _): (Host, Host) = pair(suite, Way::Transport, true);
+        let (mut near, _): (Host, Host) = pair(suite, ModeKind::Transport, true);
         // The first number beyond 32 bits.
         near.skip_to(1 << 22);
         let plain = udp_packet(b"reading");
         let protected = near.send(&plain).unwrap();
-        assert_eq!(scapy.ask("open", suite, Way::Transport, 1 << 32, &protected), Some(plain), "{suite}");
-        assert_eq!(scapy.ask("open", suite, Way::Transport, 2 << 32, &protected), None, "{suite}");
+        assert_eq!(
+            scapy.ask("open", suite, ModeKind::Transport, 1 << 32, &protected),
+            Some(plain),
+            "{suite}"
+        );
+        assert_eq!(scapy.ask("open", suite, ModeKind::Transport, 2 << 32, &protected), None, "{suite}");
     }
 }
 
@@ -118,7 +122,7 @@ fn extended_sequence_numbers_are_authenticated_alike() {
 fn scapy_opens_what_we_protect_and_refuses_a_flipped_bit() {
     let mut scapy = Scapy::start();
     for suite in common() {
-        for way in Way::BOTH {
+        for way in ModeKind::BOTH {
             let (mut alice, _): (Host, Host) = pair(&suite, way, false);
             for (number, length) in [0, 1, 17, 64, 1000].into_iter().enumerate() {
                 let plain = udp_packet(&vec![length as u8; length]);
@@ -137,7 +141,7 @@ fn scapy_opens_what_we_protect_and_refuses_a_flipped_bit() {
 fn we_open_what_scapy_protects_and_refuse_a_flipped_bit() {
     let mut scapy = Scapy::start();
     for suite in common() {
-        for way in Way::BOTH {
+        for way in ModeKind::BOTH {
             let (mut alice, _): (Host, Host) = pair(&suite, way, false);
             for (number, length) in [0, 1, 17, 64, 1000].into_iter().enumerate() {
                 let plain = answer(&vec![length as u8; length]);

@@ -22,7 +22,7 @@ struct Entry {
     /// The highest sequence number received, or the last that was carried whole and is no late one.
     heard: u32,
     /// The last sequence number sent.
-    told: u32,
+    last_sent: u32,
     kind: Kind,
     /// Length of AH in bytes.
     ah_len: u16,
@@ -39,7 +39,7 @@ impl Entry {
         ends: [0; 32],
         spi: 0,
         heard: 0,
-        told: 0,
+        last_sent: 0,
         kind: Kind::Ah,
         ah_len: 0,
         is_heard: false,
@@ -150,7 +150,9 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<F
 
     fn is_known_to_receiver(&self, flow: &Flow<'_>, sequence: u32, ah_len: usize) -> bool {
         self.find(flow).is_some_and(|entry| {
-            entry.short > 0 && entry.told.wrapping_add(1) == sequence && usize::from(entry.ah_len) == ah_len
+            entry.short > 0
+                && entry.last_sent.wrapping_add(1) == sequence
+                && usize::from(entry.ah_len) == ah_len
         })
     }
 
@@ -170,9 +172,9 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<F
     fn sent(&mut self, packet: &[u8]) {
         if let Some((entry, number)) = self.entry(packet) {
             // Whole numbers are sent at the start, after a gap and every `TOLD_EVERY` packets.
-            let follows = entry.told.wrapping_add(1) == number;
+            let follows = entry.last_sent.wrapping_add(1) == number;
             entry.short = entry.short.checked_sub(1).filter(|_| follows).unwrap_or(TOLD_EVERY - 1);
-            entry.told = number;
+            entry.last_sent = number;
         }
     }
 

@@ -48,7 +48,7 @@ pub struct Usage {
     packets: u32,
     bytes: u64,
     reached: Stage,
-    told: Stage,
+    reported: Stage,
 }
 
 /// The limits of an association: a [`Lifetime`], or `()` for none, which links nothing.
@@ -113,7 +113,7 @@ impl Expiry for Lifetime {
         };
         // Instants wrap: an association that has ended does not come back to life.
         usage.reached = usage.reached.max(stage);
-        usage.reached > usage.told
+        usage.reached > usage.reported
     }
 
     fn is_alive(usage: &Usage) -> bool {
@@ -129,8 +129,8 @@ impl Expiry for Lifetime {
     }
 
     fn tell(usage: &mut Usage) -> Option<Stage> {
-        let notifications = (usage.reached > usage.told).then_some(usage.reached);
-        usage.told = usage.reached;
+        let notifications = (usage.reached > usage.reported).then_some(usage.reached);
+        usage.reported = usage.reached;
         notifications
     }
 }

@@ -49,7 +49,7 @@ fn the_number_is_whole_at_the_start_and_with_every_64th_packet() {
         (Format::Drafts, "ah:xcbc"),
         (Format::Drafts, "esp:ccm-8"),
     ] {
-        let (mut alice, mut bob) = pair::<8>(suite, Way::Transport, false);
+        let (mut alice, mut bob) = pair::<8>(suite, ModeKind::Transport, false);
         let (mut near, mut far) = (End::new(format), End::new(format));
         let lengths: Vec<usize> = (0..200)
             .map(|_| {
@@ -67,7 +67,7 @@ fn the_number_is_whole_at_the_start_and_with_every_64th_packet() {
 
 #[test]
 fn after_a_gap_the_number_is_whole() {
-    let (mut alice, _) = pair::<8>("esp:gcm", Way::Transport, false);
+    let (mut alice, _) = pair::<8>("esp:gcm", ModeKind::Transport, false);
     let mut near = End::new(Format::Paper2012);
     let mut lengths = Vec::new();
     for n in 0..6 {
@@ -82,7 +82,7 @@ fn after_a_gap_the_number_is_whole() {
 
 #[test]
 fn a_receiver_that_has_forgotten_refuses_short_numbers_until_it_is_told_one() {
-    let (mut alice, _) = pair::<8>("ah:xcbc", Way::Transport, false);
+    let (mut alice, _) = pair::<8>("ah:xcbc", ModeKind::Transport, false);
     let (mut near, mut far) = (End::new(Format::Paper2012), End::new(Format::Paper2012));
     let mut send = |near: &mut End| {
         let packet = alice.send(&udp_packet(b"reading")).unwrap();
@@ -113,7 +113,7 @@ fn a_forged_number_misleads_nobody_about_those_that_follow() {
     for (format, suite) in [(Format::Paper2012, "ah:xcbc"), (Format::Drafts, "esp:ccm-8")] {
         // Half of all numbers are ahead of the flow's, and half are behind.
         for forged in [10_u32, 300, 5_000, 0x0100_0000, 0x7fff_ffff, 0x8000_0000, 0xffff_0000] {
-            let (mut alice, _) = pair::<8>(suite, Way::Transport, false);
+            let (mut alice, _) = pair::<8>(suite, ModeKind::Transport, false);
             let (mut near, mut far) = (End::new(format), End::new(format));
             for n in 0..2_100 {
                 let packet = alice.send(&udp_packet(b"reading")).unwrap();
@@ -133,7 +133,7 @@ fn a_forged_number_misleads_nobody_about_those_that_follow() {
 fn a_forged_number_of_a_stranger_costs_the_packet_by_which_it_shows() {
     for format in [Format::Paper2012, Format::Drafts] {
         for forged in [5_000_u32, 40_000, 0x0100_8000, 0x8000_8000] {
-            let (mut alice, _) = pair::<8>("ah:xcbc", Way::Transport, false);
+            let (mut alice, _) = pair::<8>("ah:xcbc", ModeKind::Transport, false);
             let (mut near, mut far) = (End::new(format), End::new(format));
             let mut send = |near: &mut End| {
                 let packet = alice.send(&udp_packet(b"reading")).unwrap();
@@ -156,7 +156,7 @@ fn a_forged_number_of_a_stranger_costs_the_packet_by_which_it_shows() {
 
 #[test]
 fn what_comes_late_behind_a_gap_misleads_nobody_about_what_follows() {
-    let (mut alice, _) = pair::<8>("esp:ccm-8", Way::Transport, false);
+    let (mut alice, _) = pair::<8>("esp:ccm-8", ModeKind::Transport, false);
     let (mut near, mut far) = (End::new(Format::Paper2012), End::new(Format::Paper2012));
     let send = |alice: &mut Machine<8>, near: &mut End| {
         let packet = alice.send(&udp_packet(b"reading")).unwrap();
@@ -166,7 +166,7 @@ fn what_comes_late_behind_a_gap_misleads_nobody_about_what_follows() {
     assert_eq!(far.receive(&payload), Ok(packet));
     let (late, _) = send(&mut alice, &mut near);
     // It reboots, and goes on with another block of numbers.
-    (alice, _) = pair::<8>("esp:ccm-8", Way::Transport, false);
+    (alice, _) = pair::<8>("esp:ccm-8", ModeKind::Transport, false);
     alice.skip_to(2);
     let (payload, packet) = send(&mut alice, &mut near);
     assert_eq!(far.receive(&payload), Ok(packet));
@@ -180,7 +180,7 @@ fn what_comes_late_behind_a_gap_misleads_nobody_about_what_follows() {
 #[test]
 fn numbers_cross_2_to_the_16_and_2_to_the_32() {
     for block in [63, (1 << 22) - 1] {
-        let (mut alice, mut bob) = pair::<8>("esp:gcm-implicit", Way::Transport, true);
+        let (mut alice, mut bob) = pair::<8>("esp:gcm-implicit", ModeKind::Transport, true);
         alice.skip_to(block);
         let (mut near, mut far) = (End::new(Format::Paper2012), End::new(Format::Paper2012));
         for n in 0..2000u32 {
@@ -227,7 +227,7 @@ proptest! {
         suite in prop::sample::select(vec!["ah:xcbc", "esp:ctr-xcbc"]),
     ) {
         let format = if drafts { Format::Drafts } else { Format::Paper2012 };
-        let (mut alice, _) = pair::<8>(suite, Way::Transport, true);
+        let (mut alice, _) = pair::<8>(suite, ModeKind::Transport, true);
         alice.skip_to(start);
         let (mut near, mut far) = (End::new(format), End::new(format));
         for lost in lost {

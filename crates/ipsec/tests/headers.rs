@@ -71,7 +71,7 @@ fn a_header_goes_behind_those_of_the_way_and_before_destination_options_of_the_e
     ] {
         let plain = with_headers(&[&before[..], &after].concat());
         for (suite, protocol) in [("ah:xcbc", AH), ("esp:ctr-xcbc", ESP)] {
-            let (mut alice, mut bob): (Host, Host) = pair(suite, Way::Transport, false);
+            let (mut alice, mut bob): (Host, Host) = pair(suite, ModeKind::Transport, false);
             let protected = alice.send(&plain).unwrap();
             let mut expected = [&before[..], &[protocol]].concat();
             if protocol == AH {
@@ -86,18 +86,18 @@ fn a_header_goes_behind_those_of_the_way_and_before_destination_options_of_the_e
 #[test]
 fn ah_around_esp_stands_before_it_and_both_are_opened() {
     for outer in ["ah:xcbc", "ah:hmac-sha256"] {
-        for way in Way::BOTH {
+        for way in ModeKind::BOTH {
             let [mut alice, mut bob] = [true, false].map(|is_alice| {
                 let mut host = Host::new();
                 let inner = protect(&mut host, "esp:cbc-hmac-sha1", is_alice, way, false);
-                let outer = protect(&mut host, outer, is_alice, Way::Transport, true);
+                let outer = protect(&mut host, outer, is_alice, ModeKind::Transport, true);
                 let both = inner.within(outer.outbound[0].unwrap(), outer.inbound[0].unwrap());
                 host.ipsec.add_policy(policy(Action::Protect(both))).unwrap();
                 host
             });
             let plain = with_headers(&[HOP_BY_HOP, DESTINATION]);
             let protected = alice.send(&plain).unwrap();
-            let expected = if way == Way::Transport { vec![HOP_BY_HOP, AH, ESP] } else { vec![AH, ESP] };
+            let expected = if way == ModeKind::Transport { vec![HOP_BY_HOP, AH, ESP] } else { vec![AH, ESP] };
             assert_eq!(kinds(&protected), expected);
             assert_eq!(bob.receive(&protected), Ok(plain.clone()));
             // What is inside, without what is to be around it.
@@ -110,11 +110,11 @@ fn ah_around_esp_stands_before_it_and_both_are_opened() {
 #[test]
 fn the_inner_protection_alone_is_not_enough() {
     let mut alice = Host::new();
-    let inner = protect(&mut alice, "esp:cbc-hmac-sha1", true, Way::Transport, false);
+    let inner = protect(&mut alice, "esp:cbc-hmac-sha1", true, ModeKind::Transport, false);
     alice.ipsec.add_policy(policy(Action::Protect(inner))).unwrap();
     let mut bob = Host::new();
-    let inner = protect(&mut bob, "esp:cbc-hmac-sha1", false, Way::Transport, false);
-    let outer = protect(&mut bob, "ah:xcbc", false, Way::Transport, false);
+    let inner = protect(&mut bob, "esp:cbc-hmac-sha1", false, ModeKind::Transport, false);
+    let outer = protect(&mut bob, "ah:xcbc", false, ModeKind::Transport, false);
     let both = inner.within(outer.outbound[0].unwrap(), outer.inbound[0].unwrap());
     bob.ipsec.add_policy(policy(Action::Protect(both))).unwrap();
     let protected = alice.send(&udp_packet(b"reading")).unwrap();
@@ -123,7 +123,7 @@ fn the_inner_protection_alone_is_not_enough() {
 
 #[test]
 fn what_changes_on_the_way_does_not_break_ah_and_what_does_not_does() {
-    let (mut alice, mut bob): (Host, Host) = pair("ah:hmac-sha256", Way::Transport, false);
+    let (mut alice, mut bob): (Host, Host) = pair("ah:hmac-sha256", ModeKind::Transport, false);
     let protected = alice.send(&with_headers(&[HOP_BY_HOP, DESTINATION, ROUTING])).unwrap();
     // The RPL option's type and length, the destination options, the finished route.
     for at in [40, 42, 43, 50, 53, 60, 70] {
@@ -165,7 +165,7 @@ fn a_source_route_is_authenticated_as_it_is_at_its_end() {
     };
     for (kind, elided) in [(0, [0, 0]), (3, [0, 0]), (3, [13, 13]), (3, [13, 8]), (3, [8, 13])] {
         for way_to_go in 1..=3u8 {
-            let (mut alice, mut bob): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+            let (mut alice, mut bob): (Host, Host) = pair("ah:xcbc", ModeKind::Transport, false);
             // From Alice by address 1, then 2 and 3, to 4.
             let mut visits = vec![address(2), address(3), address(4)];
             let left = way_to_go;
@@ -204,7 +204,7 @@ fn alice_address() -> std::net::Ipv6Addr {
 
 #[test]
 fn a_route_that_nobody_can_predict_is_not_signed_and_one_not_at_its_end_not_opened() {
-    let (mut alice, mut bob): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+    let (mut alice, mut bob): (Host, Host) = pair("ah:xcbc", ModeKind::Transport, false);
     let mut chain = route(4, 1, &[ipsec::bob().octets()], [0, 0]);
     chain[0] = UDP;
     let upper = datagram(ipsec::alice(), ipsec::bob(), b"x");
@@ -223,7 +223,7 @@ fn a_route_that_nobody_can_predict_is_not_signed_and_one_not_at_its_end_not_open
 
 #[test]
 fn a_fragment_header_around_a_whole_packet_may_be_gone_when_it_is_checked() {
-    let (mut alice, mut bob): (Host, Host) = pair("ah:cmac", Way::Transport, false);
+    let (mut alice, mut bob): (Host, Host) = pair("ah:cmac", ModeKind::Transport, false);
     let mut protected = alice.send(&with_headers(&[HOP_BY_HOP, FRAGMENT, DESTINATION])).unwrap();
     assert!(bob.receive(&protected).is_ok());
     let mut again = alice.send(&with_headers(&[HOP_BY_HOP, FRAGMENT, DESTINATION])).unwrap();
@@ -239,7 +239,7 @@ fn a_fragment_header_around_a_whole_packet_may_be_gone_when_it_is_checked() {
 
 #[test]
 fn fragments_are_not_protected() {
-    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", ModeKind::Transport, false);
     for low in [1, 8] {
         let mut plain = with_headers(&[FRAGMENT]);
         plain[43] = low;
@@ -251,9 +251,9 @@ fn fragments_are_not_protected() {
 #[test]
 fn no_next_header_is_legal_in_ah_and_a_dummy_in_esp() {
     let plain = packet(alice(), bob(), 59, &[], &[]);
-    let (mut sender, mut receiver): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+    let (mut sender, mut receiver): (Host, Host) = pair("ah:xcbc", ModeKind::Transport, false);
     assert_eq!(receiver.receive(&sender.send(&plain).unwrap()), Ok(plain.clone()));
-    let (mut sender, mut receiver): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let (mut sender, mut receiver): (Host, Host) = pair("esp:gcm", ModeKind::Transport, false);
     assert_eq!(receiver.receive(&sender.send(&plain).unwrap()), Err(InboundError::Dummy));
     assert_eq!(receiver.count(Counter::IpsecDummies), 1);
 }
@@ -261,7 +261,7 @@ fn no_next_header_is_legal_in_ah_and_a_dummy_in_esp() {
 #[test]
 fn a_tunnel_carries_the_packet_untouched_and_link_padding_is_no_part_of_it() {
     for suite in ["ah:xcbc", "esp:cbc-xcbc"] {
-        let (mut alice, mut bob): (Host, Host) = pair(suite, Way::Tunnel, false);
+        let (mut alice, mut bob): (Host, Host) = pair(suite, ModeKind::Tunnel, false);
         let plain = with_headers(&[HOP_BY_HOP, DESTINATION]);
         let mut protected = alice.send(&plain).unwrap();
         assert_eq!(protected[8..24], outer_alice().octets());
@@ -275,7 +275,7 @@ fn a_tunnel_carries_the_packet_untouched_and_link_padding_is_no_part_of_it() {
 #[test]
 fn hop_by_hop_options_of_a_tunnel_s_own_end_are_where_those_on_the_way_look() {
     for (suite, protocol) in [("ah:xcbc", 51), ("esp:ctr-xcbc", 50), ("esp:gcm", 50)] {
-        let (mut alice, mut bob): (Host, Host) = pair(suite, Way::Tunnel, false);
+        let (mut alice, mut bob): (Host, Host) = pair(suite, ModeKind::Tunnel, false);
         let (here, there) = (outer_alice(), outer_bob());
         let udp = datagram(here, there, b"to be routed");
         let mut protected = alice.send(&packet(here, there, 0, &[17, 0, 0x23, 4, 0, 0, 0, 0], &udp)).unwrap();
@@ -289,7 +289,7 @@ fn hop_by_hop_options_of_a_tunnel_s_own_end_are_where_those_on_the_way_look() {
 proptest! {
     #[test]
     fn headers_in_any_order_and_number_arrive(
-        suite in prop::sample::select(suites()), way in prop::sample::select(Way::BOTH.to_vec()), first: bool,
+        suite in prop::sample::select(suites()), way in prop::sample::select(ModeKind::BOTH.to_vec()), first: bool,
         rest in prop::collection::vec(prop::sample::select(vec![DESTINATION, ROUTING, FRAGMENT]), 0..6),
     ) {
         let order = if first { [&[HOP_BY_HOP], &rest[..]].concat() } else { rest };
@@ -304,7 +304,7 @@ proptest! {
         suite in prop::sample::select(suites()), first in prop::sample::select(vec![0u8, 43, 44, 51, 60, 17]),
         chain in prop::collection::vec(prop_oneof![Just(0u8), Just(43), Just(44), Just(51), Just(60), any::<u8>()], 0..100),
     ) {
-        let (mut alice, mut bob): (Host, Host) = pair(&suite, Way::Transport, false);
+        let (mut alice, mut bob): (Host, Host) = pair(&suite, ModeKind::Transport, false);
         if let Ok(protected) = alice.send(&packet(ipsec::alice(), ipsec::bob(), first, &chain, &[])) {
             // What is sent may have a routing header with a way to go, or an AH that is not ours.
             let _ = bob.receive(&protected);
@@ -313,7 +313,7 @@ proptest! {
 
     #[test]
     fn any_upper_protocol_is_carried(upper in prop::sample::select(vec![6u8, UDP, ICMPV6, 41, 132, 255]), payload in prop::collection::vec(any::<u8>(), 0..64)) {
-        let (mut alice, mut bob): (Host, Host) = pair("esp:ctr-hmac-sha1", Way::Transport, false);
+        let (mut alice, mut bob): (Host, Host) = pair("esp:ctr-hmac-sha1", ModeKind::Transport, false);
         let plain = packet(ipsec::alice(), ipsec::bob(), upper, &[], &payload);
         prop_assert_eq!(bob.receive(&alice.send(&plain).unwrap()), Ok(plain));
     }

@@ -10,7 +10,7 @@ use sixlock_testing::ipsec::*;
 const SUITES: [&str; 6] =
     ["esp:ctr-xcbc", "esp:cbc-hmac-sha1", "esp:null-xcbc", "esp:gcm-implicit", "esp:ccm-8", "esp:ctr"];
 
-fn host(suite: &str, is_alice: bool, way: Way, joint: bool) -> Host {
+fn host(suite: &str, is_alice: bool, way: ModeKind, joint: bool) -> Host {
     let (near, far) = if is_alice { (outer_alice(), outer_bob()) } else { (outer_bob(), outer_alice()) };
     let (inbound, outbound) = if is_alice { (1, 2) } else { (2, 1) };
     let association = |seed: u8| {
@@ -30,7 +30,7 @@ fn host(suite: &str, is_alice: bool, way: Way, joint: bool) -> Host {
     host
 }
 
-fn hosts(suite: &str, way: Way, joint: bool) -> (Host, Host) {
+fn hosts(suite: &str, way: ModeKind, joint: bool) -> (Host, Host) {
     (host(suite, true, way, joint), host(suite, false, way, joint))
 }
 
@@ -44,7 +44,7 @@ fn between(ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
 
 /// What is sent of packets with these ports and 0 to 15 bytes, so that padding counts the same, in all.
 fn sent(suite: &str, joint: bool, ports: (u16, u16)) -> usize {
-    let (mut near, mut far) = hosts(suite, Way::Transport, joint);
+    let (mut near, mut far) = hosts(suite, ModeKind::Transport, joint);
     let lengths = (0..16).map(|n| {
         let plain = between(ports, &[7; 16][..n]);
         let protected = near.send(&plain).unwrap();
@@ -72,8 +72,8 @@ fn a_datagram_is_shorter_by_what_its_header_is() {
 fn a_packet_that_begins_with_its_buffer_is_protected_alike() {
     for suite in SUITES {
         let plain = between((5683, 5683), b"reading");
-        let expected = hosts(suite, Way::Transport, true).0.send(&plain).unwrap();
-        let (mut near, _) = hosts(suite, Way::Transport, true);
+        let expected = hosts(suite, ModeKind::Transport, true).0.send(&plain).unwrap();
+        let (mut near, _) = hosts(suite, ModeKind::Transport, true);
         let mut buffer = [&plain[..], &[0; 64]].concat();
         let (ipsec, mut cx) = near.cx();
         let len = ipsec.outbound_in(&mut cx, &mut buffer, plain.len()).unwrap();
@@ -86,7 +86,7 @@ fn headers_before_the_datagram_stay() {
     let chain = [0, 0, 0x63, 4, 0x80, 0, 1, 0];
     let upper = datagram(alice(), bob(), b"reading");
     let plain = packet(alice(), bob(), 0, &[&[UDP], &chain[1..]].concat(), &upper);
-    let (mut near, mut far) = hosts("esp:ctr-xcbc", Way::Transport, true);
+    let (mut near, mut far) = hosts("esp:ctr-xcbc", ModeKind::Transport, true);
     let protected = near.send(&plain).unwrap();
     assert_eq!(protected[41..48], chain[1..]);
     assert_eq!(far.receive(&protected), Ok(plain));
@@ -94,7 +94,7 @@ fn headers_before_the_datagram_stay() {
 
 #[test]
 fn what_could_not_be_restored_is_not_sent() {
-    let (mut near, _) = hosts("esp:ctr-xcbc", Way::Transport, true);
+    let (mut near, _) = hosts("esp:ctr-xcbc", ModeKind::Transport, true);
     let mut longer = between((5683, 5683), b"reading");
     longer[45] += 1;
     let short = packet(alice(), bob(), UDP, &[], &[0; 7]);
@@ -105,8 +105,8 @@ fn what_could_not_be_restored_is_not_sent() {
 
 #[test]
 fn who_is_not_in_joint_mode_is_not_understood() {
-    let (mut near, _) = hosts("esp:ctr-xcbc", Way::Transport, false);
-    let (_, mut far) = hosts("esp:ctr-xcbc", Way::Transport, true);
+    let (mut near, _) = hosts("esp:ctr-xcbc", ModeKind::Transport, false);
+    let (_, mut far) = hosts("esp:ctr-xcbc", ModeKind::Transport, true);
     let protected = near.send(&between((5683, 5683), b"reading")).unwrap();
     assert_eq!(far.receive(&protected), Err(InboundError::CompressedUdp));
     assert_eq!(far.count(Counter::IpsecMalformed), 1);
@@ -118,7 +118,7 @@ proptest! {
         suite in prop::sample::select(SUITES.to_vec()), ports in prop_oneof![any::<(u16, u16)>(), (0xf0a0..0xf0d0u16, 0xf0a0..0xf0d0u16)],
         payload in prop::collection::vec(any::<u8>(), 0..200), sum in prop_oneof![3 => Just(0u16), 1 => any::<u16>()],
     ) {
-        let (mut near, mut far) = hosts(suite, Way::Transport, true);
+        let (mut near, mut far) = hosts(suite, ModeKind::Transport, true);
         let mut plain = between(ports, &payload);
         // Whether its checksum is right or not.
         plain[46] ^= (sum >> 8) as u8;
@@ -143,7 +143,7 @@ proptest! {
             (_, DESTINATION) => packet(alice(), bob(), DESTINATION, &[UDP, 0, 1, 4, 0, 0, 0, 0], &upper),
             _ => packet(alice(), bob(), TCP, &[], &payload),
         };
-        let way = if is_tunnel { Way::Tunnel } else { Way::Transport };
+        let way = if is_tunnel { ModeKind::Tunnel } else { ModeKind::Transport };
         let (mut near, mut far) = hosts(suite, way, true);
         let protected = near.send(&plain).unwrap();
         prop_assert_eq!(protected.len(), hosts(suite, way, false).0.send(&plain).unwrap().len());
@@ -152,8 +152,8 @@ proptest! {
 
     #[test]
     fn any_bytes_under_esp_are_restored_or_refused(payload in prop::collection::vec(any::<u8>(), 0..40), compressed: bool) {
-        let (mut near, _) = hosts("esp:ctr-xcbc", Way::Transport, false);
-        let (_, mut far) = hosts("esp:ctr-xcbc", Way::Transport, true);
+        let (mut near, _) = hosts("esp:ctr-xcbc", ModeKind::Transport, false);
+        let (_, mut far) = hosts("esp:ctr-xcbc", ModeKind::Transport, true);
         let mut upper = payload;
         if let (true, Some(first)) = (compressed, upper.first_mut()) {
             *first |= 0xf0;

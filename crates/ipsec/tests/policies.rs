@@ -27,12 +27,12 @@ fn without_a_policy_nothing_goes_out_or_comes_in() {
 
 #[test]
 fn cleartext_comes_in_only_where_policy_lets_it_by() {
-    let (_, mut bob): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let (_, mut bob): (Host, Host) = pair("esp:gcm", ModeKind::Transport, false);
     assert_eq!(bob.receive(&udp_packet(b"reading")), Err(InboundError::Unprotected));
 
     let mut bob = Host::new();
     bob.ipsec.add_policy(bypass(ICMPV6, Ports::icmpv6(133, 137))).unwrap();
-    let protection = protect(&mut bob, "esp:gcm", false, Way::Transport, false);
+    let protection = protect(&mut bob, "esp:gcm", false, ModeKind::Transport, false);
     bob.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
     let message = |kind: u8| packet(alice(), bob_address(), ICMPV6, &[], &[kind, 0, 0, 0]);
     assert_eq!(bob.receive(&message(135)), Ok(message(135)));
@@ -45,9 +45,9 @@ fn bob_address() -> std::net::Ipv6Addr {
 
 #[test]
 fn what_is_let_by_must_not_come_protected() {
-    let (mut alice, _): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("esp:gcm", ModeKind::Transport, false);
     let mut bob = Host::new();
-    protect(&mut bob, "esp:gcm", false, Way::Transport, false);
+    protect(&mut bob, "esp:gcm", false, ModeKind::Transport, false);
     bob.ipsec.add_policy(bypass(UDP, Ports::ANY)).unwrap();
     let protected = alice.send(&udp_packet(b"reading")).unwrap();
     assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
@@ -58,7 +58,7 @@ fn an_association_opens_only_what_its_policy_gives_it() {
     // Alice may speak to port 2000 under the one association, and to others under the other.
     let port_2000 = Selector { protocol: Some(UDP), local_ports: Ports::one(2000), ..Selector::ANY };
     let mut bob = Host::new();
-    let weak = protect(&mut bob, "esp:ctr-xcbc", false, Way::Tunnel, false);
+    let weak = protect(&mut bob, "esp:ctr-xcbc", false, ModeKind::Tunnel, false);
     let mode = Mode::Transport;
     let strong_inbound = association(0x3003, mode, false, transform("esp:gcm", 3));
     let strong_outbound = association(0x4004, mode, false, transform("esp:gcm", 4));
@@ -69,7 +69,7 @@ fn an_association_opens_only_what_its_policy_gives_it() {
     bob.ipsec.add_policy(Policy { selector: port_2000, action: Action::Protect(strong) }).unwrap();
     bob.ipsec.add_policy(policy(Action::Protect(weak))).unwrap();
 
-    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
+    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", ModeKind::Tunnel, false);
     let protected = alice.send(&udp_packet(b"to port 2000")).unwrap();
     assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
     let mut other = datagram(ipsec::alice(), ipsec::bob(), b"to port 2001");
@@ -80,24 +80,25 @@ fn an_association_opens_only_what_its_policy_gives_it() {
 
 #[test]
 fn a_tunnel_packet_under_a_transport_association_is_not_let_in_nor_the_reverse() {
-    for (sent, expected) in [(Way::Tunnel, Way::Transport), (Way::Transport, Way::Tunnel)] {
+    for (sent, expected) in [(ModeKind::Tunnel, ModeKind::Transport), (ModeKind::Transport, ModeKind::Tunnel)]
+    {
         let (mut alice, _): (Host, Host) = pair("esp:gcm", sent, false);
         let (_, mut bob): (Host, Host) = pair("esp:gcm", expected, false);
         let protected = alice.send(&udp_packet(b"reading")).unwrap();
         let received = bob.receive(&protected);
         // Under a transport association it is a packet in a packet, and that is what policy is asked about.
         match sent {
-            Way::Tunnel => assert_eq!(received.unwrap()[6], 41),
-            Way::Transport => assert_eq!(received, Err(InboundError::NotTunnelled)),
+            ModeKind::Tunnel => assert_eq!(received.unwrap()[6], 41),
+            ModeKind::Transport => assert_eq!(received, Err(InboundError::NotTunnelled)),
         }
     }
 }
 
 #[test]
 fn inside_a_tunnel_to_a_gateway_another_hosts_protection_stays() {
-    let (mut alice, _): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("esp:gcm", ModeKind::Transport, false);
     let end_to_end = alice.send(&udp_packet(b"reading")).unwrap();
-    let (mut near, mut far): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
+    let (mut near, mut far): (Host, Host) = pair("esp:ctr-xcbc", ModeKind::Tunnel, false);
     let through = near.send(&end_to_end).unwrap();
     assert_eq!(far.receive(&through), Ok(end_to_end));
 }
@@ -112,7 +113,7 @@ fn many_receivers_of_a_group_have_an_association_of_its_own() {
         Protection { outbound: [Some(outbound), None], inbound: [None; 2], unauthenticated: false };
     alice.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
     let mut bob = Host::new();
-    protect(&mut bob, "ah:xcbc", false, Way::Transport, false);
+    protect(&mut bob, "ah:xcbc", false, ModeKind::Transport, false);
     let from_group = Association {
         address: Some(group),
         ..association(0x2002, Mode::Transport, false, transform("ah:hmac-sha1", 5))
@@ -237,7 +238,7 @@ fn a_basic_transform_refuses_what_is_not_linked_with_it_and_understands_who_has_
 
 #[test]
 fn a_packet_for_which_there_is_no_room_is_not_sent() {
-    let (mut alice, _): (Host, Host) = pair("esp:cbc-hmac-sha256", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("esp:cbc-hmac-sha256", ModeKind::Transport, false);
     let plain = udp_packet(&[0; 22]);
     let protected = alice.send(&plain).unwrap().len();
     for room in plain.len()..protected + 1 {
@@ -251,7 +252,7 @@ fn a_packet_for_which_there_is_no_room_is_not_sent() {
 
 #[test]
 fn only_whole_packets_are_sent() {
-    let (mut alice, _): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("ah:xcbc", ModeKind::Transport, false);
     let plain = udp_packet(b"reading");
     for length in 0..plain.len() {
         assert_eq!(alice.send(&plain[..length]), Err(OutboundError::Malformed));
@@ -264,7 +265,7 @@ fn only_whole_packets_are_sent() {
 #[test]
 fn an_address_range_chooses_whose_traffic_is_protected() {
     let mut alice = Host::new();
-    let protection = protect(&mut alice, "ah:xcbc", true, Way::Transport, false);
+    let protection = protect(&mut alice, "ah:xcbc", true, ModeKind::Transport, false);
     let cloud = Selector { remote: Addresses::prefix(bob(), 64), ..Selector::ANY };
     alice.ipsec.add_policy(Policy { selector: cloud, action: Action::Protect(protection) }).unwrap();
     alice.ipsec.add_policy(policy(Action::Bypass)).unwrap();

@@ -33,7 +33,7 @@ fn routed() -> Vec<u8> {
 }
 
 fn protecting(mode: &str) -> Host {
-    pair::<8>(mode, Way::Transport, false).0
+    pair::<8>(mode, ModeKind::Transport, false).0
 }
 
 /// A host whose policy, for all packets, this is.
@@ -48,7 +48,8 @@ fn expired() -> Machine<8, Automated<0>> {
     let mut host = Machine::new();
     let hard = Limits { at: Some(Instant::from_millis(0)), ..Limits::default() };
     let ended = |spi, seed| {
-        let association = association(spi, Way::Transport.mode(alice(), bob()), false, transform(MODE, seed));
+        let association =
+            association(spi, ModeKind::Transport.mode(alice(), bob()), false, transform(MODE, seed));
         sixlock_ipsec::Association { lifetime: Lifetime { hard, ..Lifetime::default() }, ..association }
     };
     let outbound = host.ipsec.add_outbound(ended(0x1001, 1)).unwrap();
@@ -100,7 +101,7 @@ fn each_reason_for_a_packet_not_to_go_out_is_told() {
 
 /// What a host says to this packet, whose sender it shares associations of this mode with.
 fn said(mode: &str, packet: &[u8]) -> InboundError {
-    pair::<8>(mode, Way::Transport, false).1.receive(packet).unwrap_err()
+    pair::<8>(mode, ModeKind::Transport, false).1.receive(packet).unwrap_err()
 }
 
 /// A packet as its sender protects it, of which bytes are changed, which make it longer or shorter.
@@ -127,7 +128,7 @@ fn padded() -> Vec<u8> {
 fn not_joint() -> InboundError {
     let mut bob = Host::new();
     let association = |spi, seed| {
-        association(spi, Way::Transport.mode(alice(), bob_()), false, transform(MODE, seed).joint())
+        association(spi, ModeKind::Transport.mode(alice(), bob_()), false, transform(MODE, seed).joint())
     };
     let inbound = bob.ipsec.add_inbound(association(0x2002, 2)).unwrap();
     let outbound = bob.ipsec.add_outbound(association(0x1001, 1)).unwrap();
@@ -141,7 +142,7 @@ fn bob_() -> std::net::Ipv6Addr {
 
 /// What the far end of a tunnel says when `inner` comes out of it, and to a tunnel that ends elsewhere.
 fn through_a_tunnel() -> [InboundError; 3] {
-    let (mut alice, mut far): (Host, Host) = pair(MODE, Way::Tunnel, false);
+    let (mut alice, mut far): (Host, Host) = pair(MODE, ModeKind::Tunnel, false);
     // A packet in transport mode that says that it is a tunnelled one.
     let tunnelled = |inner: &[u8]| packet(outer_alice(), outer_bob(), IPV6, &[], inner);
     let mut transport = protecting(MODE);
@@ -150,7 +151,7 @@ fn through_a_tunnel() -> [InboundError; 3] {
     let mut elsewhere = alice.send(&reading()).unwrap();
     elsewhere[39] ^= 1;
     // ESP does not cover the outer header, and nothing came under a higher number.
-    far = pair(MODE, Way::Tunnel, false).1;
+    far = pair(MODE, ModeKind::Tunnel, false).1;
     [inner, not_tunnelled, far.receive(&elsewhere).unwrap_err()]
 }
 
@@ -158,8 +159,8 @@ fn through_a_tunnel() -> [InboundError; 3] {
 fn nested() -> InboundError {
     let both = |is_alice, depth: usize| {
         let mut host = Host::new();
-        let inner = protect(&mut host, "esp:cbc-hmac-sha1", is_alice, Way::Transport, false);
-        let outer = protect(&mut host, "ah:xcbc", is_alice, Way::Transport, false);
+        let inner = protect(&mut host, "esp:cbc-hmac-sha1", is_alice, ModeKind::Transport, false);
+        let outer = protect(&mut host, "ah:xcbc", is_alice, ModeKind::Transport, false);
         let both = inner.within(outer.outbound[0].unwrap(), outer.inbound[0].unwrap());
         host.ipsec.add_policy(policy(Action::Protect(if depth == 1 { outer } else { both }))).unwrap();
         host
@@ -171,7 +172,7 @@ fn nested() -> InboundError {
 }
 
 fn dummy() -> InboundError {
-    let (mut alice, mut bob_): (Host, Host) = pair(MODE, Way::Transport, false);
+    let (mut alice, mut bob_): (Host, Host) = pair(MODE, ModeKind::Transport, false);
     bob_.receive(&alice.send(&packet(alice_(), bob(), NONE, &[], &[0; 8])).unwrap()).unwrap_err()
 }
 
@@ -180,7 +181,7 @@ fn alice_() -> std::net::Ipv6Addr {
 }
 
 fn replayed() -> InboundError {
-    let (mut alice, mut bob): (Host, Host) = pair(MODE, Way::Transport, false);
+    let (mut alice, mut bob): (Host, Host) = pair(MODE, ModeKind::Transport, false);
     let packet = alice.send(&reading()).unwrap();
     bob.receive(&packet).unwrap();
     bob.receive(&packet).unwrap_err()
@@ -189,7 +190,7 @@ fn replayed() -> InboundError {
 /// What a host says to an authentic packet that its policy does not give to the association.
 fn elsewhere() -> InboundError {
     let mut bob = Host::new();
-    protect(&mut bob, MODE, false, Way::Transport, false);
+    protect(&mut bob, MODE, false, ModeKind::Transport, false);
     bob.ipsec.add_policy(Policy { selector: Selector::ANY, action: Action::Bypass }).unwrap();
     bob.receive(&protecting(MODE).send(&reading()).unwrap()).unwrap_err()
 }

@@ -40,7 +40,7 @@ impl Bob {
 
 /// Alice, whose next packet has the first number with this high half and a low one that is not zero.
 fn alice_at(suite: &str, high: u32) -> Host {
-    let (mut alice, _): (Host, Host) = pair(suite, Way::Transport, true);
+    let (mut alice, _): (Host, Host) = pair(suite, ModeKind::Transport, true);
     alice.skip_to((high << 22) + 1);
     alice
 }

@@ -10,7 +10,7 @@ use sixlock_testing::ipsec::*;
 #[test]
 fn what_one_end_protects_the_other_opens_with_every_suite_in_both_modes() {
     for suite in suites() {
-        for way in Way::BOTH {
+        for way in ModeKind::BOTH {
             for extended in [false, true] {
                 let (mut alice, mut bob): (Host, Host) = pair(&suite, way, extended);
                 for length in (0..80).chain([500, 1000, 1232]) {
@@ -81,7 +81,7 @@ fn sizes_are_those_that_the_rfcs_compute_to() {
 fn unauthenticated_pair(suite: &str) -> (Host, Host) {
     let [alice, bob] = [true, false].map(|is_alice| {
         let mut host = Host::new();
-        let mut protection = protect(&mut host, suite, is_alice, Way::Transport, false);
+        let mut protection = protect(&mut host, suite, is_alice, ModeKind::Transport, false);
         protection.unauthenticated = true;
         host.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
         host
@@ -105,7 +105,7 @@ fn encryption_alone_accepts_what_it_cannot_tell_from_the_peer() {
 #[test]
 fn every_flipped_bit_is_noticed_and_nothing_of_the_packet_is_let_in() {
     for suite in suites() {
-        for way in Way::BOTH {
+        for way in ModeKind::BOTH {
             let (mut alice, mut bob): (Host, Host) = pair(&suite, way, true);
             let protected = alice.send(&udp_packet(b"23 degrees")).unwrap();
             // Of the outermost header, only what AH covers, and where the packet goes, is authenticated.
@@ -148,7 +148,7 @@ fn every_flipped_bit_is_noticed_and_nothing_of_the_packet_is_let_in() {
 #[test]
 fn another_hosts_keys_do_not_fit() {
     for suite in suites() {
-        let (mut alice, _): (Host, Host) = pair(&suite, Way::Transport, false);
+        let (mut alice, _): (Host, Host) = pair(&suite, ModeKind::Transport, false);
         let mut bob = Host::new();
         let inbound = association(0x2002, sixlock_ipsec::Mode::Transport, false, transform(&suite, 77));
         bob.ipsec.add_inbound(inbound).unwrap();
@@ -160,14 +160,14 @@ fn another_hosts_keys_do_not_fit() {
 
 #[test]
 fn two_directions_do_not_open_each_others_packets() {
-    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Transport, false);
+    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", ModeKind::Transport, false);
     let protected = alice.send(&udp_packet(b"reading")).unwrap();
     assert_eq!(alice.receive(&protected), Err(InboundError::NoAssociation), "a reflection");
 }
 
 /// What the window lets in when all packets come, but in another order.
 fn reordered<const WINDOW: usize>(extended: bool, start: u32, before: usize) {
-    let (mut alice, mut bob) = pair::<WINDOW>("esp:ctr-hmac-sha1", Way::Transport, extended);
+    let (mut alice, mut bob) = pair::<WINDOW>("esp:ctr-hmac-sha1", ModeKind::Transport, extended);
     alice.skip_to(start);
     for _ in 0..before {
         bob.receive(&alice.send(&udp_packet(b"earlier")).unwrap()).unwrap();
@@ -202,7 +202,7 @@ fn the_window_lets_reordered_packets_in_once_and_older_ones_never() {
 fn numbers_cross_2_to_the_16_and_2_to_the_32_without_loss() {
     for suite in ["ah:xcbc", "esp:ctr-xcbc", "esp:gcm-implicit", "esp:cbc-hmac-sha256", "esp:ccm-8"] {
         for block in [63, (1 << 22) - 2] {
-            let (mut alice, mut bob) = pair::<128>(suite, Way::Transport, true);
+            let (mut alice, mut bob) = pair::<128>(suite, ModeKind::Transport, true);
             alice.skip_to(block);
             // The receiver has heard of the sender before.
             for n in 0..2500u32 {
@@ -216,7 +216,7 @@ fn numbers_cross_2_to_the_16_and_2_to_the_32_without_loss() {
 
 #[test]
 fn short_numbers_end_before_they_repeat() {
-    let (mut alice, mut bob): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let (mut alice, mut bob): (Host, Host) = pair("esp:gcm", ModeKind::Transport, false);
     alice.skip_to((1 << 22) - 1);
     let plain = udp_packet(b"reading");
     for _ in 0..1023 {
@@ -231,7 +231,7 @@ fn a_reboot_at_any_point_repeats_no_packet() {
     let mut seen = std::collections::BTreeSet::new();
     let mut nv = 0;
     for boot in 0..20 {
-        let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Transport, false);
+        let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", ModeKind::Transport, false);
         alice.skip_to(nv);
         for _ in 0..boot * 97 {
             // The same packet, but for its number, under the same key.
@@ -247,7 +247,7 @@ proptest! {
         suite in prop::sample::select(suites()), mut bytes in prop::collection::vec(any::<u8>(), 0..200), shaped: bool,
         first in prop::sample::select(vec![0u8, 43, 44, 50, 51, 60, 17]), spi: bool,
     ) {
-        let (_, mut bob): (Host, Host) = pair(&suite, Way::Transport, false);
+        let (_, mut bob): (Host, Host) = pair(&suite, ModeKind::Transport, false);
         if shaped && bytes.len() >= 60 {
             let payload = (bytes.len() - 40) as u16;
             bytes[0] = 0x60;
@@ -264,7 +264,7 @@ proptest! {
 
     #[test]
     fn what_is_sent_arrives(
-        suite in prop::sample::select(suites()), way in prop::sample::select(Way::BOTH.to_vec()), extended: bool,
+        suite in prop::sample::select(suites()), way in prop::sample::select(ModeKind::BOTH.to_vec()), extended: bool,
         payload in prop::collection::vec(any::<u8>(), 0..1232),
     ) {
         let (mut alice, mut bob): (Host, Host) = pair(&suite, way, extended);

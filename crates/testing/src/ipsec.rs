@@ -131,14 +131,14 @@ pub fn outer_bob() -> Ipv6Addr {
 
 /// Transport mode, or tunnel mode from one end or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ModeKind {
     /// From end to end.
     Transport,
     /// In a packet of its own.
     Tunnel,
 }
 
-impl Way {
+impl ModeKind {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Transport, Self::Tunnel];
 
@@ -166,7 +166,7 @@ pub fn protect<const WINDOW: usize>(
     host: &mut Machine<WINDOW>,
     suite: &str,
     is_alice: bool,
-    way: Way,
+    way: ModeKind,
     extended: bool,
 ) -> Protection {
     let (near, far) = if is_alice { (outer_alice(), outer_bob()) } else { (outer_bob(), outer_alice()) };
@@ -187,7 +187,7 @@ pub fn policy(action: Action) -> Policy {
 /// Two hosts that protect everything with `suite`.
 pub fn pair<const WINDOW: usize>(
     suite: &str,
-    way: Way,
+    way: ModeKind,
     extended: bool,
 ) -> (Machine<WINDOW>, Machine<WINDOW>) {
     let [alice, bob] = [true, false].map(|is_alice| {

@@ -34,7 +34,7 @@ fn destination_options(next: u8) -> [u8; 16] {
 
 /// Associations for each of `modes`, in transport and in tunnel mode.
 fn pairs(modes: impl IntoIterator<Item: AsRef<str>>) -> Vec<Pair> {
-    let cases = modes.into_iter().flat_map(|mode| Way::BOTH.map(|way| (mode.as_ref().to_owned(), way)));
+    let cases = modes.into_iter().flat_map(|mode| ModeKind::BOTH.map(|way| (mode.as_ref().to_owned(), way)));
     (1..).zip(cases).map(|(number, (mode, way))| Pair::new(number, &[&mode], way)).collect()
 }
 
@@ -59,7 +59,7 @@ fn every_suite_that_the_kernel_has_carries_datagrams_and_echoes_in_both_modes() 
     let modes = common().chain(["esp:ctr", "esp:cbc"].map(String::from));
     let mut pairs = pairs(modes);
     let ah_around_esp = ["esp:ctr-xcbc", "ah:hmac-sha1"];
-    pairs.push(Pair::new(pairs.len() as u16 + 1, &ah_around_esp, Way::Transport));
+    pairs.push(Pair::new(pairs.len() as u16 + 1, &ah_around_esp, ModeKind::Transport));
     let kernel = boot(&pairs, "");
     let mut exchanges = 0;
     for pair in &pairs {
@@ -77,7 +77,7 @@ fn every_suite_that_the_kernel_has_carries_datagrams_and_echoes_in_both_modes() 
 fn cleartext_replays_and_altered_packets_are_refused_at_both_ends() {
     let modes = ["ah:xcbc", "ah:hmac-sha256", "esp:ctr-xcbc", "esp:cbc-hmac-sha1", "esp:gcm", "esp:ccm-8"];
     let pairs = pairs(modes);
-    let strangers = Way::BOTH.map(|way| Pair::new(100 + way as u16, &["ah:xcbc"], way));
+    let strangers = ModeKind::BOTH.map(|way| Pair::new(100 + way as u16, &["ah:xcbc"], way));
     let kernel = boot(&pairs, &strangers.each_ref().map(Pair::commands).concat());
     let mut strangers = strangers.map(|stranger| stranger.host());
     let mut expected = BTreeMap::<String, u32>::new();
@@ -256,11 +256,11 @@ fn number(protected: &[u8]) -> u32 {
 #[test]
 fn tcp_above_our_ipsec_speaks_to_the_kernels() {
     let cases = [
-        ("ah:hmac-sha1", Way::Transport),
-        ("ah:xcbc", Way::Tunnel),
-        ("esp:cbc-hmac-sha256", Way::Transport),
-        ("esp:ctr-xcbc", Way::Tunnel),
-        ("esp:gcm", Way::Transport),
+        ("ah:hmac-sha1", ModeKind::Transport),
+        ("ah:xcbc", ModeKind::Tunnel),
+        ("esp:cbc-hmac-sha256", ModeKind::Transport),
+        ("esp:ctr-xcbc", ModeKind::Tunnel),
+        ("esp:gcm", ModeKind::Transport),
     ];
     let pairs = (1..).zip(cases).map(|(number, (mode, way))| Pair::new(number, &[mode], way));
     let pairs: Vec<Pair> = pairs.collect();

@@ -11,7 +11,7 @@ use smoltcp::time::Instant as TcpInstant;
 
 use crate::pair::common;
 use crate::peer::{ANSWER, ASK, Kernel, PATIENCE, RUN, is_to, observer, outside};
-use crate::tcp::{self, Way};
+use crate::tcp::{self, PathToKernel};
 use crate::{bytes, lengths, number_at};
 use sixlock_testing::ipsec::{datagram, packet};
 
@@ -120,7 +120,7 @@ impl<'a> Path<'a> {
 }
 
 /// TCP above the IPsec of the node, with the network between.
-impl Way for Path<'_> {
+impl PathToKernel for Path<'_> {
     const MTU: usize = 1280;
     /// No more than a packet: frames of the two directions meet at the node between, and a packet that lost one is lost.
     const WINDOW: usize = 1000;

@@ -25,14 +25,14 @@ pub(crate) struct Pair {
     number: u16,
     /// One mode, or one within another, the innermost first.
     modes: Vec<String>,
-    way: Way,
+    way: ModeKind,
     extended: bool,
     /// How many packets have been sent already, each way.
     sent: u32,
 }
 
 impl Pair {
-    pub(crate) fn new(number: u16, modes: &[&str], way: Way) -> Self {
+    pub(crate) fn new(number: u16, modes: &[&str], way: ModeKind) -> Self {
         let modes = modes.iter().map(|&mode| mode.to_owned()).collect();
         Self { number, modes, way, extended: false, sent: 0 }
     }
@@ -50,8 +50,8 @@ impl Pair {
     /// Our address as programs see it, and the kernel's.
     pub(crate) fn ends(&self) -> (Ipv6Addr, Ipv6Addr) {
         match self.way {
-            Way::Transport => (self.outside(), outside()),
-            Way::Tunnel => (Ipv6Addr::new(0xfd0b, 0, 0, 0, 0, 0, 0, self.number), inside()),
+            ModeKind::Transport => (self.outside(), outside()),
+            ModeKind::Tunnel => (Ipv6Addr::new(0xfd0b, 0, 0, 0, 0, 0, 0, self.number), inside()),
         }
     }
 
@@ -63,7 +63,7 @@ impl Pair {
 
     /// The lines that tell the kernel of it.
     pub(crate) fn commands(&self) -> String {
-        let mode = if self.way == Way::Tunnel { "tunnel" } else { "transport" };
+        let mode = if self.way == ModeKind::Tunnel { "tunnel" } else { "transport" };
         let (here, there, number) = (self.outside(), outside(), self.number);
         let (mut lines, mut inbound, mut outbound) = (String::new(), String::new(), String::new());
         for (nth, suite) in self.modes.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::peer::{ECHO, Kernel, PATIENCE};
 use sixlock_testing::ipsec::Host;
 
 /// What lies between TCP and the kernel: IPsec of ours, and whatever its packets go through.
-pub(crate) trait Way {
+pub(crate) trait PathToKernel {
     /// The longest packet of TCP's.
     const MTU: usize;
     /// How many bytes may be on their way there and back.
@@ -42,7 +42,7 @@ struct Direct<'a> {
     host: Host,
 }
 
-impl Way for Direct<'_> {
+impl PathToKernel for Direct<'_> {
     /// What every link of IPv6 carries.
     const MTU: usize = 1280;
     const WINDOW: usize = 8192;
@@ -75,7 +75,7 @@ struct Protected<'a, W> {
     came: VecDeque<Vec<u8>>,
 }
 
-impl<W: Way> Device for Protected<'_, W> {
+impl<W: PathToKernel> Device for Protected<'_, W> {
     type RxToken<'a>
         = ReceivedPacket
     where
@@ -112,7 +112,7 @@ impl phy::RxToken for ReceivedPacket {
 
 struct TransmittedPacket<'a, W>(&'a mut W);
 
-impl<W: Way> phy::TxToken for TransmittedPacket<'_, W> {
+impl<W: PathToKernel> phy::TxToken for TransmittedPacket<'_, W> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
         let mut packet = vec![0; length];
         let result = fill(&mut packet);
@@ -128,7 +128,7 @@ pub(crate) fn echo_directly(kernel: &Kernel, pair: &Pair, data: &[u8]) -> Vec<u8
 
 /// The same over any way. The kernel may still know what went over earlier connections between the same addresses: this is
 /// the one with the number `nth`.
-pub(crate) fn echo<W: Way>(way: &mut W, nth: u16, data: &[u8]) -> Vec<u8> {
+pub(crate) fn echo<W: PathToKernel>(way: &mut W, nth: u16, data: &[u8]) -> Vec<u8> {
     let (near, far) = way.ends();
     let mut device = Protected { way, came: VecDeque::new() };
     let mut interface =
