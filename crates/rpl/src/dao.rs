@@ -33,7 +33,7 @@ enum Then {
 
 /// What a timeout asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum TimeoutAction {
     Nothing,
     /// A DAO is sent.
     Send,
@@ -132,19 +132,19 @@ impl DaoTimer {
         if self.is_idle() { self.refresh_at } else { self.at }
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Due {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> TimeoutAction {
         if self.is_idle() && Instant::take_due(&mut self.refresh_at, now) {
             self.is_due = true;
-            return Due::Refresh;
+            return TimeoutAction::Refresh;
         }
         if !Instant::take_due(&mut self.at, now) {
-            return Due::Nothing;
+            return TimeoutAction::Nothing;
         }
         if self.then == Then::Repeat && self.tries >= Self::TRIES {
             self.pause(now);
-            return Due::GaveUp;
+            return TimeoutAction::GaveUp;
         }
         self.is_due = true;
-        if self.then == Then::Begin { Due::Refresh } else { Due::Send }
+        if self.then == Then::Begin { TimeoutAction::Refresh } else { TimeoutAction::Send }
     }
 }

@@ -8,7 +8,7 @@ use sixlock_ipv6::rpl::{
 };
 
 use crate::advertising::Advertising;
-use crate::dao::{DaoTimer, Due};
+use crate::dao::{DaoTimer, TimeoutAction};
 use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
@@ -742,12 +742,12 @@ impl<P: Profile> Node<P> {
             self.dao.change(cx.now, cx.entropy);
         }
         match self.dao.handle_timeout(cx.now) {
-            Due::Nothing | Due::Send => {}
-            Due::Refresh => {
+            TimeoutAction::Nothing | TimeoutAction::Send => {}
+            TimeoutAction::Refresh => {
                 self.raise_path_sequence(cx.nv);
                 self.is_unsaid = true;
             }
-            Due::GaveUp => self.avoid_parent(cx),
+            TimeoutAction::GaveUp => self.avoid_parent(cx),
         }
         if self.solicitation.handle_timeout(cx.now, cx.entropy) && self.parent.is_none() {
             // What it knows of the DODAG, its limit of ranks among it, leads nowhere: it begins as if rebooted.

@@ -29,7 +29,7 @@ pub trait Knowledge: New {
     fn next_hop(&self, root: Eui64, node: Eui64) -> Option<Eui64>;
 
     #[doc(hidden)]
-    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error>;
+    fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error>;
 
     #[doc(hidden)]
     fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool) -> bool;
@@ -61,7 +61,7 @@ pub trait Knowledge: New {
 
 /// How a DAO has come to the root.
 #[doc(hidden)]
-pub struct Way<'a> {
+pub struct DaoContext<'a> {
     now: Instant,
     root: Eui64,
     source: Ipv6Addr,
@@ -98,8 +98,8 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
     }
 
     /// A DAO speaks for its sender alone.
-    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
-        let Way { now, root, source, dodag } = way;
+    fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
+        let DaoContext { now, root, source, dodag } = context;
         let sender = output::node_of(source).filter(|sender| *sender != root).ok_or(Error::Address)?;
         let (mut changed, mut error) = (false, None);
         for_each_target(options, |target, transit| {
@@ -186,9 +186,9 @@ impl<A: Array<Route>> Knowledge for Storing<A> {
         self.routes.next_hop(node)
     }
 
-    fn handle(&mut self, way: Way<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
-        let from = output::neighbour_of(way.source).ok_or(Error::Address)?;
-        let changed = self.handle_dao(way.now, (way.root, from), dao, options, way.dodag);
+    fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
+        let from = output::neighbour_of(context.source).ok_or(Error::Address)?;
+        let changed = self.handle_dao(context.now, (context.root, from), dao, options, context.dodag);
         self.forget_ended();
         changed
     }
@@ -428,8 +428,8 @@ impl<K: Knowledge> Root<K> {
             }
             Message::Dao(dao) => {
                 check_names(dodag, dao.instance, dao.dodag)?;
-                let way = Way { now: cx.now, root: *address, source, dodag };
-                if knowledge.handle(way, &dao, options)? {
+                let context = DaoContext { now: cx.now, root: *address, source, dodag };
+                if knowledge.handle(context, &dao, options)? {
                     self.events.push(Event::RoutesChanged);
                 }
                 Ok(())

@@ -87,10 +87,10 @@ fn probe_node<C, E: Entropy, N: Nv, P: Profile>(cx: &mut Cx<'_, C, E, N>, node: 
         6 => io::write(&node.next_hop(io::bytes::<16>().into()).map_or([0; 8], |next_hop| next_hop.0)),
         _ => node.handle_timeout(cx),
     }
-    told(node.poll_timeout(), node.rank());
+    write_state(node.poll_timeout(), node.rank());
 }
 
-fn told(due: Option<Instant>, rank: u16) {
+fn write_state(due: Option<Instant>, rank: u16) {
     io::write(&due.map_or(0, Instant::millis).to_le_bytes());
     io::write(&rank.to_le_bytes());
 }
@@ -125,5 +125,5 @@ pub fn probe_root<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, root: &mut Roo
         9 => io::write(&[root.poll_event().map_or(0, |event| event as u8), root.has_output().into()]),
         _ => root.handle_timeout(cx),
     }
-    told(root.poll_timeout(), root.rank());
+    write_state(root.poll_timeout(), root.rank());
 }

@@ -178,7 +178,7 @@ impl<'a> RplOption<'a> {
     // Of those that a device writes, each knows its kind.
     #[inline(always)]
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
-        let mut room = Room { out, at: 2 };
+        let mut room = OptionWriter { out, at: 2 };
         let kind = match self {
             Self::Pad(0) => return Err(Error::Length),
             Self::Pad(1) => {
@@ -234,7 +234,7 @@ impl<'a> RplOption<'a> {
                 *kind
             }
         };
-        let Room { out, at } = room;
+        let OptionWriter { out, at } = room;
         let length = u8::try_from(at - 2).map_err(|_| Error::Length)?;
         *out.first_chunk_mut().ok_or(Error::Truncated)? = [kind, length];
         Ok(at)
@@ -273,12 +273,12 @@ impl<'a> Split<'a> {
 }
 
 /// Where an option is written, behind its type and length.
-struct Room<'a> {
+struct OptionWriter<'a> {
     out: &'a mut [u8],
     at: usize,
 }
 
-impl Room<'_> {
+impl OptionWriter<'_> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let room = self.out.get_mut(self.at..self.at + bytes.len()).ok_or(Error::Truncated)?;
         room.copy_from_slice(bytes);

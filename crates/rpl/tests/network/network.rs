@@ -84,7 +84,7 @@ pub(crate) struct Station {
 }
 
 /// What happens at a time, in the order of the numbers.
-enum Happening {
+enum NetworkEvent {
     /// A frame comes in.
     Frame { from: u32, to: u32, packet: Vec<u8> },
     /// What became of a frame is known.
@@ -95,7 +95,7 @@ pub(crate) struct Network {
     pub(crate) now: u32,
     pub(crate) stations: BTreeMap<u32, Station>,
     pub(crate) mode: ModeOfOperation,
-    queue: BTreeMap<(u32, u64), Happening>,
+    queue: BTreeMap<(u32, u64), NetworkEvent>,
     number: u64,
     pub(crate) random: Random,
     /// Links by which nothing passes, one way.
@@ -284,9 +284,9 @@ impl Network {
         self.random.below(100) as i32 >= loss
     }
 
-    fn schedule(&mut self, after: u32, happening: Happening) {
+    fn schedule(&mut self, after: u32, event: NetworkEvent) {
         self.number += 1;
-        self.queue.insert((self.now + after, self.number), happening);
+        self.queue.insert((self.now + after, self.number), event);
     }
 
     /// Puts a packet on the air: to a neighbour, or to all.
@@ -295,14 +295,14 @@ impl Network {
             let others: Vec<u32> = self.stations.keys().copied().filter(|id| *id != from).collect();
             for to in others {
                 if self.passes(from, to) {
-                    self.schedule(FRAME, Happening::Frame { from, to, packet: packet.clone() });
+                    self.schedule(FRAME, NetworkEvent::Frame { from, to, packet: packet.clone() });
                 }
             }
             return;
         }
         let to = to.node_id().expect("a node of the network");
         if !self.stations.contains_key(&to) {
-            let outcome = Happening::Outcome { of: from, to, is_acknowledged: false, attempts: ATTEMPTS };
+            let outcome = NetworkEvent::Outcome { of: from, to, is_acknowledged: false, attempts: ATTEMPTS };
             return self.schedule(FRAME * u32::from(ATTEMPTS), outcome);
         }
         let mut has_arrived = false;
@@ -310,17 +310,17 @@ impl Network {
             let after = FRAME * u32::from(attempt);
             if self.passes(from, to) {
                 if !has_arrived {
-                    self.schedule(after, Happening::Frame { from, to, packet: packet.clone() });
+                    self.schedule(after, NetworkEvent::Frame { from, to, packet: packet.clone() });
                 }
                 has_arrived = true;
                 if self.passes(to, from) {
                     let outcome =
-                        Happening::Outcome { of: from, to, is_acknowledged: true, attempts: attempt };
+                        NetworkEvent::Outcome { of: from, to, is_acknowledged: true, attempts: attempt };
                     return self.schedule(after + 1, outcome);
                 }
             }
         }
-        let outcome = Happening::Outcome { of: from, to, is_acknowledged: false, attempts: ATTEMPTS };
+        let outcome = NetworkEvent::Outcome { of: from, to, is_acknowledged: false, attempts: ATTEMPTS };
         self.schedule(FRAME * u32::from(ATTEMPTS) + 1, outcome);
     }
 
@@ -383,8 +383,8 @@ impl Network {
                     Some((due?.millis().max(self.now), *id))
                 });
             let timer = due.min();
-            let happening = self.queue.first_key_value().map(|(key, _)| *key);
-            let (at, is_timer) = match (timer, happening) {
+            let event = self.queue.first_key_value().map(|(key, _)| *key);
+            let (at, is_timer) = match (timer, event) {
                 (Some((at, _)), Some((other, _))) if at < other => (at, true),
                 (_, Some((at, _))) => (at, false),
                 (Some((at, _)), None) => (at, true),
@@ -397,8 +397,8 @@ impl Network {
             if is_timer {
                 self.time_out(timer.unwrap().1);
             } else {
-                let (_, happening) = self.queue.pop_first().unwrap();
-                self.happen(happening);
+                let (_, event) = self.queue.pop_first().unwrap();
+                self.handle_event(event);
             }
             each_time(self);
         }
@@ -417,15 +417,15 @@ impl Network {
         self.drain(id);
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn handle_event(&mut self, event: NetworkEvent) {
         let now = self.now();
-        match happening {
-            Happening::Frame { from, to, packet } => {
+        match event {
+            NetworkEvent::Frame { from, to, packet } => {
                 if self.stations.get(&to).is_some_and(|station| station.is_on) {
                     self.receive(from, to, packet);
                 }
             }
-            Happening::Outcome { of, to, is_acknowledged, attempts } => {
+            NetworkEvent::Outcome { of, to, is_acknowledged, attempts } => {
                 let Station { machine, rig, is_on, .. } = self.station(of);
                 if !*is_on {
                     return;
