@@ -23,11 +23,11 @@ const SESSIONS: usize = 16_384;
 const ECHO: u16 = 4433;
 
 /// An address and a port.
-type Place = (Ipv6Addr, u16);
+type SocketAddress = (Ipv6Addr, u16);
 
 /// What the hellos said of the sessions between a client and a server.
 #[derive(Default)]
-pub(crate) struct Sessions(BTreeMap<(Place, Place), Session>);
+pub(crate) struct Sessions(BTreeMap<(SocketAddress, SocketAddress), Session>);
 
 #[derive(Default)]
 struct Session {
@@ -64,8 +64,8 @@ impl Sessions {
     pub(crate) fn decode(
         &mut self,
         keys: &Keys,
-        source: Place,
-        destination: Place,
+        source: SocketAddress,
+        destination: SocketAddress,
         mut datagram: &[u8],
         layers: &mut Vec<Layer>,
     ) -> Result<(), Unread> {
@@ -79,8 +79,8 @@ impl Sessions {
     fn record<'d>(
         &mut self,
         keys: &Keys,
-        source: Place,
-        destination: Place,
+        source: SocketAddress,
+        destination: SocketAddress,
         datagram: &'d [u8],
         layers: &mut Vec<Layer>,
     ) -> Result<&'d [u8], Unread> {
@@ -166,7 +166,7 @@ impl Sessions {
     fn content(
         &mut self,
         keys: &Keys,
-        parties: (Place, Place),
+        parties: (SocketAddress, SocketAddress),
         content_type: ContentType,
         content: &[u8],
         mut layer: Dtls,
@@ -198,7 +198,7 @@ impl Sessions {
     fn handshake(
         &mut self,
         keys: &Keys,
-        (client, server): (Place, Place),
+        (client, server): (SocketAddress, SocketAddress),
         mut bytes: &[u8],
         messages: &mut Vec<Message>,
     ) -> Option<Unread> {
@@ -235,7 +235,13 @@ impl Sessions {
     }
 
     /// Notes what a hello says.
-    fn hello(&mut self, keys: &Keys, parties: (Place, Place), kind: HandshakeType, body: &[u8]) {
+    fn hello(
+        &mut self,
+        keys: &Keys,
+        parties: (SocketAddress, SocketAddress),
+        kind: HandshakeType,
+        body: &[u8],
+    ) {
         match kind {
             HandshakeType::CLIENT_HELLO => {
                 let Ok(hello) = ClientHello::parse(body) else { return };

@@ -160,7 +160,7 @@ mod tests {
     #[derive(Default)]
     struct Script {
         says: VecDeque<Vec<u8>>,
-        told: Vec<u8>,
+        received: Vec<u8>,
     }
 
     impl Read for Script {
@@ -173,7 +173,7 @@ mod tests {
 
     impl Write for Script {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.told.extend(bytes);
+            self.received.extend(bytes);
             Ok(bytes.len())
         }
 
@@ -184,7 +184,7 @@ mod tests {
 
     fn client(says: &[&[u8]]) -> Client<Script> {
         let says = says.iter().map(|says| says.to_vec()).collect();
-        Client::new(Script { says, told: Vec::new() })
+        Client::new(Script { says, received: Vec::new() })
     }
 
     #[test]
@@ -195,12 +195,12 @@ mod tests {
         emulator.read(0x1ff0, &mut memory).unwrap();
         assert_eq!(memory[CHUNK - 1..], [7, 8, 8, 8]);
         assert_eq!(
-            emulator.stream.told,
+            emulator.stream.received,
             [encode(b"m1ff0,100"), b"+".to_vec(), encode(b"m20f0,3"), b"+".to_vec()].concat()
         );
         let mut emulator = client(&[b"+$OK#9a"]);
         emulator.write(0x10, &[0xab, 0xcd]).unwrap();
-        assert_eq!(emulator.stream.told, [encode(b"M10,2:abcd"), b"+".to_vec()].concat());
+        assert_eq!(emulator.stream.received, [encode(b"M10,2:abcd"), b"+".to_vec()].concat());
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         let mut emulator = client(&[b"-", b"+$OK#00", b"$OK#9a"]);
         emulator.set_breakpoint(0x100).unwrap();
         let sent = encode(b"Z1,100,2");
-        assert_eq!(emulator.stream.told, [&sent[..], &sent, b"-+"].concat());
+        assert_eq!(emulator.stream.received, [&sent[..], &sent, b"-+"].concat());
         assert!(matches!(client(&[b"----"]).resume(), Err(Cause::Garbled(_))));
     }
 
@@ -217,7 +217,7 @@ mod tests {
         let mut emulator = client(&[b"+$T", b"05#b9+$6f6b", b"#34"]);
         emulator.resume().unwrap();
         assert_eq!(emulator.monitor("help").unwrap(), "ok");
-        assert!(emulator.stream.told.ends_with(&[encode(b"qRcmd,68656c70"), b"+".to_vec()].concat()));
+        assert!(emulator.stream.received.ends_with(&[encode(b"qRcmd,68656c70"), b"+".to_vec()].concat()));
     }
 
     #[test]

@@ -157,7 +157,7 @@ enum State {
 /// A packet of which some fragments are here: what they carry stands behind [`FRONT`] bytes.
 #[derive(Clone, Copy)]
 struct Arriving {
-    name: Name,
+    name: DatagramKey,
     deadline: Instant,
     /// Where in the buffer it begins, once the first fragment is here, and behind that the field that names what follows the fragment
     /// header.
@@ -172,7 +172,7 @@ struct Arriving {
 
 /// What fragments of one packet have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Name {
+struct DatagramKey {
     ends: [u8; 32],
     identification: u32,
     opened: bool,
@@ -227,7 +227,7 @@ impl<'a> Piece<'a> {
 }
 
 impl Arriving {
-    const fn new(name: Name, deadline: Instant) -> Self {
+    const fn new(name: DatagramKey, deadline: Instant) -> Self {
         Self { name, deadline, start: None, named_at: 0, length: None, pieces: [(0, 0); PIECES], count: 0 }
     }
 
@@ -330,7 +330,7 @@ impl<const SIZE: usize, const PACKETS: usize> Reassembler<SIZE, PACKETS> {
     }
 
     /// The place of a packet's fragments; a new one if it has none.
-    fn place<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, name: &Name) -> Option<usize> {
+    fn place<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, name: &DatagramKey) -> Option<usize> {
         let mut states = self.places.iter().map(|place| &place.state);
         let known = |state: &State| matches!(state, State::Arriving(arriving) if arriving.name == *name);
         if let Some(at) = states.clone().position(known) {
@@ -373,7 +373,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
     ) -> Result<Option<Whole>, Refusal> {
         let piece = Piece::parse(packet)?;
         let ends = packet.get(8..).and_then(|rest| rest.first_chunk()).ok_or(Refusal::Silent)?;
-        let name = Name { ends: *ends, identification: piece.header.identification, opened };
+        let name = DatagramKey { ends: *ends, identification: piece.header.identification, opened };
         let Some(at) = self.place(cx, &name) else { return Ok(None) };
         let Some(Assembly { state, buffer }) = self.places.get_mut(at) else { return Ok(None) };
         let State::Arriving(arriving) = state else { return Ok(None) };

@@ -215,7 +215,7 @@ impl Bench {
     }
 
     /// What a client reads that the server notifies now.
-    fn told(&mut self, client: &mut Client) -> Option<Vec<u8>> {
+    fn read_notification(&mut self, client: &mut Client) -> Option<Vec<u8>> {
         let (to, mut datagram) = self.notification()?;
         assert_eq!(to, client.address.with_prefix(MESH_PREFIX));
         let mut cx = self.rig.cx();
@@ -248,7 +248,7 @@ fn readings_are_told_in_the_session_in_which_they_are_observed() {
     assert_eq!(place.observe(&mut first, 1, 0), Some(0));
     assert_eq!(place.notification(), None);
     place.report();
-    let told = place.told(&mut first).unwrap();
+    let told = place.read_notification(&mut first).unwrap();
     let message = Message::parse(&told).unwrap();
     assert_eq!((message.message_type(), message.code()), (Type::Confirmable, Code::CONTENT));
     assert_eq!(message.token(), b"t");
@@ -277,7 +277,7 @@ fn a_rejected_notification_ends_its_observation() {
     place.exchange(&mut client, None);
     assert_eq!(place.observe(&mut client, 1, 0), Some(0));
     place.report();
-    let told = place.told(&mut client).unwrap();
+    let told = place.read_notification(&mut client).unwrap();
     let id = Message::parse(&told).unwrap().id();
     place.send(&mut client, &empty(Type::Reset, id));
     place.rig.now = place.rig.now + Duration::from_secs(60);

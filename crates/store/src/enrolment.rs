@@ -86,7 +86,7 @@ impl NewCredential {
     }
 
     /// What is told of it, once: the identity, and the pre-shared key or a certificate that was made.
-    pub(crate) fn told(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
+    pub(crate) fn disclose(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
         let Self { method, identity, key, certificate, .. } = self;
         (identity, (method == AuthenticationMethod::PreSharedKey).then_some(key), certificate)
     }

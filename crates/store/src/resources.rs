@@ -152,7 +152,7 @@ impl Store {
             credentials::insert(&mut transaction, &self.master, id, &credential).await?;
         }
         transaction.commit().await?;
-        let (identity, key, certificate) = credential.told();
+        let (identity, key, certificate) = credential.disclose();
         let resource = Resource { id, label, mode, identity: Some(identity), description };
         Ok((Enrolled { resource, key, certificate }, ended))
     }
@@ -182,7 +182,7 @@ impl Store {
         .await?;
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
         credentials::insert(connection, &self.master, id, &credential).await?;
-        let (identity, key, certificate) = credential.told();
+        let (identity, key, certificate) = credential.disclose();
         let resource = Resource { id, label, mode, identity: Some(identity), description: String::new() };
         Ok(Enrolled { resource, key, certificate })
     }

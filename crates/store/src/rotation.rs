@@ -140,7 +140,7 @@ impl Store {
                 (CredentialId(id), Credential { identity, expires: Some(until), certificate_expires })
             })
             .unzip();
-        let (identity, key, certificate) = new.told();
+        let (identity, key, certificate) = new.disclose();
         let rotated = Rotated { identity, key, certificate, replaced };
         Ok((rotated, ended.into_iter().map(CredentialId).collect(), id))
     }

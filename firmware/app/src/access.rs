@@ -20,36 +20,36 @@ pub type Echoes = sixlock_node::EchoServer<Backend, PreShared, SESSIONS>;
 pub type NoCloud = ();
 
 /// A way to the cloud that a device's own data can be for.
-pub trait Way: Application<Backend> {
+pub trait CloudAccess: Application<Backend> {
     /// What the data says for this way; nothing if there is no such way.
     fn access<'a>(device: &Device<'a>) -> Option<Self::Access<'a>>;
 }
 
-impl Way for Server {
+impl CloudAccess for Server {
     fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
         Some(Identity { name: device.identity, key: device.key })
     }
 }
 
-impl Way for Echoes {
+impl CloudAccess for Echoes {
     fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
         Some(Identity { name: device.identity, key: device.key })
     }
 }
 
-impl Way for NoCloud {
+impl CloudAccess for NoCloud {
     fn access<'a>(_: &Device<'a>) -> Option<Infallible> {
         None
     }
 }
 
-impl Way for Plain {
+impl CloudAccess for Plain {
     fn access<'a>(device: &Device<'a>) -> Option<Resource<'a>> {
         Some(Resource { id: device.identity, key: device.key })
     }
 }
 
-impl Way for DtlsPsk {
+impl CloudAccess for DtlsPsk {
     fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
         Some(Identity { name: device.identity, key: device.key })
     }

@@ -4,7 +4,7 @@ use sixlock_node::{
     Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Stack, Uplink,
 };
 
-use crate::access::Way;
+use crate::access::CloudAccess;
 use crate::lent::{self, Backend, Context};
 use crate::routing::{DeviceRouting, Listed};
 use crate::shield::Shield;
@@ -29,7 +29,7 @@ pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, R
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run<W: Way, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
+pub unsafe fn run<W: CloudAccess, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
 where
     L: sixlock_node::Layers<
             Backend,
@@ -58,7 +58,7 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: Way, L: sixlock_node::Layers<Backend, Routing: DeviceRouting>, const READINGS: usize>(
+fn start<W: CloudAccess, L: sixlock_node::Layers<Backend, Routing: DeviceRouting>, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
 ) -> bool {
@@ -75,7 +75,7 @@ fn start<W: Way, L: sixlock_node::Layers<Backend, Routing: DeviceRouting>, const
     })
 }
 
-fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
+fn config<'a, W: CloudAccess>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
     let cloud = match &device.cloud {
         None => None,
         Some(cloud) => Some(Cloud {
@@ -92,7 +92,7 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
 
 /// Gives the node what begins the task.
 #[inline(never)]
-fn handle<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
+fn handle<W: CloudAccess, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
     event: Option<DeviceEvent>,
@@ -108,7 +108,7 @@ fn handle<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
 
 /// Takes a reading when one is due; what else has happened in the task.
 #[inline(never)]
-fn follow<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
+fn follow<W: CloudAccess, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
 ) -> Flags {

@@ -10,7 +10,7 @@ use sixlock_node::{DtlsPublicKey, EchoServer, KeyPair, KeyRing, Sensor, Server};
 use sixlock_x509::{Certificate, Clock, Purpose, Trust};
 
 use crate::Backend;
-use crate::access::Way;
+use crate::access::CloudAccess;
 use crate::device::given;
 use crate::sizes::SERVED;
 
@@ -46,37 +46,37 @@ static mut RING: Slot<KeyRing> = Slot::Empty;
 /// Our certificate, and the authority's.
 static mut CHAINS: Slot<[&[u8]; 2]> = Slot::Empty;
 
-impl Way for DtlsRpk {
+impl CloudAccess for DtlsRpk {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         raw()
     }
 }
 
-impl Way for DtlsX509 {
+impl CloudAccess for DtlsX509 {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         certified(Purpose::Server)
     }
 }
 
-impl Way for ServerRpk {
+impl CloudAccess for ServerRpk {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         raw()
     }
 }
 
-impl Way for ServerX509 {
+impl CloudAccess for ServerX509 {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         certified(Purpose::Client)
     }
 }
 
-impl Way for EchoesRpk {
+impl CloudAccess for EchoesRpk {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         raw()
     }
 }
 
-impl Way for EchoesX509 {
+impl CloudAccess for EchoesX509 {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
         certified(Purpose::Client)
     }

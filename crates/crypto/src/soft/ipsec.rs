@@ -45,7 +45,7 @@ impl BlockCipher for Aes128Enc {
         if blocks.is_empty() {
             return None;
         }
-        self.encrypt_with_backend(Begun { first, second, blocks, chain });
+        self.encrypt_with_backend(BeginClosure { first, second, blocks, chain });
         Some(rest)
     }
 }
@@ -82,18 +82,18 @@ fn chain<B: BlockCipherEncBackend<BlockSize = U16>>(
 
 /// [`BlockCipher::begin`] with the CPU's own AES. The first block is read in two halves: of a packet, one was written a moment ago, and cannot be read
 /// together with the other yet.
-struct Begun<'a> {
+struct BeginClosure<'a> {
     first: &'a [u8; AES_BLOCK / 2],
     second: &'a [u8; AES_BLOCK / 2],
     blocks: &'a [[u8; AES_BLOCK]],
     chain: &'a mut [u8; AES_BLOCK],
 }
 
-impl BlockSizeUser for Begun<'_> {
+impl BlockSizeUser for BeginClosure<'_> {
     type BlockSize = U16;
 }
 
-impl BlockCipherEncClosure for Begun<'_> {
+impl BlockCipherEncClosure for BeginClosure<'_> {
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
         let mut first = [0; AES_BLOCK];
         first[..AES_BLOCK / 2].copy_from_slice(self.first);

@@ -54,7 +54,7 @@ fn solicitation(source: Ipv6Addr, options: &[NdOption]) -> Packet {
 }
 
 /// What the router says of a registration, at once.
-fn told(lone: &mut Lone<TestRegistrar>, from: u32, packet: &Packet) -> Status {
+fn register(lone: &mut Lone<TestRegistrar>, from: u32, packet: &Packet) -> Status {
     let taken = lone.handle(from, packet);
     let answer = lone.sole();
     let status = status(&answer);
@@ -192,11 +192,11 @@ fn a_registration_ends_with_its_lifetime_or_when_its_owner_says_so() {
     let asked = |transaction, lifetime| {
         asks(BORDER, HOST, global(HOST), registration(HOST, Some(transaction), lifetime))
     };
-    assert_eq!(told(&mut lone, HOST, &asked(1, 60)), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &asked(1, 60)), Status::SUCCESS);
     lone.events();
     lone.pass(3_599);
     assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
-    assert_eq!(told(&mut lone, HOST, &asked(2, 1)), Status::SUCCESS, "it is renewed");
+    assert_eq!(register(&mut lone, HOST, &asked(2, 1)), Status::SUCCESS, "it is renewed");
     assert_eq!(lone.events(), [], "nothing that routes have to know");
     lone.pass(59);
     assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
@@ -205,12 +205,12 @@ fn a_registration_ends_with_its_lifetime_or_when_its_owner_says_so() {
         (lone.machine.neighbour(global(HOST)), lone.events()),
         (None, vec![Event::RegistrationsChanged])
     );
-    assert_eq!(told(&mut lone, HOST, &asked(3, u16::MAX)), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &asked(3, u16::MAX)), Status::SUCCESS);
     lone.pass(65_534 * 60);
     assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)), "45 days are longer than time wraps");
-    assert_eq!(told(&mut lone, HOST, &asked(4, 0)), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &asked(4, 0)), Status::SUCCESS);
     assert_eq!(lone.machine.registrations().count(), 0);
-    assert_eq!(told(&mut lone, HOST, &asked(5, 0)), Status::SUCCESS, "there is nothing to end");
+    assert_eq!(register(&mut lone, HOST, &asked(5, 0)), Status::SUCCESS, "there is nothing to end");
 }
 
 /// RFC 6775 section 6.5.1.
@@ -218,10 +218,10 @@ fn a_registration_ends_with_its_lifetime_or_when_its_owner_says_so() {
 fn an_address_of_another_is_refused_and_stays_where_it_is() {
     let mut lone = border_router();
     let own = asks(BORDER, HOST, global(HOST), registration(HOST, Some(1), 60));
-    assert_eq!(told(&mut lone, HOST, &own), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &own), Status::SUCCESS);
     for lifetime in [60, 0] {
         let other = asks(BORDER, 6, global(HOST), registration(6, Some(9), lifetime));
-        assert_eq!(told(&mut lone, 6, &other), Status::DUPLICATE_ADDRESS);
+        assert_eq!(register(&mut lone, 6, &other), Status::DUPLICATE_ADDRESS);
     }
     assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
     // RFC 6775 section 6.5.2: who asks from the address of another is answered at the one on the link.
@@ -234,7 +234,7 @@ fn an_address_of_another_is_refused_and_stays_where_it_is() {
     // The router's own are taken, too.
     for target in [global(BORDER), link_local(BORDER)] {
         let asked = asks(BORDER, 6, target, registration(6, Some(1), 60));
-        assert_eq!(told(&mut lone, 6, &asked), Status::DUPLICATE_ADDRESS);
+        assert_eq!(register(&mut lone, 6, &asked), Status::DUPLICATE_ADDRESS);
     }
     assert_eq!(lone.rig.count(Counter::NdRefused), 5);
 }
@@ -246,10 +246,10 @@ fn a_registration_that_is_older_than_the_known_one_is_refused() {
         for new in 0..=255 {
             let mut lone = border_router();
             let asked = |id| asks(BORDER, HOST, global(HOST), registration(HOST, Some(id), 60));
-            assert_eq!(told(&mut lone, HOST, &asked(known)), Status::SUCCESS);
+            assert_eq!(register(&mut lone, HOST, &asked(known)), Status::SUCCESS);
             let is_older = lollipop::compare(new, known) == Some(std::cmp::Ordering::Less);
             let expected = if is_older { Status::MOVED } else { Status::SUCCESS };
-            assert_eq!(told(&mut lone, HOST, &asked(new)), expected, "{new} after {known}");
+            assert_eq!(register(&mut lone, HOST, &asked(new)), expected, "{new} after {known}");
         }
     }
 }
@@ -259,20 +259,20 @@ fn a_full_table_refuses_new_addresses_and_keeps_all_that_it_has() {
     let mut lone = border_router();
     for id in 10..14 {
         let asked = asks(BORDER, id, global(id), registration(id, Some(1), 60));
-        assert_eq!(told(&mut lone, id, &asked), Status::SUCCESS);
+        assert_eq!(register(&mut lone, id, &asked), Status::SUCCESS);
     }
     let asked = asks(BORDER, 14, global(14), registration(14, Some(1), 60));
-    assert_eq!(told(&mut lone, 14, &asked), Status::NEIGHBOUR_CACHE_FULL);
+    assert_eq!(register(&mut lone, 14, &asked), Status::NEIGHBOUR_CACHE_FULL);
     assert_eq!(lone.rig.count(Counter::NdFull), 1);
     let again = asks(BORDER, 10, global(10), registration(10, Some(2), 120));
-    assert_eq!(told(&mut lone, 10, &again), Status::SUCCESS, "who is in it stays");
+    assert_eq!(register(&mut lone, 10, &again), Status::SUCCESS, "who is in it stays");
     assert!((10..14).all(|id| lone.machine.neighbour(global(id)) == Some(node(id))));
     // The border router's own word for it, in each form.
     assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, Some(1), 60)).status, Status::REGISTRY_SATURATED);
     assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, None, 60)).status, Status::NEIGHBOUR_CACHE_FULL);
     lone.pass(3_600);
     assert_eq!(lone.machine.registrations().count(), 1);
-    assert_eq!(told(&mut lone, 14, &asked), Status::SUCCESS);
+    assert_eq!(register(&mut lone, 14, &asked), Status::SUCCESS);
 }
 
 /// RFC 8505 sections 4.1 and 5.6.
@@ -282,14 +282,14 @@ fn the_source_of_a_registration_is_an_address_on_the_link_and_no_one_elses() {
     let asked = asks(BORDER, HOST, global(HOST), registration(HOST, Some(1), 60));
     let from = |source| Packet { source, ..asked.clone() };
     let elsewhere = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9);
-    assert_eq!(told(&mut lone, HOST, &from(elsewhere)), Status::INVALID_SOURCE_ADDRESS);
+    assert_eq!(register(&mut lone, HOST, &from(elsewhere)), Status::INVALID_SOURCE_ADDRESS);
     let six = asks(BORDER, 6, link_local(6), registration(6, Some(1), 60));
-    assert_eq!(told(&mut lone, 6, &six), Status::SUCCESS);
-    assert_eq!(told(&mut lone, HOST, &from(link_local(6))), Status::DUPLICATE_SOURCE_ADDRESS);
+    assert_eq!(register(&mut lone, 6, &six), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &from(link_local(6))), Status::DUPLICATE_SOURCE_ADDRESS);
     // Nor is it the router's: that is refused as a packet already, where packets are, and here.
-    assert_eq!(told(&mut lone, HOST, &from(link_local(BORDER))), Status::DUPLICATE_SOURCE_ADDRESS);
+    assert_eq!(register(&mut lone, HOST, &from(link_local(BORDER))), Status::DUPLICATE_SOURCE_ADDRESS);
     assert_eq!(lone.machine.registrations().count(), 1);
-    assert_eq!(told(&mut lone, HOST, &asked), Status::SUCCESS);
+    assert_eq!(register(&mut lone, HOST, &asked), Status::SUCCESS);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn an_address_that_is_not_of_the_network_is_refused() {
     let mut lone = border_router();
     for target in [node(HOST).with_prefix(OTHER_PREFIX), Ipv6Addr::UNSPECIFIED, Ipv6Addr::LOCALHOST] {
         let asked = asks(BORDER, HOST, target, registration(HOST, Some(1), 60));
-        assert_eq!(told(&mut lone, HOST, &asked), Status::TOPOLOGICALLY_INCORRECT, "{target}");
+        assert_eq!(register(&mut lone, HOST, &asked), Status::TOPOLOGICALLY_INCORRECT, "{target}");
     }
     let asked =
         DuplicateAddress { address: node(HOST).with_prefix(OTHER_PREFIX), ..duplicate(HOST, Some(1), 60) };
@@ -306,9 +306,9 @@ fn an_address_that_is_not_of_the_network_is_refused() {
     assert_eq!(confirmed(&mut lone, ROUTER, asked).status, Status::DUPLICATE_ADDRESS);
     let mut lone = self::lone(BORDER, Network { prefix: None, ..network(true) });
     let asked = asks(BORDER, HOST, link_local(HOST), registration(HOST, Some(1), 60));
-    assert_eq!(told(&mut lone, HOST, &asked), Status::SUCCESS, "the link is there without a prefix");
+    assert_eq!(register(&mut lone, HOST, &asked), Status::SUCCESS, "the link is there without a prefix");
     let asked = asks(BORDER, HOST, global(HOST), registration(HOST, Some(1), 60));
-    assert_eq!(told(&mut lone, HOST, &asked), Status::TOPOLOGICALLY_INCORRECT);
+    assert_eq!(register(&mut lone, HOST, &asked), Status::TOPOLOGICALLY_INCORRECT);
 }
 
 /// RFC 6775 section 6.5: such a registration is ignored, and the solicitation answered as one without it.

@@ -268,7 +268,7 @@ mod tests {
     type CloudSession = ServerSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
 
     /// A device's way to a cloud that keeps one session.
-    struct Way<P: Authenticator<Soft>> {
+    struct CloudConnection<P: Authenticator<Soft>> {
         channel: Dtls<Soft, P>,
         keys: &'static KeyRing,
         cloud: Option<CloudSession>,
@@ -277,7 +277,7 @@ mod tests {
         rig: Rig,
     }
 
-    impl Way<PreShared> {
+    impl CloudConnection<PreShared> {
         fn psk() -> Self {
             let mut channel = DtlsPsk::NEW;
             channel.start(&Identity { name: b"device", key: KEY }).unwrap();
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    impl<K: KeyFeature> Way<KeyPair<K>> {
+    impl<K: KeyFeature> CloudConnection<KeyPair<K>> {
         /// With public keys of this kind; the cloud knows the device with the private key `known`.
         fn public(kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut channel = DtlsPublicKey::NEW;
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    impl<P: Authenticator<Soft>> Way<P> {
+    impl<P: Authenticator<Soft>> CloudConnection<P> {
         fn new(channel: Dtls<Soft, P>, kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut rig = Rig::seeded(0);
             Self {
@@ -395,23 +395,25 @@ mod tests {
 
     #[test]
     fn a_lost_session_is_resumed() {
-        Way::psk().lose_and_resume();
-        Way::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &DEVICE).lose_and_resume();
+        CloudConnection::psk().lose_and_resume();
+        CloudConnection::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &DEVICE)
+            .lose_and_resume();
         for kind in [CertificateType::RawPublicKey, CertificateType::X509] {
-            Way::<KeyPair<Certificates>>::public(kind, &DEVICE).lose_and_resume();
+            CloudConnection::<KeyPair<Certificates>>::public(kind, &DEVICE).lose_and_resume();
         }
     }
 
     #[test]
     fn a_key_that_the_cloud_does_not_know_opens_nothing() {
-        let mut way = Way::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &AUTHORITY);
+        let mut way =
+            CloudConnection::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &AUTHORITY);
         way.open();
         assert!(!way.channel.is_open());
     }
 
     #[test]
     fn a_cloud_that_has_forgotten_the_session_gets_a_new_one() {
-        let mut way = Way::psk();
+        let mut way = CloudConnection::psk();
         way.open();
         way.close();
         way.kept = None;
