@@ -44,7 +44,7 @@ struct Assessments {
 
 /// What a radio tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum RadioEvent {
     /// It has assessed the channel, and found it clear or not.
     Assessed { clear: bool },
     /// It begins to send.
@@ -114,7 +114,7 @@ impl Radio {
         now: Time,
         medium: &mut Medium,
         made: impl FnOnce() -> Time,
-    ) -> Option<Told> {
+    ) -> Option<RadioEvent> {
         let (_, step) = self.next.take_if(|(time, _)| *time == now)?;
         match step {
             Step::Listen => medium.listen(node, true, now),
@@ -133,10 +133,10 @@ impl Radio {
                         self.plan(now + pause, Step::Assess(Assessments { left, ..assessments }));
                     }
                     Assessments { send: true, .. } if clear => self.plan(now + TURNAROUND, Step::Send),
-                    _ => return Some(Told::Assessed { clear }),
+                    _ => return Some(RadioEvent::Assessed { clear }),
                 }
             }
-            Step::Send => return Some(Told::Sends),
+            Step::Send => return Some(RadioEvent::Sends),
         }
         None
     }

@@ -26,7 +26,7 @@ use crate::memory::Memory;
 use crate::outcome::Failure;
 use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
-use crate::radio::{Radio, Told};
+use crate::radio::{Radio, RadioEvent};
 use crate::random::{Purpose, Stream};
 use crate::routing::RoutingKind;
 use crate::sizes::MTU;
@@ -187,9 +187,9 @@ impl Station {
         let Self { id, radio, machine, frame_time, sent, .. } = self;
         let event = match radio.go_on(*id, now, medium, || made(machine, frame_time.as_ref(), *sent, now)) {
             None => return,
-            Some(Told::Sends) => return self.transmit(),
-            Some(Told::Assessed { clear: true }) => DeviceEvent::CcaClear,
-            Some(Told::Assessed { clear: false }) => DeviceEvent::CcaBusy,
+            Some(RadioEvent::Sends) => return self.transmit(),
+            Some(RadioEvent::Assessed { clear: true }) => DeviceEvent::CcaClear,
+            Some(RadioEvent::Assessed { clear: false }) => DeviceEvent::CcaBusy,
         };
         match &mut self.machine {
             Machine::Board(board) => board.happens(now, event),

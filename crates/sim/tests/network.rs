@@ -407,7 +407,7 @@ fn a_node_echoes_in_the_clear_only_where_nothing_goes_over_dtls() {
 struct Observer {
     simulation: Simulation,
     flow: sixlock_sim::FlowId,
-    told: Vec<(u32, Vec<u8>)>,
+    notifications: Vec<(u32, Vec<u8>)>,
     acknowledges: bool,
 }
 
@@ -420,9 +420,9 @@ impl Observer {
         let mut simulation = Simulation::new(&scenario, options).unwrap();
         simulation.step_until(Time::ZERO + Span::from_secs(30));
         let flow = simulation.open_flow(6, COAP_PORT).unwrap();
-        let mut observer = Self { simulation, flow, told: Vec::new(), acknowledges };
+        let mut observer = Self { simulation, flow, notifications: Vec::new(), acknowledges };
         // Until it is answered, as a client that sends it again would.
-        while observer.told.is_empty() {
+        while observer.notifications.is_empty() {
             observer.ask(0);
             observer.hear(Span::from_secs(2));
         }
@@ -451,7 +451,7 @@ impl Observer {
                 let message = Message::parse(&sent.payload).unwrap();
                 assert_eq!((message.code(), message.token()), (Code::CONTENT, &b"token"[..]));
                 if let Some(number) = message.value(OptionNumber::OBSERVE) {
-                    self.told.push((number.uint().unwrap(), message.payload().to_vec()));
+                    self.notifications.push((number.uint().unwrap(), message.payload().to_vec()));
                 }
                 if message.message_type() == Type::Confirmable && self.acknowledges {
                     let acknowledgement = empty(Type::Acknowledgement, message.id());
@@ -468,18 +468,18 @@ fn who_observes_a_node_is_told_its_readings_in_order_through_a_mesh_that_loses_f
         for seed in 1..4 {
             let mut observer = Observer::new(security, loss, seed, true);
             observer.hear(Span::from_secs(400));
-            let numbers: Vec<_> = observer.told.iter().map(|&(number, _)| number).collect();
+            let numbers: Vec<_> = observer.notifications.iter().map(|&(number, _)| number).collect();
             assert!(numbers.is_sorted(), "{security} {seed}: {numbers:?}");
             assert!(numbers.len() >= if loss > 0.0 { 30 } else { 36 }, "{security} {seed}: {numbers:?}");
-            for (_, reading) in &observer.told {
+            for (_, reading) in &observer.notifications {
                 let pack: serde_json::Value = serde_json::from_slice(reading).unwrap();
                 assert_eq!(pack[0]["bn"], "urn:dev:mac:0212740000000006:");
             }
             // And no more of them once it says so.
-            let told = observer.told.len();
+            let told = observer.notifications.len();
             observer.ask(1);
             observer.hear(Span::from_secs(60));
-            assert!(loss > 0.0 || observer.told.len() == told, "{security} {seed}");
+            assert!(loss > 0.0 || observer.notifications.len() == told, "{security} {seed}");
         }
     }
 }
@@ -489,9 +489,9 @@ fn who_acknowledges_nothing_is_told_no_more() {
     let mut observer = Observer::new("llsec", 0.0, 1, false);
     observer.hear(Span::from_secs(150));
     // The answer, and the first notification, which is sent five times, each time with the latest reading.
-    assert_eq!(observer.told.len(), 6);
+    assert_eq!(observer.notifications.len(), 6);
     observer.hear(Span::from_secs(100));
-    assert_eq!(observer.told.len(), 6);
+    assert_eq!(observer.notifications.len(), 6);
 }
 
 #[test]

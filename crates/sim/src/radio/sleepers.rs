@@ -13,7 +13,7 @@ use sixlock_node::{
 };
 use sixlock_testing::Rig;
 
-use super::{Radio, Told};
+use super::{Radio, RadioEvent};
 use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::events::{Events, Owner, ScheduledEvent};
@@ -227,8 +227,8 @@ impl Network {
         let Station { machine, radio, rig, .. } = &mut self.stations[id as usize];
         match radio.go_on(id, now, &mut self.medium, || now) {
             None => {}
-            Some(Told::Assessed { clear }) => machine.handle_cca(&mut rig.cx(), now.symbols(), clear),
-            Some(Told::Sends) => {
+            Some(RadioEvent::Assessed { clear }) => machine.handle_cca(&mut rig.cx(), now.symbols(), clear),
+            Some(RadioEvent::Sends) => {
                 self.medium.begin(id, now);
                 let end = now + airtime(machine.node.transmit_frame().len());
                 self.events.push(end, Owner::Medium, ScheduledEvent::TransmissionEnds(id));

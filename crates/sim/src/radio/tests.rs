@@ -36,7 +36,7 @@ impl Air {
     }
 
     /// Lets time pass until `symbol`; what the radio tells, and in which symbol.
-    fn run(&mut self, symbol: u64) -> Vec<(u64, Told)> {
+    fn run(&mut self, symbol: u64) -> Vec<(u64, RadioEvent)> {
         let mut told = Vec::new();
         while let Some((time, _)) = self.radio.next.filter(|(time, _)| *time <= at(symbol)) {
             self.now = time;
@@ -68,8 +68,8 @@ const fn symbol(symbol: u32) -> Symbols {
     Symbols::new(symbol)
 }
 
-fn assessed(clear: bool) -> Told {
-    Told::Assessed { clear }
+fn assessed(clear: bool) -> RadioEvent {
+    RadioEvent::Assessed { clear }
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_command_takes_the_place_of_what_is_not_done() {
     air.take(RadioCommand::Send { at: symbol(400), assess: true });
     assert_eq!(air.run(404), []);
     air.take(RadioCommand::Send { at: symbol(500), assess: false });
-    assert_eq!(air.run(1000), [(500, Told::Sends)]);
+    assert_eq!(air.run(1000), [(500, RadioEvent::Sends)]);
     assert_eq!(air.times().0, 0);
     air.take(RadioCommand::Off { at: symbol(1000) });
     air.take(RadioCommand::Assess { at: symbol(1100), times: 1, apart: 0 });
@@ -129,14 +129,14 @@ fn the_channel_is_assessed_as_often_as_was_told_unless_it_is_busy_before() {
 fn a_frame_begins_a_turnaround_after_an_assessment_that_finds_the_channel_clear_alone() {
     let mut air = Air::new();
     air.take(RadioCommand::Send { at: symbol(100), assess: true });
-    assert_eq!(air.run(1000), [(100 + 8 + 12, Told::Sends)]);
+    assert_eq!(air.run(1000), [(100 + 8 + 12, RadioEvent::Sends)]);
     air.medium.begin(1, air.now);
     air.take(RadioCommand::Send { at: symbol(1100), assess: true });
     assert_eq!(air.run(2000), [(1108, assessed(false))]);
     air.take(RadioCommand::Send { at: symbol(1500), assess: false });
     assert_eq!(
         air.run(2000),
-        [(2000, Told::Sends)],
+        [(2000, RadioEvent::Sends)],
         "at once, if that time has passed, and on a busy channel"
     );
 }
@@ -147,5 +147,5 @@ fn an_assessment_waits_until_the_frame_is_made() {
     air.take(RadioCommand::Send { at: symbol(100), assess: true });
     air.now = at(100);
     assert_eq!(air.radio.go_on(0, at(100), &mut air.medium, || at(250)), None);
-    assert_eq!(air.run(1000), [(250 + 8 + 12, Told::Sends)]);
+    assert_eq!(air.run(1000), [(250 + 8 + 12, RadioEvent::Sends)]);
 }
