@@ -9,24 +9,24 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Tells on standard error how far things are.
 #[derive(Debug)]
 pub struct Tell {
-    told: Instant,
+    written: Instant,
     /// Whether a line is to be written over.
     unfinished: bool,
 }
 
 impl Default for Tell {
     fn default() -> Self {
-        Self { told: Instant::now(), unfinished: false }
+        Self { written: Instant::now(), unfinished: false }
     }
 }
 
 impl Tell {
     /// So much is done of `all`; told every two seconds.
     pub fn progress(&mut self, what: &str, done: usize, all: usize) {
-        if self.told.elapsed() < EVERY {
+        if self.written.elapsed() < EVERY {
             return;
         }
-        self.told = Instant::now();
+        self.written = Instant::now();
         self.unfinished = stderr().is_terminal();
         let (begin, end) = if self.unfinished { ("\r\x1b[K", "") } else { ("", "\n") };
         // Whoever does not want to hear of it does not stop the rest.

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use clap::ValueEnum;
 use sixlock_sim::{Chip, FirmwareImage};
 
+use crate::baseline;
 use crate::failure::Failure;
-use crate::kept;
 use crate::linked::link_images;
 use crate::stack::Drivers;
 use crate::toolchain::Toolchain;
@@ -80,13 +80,13 @@ pub(crate) fn measure(toolchain: &Toolchain, arguments: &Arguments) -> Result<()
         "the MSP430; stacks by mspdebug"
     };
     let measured = table(paper, emulator, &toolchain.compiler(chip)?, &rows)?;
-    if !kept::compare(&file, &measured, arguments.accept)? {
+    if !baseline::compare(&file, &measured, arguments.accept)? {
         println!("./bench {paper} --accept writes what the images take now.");
     }
     if matches!(arguments.paper, Paper::Raza2012) {
         IPSEC.iter().for_each(|limit| println!("{}", beyond(&rows, limit)));
     }
-    let grown = grown(&kept::text(&file)?, &rows);
+    let grown = grown(&baseline::text(&file)?, &rows);
     if grown.is_empty() {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Builds the images of `firmware/`, and measures them in emulators. `scripts/firmware.sh` starts it, with the tools that it needs.
 
+mod baseline;
 mod beside;
 mod boards;
 mod command;
@@ -9,7 +10,6 @@ mod failure;
 mod folder;
 mod footprint;
 mod images;
-mod kept;
 mod linked;
 mod primitives;
 mod probes;

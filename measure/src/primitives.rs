@@ -6,10 +6,10 @@ use std::process::Command;
 use serde::Deserialize;
 use sixlock_sim::Chip;
 
+use crate::baseline;
 use crate::command::{output, run};
 use crate::failure::Failure;
 use crate::folder::root;
-use crate::kept;
 use crate::linked::link;
 use crate::toolchain::Toolchain;
 
@@ -39,7 +39,7 @@ pub(crate) fn granjal_2008(toolchain: &Toolchain, accept: bool) -> Result<(), Fa
     let images = arguments(toolchain, Chip::Atmega128, &["sixlock-granjal-2008"])?;
     let said = output(example("primitives").arg("--json").args(images))?;
     let measured = table(&said, &toolchain.compiler(Chip::Atmega128)?)?;
-    if !kept::compare(KEPT, &measured, accept)? {
+    if !baseline::compare(KEPT, &measured, accept)? {
         return Err(format!(
             "The algorithms take other times than costs/{KEPT} says: if they should, ./bench granjal2008 --accept writes what they take now"
         )

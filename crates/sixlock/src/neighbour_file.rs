@@ -117,7 +117,7 @@ impl NeighbourFile {
     /// that the frame brought about may leave.
     pub(crate) fn keep(&mut self, latest: Option<(Eui64, u32)>) -> bool {
         let kept = latest.map_or(Ok(()), |(neighbour, counter)| self.write(neighbour, counter));
-        self.told(&kept)
+        self.report(&kept)
     }
 
     /// Makes what was kept outlast a loss of power, if it is time to.
@@ -131,7 +131,7 @@ impl NeighbourFile {
     /// Makes what was kept outlast a loss of power.
     pub(crate) fn sync(&mut self) {
         let synced = self.file.sync_data();
-        self.unsynced = !self.told(&synced);
+        self.unsynced = !self.report(&synced);
     }
 
     fn write(&mut self, neighbour: Eui64, counter: u32) -> io::Result<()> {
@@ -167,7 +167,7 @@ impl NeighbourFile {
     }
 
     /// Whether it succeeded; if not, it is said.
-    fn told(&self, result: &io::Result<()>) -> bool {
+    fn report(&self, result: &io::Result<()>) -> bool {
         if let Err(error) = result {
             to_stderr!(
                 "{}: {error}; frames are not taken until their counters can be kept",

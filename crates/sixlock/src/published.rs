@@ -108,7 +108,7 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// What a person is told: where the last of the nodes is reached, and in which file all are.
-    pub(crate) fn told(&self, file: &Path) -> String {
+    pub(crate) fn summary(&self, file: &Path) -> String {
         let file = file.display();
         match self.endpoints.last() {
             Some(node) if !self.names.is_empty() => {

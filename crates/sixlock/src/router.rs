@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
         let bound = published::bind(listen, reached, &SERVICES, true).await?;
         let file = args.network.with_extension("endpoints.json");
-        let reached = bound.told(&file);
+        let reached = bound.summary(&file);
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
         let compression = args.compression.choice();
         let mesh = {
@@ -205,7 +205,7 @@ struct RouterStation {
     /// How often IPsec has refused packets, by direction and reason.
     reasons: BTreeMap<(&'static str, &'static str), u32>,
     /// How much was refused, and when that was told.
-    told: ([u32; REFUSALS.len()], Instant),
+    reported: ([u32; REFUSALS.len()], Instant),
 }
 
 impl RouterStation {
@@ -246,7 +246,7 @@ impl RouterStation {
             to_router,
             published,
             reasons: BTreeMap::new(),
-            told: ([0; _], start),
+            reported: ([0; _], start),
         };
         station.protect(gateway, start)?;
         Ok(station)
@@ -438,11 +438,11 @@ impl Station for RouterStation {
         self.count_reasons();
         self.reload(time.now);
         let counted = REFUSALS.map(|counter| self.lent.counters.get(counter));
-        let (told, at) = &mut self.told;
-        if counted == *told || time.now.since(*at) < TOLD_EVERY {
+        let (reported, at) = &mut self.reported;
+        if counted == *reported || time.now.since(*at) < TOLD_EVERY {
             return;
         }
-        (*told, *at) = (counted, time.now);
+        (*reported, *at) = (counted, time.now);
         let refused = REFUSALS.iter().zip(counted).filter(|&(_, count)| count > 0);
         let refused: Vec<_> = refused.map(|(counter, count)| format!("{}={count}", counter.name())).collect();
         let reasons =

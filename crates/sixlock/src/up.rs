@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let published = published::bind(listen, nodes, scenario.services(), clients.is_some()).await?;
         let file = args.cloud.data.join("endpoints.json");
         add_endpoints(&file, &published.endpoints)?;
-        let told = published.told(&file);
+        let told = published.summary(&file);
 
         let (to_mesh, from_router) = sync_channel(WAITING);
         let (to_router, from_mesh) = mpsc::channel(WAITING);

@@ -31,7 +31,7 @@ fn answered(bytes: &str, wanted: u32) -> bool {
 }
 
 /// What ping says about `destination` at the hop limit `hops`, once it says `expected`.
-fn told(destination: &str, hops: &str, expected: &str) -> bool {
+fn ping_says(destination: &str, hops: &str, expected: &str) -> bool {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         let (ok, said) = run("ping", "iputils-ping", &["-6", "-c", "1", "-W", "10", "-t", hops, destination]);
@@ -63,9 +63,9 @@ fn any_program_reaches_any_node() {
     assert!(answered("56", 5), "node 6 answers pings");
     assert!(answered("1200", 1), "node 6 answers pings of many fragments");
     let exceeded = "From fd00::12:7400:0:2 icmp_seq=1 Time exceeded: Hop limit";
-    assert!(told(LAST, "3", exceeded), "the third hop is node 2");
+    assert!(ping_says(LAST, "3", exceeded), "the third hop is node 2");
     let no_route = "From fd00::12:7400:0:0 icmp_seq=1 Destination unreachable: No route";
-    assert!(told("fd00::12:7400:0:99", "64", no_route), "there is no node 99");
+    assert!(ping_says("fd00::12:7400:0:99", "64", no_route), "there is no node 99");
 
     let started = Instant::now();
     let reading = loop {

@@ -206,9 +206,9 @@ fn post(fleet: &mut Fleet, plan: &Plan, meanwhile: impl FnOnce(&Progress)) -> io
     Ok(std::mem::take(&mut fleet.latencies))
 }
 
-/// What everybody noticed of the siege.
+/// What everybody observed of the siege.
 #[derive(Debug, Default)]
-struct Noticed {
+struct Observations {
     posts: Latencies,
     user: Served,
     hostile: Answers,
@@ -226,12 +226,12 @@ fn addresses(networks: &[[u8; 3]]) -> Vec<Ipv4Addr> {
     hosts.map(|(&[a, b, c], host)| Ipv4Addr::new(a, b, c, host)).collect()
 }
 
-fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Noticed> {
+fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Observations> {
     let Scene { cloud, server, token, credentials, fleet } = scene;
     let (server, token, from) = (&*server, &**token, &*addresses(&NETWORKS));
     let authentications: Vec<Authentication> = credentials.iter().map(Authentication::from).collect();
     let target = Target::cloud(cloud.coaps);
-    let (mut noticed, stop) = (Noticed::default(), &AtomicBool::new(false));
+    let (mut observations, stop) = (Observations::default(), &AtomicBool::new(false));
     let (mut half_done, tried) = (Ok(0), &[const { AtomicUsize::new(0) }; 2]);
     let posts = post(fleet, plan, |_| {
         thread::scope(|scope| {
@@ -255,13 +255,13 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
                 user.is_finished() && hostile.is_finished() && guesses.is_finished()
             });
             stop.store(true, Ordering::Relaxed);
-            (noticed.hostile, noticed.wrong_passwords) = (join(hostile), join(guesses));
-            [noticed.slow_bodies, noticed.unread] = holding.map(join);
-            (noticed.feeds, noticed.user) = (join(feeds), join(user));
+            (observations.hostile, observations.wrong_passwords) = (join(hostile), join(guesses));
+            [observations.slow_bodies, observations.unread] = holding.map(join);
+            (observations.feeds, observations.user) = (join(feeds), join(user));
             half_done = join(flood);
         });
     })?;
-    Ok(Noticed { posts, half_done: half_done?, ..noticed })
+    Ok(Observations { posts, half_done: half_done?, ..observations })
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
@@ -304,12 +304,13 @@ fn report(
     secure: bool,
     plan: &Plan,
     calm: &Latencies,
-    noticed: &Noticed,
+    observations: &Observations,
     memory: u64,
     lost: usize,
     fleet: &Fleet,
 ) -> Besieged {
-    let Noticed { posts, user, hostile, wrong_passwords, slow_bodies, unread, feeds, half_done } = noticed;
+    let Observations { posts, user, hostile, wrong_passwords, slow_bodies, unread, feeds, half_done } =
+        observations;
     let p99 = |latencies: &Latencies| latencies.quantile(0.99).unwrap_or(Duration::MAX);
     let figures = vec![
         Figure::latency("a signed-in user's request, p99", p99(&user.latencies), USERS_P99),

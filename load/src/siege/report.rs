@@ -24,7 +24,7 @@ impl Unit {
         }
     }
 
-    fn told(self, value: f64) -> String {
+    fn format(self, value: f64) -> String {
         match self {
             Self::Count => format!("{value:.0}"),
             Self::Milliseconds | Self::Megabytes => format!("{value:.1} {}", self.name()),
@@ -92,7 +92,7 @@ impl Besieged {
     /// The figures that do not hold, but for those that a busy machine makes worse.
     pub fn faults(&self) -> Vec<String> {
         let faults = self.figures.iter().filter(|figure| !figure.is_of_time && !figure.holds());
-        faults.map(|figure| format!("{}: {}", figure.what, figure.unit.told(figure.value))).collect()
+        faults.map(|figure| format!("{}: {}", figure.what, figure.unit.format(figure.value))).collect()
     }
 
     /// The figures as JSON.
@@ -118,7 +118,7 @@ impl fmt::Display for Besieged {
         for figure in &self.figures {
             let Figure { what, value, most, unit, .. } = figure;
             let holds = if figure.holds() { "yes" } else { "NO" };
-            writeln!(f, "{what:<58}{:>14}{:>14}  {holds}", unit.told(*value), unit.told(*most))?;
+            writeln!(f, "{what:<58}{:>14}{:>14}  {holds}", unit.format(*value), unit.format(*most))?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "  {note}"))
     }

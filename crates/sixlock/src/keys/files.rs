@@ -15,7 +15,7 @@ use super::secret_file::to_toml;
 use crate::args::{DeviceOptions, WhichCloud};
 
 /// What goes into a device's files and does not come with its key.
-pub(super) struct Extras {
+pub(super) struct DeviceSettings {
     coaps: String,
     /// What the cloud proves itself by, if the device has a public key.
     cloud: Option<CloudKeys>,
@@ -34,7 +34,7 @@ pub(super) struct Proves<'a> {
     pub(super) certificate: Option<String>,
 }
 
-impl Extras {
+impl DeviceSettings {
     /// Found before anything is changed, so that a key that was made can be written.
     pub(super) fn gather(
         registry: &Registry,

@@ -26,7 +26,7 @@ struct Row {
 
 pub(crate) fn run(args: &KeysImport) -> Result<(), Box<dyn Error>> {
     let file = File::open(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
-    let rows = read(file).map_err(|mistakes| told(&args.file, &mistakes))?;
+    let rows = read(file).map_err(|mistakes| report(&args.file, &mistakes))?;
     let out = args.out.clone().unwrap_or_else(|| args.file.with_extension("keys.csv"));
     if !args.dry_run && out.exists() {
         return Err(format!("{} exists; choose another file with --out", out.display()).into());
@@ -65,7 +65,7 @@ fn for_each_batch(
             Err(NotImported::Devices(bad)) => {
                 let line = |device: usize| some.get(device).map_or(0, |row| row.line);
                 let mistakes: Vec<_> = bad.into_iter().map(|bad| (line(bad.device), bad.why)).collect();
-                told(path, &mistakes).into()
+                report(path, &mistakes).into()
             }
         };
         bar.finish_and_clear();
@@ -83,7 +83,7 @@ fn for_each_batch(
     Ok(())
 }
 
-fn told(path: &Path, mistakes: &[(u64, String)]) -> String {
+fn report(path: &Path, mistakes: &[(u64, String)]) -> String {
     let mut text = String::from("nothing is enrolled of what follows");
     for (line, why) in mistakes.iter().take(TOLD) {
         text += &format!("\n{}:{line}: {why}", path.display());

@@ -9,7 +9,7 @@ use sixlock_cloud::public_keys::{KeyPair, pem};
 
 use super::clients;
 use super::enrolment::NewDevice;
-use super::files::{Extras, Proves, device_path, pem_paths};
+use super::files::{DeviceSettings, Proves, device_path, pem_paths};
 use super::registry::Registry;
 use crate::args::{KeysPsk, KeysRpk, KeysX509, NewDeviceOptions};
 
@@ -61,7 +61,7 @@ fn make(
         );
     }
     let registry = Registry::open(&new.cloud)?;
-    let mut extras = Extras::gather(&registry, mode, &new.device, &new.cloud)?;
+    let mut extras = DeviceSettings::gather(&registry, mode, &new.device, &new.cloud)?;
     if let Some(network) = &new.network {
         extras.join(network, &label, mode)?;
     }

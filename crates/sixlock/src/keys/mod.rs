@@ -20,7 +20,7 @@ use std::error::Error;
 
 use crate::args::{Keys, KeysAction, KeysCloud, KeysList, KeysRemove, KeysRotate};
 pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
-use files::{Extras, Proves, device_path};
+use files::{DeviceSettings, Proves, device_path};
 pub(crate) use http::{Http, cloud_at, segment};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
@@ -46,7 +46,7 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     let resource = registry.resource(&args.resource)?;
     let mode: Security = resource.mode.parse()?;
     let path = device_path(&args.device, &resource.label);
-    let mut extras = Extras::gather(&registry, mode, &args.device, &args.cloud)?;
+    let mut extras = DeviceSettings::gather(&registry, mode, &args.device, &args.cloud)?;
     let mut server = false;
     if path.exists() {
         // What it shares with the border router stays as it is, and what its certificate is for.

@@ -197,7 +197,7 @@ impl Registry {
                     sixlock_cloud::Error::Devices(bad) => NotImported::Devices(bad),
                     error => NotImported::Other(error.into()),
                 })?;
-                Ok(enrolled.into_iter().zip(given).map(|(enrolled, given)| told(enrolled, given)).collect())
+                Ok(enrolled.into_iter().zip(given).map(|(enrolled, given)| device(enrolled, given)).collect())
             }
         }
     }
@@ -319,7 +319,7 @@ impl Registry {
     }
 }
 
-fn told(Enrolled { resource, key, certificate }: Enrolled, given: bool) -> EnrolledDevice {
+fn device(Enrolled { resource, key, certificate }: Enrolled, given: bool) -> EnrolledDevice {
     EnrolledDevice {
         id: resource.id.0,
         label: resource.label,
