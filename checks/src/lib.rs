@@ -4,6 +4,7 @@
 
 pub mod documents;
 pub mod floors;
+pub mod names;
 pub mod rings;
 pub mod sources;
 pub mod workspace;

@@ -67,20 +67,34 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
 ///
 /// When the folder cannot be read.
 pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
+    let is_test = |path: &Path| path.file_stem().is_some_and(|stem| stem == "tests");
+    files(directory, &|path| !is_test(path))
+}
+
+/// The Rust files of the workspace in the folder `root`, tests included: all but hidden ones and those that cargo makes.
+///
+/// # Panics
+///
+/// When the folder cannot be read.
+pub fn all_rust_files(root: &Path) -> Vec<PathBuf> {
+    let is_made = |name: &str| name == "target" || name.starts_with('.');
+    let is_made = |path: &Path| path.file_name().is_some_and(|name| name.to_str().is_some_and(is_made));
+    files(root, &|path| !is_made(path))
+}
+
+/// The Rust files below `directory`, without the files and folders that `is_wanted` leaves out.
+fn files(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    for entry in entries {
-        let path = entry.expect("a folder's entry").path();
-        if path.file_stem().is_some_and(|stem| stem == "tests") {
-            continue;
-        } else if path.is_dir() {
-            files.extend(rust_files(&path));
+    for path in entries.map(|entry| entry.expect("a folder's entry").path()).filter(|path| is_wanted(path)) {
+        if path.is_dir() {
+            found.extend(files(&path, is_wanted));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
+            found.push(path);
         }
     }
-    files.sort();
-    files
+    found.sort();
+    found
 }
 
 #[cfg(test)]

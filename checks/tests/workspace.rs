@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sixlock_checks::documents;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
+use sixlock_checks::names;
 use sixlock_checks::rings;
 use sixlock_checks::sources;
 use sixlock_checks::workspace::{Package, packages};
@@ -46,6 +47,22 @@ fn modules_form_no_ring() {
     assert!(!roots.is_empty(), "cargo named no library and no program");
     let rings = roots.iter().flat_map(|root| rings::modules(root).rings());
     assert_none(&rings.flatten().collect::<Vec<_>>());
+}
+
+#[test]
+fn words_that_the_glossary_replaced_name_nothing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let glossary = fs::read_to_string(root.join("docs/glossary.md")).expect("the glossary");
+    let replaced = names::replaced(&glossary).unwrap_or_else(|error| panic!("docs/glossary.md: {error}"));
+    assert!(!replaced.is_empty(), "docs/glossary.md lists no word that was replaced");
+    let gone = replaced.iter().flat_map(|word| &word.folders).filter(|folder| !root.join(folder).is_dir());
+    let mut found: Vec<_> = gone.map(|folder| format!("docs/glossary.md: there is no {folder}")).collect();
+    for file in sources::all_rust_files(&root) {
+        let source = fs::read_to_string(&file).expect("a source file is text");
+        let path = file.strip_prefix(&root).expect("it is in the workspace");
+        found.extend(names::violations(path, &source, &replaced));
+    }
+    assert_none(&found);
 }
 
 /// Beside DTLS 1.2 another version can stand: what every version does knows none of its messages.

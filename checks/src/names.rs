@@ -1,0 +1,207 @@
+//! The names of items, and the words that names may not be.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use syn::visit::{self, Visit};
+use syn::{Field, File, Ident, UseRename};
+
+/// The heading under which the glossary lists the words that were replaced.
+const HEADING: &str = "## Words that were replaced";
+
+/// What stands in the second column if a word was replaced in all folders.
+const EVERYWHERE: &str = "everywhere";
+
+/// A word that names no item any more.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// The word.
+    pub word: String,
+    /// The folders where that is so; none for all.
+    pub folders: Vec<String>,
+}
+
+/// The words that `glossary` lists as replaced: the code spans in the first column of the table, each in the folders that are the code
+/// spans in the second column, or everywhere.
+///
+/// # Errors
+/// When a row says neither.
+pub fn replaced(glossary: &str) -> Result<Vec<Replaced>, String> {
+    let section = glossary.split_once(HEADING).map_or("", |(_, section)| section);
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let mut all = Vec::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let mut cells = row.split('|').skip(1);
+        let (words, place) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        let folders = spans(place);
+        let beside: String = place.split('`').step_by(2).collect();
+        let expected = if folders.is_empty() { EVERYWHERE } else { "" };
+        if beside.trim_matches([',', ' ']) != expected {
+            return Err(format!("{row}: the second column is to be {EVERYWHERE}, or folders as code"));
+        }
+        all.extend(spans(words).into_iter().map(|word| Replaced { word, folders: folders.clone() }));
+    }
+    Ok(all)
+}
+
+fn spans(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What the file `path`, in the workspace's folder, names by one of these words: a sentence for each.
+///
+/// # Panics
+///
+/// When `source` is not Rust.
+pub fn violations(path: &Path, source: &str, replaced: &[Replaced]) -> Vec<String> {
+    let parsed = syn::parse_file(source).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut names = names(&parsed);
+    names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    let is_here = |replaced: &&Replaced| {
+        replaced.folders.is_empty() || replaced.folders.iter().any(|folder| path.starts_with(folder))
+    };
+    let found = replaced.iter().filter(is_here).filter(|replaced| names.contains(&replaced.word));
+    found
+        .map(|Replaced { word, .. }| {
+            format!("{}: {word} was replaced: docs/glossary.md says by which word", path.display())
+        })
+        .collect()
+}
+
+/// The names of types, traits, functions, fields and modules in a file, and those that imports are given.
+fn names(file: &File) -> BTreeSet<String> {
+    let mut names = Names::default();
+    names.visit_file(file);
+    names.0
+}
+
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl Names {
+    fn add(&mut self, name: &Ident) {
+        self.0.insert(name.to_string());
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.add(&item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.add(&item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.add(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.add(&item.ident);
+        visit::visit_item_type(self, item);
+    }
+
+    fn visit_trait_item_type(&mut self, item: &'ast syn::TraitItemType) {
+        self.add(&item.ident);
+        visit::visit_trait_item_type(self, item);
+    }
+
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        self.add(&signature.ident);
+        visit::visit_signature(self, signature);
+    }
+
+    fn visit_field(&mut self, field: &'ast Field) {
+        field.ident.iter().for_each(|name| self.add(name));
+        visit::visit_field(self, field);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.add(&item.ident);
+        visit::visit_item_mod(self, item);
+    }
+
+    fn visit_use_rename(&mut self, renamed: &'ast UseRename) {
+        self.add(&renamed.rename);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GLOSSARY: &str = "\
+# Glossary
+
+| `floor` | a group |
+
+## Words that were replaced
+
+| word | where | now |
+|---|---|---|
+| `Door`, `doors` | everywhere | `Listener` |
+| `told` | `crates/a`, `crates/b` | `on_notified` |
+
+## Words that were kept
+
+| `Full` | it is short |
+";
+
+    fn found(path: &str, source: &str) -> Vec<String> {
+        let violations = violations(Path::new(path), source, &replaced(GLOSSARY).unwrap());
+        violations.iter().map(|found| found.split(' ').nth(1).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_table_of_replaced_words_is_read_and_no_other() {
+        let words: Vec<_> = replaced(GLOSSARY).unwrap().into_iter().map(|replaced| replaced.word).collect();
+        assert_eq!(words, ["Door", "doors", "told"]);
+        assert_eq!(replaced(GLOSSARY).unwrap()[2].folders, ["crates/a", "crates/b"]);
+    }
+
+    #[test]
+    fn a_row_that_does_not_say_where_is_an_error() {
+        for place in ["", "in most crates", "everywhere but `crates/a`"] {
+            let glossary = format!("{HEADING}\n\n| `Door` | {place} | `Listener` |\n");
+            assert!(replaced(&glossary).unwrap_err().contains("Door"), "{place}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_item_may_not_have_a_replaced_name() {
+        for source in [
+            "struct Door;",
+            "pub(crate) enum Door {}",
+            "trait Door {}",
+            "trait Listener { type Door; }",
+            "type Door = u8;",
+            "use crate::Listener as Door;",
+            "fn f() { struct Door; }",
+            "mod inner { pub struct Door(u8); }",
+        ] {
+            assert_eq!(found("crates/c/src/lib.rs", source), ["Door"], "{source}");
+        }
+        assert_eq!(found("crates/c/src/lib.rs", "mod doors;"), ["doors"]);
+        assert_eq!(found("crates/c/src/doors.rs", ""), ["doors"]);
+        for source in [
+            "fn told() {}",
+            "struct S { told: bool }",
+            "enum E { V { told: u8 } }",
+            "impl S { fn told(&self) {} }",
+            "trait T { fn told(&self); }",
+        ] {
+            assert_eq!(found("crates/a/src/lib.rs", source), ["told"], "{source}");
+        }
+    }
+
+    #[test]
+    fn comments_variables_longer_names_and_other_folders_may() {
+        assert_eq!(found("crates/a/src/lib.rs", "// Door\nfn f() { let told = \"Door\"; }"), [""; 0]);
+        assert_eq!(found("crates/a/src/lib.rs", "struct DoorKey; fn is_told() {}"), [""; 0]);
+        assert_eq!(found("crates/ab/src/lib.rs", "fn told() {}"), [""; 0]);
+    }
+}
