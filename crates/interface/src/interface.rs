@@ -6,7 +6,7 @@ use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
 use sixlock_mac::{Config as MacConfig, Event, Mac, RadioCommand};
-use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
@@ -49,7 +49,7 @@ pub struct Occupied {
 pub struct Interface<C: Crypto, L: Layers<C>> {
     mac: Mac<C, L::Link>,
     lowpan: Lowpan<L::Pool>,
-    net: Net<L::Routing>,
+    net: Net<L::Routing, L::Discovery>,
     security: L::Security,
     compression: L::Compression,
     fragments: L::Reassembly,
@@ -92,7 +92,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     }
 
     /// The IPv6 layer: addresses and routing.
-    pub fn net(&mut self) -> &mut Net<L::Routing> {
+    pub fn net(&mut self) -> &mut Net<L::Routing, L::Discovery> {
         &mut self.net
     }
 
@@ -109,6 +109,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// Where packets go.
     pub fn routing(&mut self) -> &mut L::Routing {
         self.net.router_mut()
+    }
+
+    /// How it comes to its prefix, its router and its neighbours.
+    pub fn discovery(&mut self) -> &mut L::Discovery {
+        self.net.discovery_mut()
     }
 
     /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
@@ -367,7 +372,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// When to call [`Interface::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         let due = Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout());
-        Instant::earliest(due, self.net.router().poll_timeout())
+        let due = Instant::earliest(due, self.net.router().poll_timeout());
+        Instant::earliest(due, self.net.discovery().poll_timeout())
     }
 
     /// Gives up what has waited too long, and sends what has waited long enough.
@@ -375,6 +381,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.lowpan.handle_timeout(cx);
         self.give_up_fragments(cx);
         self.net.router_mut().handle_timeout(cx);
+        self.net.discovery_mut().handle_timeout(cx);
         self.pump(cx, at);
     }
 
@@ -652,11 +659,27 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         }
     }
 
+    /// Sends what neighbour discovery has to send, if there is room.
+    fn send_of_discovery<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        while L::Discovery::DISCOVERS && self.net.discovery().has_output() && self.lowpan.can_send() {
+            let mut packet = Packet::<<L::Pool as Pool>::Buffer>::new();
+            packet.reset(self.security.front());
+            let written = self.net.poll_discovery(cx.now, packet.tail_mut());
+            if let Some((len, next_hop)) = written
+                && packet.push_back(len).is_ok()
+            {
+                // What policy does not let out, and what finds no room, is counted there.
+                let _ = self.enqueue(cx, &mut packet, next_hop);
+            }
+        }
+    }
+
     /// Moves fragments into free transmit frames.
     fn pump<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         while let Some(event) = self.mac.poll_event() {
             self.learn(cx, event);
         }
+        self.send_of_discovery(cx);
         self.send_of_routing(cx);
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];

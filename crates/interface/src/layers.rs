@@ -3,7 +3,7 @@ use core::marker::PhantomData;
 use sixlock_base::New;
 use sixlock_lowpan::Pool;
 use sixlock_mac::LinkLayer;
-use sixlock_net::Fragments;
+use sixlock_net::{Discovery, Fragments};
 use sixlock_sixlowpan::ipsec::Context;
 
 use crate::routing::Routing;
@@ -23,13 +23,15 @@ pub trait Layers<C> {
     type Compression: Context + New;
     /// How IPv6 fragments are put together; `()` if they are not.
     type Reassembly: Fragments;
+    /// How it comes to its prefix, its router and its neighbours: neighbour discovery, or `()` where all of that is given.
+    type Discovery: Discovery;
 }
 
 /// Layers: the link `L`, the pool `P` and the routing `R`; and where they are not `()`, the network security `S`, the compression
-/// `X` and the reassembly `F`.
-pub struct Stack<L, P, R, S = (), X = (), F = ()>(PhantomData<(L, P, R, S, X, F)>);
+/// `X`, the reassembly `F` and the neighbour discovery `D`.
+pub struct Stack<L, P, R, S = (), X = (), F = (), D = ()>(PhantomData<(L, P, R, S, X, F, D)>);
 
-impl<C, L, P, R, S, X, F> Layers<C> for Stack<L, P, R, S, X, F>
+impl<C, L, P, R, S, X, F, D> Layers<C> for Stack<L, P, R, S, X, F, D>
 where
     L: LinkLayer,
     P: Pool,
@@ -37,6 +39,7 @@ where
     S: NetworkSecurity<C>,
     X: Context + New,
     F: Fragments,
+    D: Discovery,
 {
     type Link = L;
     type Pool = P;
@@ -44,4 +47,5 @@ where
     type Security = S;
     type Compression = X;
     type Reassembly = F;
+    type Discovery = D;
 }

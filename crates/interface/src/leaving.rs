@@ -2,20 +2,20 @@
 
 use sixlock_base::{Cx, Entropy, Nv};
 use sixlock_ipv6::Header;
-use sixlock_net::{Net, NextHop, Router};
+use sixlock_net::{Discovery, Net, NextHop, Router};
 
 use crate::routing::Routing;
 use crate::security::NetworkSecurity;
 
 /// Where the packet goes.
-pub(crate) fn next_hop_of<R: Router>(net: &Net<R>, packet: &[u8]) -> Option<NextHop> {
+pub(crate) fn next_hop_of<R: Router, D: Discovery>(net: &Net<R, D>, packet: &[u8]) -> Option<NextHop> {
     Header::parse(packet).ok().and_then(|(header, _)| net.next_hop(header.destination))
 }
 
 /// Whether a packet on its way through this host may pass as it is: policy is asked where this host protects for others. Its own
 /// answers meet policy when they are sent.
-pub(crate) fn passes<C, E, N, S: NetworkSecurity<C>, R: Router>(
-    net: &Net<R>,
+pub(crate) fn passes<C, E, N, S: NetworkSecurity<C>, R: Router, D: Discovery>(
+    net: &Net<R, D>,
     security: &mut S,
     cx: &mut Cx<'_, C, E, N>,
     packet: &[u8],
@@ -28,8 +28,8 @@ pub(crate) fn passes<C, E, N, S: NetworkSecurity<C>, R: Router>(
 /// Makes the packet that the first `len` bytes of `buffer` are ready to leave for `next_hop`: what routers read goes into it, if it is
 /// this host's and goes into the mesh; it is protected, if policy demands it, and it is this host's, or goes into the mesh and this host
 /// protects for others; and what it needs on its way goes around it. Returns where it goes then, and its length.
-pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing>(
-    net: &Net<R>,
+pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D: Discovery>(
+    net: &Net<R, D>,
     security: &mut S,
     cx: &mut Cx<'_, C, E, N>,
     buffer: &mut [u8],

@@ -22,6 +22,8 @@ pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_lowpan::{Datagrams, Pool};
 pub use sixlock_mac::{Config as MacConfig, Csma, Link, LinkLayer, LinkSecurity, Outcome, RadioCommand};
-pub use sixlock_net::{ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink};
+pub use sixlock_net::{
+    Discovery, ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink,
+};
 pub use sixlock_sixlowpan::ipsec::{Context, Format};
 pub use sixlock_sixlowpan::{Ghc, Lithe, PayloadCompression, Payloads};

@@ -4,6 +4,7 @@
 //! leave in the buffer that the packet came in.
 #![no_std]
 
+mod discovery;
 mod fragmentation;
 mod limit;
 pub mod neighbour_discovery;
@@ -12,6 +13,7 @@ mod reassembly;
 mod router;
 mod routes;
 
+pub use discovery::Discovery;
 pub use fragmentation::fragment;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};
 pub use reassembly::{Fragments, REASSEMBLY_TIMEOUT, Reassembler, Whole};

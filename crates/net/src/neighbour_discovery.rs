@@ -14,6 +14,7 @@
 mod attempt;
 mod contexts;
 mod default_routers;
+mod discovery;
 mod error;
 mod event;
 mod expiry;

@@ -1,12 +1,14 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Nv, Packet};
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, Nv, Packet};
 use sixlock_ipv6::extension::{self, Refusal, Upper};
 use sixlock_ipv6::icmpv6::{self, Exceeded, Message, Problem, Unreachable};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, nd, next_header, udp};
 
+use crate::discovery::Discovery;
 use crate::limit::Limit;
+use crate::neighbour_discovery::Transmit;
 use crate::router::{ForwardError, Router};
 use crate::routes::{NextHop, Uplink};
 
@@ -19,14 +21,12 @@ const HOP_LIMIT: u8 = 64;
 /// The longest packet that goes into the mesh, and the longest ICMPv6 error: the least MTU of IPv6.
 const MTU: usize = 1280;
 
-const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
-const ALL_ROUTERS: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2);
-
-/// The IPv6 layer of a node that knows by `R` where packets go.
-pub struct Net<R> {
+/// The IPv6 layer of a node that knows by `R` where packets go, and comes by `D` to its prefix, its router and its neighbours.
+pub struct Net<R, D = ()> {
     address: Eui64,
     uplink: Uplink,
     router: R,
+    discovery: D,
     errors: Limit,
 }
 
@@ -92,10 +92,16 @@ pub enum SendError {
     Refused,
 }
 
-impl<R: Router> Net<R> {
+impl<R: Router, D: Discovery> Net<R, D> {
     /// A node without address or routes. It is all zero bytes.
     pub const fn new() -> Self {
-        Self { address: Eui64([0; 8]), uplink: Uplink::None, router: R::NEW, errors: Limit::new() }
+        Self {
+            address: Eui64([0; 8]),
+            uplink: Uplink::None,
+            router: R::NEW,
+            discovery: D::NEW,
+            errors: Limit::new(),
+        }
     }
 
     /// Gives it the addresses made of `address`, and its uplink; to be called first.
@@ -103,9 +109,9 @@ impl<R: Router> Net<R> {
         (self.address, self.uplink) = (address, uplink);
     }
 
-    /// The address in the mesh.
-    pub fn mesh_address(&self) -> Ipv6Addr {
-        self.address.with_prefix(MESH_PREFIX)
+    /// The address in the mesh, if its prefix is known.
+    pub fn mesh_address(&self) -> Option<Ipv6Addr> {
+        self.discovery.prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
     /// The address on the link.
@@ -123,11 +129,23 @@ impl<R: Router> Net<R> {
         &mut self.router
     }
 
+    /// How it comes to its prefix, its router and its neighbours.
+    pub fn discovery(&self) -> &D {
+        &self.discovery
+    }
+
+    /// The same, to be changed.
+    pub fn discovery_mut(&mut self) -> &mut D {
+        &mut self.discovery
+    }
+
     /// Whether a packet to `destination` is for this node, and maybe for others too.
     pub fn takes(&self, destination: Ipv6Addr) -> bool {
         self.is_own(destination)
-            || destination == ALL_NODES
-            || destination == ALL_ROUTERS
+            || destination == nd::ALL_NODES
+            || destination == nd::ALL_ROUTERS
+            // All addresses of a node end alike, and so have one group.
+            || D::DISCOVERS && destination == nd::solicited_node(self.link_local_address())
             || self.router.takes(destination)
     }
 
@@ -148,10 +166,13 @@ impl<R: Router> Net<R> {
         if is_link_local(destination) {
             return Some(NextHop::Neighbour(Eui64::of_address(destination)));
         }
+        if let Some(neighbour) = self.discovery.neighbour(destination) {
+            return Some(NextHop::Neighbour(neighbour));
+        }
         match (self.router.next_hop(destination), self.uplink) {
             (Some(next_hop), _) | (None, Uplink::NextHop(next_hop)) => Some(NextHop::Neighbour(next_hop)),
-            (None, Uplink::External) if !is_mesh(destination) => Some(NextHop::External),
-            _ => None,
+            (None, Uplink::External) if !self.discovery.is_inside(destination) => Some(NextHop::External),
+            _ => self.discovery.default_router().map(NextHop::Neighbour),
         }
     }
 
@@ -268,6 +289,13 @@ impl<R: Router> Net<R> {
             && self.is_own(header.source)
             && !self.takes(destination)
             && buffer.get(..len).is_some_and(|packet| self.router.comes_back(packet));
+        if let (true, Side::Mesh { from }) = (D::DISCOVERS, side)
+            && self.takes(destination)
+            && let Some(message) = buffer.get(..len).and_then(discovery_message)
+        {
+            self.discovery.handle(cx, from, &header, message);
+            return Verdict::Dropped;
+        }
         if !comes_back && !self.admits(side, header.source, destination) {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
@@ -290,12 +318,14 @@ impl<R: Router> Net<R> {
         {
             return false;
         }
-        let inside = is_mesh(source) || is_link_local(source);
+        let inside = self.discovery.is_inside(source) || is_link_local(source);
         match (side, self.uplink) {
             // Where the mesh ends, nobody in it speaks with an address of elsewhere, and nobody elsewhere with one of it.
             (Side::Mesh { .. }, Uplink::External) => inside,
             (Side::Mesh { .. }, _) => true,
-            (Side::Outside, _) => !inside && source != Ipv6Addr::UNSPECIFIED && is_mesh(destination),
+            (Side::Outside, _) => {
+                !inside && source != Ipv6Addr::UNSPECIFIED && self.discovery.is_inside(destination)
+            }
         }
     }
 
@@ -504,28 +534,46 @@ impl<R: Router> Net<R> {
         match destination.octets() {
             octets if octets[..8] == LINK_LOCAL_PREFIX => self.link_local_address(),
             [0xff, scope, ..] if scope & 0x0f <= 2 => self.link_local_address(),
-            _ => self.mesh_address(),
+            _ => match self.mesh_address() {
+                Some(address) => address,
+                None => self.link_local_address(),
+            },
         }
     }
 
     /// Whether `address` is this node's alone.
     pub fn is_own(&self, address: Ipv6Addr) -> bool {
-        address == self.mesh_address() || address == self.link_local_address()
+        (self.discovery.is_inside(address) || is_link_local(address))
+            && Eui64::of_address(address) == self.address
+    }
+
+    /// Writes the next packet of neighbour discovery to `out`, and says where it goes. One that goes nowhere is lost.
+    pub fn poll_discovery(&mut self, now: Instant, out: &mut [u8]) -> Option<(usize, Eui64)> {
+        let Transmit { len, neighbour } = self.discovery.poll_transmit(now, out)?;
+        let destination = || Header::parse(out.get(..len)?).ok().map(|(header, _)| header.destination);
+        let next_hop = neighbour.map(NextHop::Neighbour).or_else(|| self.next_hop(destination()?));
+        match next_hop {
+            Some(NextHop::Neighbour(next_hop)) => Some((len, next_hop)),
+            _ => None,
+        }
     }
 }
 
-impl<R: Router> Default for Net<R> {
+impl<R: Router, D: Discovery> Default for Net<R, D> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-fn is_mesh(address: Ipv6Addr) -> bool {
-    address.octets()[..8] == MESH_PREFIX
-}
-
 fn is_link_local(address: Ipv6Addr) -> bool {
     address.octets()[..8] == LINK_LOCAL_PREFIX
+}
+
+/// The message of neighbour discovery that `packet` carries, if it does.
+fn discovery_message(packet: &[u8]) -> Option<&[u8]> {
+    let upper = extension::process(packet).ok().filter(|upper| upper.protocol == next_header::ICMPV6)?;
+    let message = packet.get(upper.at..)?;
+    message.first().is_some_and(|&kind| nd::is_type(kind)).then_some(message)
 }
 
 fn to(next_hop: NextHop, len: usize) -> Verdict {

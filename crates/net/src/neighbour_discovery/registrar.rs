@@ -111,6 +111,11 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         self.registrations.iter().find(|known| known.address == address)?.neighbour()
     }
 
+    /// The prefix that it tells.
+    pub fn prefix(&self) -> Option<[u8; 8]> {
+        self.network.get()?.prefix.as_ref().map(prefix_of)
+    }
+
     /// What has changed, once.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
@@ -126,15 +131,13 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         if network.is_border_router {
             return Some(network.border_router.address);
         }
-        network.prefix.as_ref().map(|told| self.address.with_prefix(prefix_of(told)))
+        self.prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
     fn is_own(&self, address: Ipv6Addr) -> bool {
-        let network = self.network.get();
-        let made = network.and_then(|network| network.prefix.as_ref()).map(prefix_of);
         address == self.link_local_address()
             || self.global_address() == Some(address)
-            || made.map(|prefix| self.address.with_prefix(prefix)) == Some(address)
+            || self.prefix().map(|prefix| self.address.with_prefix(prefix)) == Some(address)
     }
 
     /// Takes in the ICMPv6 message `message`, which came in a packet with the header `header` from the neighbour `from`.

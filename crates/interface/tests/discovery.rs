@@ -1,0 +1,261 @@
+//! A host finds a border router, takes the prefix that it is given, registers, and is reached; over frames.
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{
+    Counter, Cx, Duration, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet, Slot, Symbols,
+};
+use sixlock_crypto::Soft;
+use sixlock_interface::{
+    Arrival, Config, Csma, Datagrams, Interface, Layers, Link, MacConfig, RadioCommand, Route, Routes,
+    SendError, Stack, Uplink,
+};
+use sixlock_ipv6::nd::{
+    AddressRegistration, BorderRouter, Builder, Capabilities, Context, HOP_LIMIT, LinkLayerAddress, Message,
+    NdOption, Prefix, PrefixInformation, Rovr, Status,
+};
+use sixlock_ipv6::{Header, icmpv6};
+use sixlock_net::neighbour_discovery::{
+    DefaultRouter, Host, LearntContext, Network, Registrar, Registration, Settings,
+};
+use sixlock_testing::{Random, Ranges, Rig};
+
+const PREFIX: [u8; 8] = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 7];
+const ROUTER: u32 = 1;
+const HOST: u32 = 2;
+const OUTSIDE: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xff, 0, 0, 0, 0, 1);
+const SYMBOLS_PER_MILLISECOND: u32 = 62;
+
+type HostDiscovery = Host<[Slot<DefaultRouter>; 2], [Slot<LearntContext>; 2]>;
+type RouterDiscovery = Registrar<[Slot<Registration>; 4], [Slot<Context>; 2]>;
+type LayersWith<D> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 1]>, (), (), (), D>;
+
+struct Station<L: Layers<Soft>> {
+    interface: Box<Interface<Soft, L>>,
+    rig: Rig,
+}
+
+impl<L: Layers<Soft>> Station<L> {
+    fn new(id: u32, uplink: Uplink) -> Self {
+        let mut station = Self { interface: Box::new(Interface::new()), rig: Rig::seeded(id) };
+        let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 3 };
+        let mac = MacConfig { address: Eui64::of_node(id), pan_id: 1, csma, ack: false, security: None };
+        station.lend(0, |interface, cx| interface.start(cx, &Config { mac, uplink }));
+        station
+    }
+
+    fn lend<T>(
+        &mut self,
+        now: u32,
+        act: impl FnOnce(&mut Interface<Soft, L>, &mut Cx<'_, Soft, Random, Ranges>) -> T,
+    ) -> T {
+        act(&mut self.interface, &mut self.rig.at(Instant::from_millis(now)))
+    }
+
+    /// Does what is due, and returns the frames that it sends.
+    fn work(&mut self, now: u32) -> Vec<Vec<u8>> {
+        let (at, mut frames) = (Symbols::new(now * SYMBOLS_PER_MILLISECOND), Vec::new());
+        self.lend(now, |interface, cx| {
+            if interface.poll_timeout().is_some_and(|due| cx.now.has_reached(due)) {
+                interface.handle_timeout(cx, at);
+            }
+            for _ in 0..10 {
+                if interface.poll_radio_timeout().is_some_and(|due| at.has_reached(due)) {
+                    interface.handle_radio_timeout(cx, at);
+                }
+                while let Some(RadioCommand::Send { .. }) = interface.poll_radio_due() {
+                    frames.push(interface.transmit_frame().to_vec());
+                    interface.handle_transmitted(cx, at);
+                }
+            }
+        });
+        frames
+    }
+
+    /// Takes in frames; what came of them.
+    fn hear(&mut self, now: u32, frames: &[Vec<u8>]) -> Vec<Heard> {
+        let at = Symbols::new(now * SYMBOLS_PER_MILLISECOND);
+        self.lend(now, |interface, cx| {
+            let mut heard = Vec::new();
+            for frame in frames {
+                match interface.handle_frame(cx, at, &mut frame.clone()) {
+                    Some(Arrival::Datagram(delivered)) => {
+                        let datagram = interface.datagram(&delivered);
+                        heard.push(Heard::Datagram(datagram.source, datagram.destination));
+                        interface.release(delivered);
+                    }
+                    Some(Arrival::External(external)) => {
+                        let packet = interface.packet(&external);
+                        let [source, destination] =
+                            [8, 24].map(|at| Ipv6Addr::from(*packet[at..].first_chunk::<16>().unwrap()));
+                        heard.push(Heard::External(source, destination));
+                        interface.release_packet(external);
+                    }
+                    None => {}
+                }
+            }
+            heard
+        })
+    }
+
+    fn send(&mut self, now: u32, to: Ipv6Addr) -> Result<(), SendError> {
+        let mut packet = Packet::<[u8; 128]>::new();
+        packet.reset(self.interface.front());
+        packet.extend(b"reading").unwrap();
+        let at = Symbols::new(now * SYMBOLS_PER_MILLISECOND);
+        self.lend(now, |interface, cx| interface.send(cx, at, &mut packet, 5683, to, 5683))
+    }
+}
+
+/// The ends of a packet that came in for a station, or that a border router sends out of the mesh.
+#[derive(Debug, PartialEq, Eq)]
+enum Heard {
+    Datagram(Ipv6Addr, Ipv6Addr),
+    External(Ipv6Addr, Ipv6Addr),
+}
+
+/// A border router, and a host that knows nothing of it.
+struct Pair {
+    router: Station<LayersWith<RouterDiscovery>>,
+    host: Station<LayersWith<HostDiscovery>>,
+    now: u32,
+    at_router: Vec<Heard>,
+    at_host: Vec<Heard>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (mut router, mut host) =
+            (Station::new(ROUTER, Uplink::External), Station::new(HOST, Uplink::None));
+        let discovery: &mut RouterDiscovery = router.interface.discovery();
+        discovery.start(Eui64::of_node(ROUTER));
+        let prefix = Eui64([0; 8]).with_prefix(PREFIX);
+        discovery.configure(Network {
+            router_lifetime: 1_800,
+            prefix: Some(PrefixInformation {
+                length: 64,
+                on_link: false,
+                autonomous: true,
+                is_router_address: false,
+                valid: 86_400,
+                preferred: 86_400,
+                address: prefix,
+            }),
+            border_router: BorderRouter { version: 1, lifetime: 0, address: global(ROUTER) },
+            is_border_router: true,
+            reads_extended: true,
+            is_routing_registrar: false,
+            generic_compression: false,
+        });
+        let prefix = Prefix::new(prefix, 64).unwrap();
+        assert!(discovery.add_context(Context { id: 1, compresses: true, lifetime: 100, prefix }));
+        let settings = Settings { lifetime: 60, wants_reachability: false, capabilities: Capabilities::NONE };
+        host.lend(0, |interface, cx| {
+            let discovery: &mut HostDiscovery = interface.discovery();
+            discovery.start(cx, Eui64::of_node(HOST), &settings);
+        });
+        Self { router, host, now: 0, at_router: Vec::new(), at_host: Vec::new() }
+    }
+
+    fn run(&mut self, time: Duration) {
+        for _ in 0..time.millis() {
+            self.now += 1;
+            let frames = self.host.work(self.now);
+            self.at_router.extend(self.router.hear(self.now, &frames));
+            let frames = self.router.work(self.now);
+            self.at_host.extend(self.host.hear(self.now, &frames));
+        }
+    }
+
+    fn address(&mut self) -> Option<Ipv6Addr> {
+        self.host.interface.discovery().address()
+    }
+}
+
+fn global(id: u32) -> Ipv6Addr {
+    Eui64::of_node(id).with_prefix(PREFIX)
+}
+
+#[test]
+fn a_host_registers_an_address_of_the_prefix_that_it_is_given_and_is_reached() {
+    let mut network = Pair::new();
+    assert_eq!(network.host.send(0, OUTSIDE), Err(SendError::NoRoute), "it has no router yet");
+    network.run(Duration::from_secs(30));
+    assert_eq!(network.address(), Some(global(HOST)));
+    assert_eq!(network.router.interface.discovery().registrations().count(), 2, "on the link, and global");
+    assert_eq!(network.host.interface.discovery().contexts().count(), 1);
+
+    network.host.send(network.now, OUTSIDE).unwrap();
+    network.router.send(network.now, global(HOST)).unwrap();
+    network.run(Duration::from_secs(1));
+    assert_eq!(network.at_router, [Heard::External(global(HOST), OUTSIDE)]);
+    assert_eq!(network.at_host, [Heard::Datagram(global(ROUTER), global(HOST))]);
+    let unregistered = network.router.send(network.now, global(9));
+    assert_eq!(unregistered, Err(SendError::NoRoute), "nobody has registered it");
+    for station in [&network.host.rig, &network.router.rig] {
+        assert_eq!([Counter::NdMalformed, Counter::NdRefused].map(|counter| station.count(counter)), [0, 0]);
+    }
+}
+
+#[test]
+fn a_prefix_that_was_not_given_is_none_of_the_mesh() {
+    let mut network = Pair::new();
+    network.run(Duration::from_secs(30));
+    // What is compiled in where nothing is discovered.
+    let compiled = Eui64::of_node(HOST).with_prefix(MESH_PREFIX);
+    assert!(!network.host.interface.net().takes(compiled));
+    network.router.send(network.now, compiled).unwrap_err();
+}
+
+#[test]
+fn a_registration_from_the_routers_own_address_is_refused_and_not_passed_over() {
+    let mut network = Pair::new();
+    let [own, host] = [ROUTER, HOST].map(Eui64::of_node);
+    let (source, router) = (own.with_prefix(LINK_LOCAL_PREFIX), own.with_prefix(LINK_LOCAL_PREFIX));
+    let mut message = [0; 100];
+    let solicitation = Message::NeighbourSolicitation { target: host.with_prefix(LINK_LOCAL_PREFIX) };
+    let mut builder = Builder::new(&mut message, &solicitation).unwrap();
+    builder.option(&NdOption::SourceLinkLayerAddress(LinkLayerAddress::Extended(host.0))).unwrap();
+    let registration = AddressRegistration {
+        status: Status::SUCCESS,
+        opaque: 0,
+        opaque_kind: 0,
+        wants_reachability: false,
+        transaction: Some(1),
+        lifetime: 60,
+        rovr: Rovr(host.0),
+    };
+    builder.option(&NdOption::AddressRegistration(registration)).unwrap();
+    let length = builder.finish(source, router);
+    let mut header = [0; Header::LEN];
+    icmpv6::emit_packet_header(&mut header, length, HOP_LIMIT, (source, router)).unwrap();
+    let mut packet = Packet::<[u8; 200]>::new();
+    packet.reset(network.host.interface.front());
+    packet.extend(&header).unwrap();
+    packet.extend(&message[..length]).unwrap();
+    network.host.lend(0, |interface, cx| interface.send_packet(cx, Symbols::new(0), &mut packet)).unwrap();
+    // The border router's answer is not for this host; what counts is that the registrar has judged it.
+    network.run(Duration::from_millis(100));
+    assert_eq!(network.router.rig.count(Counter::NdRefused), 1);
+    assert_eq!(network.router.rig.count(Counter::Ipv6BadAddress), 0);
+    assert_eq!(network.router.interface.discovery().registrations().count(), 0);
+}
+
+#[test]
+fn messages_of_neighbour_discovery_come_from_the_link_only() {
+    let mut network = Pair::new();
+    // A router solicitation from outside the mesh.
+    let source = Eui64::of_node(HOST).with_prefix(LINK_LOCAL_PREFIX);
+    let destination = Eui64::of_node(ROUTER).with_prefix(LINK_LOCAL_PREFIX);
+    let mut packet = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
+    packet.extend(source.octets());
+    packet.extend(destination.octets());
+    packet.extend([133, 0, 0, 0, 0, 0, 0, 0]);
+    let len = packet.len();
+    let answer = network.router.lend(1, |interface, cx| {
+        interface.handle_external(cx, Symbols::new(SYMBOLS_PER_MILLISECOND), &mut packet, len)
+    });
+    assert_eq!(answer, None);
+    assert_eq!(network.router.rig.count(Counter::Ipv6BadAddress), 1);
+    assert_eq!(network.router.rig.count(Counter::NdMalformed), 0, "it never came so far");
+}

@@ -1,0 +1,65 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New};
+use sixlock_ipv6::Header;
+
+use crate::neighbour_discovery::Transmit;
+
+/// How a node comes to its prefix, its router and its neighbours: [neighbour discovery](crate::neighbour_discovery), or `()` where all of
+/// that is given.
+pub trait Discovery: New {
+    /// Whether it has messages of its own.
+    const DISCOVERS: bool;
+
+    /// The prefix of the mesh, if it is known.
+    fn prefix(&self) -> Option<[u8; 8]>;
+
+    /// Whether `address` has the prefix of the mesh.
+    fn is_inside(&self, address: Ipv6Addr) -> bool {
+        self.prefix().is_some_and(|prefix| address.octets()[..8] == prefix)
+    }
+
+    /// The router to which packets go that no route covers. `None` as long as the node's address is registered nowhere.
+    fn default_router(&self) -> Option<Eui64> {
+        None
+    }
+
+    /// The neighbour that has registered `destination`.
+    fn neighbour(&self, _: Ipv6Addr) -> Option<Eui64> {
+        None
+    }
+
+    /// Takes in the message `message` of neighbour discovery, which came in a packet with the header `header` from the neighbour `from`.
+    fn handle<C, E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: Eui64, _: &Header, _: &[u8]) {}
+
+    /// Whether there is something for [`Discovery::poll_transmit`].
+    fn has_output(&self) -> bool {
+        false
+    }
+
+    /// Writes the next packet of this node to `out`. One for which there is no room is lost.
+    fn poll_transmit(&mut self, _: Instant, _: &mut [u8]) -> Option<Transmit> {
+        None
+    }
+
+    /// When to call [`Discovery::handle_timeout`].
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due.
+    fn handle_timeout<C, E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+}
+
+/// The prefix is [`MESH_PREFIX`], and the uplink is the one that the node was started with.
+impl Discovery for () {
+    const DISCOVERS: bool = false;
+
+    fn prefix(&self) -> Option<[u8; 8]> {
+        Some(MESH_PREFIX)
+    }
+
+    fn is_inside(&self, address: Ipv6Addr) -> bool {
+        address.octets()[..8] == MESH_PREFIX
+    }
+}

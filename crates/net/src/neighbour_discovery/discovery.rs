@@ -1,0 +1,101 @@
+//! What the IPv6 layer asks of a host and of a router.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot};
+use sixlock_ipv6::Header;
+use sixlock_ipv6::nd::Context;
+
+use super::contexts::LearntContext;
+use super::default_routers::DefaultRouter;
+use super::host::Host;
+use super::output::Transmit;
+use super::registrar::Registrar;
+use super::registrations::Registration;
+use crate::discovery::Discovery;
+
+impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> New for Host<R, C> {
+    const NEW: Self = Self::new();
+}
+
+impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Discovery for Host<R, C> {
+    const DISCOVERS: bool = true;
+
+    fn prefix(&self) -> Option<[u8; 8]> {
+        self.prefix()
+    }
+
+    fn default_router(&self) -> Option<Eui64> {
+        self.address().and(self.router())
+    }
+
+    fn handle<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        from: Eui64,
+        header: &Header,
+        message: &[u8],
+    ) {
+        // A refused message was counted.
+        let _ = self.handle(cx, from, header, message);
+    }
+
+    fn has_output(&self) -> bool {
+        self.has_output()
+    }
+
+    fn poll_transmit(&mut self, _: Instant, out: &mut [u8]) -> Option<Transmit> {
+        self.poll_transmit(out)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
+        self.handle_timeout(cx);
+    }
+}
+
+impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> New for Registrar<R, C> {
+    const NEW: Self = Self::new();
+}
+
+impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Discovery for Registrar<R, C> {
+    const DISCOVERS: bool = true;
+
+    fn prefix(&self) -> Option<[u8; 8]> {
+        self.prefix()
+    }
+
+    fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        self.neighbour(destination)
+    }
+
+    fn handle<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        from: Eui64,
+        header: &Header,
+        message: &[u8],
+    ) {
+        // A refused message was counted.
+        let _ = self.handle(cx, from, header, message);
+    }
+
+    fn has_output(&self) -> bool {
+        self.has_output()
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut [u8]) -> Option<Transmit> {
+        self.poll_transmit(now, out)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
+        self.handle_timeout(cx.now);
+    }
+}
