@@ -7,4 +7,5 @@ pub mod floors;
 pub mod names;
 pub mod rings;
 pub mod sources;
+pub mod versions;
 pub mod workspace;

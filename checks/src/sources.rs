@@ -46,11 +46,6 @@ pub fn lines_naming(source: &str, word: &str) -> Vec<usize> {
     lines.filter(|(_, code)| words(code).any(|other| other == word)).map(|(line, _)| line).collect()
 }
 
-/// The numbers of the lines of `source` whose code contains `text`.
-pub fn lines_with(source: &str, text: &str) -> Vec<usize> {
-    code_lines(source).filter(|(_, code)| code.contains(text)).map(|(line, _)| line).collect()
-}
-
 /// The lines of code, numbered from 1: no comment lines, and nothing of the tests at the end.
 fn code_lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = source.lines().enumerate().take_while(|(_, line)| !line.starts_with("mod tests {"));

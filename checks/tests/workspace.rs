@@ -8,6 +8,7 @@ use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
 use sixlock_checks::rings;
 use sixlock_checks::sources;
+use sixlock_checks::versions;
 use sixlock_checks::workspace::{Package, packages};
 
 fn workspace() -> Vec<Package> {
@@ -65,15 +66,15 @@ fn words_that_the_glossary_replaced_name_nothing() {
     assert_none(&found);
 }
 
-/// Beside DTLS 1.2 another version can stand: what every version does knows none of its messages.
+/// Beside DTLS 1.2 another version can stand: what every version does knows nothing that only 1.2 has.
 #[test]
-fn only_v12_names_messages_of_dtls_1_2() {
+fn only_v12_names_what_only_dtls_1_2_has() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/dtls/src");
     let mut found = Vec::new();
     for file in sources::rust_files(&source).iter().filter(|file| !file.starts_with(source.join("v12"))) {
         let text = fs::read_to_string(file).expect("a source file is text");
-        for line in sources::lines_with(&text, "HandshakeType::") {
-            found.push(format!("{}:{line}: only v12 may name a message of DTLS 1.2", file.display()));
+        for (line, name) in versions::names_of_dtls_1_2(&text) {
+            found.push(format!("{}:{line}: only v12 may name {name}, of DTLS 1.2", file.display()));
         }
     }
     assert_none(&found);

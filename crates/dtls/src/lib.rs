@@ -27,15 +27,14 @@ mod connection_id;
 mod engine;
 mod error;
 mod event;
-mod features;
 mod limit;
 mod optional_part;
 mod profile;
 mod public_key;
+mod reasons;
 mod refusal;
 mod server_name;
 mod session;
-mod session_state;
 mod suite;
 mod v12;
 
@@ -47,25 +46,12 @@ pub use engine::reassembly::MAX_FRAGMENTED_MESSAGE;
 pub use engine::round_trip::{RoundTrip, RoundTrips};
 pub use error::{Error, Failure};
 pub use event::{Completion, Event, TicketOffer, Work};
-pub use features::{
-    Certificates, FeatureSet, Features, KeyFeature, RawPublicKeys, SessionTickets, TicketFeature,
-};
 pub use optional_part::OptionalPart;
 pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{Answer, Credentials, Task, Trusted, certificate_alert, perform};
 pub use refusal::{KeptRefusal, Refusal};
 pub use server_name::{MAX_HOST_NAME, ServerName};
 pub use session::{Received, Session};
-pub use session_state::{MASTER_SECRET, SESSION_ID, SESSION_STATE, SessionState};
-pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
+pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
 pub use suite::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, Suite, Suites};
-pub use v12::cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
-pub use v12::observe::Observer;
-pub use v12::parameters::{MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
-pub use v12::public_keys::{KeyParameters, MAX_CERTIFICATES};
-pub use v12::tickets::{MAX_TICKET, TicketParameters};
-pub use v12::{
-    Client, ClientSession, FeaturesOf, Handshake, KeyLogEntry, Role, Server, ServerSession, Version12,
-};
-#[cfg(not(target_os = "none"))]
-pub use v12::{SUSPENDED, Suspended};
+pub use v12::*;

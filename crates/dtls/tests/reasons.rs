@@ -6,8 +6,8 @@ use pair::{DELAY, Ends, IDENTITY, KEY, LIFETIME, Pair, Party, Public, Seen, Side
 use sixlock_crypto::{BlockCiphers as _, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
 use sixlock_dtls::{
     Answer, COOKIE, Certified, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event,
-    Failure, Features, Full, Handshake, Listen, Profile, RECORD_FRONT, RECORD_TAIL, Refusal, ServerSession,
-    SessionState, SessionTickets, Suite, Suites, TicketOffer, Work, listen,
+    Failure, Features, Full, Handshake, Listen, Profile, RECORD_FRONT, RECORD_TAIL, Refusal, Refusal12,
+    ServerSession, SessionState, SessionTickets, Suite, Suites, TicketOffer, Work, listen,
 };
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ContentType, Extensions, HANDSHAKE_HEADER, HandshakeHeader,
@@ -405,6 +405,7 @@ fn resuming(suite: CipherSuite, extensions: &[u8]) -> Vec<Refusal> {
 fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
     use HandshakeType as Kind;
     use Refusal as R;
+    use Refusal12 as R12;
     let handshake = |content: &[u8]| record(ContentType::Handshake, 0, content);
     let known = || server_hello(0, PSK, &EXTENDED_MASTER_SECRET);
     let certified_hello = || server_hello(0, ECDSA, &EXTENDED_MASTER_SECRET);
@@ -441,10 +442,10 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
         (R::RecordVersion, listening(&changed_version(hello()))),
         (R::RecordLength, listening(&hello()[..50])),
         (R::FragmentLength, listening(&fragment(Kind::CLIENT_HELLO, 0, 4, 1, &[7; 4]))),
-        (R::HelloVerifyRequest, client(&[message(Kind::HELLO_VERIFY_REQUEST, 0, &[0])])),
-        (R::HelloVerifyRequest, client(&[verify_request(0, Version(0x0303), &[7; 16])])),
+        (R12::HelloVerifyRequest.into(), client(&[message(Kind::HELLO_VERIFY_REQUEST, 0, &[0])])),
+        (R12::HelloVerifyRequest.into(), client(&[verify_request(0, Version(0x0303), &[7; 16])])),
         (
-            R::Cookie,
+            R12::Cookie.into(),
             client(&[
                 verify_request(0, Version::DTLS_1_0, &[7; 16]),
                 verify_request(1, Version::DTLS_1_0, &[8; 16]),
@@ -462,25 +463,25 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
             let hello = server_hello(0, PSK, &[0, 0x36, 0, 2, 9, 7]);
             client_refuses::<Full>(with_id, None, None, &[hello])
         }),
-        (R::ServerRenegotiationInfo, client(&[server_hello(0, PSK, &[0xff, 1, 0, 1, 1])])),
+        (R12::ServerRenegotiationInfo.into(), client(&[server_hello(0, PSK, &[0xff, 1, 0, 1, 1])])),
         (R::ServerRecordLimit, client(&[server_hello(0, PSK, &[0, 0x1c, 0, 2, 0, 64])])),
         (R::ResumedCipherSuite, resuming(PSK, &EXTENDED_MASTER_SECRET)),
-        (R::ResumedMasterSecret, resuming(CipherSuite::PSK_WITH_AES_128_CCM, &[])),
+        (R12::ResumedMasterSecret.into(), resuming(CipherSuite::PSK_WITH_AES_128_CCM, &[])),
         (R::CertificateType, certified_client(&[server_hello(0, ECDSA, &[0, 0x14, 0, 1, 2])])),
         (R::Certificate, certified_client(&[certified_hello(), message(Kind::CERTIFICATE, 1, &[0, 0, 1])])),
         (R::NoCertificate, certified_client(&[certified_hello(), message(Kind::CERTIFICATE, 1, &[0; 3])])),
         (R::NoCertificate, certified_server(&[message(Kind::CERTIFICATE, 2, &[0; 3])])),
-        (R::ServerKeyExchange, client(&[known(), message(Kind::SERVER_KEY_EXCHANGE, 1, &[9, 9])])),
-        (R::ServerKeyExchange, certified_client(&certified_flight(&[3, 0, 24]))),
-        (R::ServerSignature, certified_client(&certified_flight(&signed_key([4, 1])))),
+        (R12::ServerKeyExchange.into(), client(&[known(), message(Kind::SERVER_KEY_EXCHANGE, 1, &[9, 9])])),
+        (R12::ServerKeyExchange.into(), certified_client(&certified_flight(&[3, 0, 24]))),
+        (R12::ServerSignature.into(), certified_client(&certified_flight(&signed_key([4, 1])))),
         (R::CertificateRequest, {
             let mut flight = certified_flight(&signed_key([4, 3]));
             flight.push(message(Kind::CERTIFICATE_REQUEST, 3, &[9]));
             certified_client(&flight)
         }),
-        (R::ServerHelloDone, client(&[known(), message(Kind::SERVER_HELLO_DONE, 1, &[7])])),
-        (R::NewSessionTicket, with_ticket()),
-        (R::ClientKeyExchange, server(&[key_exchange(&[0, 9])])),
+        (R12::ServerHelloDone.into(), client(&[known(), message(Kind::SERVER_HELLO_DONE, 1, &[7])])),
+        (R12::NewSessionTicket.into(), with_ticket()),
+        (R12::ClientKeyExchange.into(), server(&[key_exchange(&[0, 9])])),
         (R::IdentityLength, server(&[key_exchange(&[&[0, 200][..], &[7; 200]].concat())])),
         (
             R::CertificateVerify,
@@ -558,11 +559,11 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
         (R::NoCommonGroup, chosen(ECDSA, &[0, 10, 0, 4, 0, 2, 0, 24, 0, 13, 0, 4, 0, 2, 4, 3])),
         (R::NoCommonCertificate, chosen(ECDSA, &[0, 13, 0, 4, 0, 2, 4, 1])),
         (R::Compression, to_hello(Version::DTLS_1_2, &psk, 1, &[])),
-        (R::RenegotiationInfo, to_hello(Version::DTLS_1_2, &psk, 0, &[0xff, 1, 0, 2, 1, 7])),
+        (R12::RenegotiationInfo.into(), to_hello(Version::DTLS_1_2, &psk, 0, &[0xff, 1, 0, 2, 1, 7])),
         (R::ExtensionRepeated, to_hello(Version::DTLS_1_2, &psk, 0, &[EXTENDED_MASTER_SECRET; 2].concat())),
-        (R::ExtendedMasterSecret, to_hello(Version::DTLS_1_2, &psk, 0, &[0, 0x17, 0, 1, 7])),
+        (R12::ExtendedMasterSecret.into(), to_hello(Version::DTLS_1_2, &psk, 0, &[0, 0x17, 0, 1, 7])),
         (R::ClientRecordLimit, to_hello(Version::DTLS_1_2, &psk, 0, &[0, 0x1c, 0, 2, 0, 63])),
-        (R::ResumptionUnbound, {
+        (R12::ResumptionUnbound.into(), {
             let [_, kept] = kept(&[Suite::PskAes128Ccm8]);
             server_refuses::<Full>(RESUMABLE, None, Some(&kept), (&psk, &[]), 1, &[])
         }),
@@ -617,15 +618,15 @@ fn each_reason_is_told() {
     assert!(wrong.is_empty(), "the number of a line, what it is for, and what is told: {wrong:?}");
     let told = |reason: &Refusal| provoked.iter().any(|(other, _)| other == reason);
     let untold: Vec<_> =
-        Refusal::ALL.iter().filter(|reason| !told(reason) && !OF_ENDPOINTS.contains(reason)).collect();
+        Refusal::all().filter(|reason| !told(reason) && !OF_ENDPOINTS.contains(reason)).collect();
     assert!(untold.is_empty(), "{untold:?}");
 }
 
 #[test]
 fn reasons_have_names_of_their_own() {
-    let mut names: Vec<_> = Refusal::ALL.iter().map(|reason| reason.name()).collect();
+    let mut names: Vec<_> = Refusal::all().map(|reason| reason.name()).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), Refusal::ALL.len());
+    assert_eq!(names.len(), Refusal::all().count());
     assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
 }

@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::{Counter, Duration};
-use sixlock_dtls::{AlertDescription, Config, Failure, Refusal, SESSION_ID, SessionState};
+use sixlock_dtls::{AlertDescription, Config, Failure, Refusal12, SESSION_ID, SessionState};
 use sixlock_dtls_msg::HandshakeType;
 use sixlock_testing::Random;
 
@@ -179,8 +179,8 @@ fn without_extended_master_secret(mut datagram: Vec<u8>) -> Vec<u8> {
 #[test]
 fn a_session_is_not_resumed_without_the_extended_master_secret() {
     let refused = Seen::Failed(Failure::Refused(AlertDescription::HANDSHAKE_FAILURE));
-    let [by_client, by_server] = [Refusal::ResumedMasterSecret, Refusal::ResumptionUnbound]
-        .map(|refusal| Seen::Failed(Failure::Negotiation(refusal)));
+    let [by_client, by_server] = [Refusal12::ResumedMasterSecret, Refusal12::ResumptionUnbound]
+        .map(|refusal| Seen::Failed(Failure::Negotiation(refusal.into())));
     for (from, hello, expected) in [
         (Side::Client, HandshakeType::CLIENT_HELLO, [(Side::Client, refused), (Side::Server, by_server)]),
         (

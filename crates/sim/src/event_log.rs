@@ -231,7 +231,7 @@ mod tests {
         let table = text.split("## Reasons of `dtls-refused`").nth(1).unwrap_or_default();
         let documented: Vec<_> =
             table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
-        let told: Vec<_> = sixlock_dtls::Refusal::ALL.iter().map(|refusal| refusal.name()).collect();
+        let told: Vec<_> = sixlock_dtls::Refusal::all().map(|refusal| refusal.name()).collect();
         assert_eq!(documented, told);
     }
 }

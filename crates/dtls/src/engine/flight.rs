@@ -13,7 +13,7 @@ pub struct Flight<M: 'static> {
     /// Its messages in order.
     pub(crate) messages: &'static [M],
     /// The last message of the peer's flight that this one answers: when it comes again, this
-    /// flight was lost. A HelloVerifyRequest shows nothing of the kind.
+    /// flight was lost. What a server says that keeps nothing shows nothing of the kind.
     pub(crate) answers: Option<HandshakeType>,
 }
 

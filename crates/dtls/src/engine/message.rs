@@ -10,7 +10,7 @@ pub struct Incoming<'a> {
 
 /// A message of a flight.
 pub trait OutgoingMessage: Copy + 'static {
-    /// The handshake message's type; `None` for a ChangeCipherSpec.
+    /// The handshake message's type; `None` for what is none: [`Version::SIGNAL`](super::role::Version::SIGNAL).
     fn kind(self) -> Option<HandshakeType>;
 
     /// The epoch of its records.

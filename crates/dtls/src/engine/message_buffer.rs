@@ -9,7 +9,7 @@ pub const fn message_buffer(longest: usize) -> usize {
     longest + longest.div_ceil(8)
 }
 
-/// A long message of the peer, its Certificate or its NewSessionTicket: it comes in pieces, and stays until it was judged. One that is
+/// A long message of the peer, its certificates or a ticket: it comes in pieces, and stays until it was judged. One that is
 /// longer than there is room for is dropped.
 pub struct MessageBuffer<B: ?Sized = [u8]> {
     /// The number and length of the message that is there.

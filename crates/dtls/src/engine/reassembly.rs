@@ -4,8 +4,8 @@ use sixlock_dtls_msg::{HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHead
 
 use super::message::Incoming;
 
-/// The longest message, in bytes, that is put together from fragments: a HelloVerifyRequest
-/// with the longest cookie. A message in one piece may be longer.
+/// The longest message, in bytes, that is put together from fragments: what a server says that keeps nothing, with the longest
+/// cookie. A message in one piece may be longer.
 pub const MAX_FRAGMENTED_MESSAGE: usize = 258;
 
 /// Puts a fragment where it belongs and fingerprints its bytes as received; false if it does not fit.

@@ -2,7 +2,7 @@
 
 use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{AlertDescription, HandshakeHeader, HandshakeType, RANDOM, Window};
+use sixlock_dtls_msg::{AlertDescription, ContentType, HandshakeHeader, HandshakeType, RANDOM, Window};
 
 use super::epochs::Epochs;
 use super::flight::{Flight, Outgoing};
@@ -22,6 +22,10 @@ pub trait Version {
     type Message: OutgoingMessage;
     /// The protected epochs that are live at once.
     type Epochs<K>: Epochs<K>;
+
+    /// What flights hold beside handshake messages, if anything: an unprotected record of this type with this content. It says that
+    /// the next epoch begins. Whoever gets it learns as much from the records of that epoch, which are authentic.
+    const SIGNAL: Option<(ContentType, &'static [u8])>;
 
     /// Whether a message of a peer that is connected asks for another handshake.
     fn is_renegotiation(kind: HandshakeType) -> bool;

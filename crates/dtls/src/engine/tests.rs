@@ -40,6 +40,8 @@ impl Version for Tiny {
     type Message = Message;
     type Epochs<K> = ThreeEpochs<K>;
 
+    const SIGNAL: Option<(ContentType, &'static [u8])> = None;
+
     fn is_renegotiation(_: HandshakeType) -> bool {
         false
     }

@@ -66,8 +66,6 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         };
         match (header.content_type, Alert::parse(body)) {
             (ContentType::Handshake, _) => self.handle_messages(cx, PLAIN, body),
-            // The epoch of the records that follow says the same and is authentic.
-            (ContentType::ChangeCipherSpec, _) => {}
             (ContentType::Alert, Ok(Alert { level: AlertLevel::Fatal, description })) => {
                 self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedAlert);
                 handshake.state.clue = Slot::Full(Failure::Refused(description));
@@ -75,6 +73,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             (ContentType::Alert, _) => {
                 self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedAlert)
             }
+            (content_type, _) if R::Version::SIGNAL.is_some_and(|(signal, _)| signal == content_type) => {}
             _ => self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::UnprotectedContent),
         }
     }
@@ -145,7 +144,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 self.handle_alert(cx, content);
                 None
             }
-            ContentType::ApplicationData | ContentType::ChangeCipherSpec | ContentType::ConnectionId => {
+            _ => {
                 self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::ContentType);
                 None
             }

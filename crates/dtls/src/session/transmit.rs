@@ -1,8 +1,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{
-    Alert, CHANGE_CIPHER_SPEC, ContentType, HANDSHAKE_HEADER, HandshakeHeader, RECORD_HEADER, RecordHeader,
-    Version, Window,
+    Alert, ContentType, HANDSHAKE_HEADER, HandshakeHeader, RECORD_HEADER, RecordHeader, Version as Number,
+    Window,
 };
 
 use super::{Phase, Session};
@@ -10,7 +10,7 @@ use crate::engine::epochs::{Epoch, Epochs};
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::OutgoingMessage;
 use crate::engine::record::{PLAIN, RecordCodec};
-use crate::engine::role::{HandshakeRole, HandshakeState};
+use crate::engine::role::{HandshakeRole, HandshakeState, Version};
 use crate::engine::round_trip::RoundTrips;
 use crate::{Config, Error};
 
@@ -62,7 +62,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         }
         let header = RecordHeader {
             content_type,
-            version: Version::DTLS_1_2,
+            version: Number::DTLS_1_2,
             epoch,
             sequence_number,
             length: length as u16,
@@ -117,9 +117,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let (message, message_seq, offset) = outgoing.next()?;
         let front = front::<C, R>(message.epoch());
         let Some(kind) = message.kind() else {
-            *out.get_mut(front..)?.first_chunk_mut()? = CHANGE_CIPHER_SPEC;
-            let (kind, length) = (ContentType::ChangeCipherSpec, CHANGE_CIPHER_SPEC.len());
-            let length = self.wrap(crypto, PLAIN, kind, out, length)?;
+            let (content_type, content) = R::Version::SIGNAL?;
+            out.get_mut(front..)?.get_mut(..content.len())?.copy_from_slice(content);
+            let length = self.wrap(crypto, PLAIN, content_type, out, content.len())?;
             self.handshake.get_mut()?.state.outgoing.sent(None);
             return Some(length);
         };

@@ -11,7 +11,7 @@ use sixlock_dtls_msg::{
 use crate::engine::message::Incoming;
 use crate::engine::record::{PLAIN, emit_plain};
 use crate::limit::Limits;
-use crate::{Refusal, Suites};
+use crate::{Refusal, Refusal12, Suites};
 
 /// Length of a cookie, in bytes.
 pub const COOKIE: usize = 16;
@@ -197,13 +197,13 @@ fn refusal(hello: &ClientHello<'_>) -> Option<(AlertDescription, Refusal)> {
     let (description, refusal) = if !hello.version.is_at_least_1_2() {
         (AlertDescription::PROTOCOL_VERSION, Refusal::ProtocolVersion)
     } else if full {
-        (AlertDescription::ILLEGAL_PARAMETER, Refusal::ExtendedMasterSecret)
+        (AlertDescription::ILLEGAL_PARAMETER, Refusal12::ExtendedMasterSecret.into())
     } else if twice {
         (AlertDescription::ILLEGAL_PARAMETER, Refusal::ExtensionRepeated)
     } else if Limits::server(None, hello.extensions).is_err() {
         (AlertDescription::ILLEGAL_PARAMETER, Refusal::ClientRecordLimit)
     } else if renegotiates {
-        (AlertDescription::HANDSHAKE_FAILURE, Refusal::RenegotiationInfo)
+        (AlertDescription::HANDSHAKE_FAILURE, Refusal12::RenegotiationInfo.into())
     } else if !Suites::ALL.are_offered(hello.cipher_suites) {
         (AlertDescription::HANDSHAKE_FAILURE, Refusal::NoCommonCipherSuite)
     } else if !hello.compression_methods.contains(&NULL_COMPRESSION) {

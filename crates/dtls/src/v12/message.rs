@@ -199,9 +199,9 @@ fn signed(signature: &DerSignature) -> Signed<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::session_state::SessionId;
     use super::*;
     use crate::engine::flight::Flight;
-    use crate::session_state::SessionId;
     use crate::v12::flights::*;
     use crate::v12::{Client, FeaturesOf, Role, Server};
     use crate::{Certificates, Certified, Credentials, Features, Handshake, MAX_CONNECTION_ID, Suites};

@@ -2,30 +2,44 @@
 
 mod client;
 mod context;
-pub(crate) mod cookie;
+mod cookie;
 mod epochs;
 mod extensions;
+mod features;
 mod flights;
-pub(crate) mod message;
-pub(crate) mod observe;
-pub(crate) mod parameters;
-pub(crate) mod public_keys;
+mod message;
+mod observe;
+mod parameters;
+mod public_keys;
 mod record;
+mod refusal;
 mod role;
 mod schedule;
 mod server;
 mod session;
+mod session_state;
 #[cfg(not(target_os = "none"))]
 mod suspended;
-pub(crate) mod tickets;
+mod tickets;
 #[cfg(test)]
 mod transitions;
 mod version;
 
 pub use client::Client;
+pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
+pub use features::{
+    Certificates, FeatureSet, Features, KeyFeature, RawPublicKeys, SessionTickets, TicketFeature,
+};
+pub use observe::Observer;
+pub use parameters::{MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
+pub use public_keys::{KeyParameters, MAX_CERTIFICATES};
+pub use refusal::Refusal12;
 pub use role::{FeaturesOf, Role};
 pub use server::Server;
 pub use session::{ClientSession, Handshake, KeyLogEntry, ServerSession};
+pub use session_state::{MASTER_SECRET, SESSION_ID, SESSION_STATE, SessionState};
+pub use sixlock_dtls_msg::NewSessionTicket;
 #[cfg(not(target_os = "none"))]
 pub use suspended::{SUSPENDED, Suspended};
+pub use tickets::{MAX_TICKET, TicketParameters};
 pub use version::Version12;

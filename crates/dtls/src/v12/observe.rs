@@ -6,9 +6,9 @@ use sixlock_dtls_msg::{CipherSuite, ContentType, RANDOM, RecordHeader};
 use super::record::Protection;
 use super::schedule::keys;
 use super::session::KeyLogEntry;
+use super::session_state::MASTER_SECRET;
 use crate::engine::record::RecordCodec;
 use crate::engine::role::Side;
-use crate::session_state::MASTER_SECRET;
 use crate::{ConnectionId, Full, Suite};
 
 /// The keys of a session between two others.

@@ -5,10 +5,10 @@ use sixlock_dtls_msg::{
 };
 
 use super::public_keys::KeyOperation;
+use super::session_state::{MASTER_SECRET, SessionId, SessionState};
 use crate::engine::record::PLAIN;
 use crate::engine::role::{Parameters, Target};
 use crate::limit::Limits;
-use crate::session_state::{MASTER_SECRET, SessionId, SessionState};
 use crate::{ConnectionId, FeatureSet, OptionalPart, Profile, Suite, Suites, Task};
 
 /// The longest identity, in bytes: what

@@ -6,8 +6,8 @@ use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
 use super::parameters::{HandshakeParameters, MAX_PSK};
 use super::record::{Direction, Protection, WRITE_IV};
+use super::session_state::MASTER_SECRET;
 use crate::engine::role::Side;
-use crate::session_state::MASTER_SECRET;
 use crate::{ConnectionId, Profile};
 
 /// What a pre-shared key of at most [`MAX_PSK`] bytes gives for a premaster secret

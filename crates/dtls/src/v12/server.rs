@@ -13,6 +13,7 @@ use super::parameters::{HandshakeParameters, MAX_IDENTITY};
 use super::public_keys::{KeyOperation, refusal};
 use super::record::{PROTECTED, Protection};
 use super::role::Role;
+use super::session_state::{SESSION_ID, SessionId};
 use super::version::Version12;
 use super::{flights, schedule};
 use crate::engine::flight::Flight;
@@ -21,10 +22,9 @@ use crate::engine::record::PLAIN;
 use crate::engine::role::{
     Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target,
 };
-use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
-    Answer, Completion, Error, FeatureSet, Full, KeptRefusal, OptionalPart, Profile, Refusal, SessionState,
-    TicketOffer, Work,
+    Answer, Completion, Error, FeatureSet, Full, KeptRefusal, OptionalPart, Profile, Refusal, Refusal12,
+    SessionState, TicketOffer, Work,
 };
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
@@ -150,7 +150,7 @@ impl<P: Profile> Server<P> {
     ) -> Done {
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
         if !x.state.parameters.extended_master_secret {
-            return Completed::Refused(Refusal::ResumptionUnbound);
+            return Completed::Refused(Refusal12::ResumptionUnbound.into());
         }
         let (mut by_ticket, mut renews) = (false, false);
         if let Some(tickets) = x.state.parameters.tickets.get_mut() {
@@ -232,7 +232,7 @@ impl<P: Profile> Server<P> {
         let (Ok(exchange), Some(keys)) =
             (EphemeralKeyExchange::parse(message.body), x.state.parameters.keys.get_mut())
         else {
-            return Outcome::Refused(Refusal::ClientKeyExchange);
+            return Outcome::Refused(Refusal12::ClientKeyExchange.into());
         };
         keys.peer_point = *exchange.point;
         let asked = keys.asked;
@@ -313,14 +313,14 @@ impl<P: Profile> Server<P> {
                 let (identity, next) = match x.state.parameters.keys.get_mut() {
                     Some(keys) if agrees => {
                         let Ok(exchange) = EphemeralPskClient::parse(message.body) else {
-                            return Outcome::Refused(Refusal::ClientKeyExchange);
+                            return Outcome::Refused(Refusal12::ClientKeyExchange.into());
                         };
                         keys.peer_point = *exchange.point;
                         (exchange.identity, State::AwaitTask(KeyOperation::Agree))
                     }
                     _ => match ClientKeyExchange::parse(message.body) {
                         Ok(exchange) => (exchange.identity, State::AwaitKey),
-                        Err(_) => return Outcome::Refused(Refusal::ClientKeyExchange),
+                        Err(_) => return Outcome::Refused(Refusal12::ClientKeyExchange.into()),
                     },
                 };
                 if identity.len() > MAX_IDENTITY {

@@ -16,13 +16,13 @@ use super::message::Message;
 use super::parameters::HandshakeParameters;
 use super::role::{FeaturesOf, Role};
 use super::server::Server;
+use super::session_state::{MASTER_SECRET, SessionId};
 use super::version::Version12;
 use crate::engine::handshake::{self, HandshakeSlot};
 use crate::engine::role::{Completed, HandshakeContext};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::Limits;
 use crate::session::{Phase, Session};
-use crate::session_state::{MASTER_SECRET, SessionId};
 use crate::{
     Config, ConnectionId, Credentials, Failure, FeatureSet, Features, Full, OptionalPart, Profile, Refusal,
     SessionState, Suite, TicketOffer,

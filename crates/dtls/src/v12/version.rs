@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use sixlock_dtls_msg::HandshakeType;
+use sixlock_dtls_msg::{CHANGE_CIPHER_SPEC, ContentType, HandshakeType};
 
 use super::epochs::ProtectedEpoch;
 use super::message::Message;
@@ -16,6 +16,9 @@ impl<F: FeatureSet> Version for Version12<F> {
     type Parameters = HandshakeParameters<F>;
     type Message = Message;
     type Epochs<K> = ProtectedEpoch<K>;
+
+    const SIGNAL: Option<(ContentType, &'static [u8])> =
+        Some((ContentType::ChangeCipherSpec, &CHANGE_CIPHER_SPEC));
 
     fn is_renegotiation(kind: HandshakeType) -> bool {
         matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)

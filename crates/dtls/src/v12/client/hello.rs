@@ -4,11 +4,11 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{ExtensionType, Extensions, NULL_COMPRESSION, ServerHello, Version};
 
 use super::super::public_keys::KeyParameters;
+use super::super::session_state::SessionId;
 use super::super::version::Version12;
 use crate::engine::message::Incoming;
 use crate::engine::role::HandshakeContext;
-use crate::session_state::SessionId;
-use crate::{ConnectionId, OptionalPart, Profile, Refusal, ServerName, Suite};
+use crate::{ConnectionId, OptionalPart, Profile, Refusal, Refusal12, ServerName, Suite};
 
 /// What a server does.
 pub(super) enum Hello {
@@ -50,7 +50,7 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
         return Err(Refusal::ResumedCipherSuite);
     }
     if resumed.is_some() && !extended {
-        return Err(Refusal::ResumedMasterSecret);
+        return Err(Refusal12::ResumedMasterSecret.into());
     }
     let master_secret = resumed.map(|session| session.master_secret);
     if P::RECORD_LIMITS {
@@ -104,7 +104,9 @@ fn check_extensions<C: Crypto, P: Profile>(
         let is_empty = extension.data.is_empty();
         let (fits, refusal) = match extension.kind {
             ExtensionType::EXTENDED_MASTER_SECRET => (is_empty, Refusal::ServerExtensionContent),
-            ExtensionType::RENEGOTIATION_INFO => (extension.data == [0], Refusal::ServerRenegotiationInfo),
+            ExtensionType::RENEGOTIATION_INFO => {
+                (extension.data == [0], Refusal12::ServerRenegotiationInfo.into())
+            }
             ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => {
                 (P::RECORD_LIMITS, Refusal::ServerExtension)
             }

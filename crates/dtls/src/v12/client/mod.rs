@@ -26,7 +26,7 @@ use crate::engine::role::{
     Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target,
 };
 use crate::engine::transcript::Transcript;
-use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Refusal, Work};
+use crate::{Answer, Completion, Error, FeatureSet, Full, OptionalPart, Profile, Refusal, Refusal12, Work};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -113,17 +113,17 @@ impl<P: Profile> Client<P> {
     /// hello with the first stays without an answer.
     fn take_cookie<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else {
-            return Outcome::Refused(Refusal::HelloVerifyRequest);
+            return Outcome::Refused(Refusal12::HelloVerifyRequest.into());
         };
         let is_wanted = self.cookies == 0
             || (x.state.is_doubtful()
                 && self.cookies < MAX_COOKIES
                 && request.cookie != x.state.parameters.cookie_or_identity.cookie());
         if !request.version.is_dtls() {
-            return Outcome::Refused(Refusal::HelloVerifyRequest);
+            return Outcome::Refused(Refusal12::HelloVerifyRequest.into());
         }
         if !is_wanted {
-            return Outcome::Refused(Refusal::Cookie);
+            return Outcome::Refused(Refusal12::Cookie.into());
         }
         x.state.parameters.cookie_or_identity.set_cookie(request.cookie);
         // Neither the first hello nor its answer are part of what is proved.
@@ -165,8 +165,8 @@ impl<P: Profile> Client<P> {
                 let Some((point, signature)) = ephemeral_key(message) else {
                     let is_signed = Refusal::ARE_TOLD_APART && SignedKeyExchange::parse(message.body).is_ok();
                     let refusal =
-                        if is_signed { Refusal::ServerSignature } else { Refusal::ServerKeyExchange };
-                    return Outcome::Refused(refusal);
+                        if is_signed { Refusal12::ServerSignature } else { Refusal12::ServerKeyExchange };
+                    return Outcome::Refused(refusal.into());
                 };
                 let digest = x.signed_digest(point);
                 let Some(keys) = x.state.parameters.keys.get_mut() else {
@@ -225,7 +225,7 @@ impl<P: Profile> Client<P> {
                 if ephemeral_keys::<C, P>(x).is_none() =>
             {
                 if ServerKeyExchange::parse(message.body).is_err() {
-                    return Outcome::Refused(Refusal::ServerKeyExchange);
+                    return Outcome::Refused(Refusal12::ServerKeyExchange.into());
                 }
                 x.add(message);
                 Outcome::Accepted
@@ -241,12 +241,12 @@ impl<P: Profile> Client<P> {
                         self.state = State::AwaitServerHelloDone;
                         Outcome::Accepted
                     }
-                    _ => Outcome::Refused(Refusal::ServerKeyExchange),
+                    _ => Outcome::Refused(Refusal12::ServerKeyExchange.into()),
                 }
             }
             (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) => {
                 if !message.body.is_empty() {
-                    return Outcome::Refused(Refusal::ServerHelloDone);
+                    return Outcome::Refused(Refusal12::ServerHelloDone.into());
                 }
                 x.add(message);
                 self.state = match (public_keys::<C, P>(x).is_some(), ephemeral_keys::<C, P>(x).is_some()) {
@@ -629,7 +629,7 @@ fn take_ticket<C: Crypto, K: FeatureSet>(
     let body = if is_there { room.body() } else { message.body };
     if NewSessionTicket::parse(body).is_err() {
         room.clear();
-        return Outcome::Refused(Refusal::NewSessionTicket);
+        return Outcome::Refused(Refusal12::NewSessionTicket.into());
     }
     let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
     if !is_there && !room.fits(&header) {

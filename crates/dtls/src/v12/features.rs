@@ -1,12 +1,13 @@
+//! What a handshake of DTLS 1.2 may have beside pre-shared keys.
+
 use core::marker::PhantomData;
 
 use sixlock_dtls_msg::NewSessionTicket;
 use sixlock_x509::PUBLIC_KEY_INFO;
 
-use crate::{
-    KeyParameters, MAX_CERTIFICATES, MAX_TICKET, MessageBuffer, OptionalPart, ServerName, Suite,
-    TicketParameters, message_buffer,
-};
+use super::public_keys::{KeyParameters, MAX_CERTIFICATES};
+use super::tickets::{MAX_TICKET, TicketParameters};
+use crate::{MessageBuffer, OptionalPart, ServerName, Suite, message_buffer};
 
 /// What a handshake has memory for beyond what pre-shared keys take; what it has no memory for is not linked. `Keys` is
 /// [`RawPublicKeys`] or [`Certificates`], `Tickets` is
