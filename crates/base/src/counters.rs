@@ -140,6 +140,8 @@ counters! {
     DtlsHandshakesFailed = "dtls_handshakes_failed",
     /// DTLS flights sent again.
     DtlsRetransmissions = "dtls_retransmissions",
+    /// DTLS handshake messages that came again, as flights do when something of them or of their answer is lost.
+    DtlsDuplicates = "dtls_duplicates",
     /// ClientHellos answered by a HelloVerifyRequest.
     DtlsCookiesSent = "dtls_cookies_sent",
     /// Handshakes refused because there is no room for them, or no time.

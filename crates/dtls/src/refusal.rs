@@ -10,7 +10,7 @@ use crate::reasons::reasons;
 
 reasons! {
     /// Why a datagram, a record or a message is dropped, a handshake refused or a session ended. It is for the log here: what
-    /// the peer is told says less.
+    /// the peer is told says less. A flight that comes again is told, too, though nothing is wrong with it: [`Refusal::Repeated`].
     Refusal {
         DtlsMalformed:
             /// The record's header does not parse.
@@ -94,12 +94,15 @@ reasons! {
             /// The record is replayed, or older than the window.
             Replayed = "replayed";
         DtlsReassemblyFull:
-            /// There is no room for the fragment: another message is being put together.
+            /// There is room for one message that is put together: the fragment finds none, or takes that of another.
             Reassembly = "reassembly",
             /// The message comes in fragments, and is longer than there is room for.
             MessageLength = "message-length",
             /// The record comes before its keys, and is longer than there is room for until they are there.
             EarlyRecord = "early-record";
+        DtlsDuplicates:
+            /// The handshake message, or the record before its keys, has the place of one that was taken: the peer sends its flight again.
+            Repeated = "repeated";
         DtlsNoSession:
             /// There is no session for it.
             NoSession = "no-session";

@@ -3,6 +3,7 @@
 mod pair;
 
 use pair::{DELAY, Ends, IDENTITY, KEY, LIFETIME, Pair, Party, Public, Seen, Side, certified, raw};
+use sixlock_base::Counter;
 use sixlock_crypto::{BlockCiphers as _, CcmNonce, CcmTag, Soft, Tag, prf_sha256};
 use sixlock_dtls::{
     Answer, COOKIE, Certified, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event,
@@ -57,6 +58,15 @@ fn written(emit: impl FnOnce(&mut Window<'_>)) -> Vec<u8> {
     body[..filled].to_vec()
 }
 
+/// Makes a machine with what `rig` lends do something for which it may refuse something, and says what: it is counted, too.
+fn refusing(rig: &mut Rig, act: impl FnOnce(&mut Rig) -> Option<Refusal>) -> Option<Refusal> {
+    let before = rig.counters.clone();
+    let refusal = act(rig)?;
+    let counter = refusal.counter();
+    assert!(rig.count(counter) > before.get(counter), "{refusal:?} is not counted");
+    Some(refusal)
+}
+
 // What sessions say that are handed records.
 
 /// What a client refuses of these records, which come one after the other.
@@ -72,8 +82,10 @@ fn client_refuses<P: Profile>(
         ClientSession::client(&mut rig.cx(), config, kept, Some(Box::new(handshake)));
     let mut refused = Vec::new();
     for record in records {
-        client.handle(&mut rig.cx(), &mut record.clone());
-        refused.extend(client.poll_refusal());
+        refused.extend(refusing(&mut rig, |rig| {
+            client.handle(&mut rig.cx(), &mut record.clone());
+            client.poll_refusal()
+        }));
         while let Some(event) = client.poll_event() {
             if let Event::Work(Work::Psk { .. }) = event {
                 let psk = Completion::Psk { identity: IDENTITY, key: KEY };
@@ -155,10 +167,16 @@ fn client_hello(version: Version, cookie: &[u8], suites: &[u8], compression: u8,
 fn listening(datagram: &[u8]) -> Vec<Refusal> {
     let mut rig = Rig::seeded(2);
     let secrets = CookieSecrets::new(&mut rig.entropy);
-    match listen(&mut rig.cx(), &secrets, b"peer", datagram, &mut [0; 256]) {
-        Listen::Drop(refusal) | Listen::Refuse(_, refusal) => vec![refusal],
-        Listen::Reply(_) | Listen::Accept(_) => vec![],
-    }
+    answering(&mut rig, &secrets, datagram, &mut [0; 256])
+}
+
+/// The same, with so much room for its answer.
+fn answering(rig: &mut Rig, secrets: &CookieSecrets, datagram: &[u8], out: &mut [u8]) -> Vec<Refusal> {
+    let refused = refusing(rig, |rig| match listen(&mut rig.cx(), secrets, b"peer", datagram, out) {
+        Listen::Drop(refusal) | Listen::Refuse(_, refusal) => Some(refusal),
+        Listen::Reply(_) | Listen::Accept(_) => None,
+    });
+    refused.into_iter().collect()
 }
 
 /// What it says to a hello that shows its cookie.
@@ -171,10 +189,7 @@ fn to_hello(version: Version, suites: &[u8], compression: u8, extensions: &[u8])
         panic!("a cookie comes first")
     };
     let hello = client_hello(version, &out[length - COOKIE..length], suites, compression, extensions);
-    match listen(&mut rig.cx(), &secrets, b"peer", &hello, &mut out) {
-        Listen::Refuse(_, refusal) => vec![refusal],
-        _ => vec![],
-    }
+    answering(&mut rig, &secrets, &hello, &mut out)
 }
 
 /// What a server refuses after a hello with these suites and extensions, of these records, or ends with. It answers no work after
@@ -204,8 +219,10 @@ fn server_refuses<P: Profile>(
     let mut refused = Vec::new();
     let mut answered = 0;
     for record in [&[Vec::new()][..], records].concat() {
-        server.handle(&mut rig.cx(), &mut record.clone());
-        refused.extend(server.poll_refusal());
+        refused.extend(refusing(&mut rig, |rig| {
+            server.handle(&mut rig.cx(), &mut record.clone());
+            server.poll_refusal()
+        }));
         while let Some(event) = server.poll_event() {
             let answer: Answer;
             let completion = match event {
@@ -259,9 +276,14 @@ fn connected(config: Config, made: impl FnOnce(&mut Pair) -> Vec<u8>) -> Vec<Ref
     assert!(pair.connected());
     pair.refusals.clear();
     let datagram = made(&mut pair);
+    let before = pair.there.counters.clone();
     pair.inject(Side::Server, 0, datagram);
     pair.run(1000);
-    refused(&pair)
+    let refused = refused(&pair);
+    for counter in refused.iter().map(|refusal| refusal.counter()) {
+        assert!(pair.there.count(counter) > before.get(counter), "{refused:?} is not counted");
+    }
+    refused
 }
 
 /// What both refused, and what their sessions ended for.
@@ -434,6 +456,25 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
                 sealed(pair, 50, ContentType::Handshake, &hello)
             }),
         ),
+        (
+            R::HandshakeHeader,
+            connected(Config::HOST, |pair| sealed(pair, 50, ContentType::Handshake, &[2, 0])),
+        ),
+        (
+            R::UnexpectedMessage,
+            connected(Config::HOST, |pair| {
+                let request = HandshakeHeader::whole(Kind::CERTIFICATE, 9, 0).to_bytes();
+                sealed(pair, 50, ContentType::Handshake, &request)
+            }),
+        ),
+        (
+            R::Renegotiation,
+            connected(Config::HOST, |pair| {
+                // Twice in one record: one alert answers both.
+                let hello = HandshakeHeader::whole(Kind::CLIENT_HELLO, 9, 0).to_bytes();
+                sealed(pair, 50, ContentType::Handshake, &[hello, hello].concat())
+            }),
+        ),
         (R::Alert, connected(Config::HOST, |pair| sealed(pair, 50, ContentType::Alert, &[1]))),
         (R::NoClientHello, listening(&data(0))),
         (R::ClientHelloFragmented, listening(&fragment(Kind::CLIENT_HELLO, 0, 90, 0, &[7; 40]))),
@@ -526,6 +567,39 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
                 fragment(Kind::SERVER_HELLO_DONE, 1, 90, 0, &[7; 4]),
             ]),
         ),
+        (
+            // What was there of the later message is lost.
+            R::Reassembly,
+            client(&[
+                fragment(Kind::SERVER_HELLO_DONE, 1, 90, 0, &[7; 4]),
+                fragment(Kind::SERVER_HELLO, 0, 90, 0, &[7; 4]),
+            ]),
+        ),
+        (
+            R::Reassembly,
+            certified_client(&[
+                certified_hello(),
+                fragment(Kind::CERTIFICATE, 1, 90, 0, &[7; 4]),
+                fragment(Kind::CERTIFICATE, 1, 91, 0, &[7; 4]),
+            ]),
+        ),
+        (R::Repeated, client(&[known(), known()])),
+        (R::Repeated, client(&[known(), fragment(Kind::SERVER_HELLO, 0, 90, 0, &[7; 4])])),
+        (R::Repeated, {
+            let exchange = key_exchange(&[&[0, 4][..], b"node"].concat());
+            let proof = record(ContentType::Handshake, 1, &[7; 40]);
+            server(&[exchange, proof.clone(), proof])
+        }),
+        (
+            R::Repeated,
+            connected(Config::HOST, |pair| {
+                // Data shows that the server's last flight has come: that is not sent again.
+                pair.send(Side::Client, b"a reading");
+                pair.run(1000);
+                let finished = HandshakeHeader::whole(Kind::FINISHED, 3, 12).to_bytes();
+                sealed(pair, 50, ContentType::Handshake, &[&finished[..], &[7; 12]].concat())
+            }),
+        ),
         (R::MessageLength, client(&[fragment(Kind::SERVER_HELLO, 0, 300, 0, &[7; 4])])),
         (
             R::MessageLength,
@@ -548,10 +622,7 @@ fn provoked() -> Vec<(Refusal, Vec<Refusal>)> {
         (R::AnswerLength, {
             let mut rig = Rig::seeded(2);
             let secrets = CookieSecrets::new(&mut rig.entropy);
-            match listen(&mut rig.cx(), &secrets, b"peer", &hello(), &mut [0; 20]) {
-                Listen::Drop(refusal) => vec![refusal],
-                _ => vec![],
-            }
+            answering(&mut rig, &secrets, &hello(), &mut [0; 20])
         }),
         (R::ProtocolVersion, to_hello(Version::DTLS_1_0, &psk, 0, &[])),
         (R::NoCommonCipherSuite, to_hello(Version::DTLS_1_2, &[0x12, 0x34], 0, &[])),
@@ -629,4 +700,21 @@ fn reasons_have_names_of_their_own() {
     names.dedup();
     assert_eq!(names.len(), Refusal::all().count());
     assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
+}
+
+#[test]
+fn flights_that_come_three_times_are_duplicates_and_nothing_worse() {
+    let mut pair = Pair::new(12, Config::HOST);
+    pair.fate = Box::new(|_, _, datagram| {
+        vec![(DELAY, datagram.clone()), (DELAY, datagram.clone()), (DELAY, datagram)]
+    });
+    // Meanwhile the client's proof comes again, before its keys are there.
+    pair.lookup = 500;
+    pair.run(10_000);
+    assert!(pair.connected());
+    for (side, rig) in [(Side::Client, &pair.here), (Side::Server, &pair.there)] {
+        assert!(rig.count(Counter::DtlsDuplicates) > 0, "{side:?}");
+        assert_eq!(rig.count(Counter::DtlsMalformed), 0, "{side:?}");
+        assert!(pair.refusals.contains(&(side, Refusal::Repeated)), "{:?}", pair.refusals);
+    }
 }

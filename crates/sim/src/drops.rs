@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     /// What is counted and is not given up: what is sent, sent again, or received once more.
-    const NO_DROPS: [Counter; 28] = [
+    const NO_DROPS: [Counter; 29] = [
         Counter::FramesSent,
         Counter::BytesSent,
         Counter::MacRetries,
@@ -117,6 +117,7 @@ mod tests {
         Counter::DtlsResumptions,
         Counter::DtlsHandshakesFailed,
         Counter::DtlsRetransmissions,
+        Counter::DtlsDuplicates,
         Counter::DtlsCookiesSent,
         Counter::DtlsSessionsEvicted,
         Counter::DtlsAddressChanges,

@@ -65,7 +65,7 @@ impl MessageBuffer {
         self.message.map(|(message_seq, _)| message_seq)
     }
 
-    /// Adds a fragment; false if there is no room for it. One whose message looks different from what is there begins anew.
+    /// Adds a fragment; false if there is no room for it, or if another message made room. One whose message looks different from what is there begins anew.
     /// Fragments of a message that is not the next are added only if no other message is there.
     pub(crate) fn add(&mut self, header: &HandshakeHeader, fragment: &[u8], is_next: bool) -> bool {
         if !self.fits(header) || self.kept {
@@ -73,15 +73,16 @@ impl MessageBuffer {
         }
         let longest = self.longest();
         let message = Some((header.message_seq, header.length as u16));
+        let other = self.message.is_some_and(|there| Some(there) != message);
         if self.message != message {
-            if self.message.is_some() && !is_next {
+            if other && !is_next {
                 return false;
             }
             self.clear();
             self.message = message;
         }
         let (bytes, received) = self.bytes.split_at_mut(longest);
-        put(bytes, received, header.fragment_offset as usize, fragment)
+        put(bytes, received, header.fragment_offset as usize, fragment) && !other
     }
 
     /// The message, if it is the one expected and complete.

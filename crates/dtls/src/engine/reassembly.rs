@@ -64,7 +64,7 @@ impl Reassembly {
         self.received.fill(0);
     }
 
-    /// Adds a fragment; false if there is no room for it. Fragments may overlap; one whose
+    /// Adds a fragment; false if there is no room for it, or if another message made room. Fragments may overlap; one whose
     /// message looks different from what is there begins anew, so that a forged one costs a
     /// retransmission at most.
     pub(crate) fn add(
@@ -78,13 +78,15 @@ impl Reassembly {
             return false;
         }
         let (offset, new_length) = (header.fragment_offset as usize, header.length as u16);
-        let same = match self.content {
-            Content::Nothing => false,
+        let (same, other) = match self.content {
+            Content::Nothing => (false, false),
             Content::Message { epoch: e, kind, message_seq, length } => {
                 if message_seq != header.message_seq && !is_next {
                     return false;
                 }
-                (e, kind, message_seq, length) == (epoch, header.kind, header.message_seq, new_length)
+                let same =
+                    (e, kind, message_seq, length) == (epoch, header.kind, header.message_seq, new_length);
+                (same, !same)
             }
             Content::Record { .. } => return false,
         };
@@ -93,7 +95,7 @@ impl Reassembly {
             let HandshakeHeader { kind, message_seq, .. } = *header;
             self.content = Content::Message { epoch, kind, message_seq, length: new_length };
         }
-        put(&mut self.bytes, &mut self.received, offset, fragment)
+        put(&mut self.bytes, &mut self.received, offset, fragment) && !other
     }
 
     /// The message, if it is the one expected and complete.
@@ -120,11 +122,13 @@ impl Reassembly {
         matches!(self.content, Content::Message { message_seq, .. } if message_seq == number)
     }
 
-    /// Keeps a record until there are keys, unless one is kept already; false if it is too long.
+    /// Whether a record is kept.
+    pub(crate) fn holds_record(&self) -> bool {
+        matches!(self.content, Content::Record { .. })
+    }
+
+    /// Keeps a record until there are keys; false if it is too long.
     pub(crate) fn hold(&mut self, header: &RecordHeader, body: &[u8]) -> bool {
-        if matches!(self.content, Content::Record { .. }) {
-            return true;
-        }
         let (front, rest) = self.bytes.split_at_mut(RECORD_HEADER);
         let Some(room) = rest.get_mut(..body.len()) else { return false };
         front.copy_from_slice(&header.to_bytes());

@@ -27,8 +27,18 @@ pub trait Version {
     /// the next epoch begins. Whoever gets it learns as much from the records of that epoch, which are authentic.
     const SIGNAL: Option<(ContentType, &'static [u8])>;
 
-    /// Whether a message of a peer that is connected asks for another handshake.
-    fn is_renegotiation(kind: HandshakeType) -> bool;
+    /// What a message means of a peer that is connected, if no flight of ours answers it.
+    fn late(kind: HandshakeType) -> Late;
+}
+
+/// What a handshake message means of a peer that is connected.
+pub enum Late {
+    /// It asks for another handshake.
+    Renegotiation,
+    /// It is one of the handshake that is over: its flight comes again.
+    Repeated,
+    /// It may not come.
+    Unexpected,
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.

@@ -19,8 +19,8 @@ use super::handshake::{Handshake, HandshakeSlot};
 use super::message::{Incoming, OutgoingMessage};
 use super::record::{PLAIN, RecordCodec};
 use super::role::{
-    Completed, EpochsOf, HandshakeContext, HandshakeRole, Outcome, Parameters, PassedOver, Side, Target,
-    Version,
+    Completed, EpochsOf, HandshakeContext, HandshakeRole, Late, Outcome, Parameters, PassedOver, Side,
+    Target, Version,
 };
 use crate::session::Session;
 use crate::{Completion, Config, ConnectionId, Error, Event, Refusal, Work};
@@ -42,8 +42,8 @@ impl Version for Tiny {
 
     const SIGNAL: Option<(ContentType, &'static [u8])> = None;
 
-    fn is_renegotiation(_: HandshakeType) -> bool {
-        false
+    fn late(_: HandshakeType) -> Late {
+        Late::Unexpected
     }
 }
 

@@ -10,8 +10,8 @@ use crate::engine::message::Incoming;
 use crate::engine::reassembly::MAX_FRAGMENTED_MESSAGE;
 use crate::engine::record::{self, PLAIN, RecordCodec};
 use crate::engine::role::{
-    HandshakeContext, HandshakeRole, HandshakeState, MessageOf, Outcome, OutcomeOf, Parameters, PassedOver,
-    Target, Version,
+    HandshakeContext, HandshakeRole, HandshakeState, Late, MessageOf, Outcome, OutcomeOf, Parameters,
+    PassedOver, Target, Version,
 };
 use crate::engine::round_trip::RoundTrips;
 use crate::{Failure, Refusal};
@@ -47,7 +47,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         body: &'d mut [u8],
     ) -> Option<(&'d mut [u8], bool)> {
         if self.phase == Phase::Over {
-            self.refusal.note((), Refusal::NoSession);
+            self.refusal.count(cx, Counter::DtlsNoSession, Refusal::NoSession);
             return None;
         }
         match header.epoch {
@@ -101,8 +101,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let Slot::Full(codec) = codec else {
             match self.handshake.get_mut() {
                 Some(handshake) if is_handshake && self.role.holds_early_records() => {
-                    if !handshake.reassembly.hold(header, body) {
-                        self.refusal.note((), Refusal::EarlyRecord);
+                    if handshake.reassembly.holds_record() {
+                        self.refusal.count(cx, Counter::DtlsDuplicates, Refusal::Repeated);
+                    } else if !handshake.reassembly.hold(header, body) {
+                        self.refusal.count(cx, Counter::DtlsReassemblyFull, Refusal::EarlyRecord);
                     }
                 }
                 _ => self.refusal.count(cx, Counter::DtlsBadRecord, Refusal::NoKeys),
@@ -131,10 +133,6 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 // Data shows that our last flight has arrived.
                 self.handshake.free();
                 (!content.is_empty()).then_some((content, newest))
-            }
-            ContentType::Handshake if self.phase == Phase::Connected => {
-                self.handle_late_messages(cx, content);
-                None
             }
             ContentType::Handshake => {
                 self.handle_messages(cx, header.epoch, content);
@@ -176,8 +174,14 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 }
             };
             content = rest;
-            self.handle_fragment(cx, epoch, &header, fragment);
-            while self.step(cx, None) {}
+            match self.phase {
+                Phase::Handshake => {
+                    self.handle_fragment(cx, epoch, &header, fragment);
+                    while self.step(cx, None) {}
+                }
+                Phase::Connected => self.handle_late_message(cx, &header),
+                Phase::Over => return self.refusal.count(cx, Counter::DtlsNoSession, Refusal::NoSession),
+            }
         }
     }
 
@@ -197,12 +201,17 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         // How far ahead of the expected message: numbers of the past wrap to the far end.
         let ahead = header.message_seq.wrapping_sub(parts.state.next_receive);
         if ahead > u16::MAX / 2 {
-            if parts.state.outgoing.is_answer_to(header.kind) {
-                if header.fragment_offset == 0 && parts.state.outgoing.answer() {
+            let is_taken = if parts.state.outgoing.is_answer_to(header.kind) {
+                let answers = header.fragment_offset == 0 && parts.state.outgoing.answer();
+                if answers {
                     cx.counters.count(Counter::DtlsRetransmissions);
                 }
-            } else if let Some(message) = message {
-                self.receive_again(cx, message);
+                answers
+            } else {
+                message.is_some_and(|message| self.receive_again(cx, message))
+            };
+            if !is_taken {
+                self.refusal.count(cx, Counter::DtlsDuplicates, Refusal::Repeated);
             }
             return;
         }
@@ -261,10 +270,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         self.apply(cx, outcome, message_seq.wrapping_add(1))
     }
 
-    /// Takes a message again whose number was used already.
-    fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
+    /// Takes a message again whose number was used already; false if nothing comes of it.
+    fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) -> bool {
         let Some(parts) = self.handshake.get_mut().filter(|parts| parts.state.rewinds < MAX_REWINDS) else {
-            return;
+            return false;
         };
         let outcome = self
             .role
@@ -273,9 +282,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             parts.state.rewinds += 1;
             parts.rewind(message_seq);
             self.step(cx, Some(message));
-        } else if !matches!(outcome, Outcome::Refused(_)) {
+            return true;
+        }
+        let is_taken = !matches!(outcome, Outcome::Refused(_));
+        if is_taken {
             self.apply(cx, outcome, message.message_seq.wrapping_add(1));
         }
+        is_taken
     }
 
     /// Does what a step asks for, after which the message with number `next_receive` is awaited; true if that may be taken.
@@ -366,22 +379,27 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         }
     }
 
-    /// Takes handshake messages of a peer that is connected.
-    fn handle_late_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, mut content: &[u8]) {
-        while let Ok((header, _, rest)) = HandshakeHeader::parse(content) {
-            content = rest;
-            match self.handshake.get_mut() {
-                // The peer's last flight again: ours was lost.
-                Some(handshake) if handshake.state.outgoing.is_answer_to(header.kind) => {
-                    cx.counters.count(Counter::DtlsRetransmissions);
-                    handshake.state.outgoing.again();
-                }
-                _ if R::Version::is_renegotiation(header.kind) && self.alert.is_none() => {
-                    self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Renegotiation);
+    /// Takes a handshake message, or a fragment of one, of a peer that is connected.
+    fn handle_late_message<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, header: &HandshakeHeader) {
+        if let Some(handshake) = self.handshake.get_mut()
+            && handshake.state.outgoing.is_answer_to(header.kind)
+        {
+            // The peer's last flight again: ours was lost.
+            cx.counters.count(Counter::DtlsRetransmissions);
+            handshake.state.outgoing.again();
+            return;
+        }
+        match R::Version::late(header.kind) {
+            Late::Renegotiation => {
+                self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Renegotiation);
+                if self.alert.is_none() {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
                     self.alert = Some((Alert { level, description }, self.epochs.sending()));
                 }
-                _ => {}
+            }
+            Late::Repeated => self.refusal.count(cx, Counter::DtlsDuplicates, Refusal::Repeated),
+            Late::Unexpected => {
+                self.refusal.count(cx, Counter::DtlsMalformed, Refusal::UnexpectedMessage);
             }
         }
     }
@@ -399,6 +417,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 }
             }
             Ok(Alert { level: AlertLevel::Fatal, description }) => self.fail(cx, Failure::Alert(description)),
+            // A warning is taken: nothing follows from it.
             Ok(_) => {}
             Err(_) => self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Alert),
         }

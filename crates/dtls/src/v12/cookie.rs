@@ -108,7 +108,6 @@ pub fn listen<'d, C: Crypto, E, N>(
         let kind = HandshakeType::HELLO_VERIFY_REQUEST;
         header.copy_from_slice(&HandshakeHeader::whole(kind, 0, VERIFY_REQUEST as u16).to_bytes());
         HelloVerifyRequest { version: Version::DTLS_1_0, cookie: &current }.emit(&mut Window::new(0, body));
-        cx.counters.count(Counter::DtlsCookiesSent);
         let reply = emit_plain(Version::DTLS_1_0, ContentType::Handshake, record_sequence, &content, out);
         (reply, None)
     } else if let Some((description, refusal)) = refusal(&hello) {
@@ -120,9 +119,15 @@ pub fn listen<'d, C: Crypto, E, N>(
         return Listen::Accept(VerifiedClientHello { hello, message, record_sequence });
     };
     match (reply, refused) {
-        (Some(length), None) => Listen::Reply(length),
+        (Some(length), None) => {
+            cx.counters.count(Counter::DtlsCookiesSent);
+            Listen::Reply(length)
+        }
         (Some(length), Some(refusal)) => Listen::Refuse(length, refusal),
-        (None, _) => Listen::Drop(Refusal::AnswerLength),
+        (None, _) => {
+            cx.counters.count(Counter::DtlsSessionsFull);
+            Listen::Drop(Refusal::AnswerLength)
+        }
     }
 }
 
