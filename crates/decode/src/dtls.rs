@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use sixlock_crypto::Soft;
-use sixlock_dtls::{KeyLogEntry, MAX_CONNECTION_ID, Observer, Refusal};
+use sixlock_dtls::{KeyLogEntry, MAX_CONNECTION_ID, Observer, Overheard, Refusal};
 use sixlock_dtls_msg::{
     Alert, AlertDescription, AlertLevel, CipherSuite, ClientHello, ClientKeyExchange, ContentType,
     ExtensionType, Extensions, Finished, HANDSHAKE_HEADER, HandshakeHeader, HandshakeType,
@@ -31,8 +31,10 @@ pub(crate) struct Sessions(BTreeMap<(SocketAddress, SocketAddress), Session>);
 
 #[derive(Default)]
 struct Session {
-    /// The client's last hello: its random value, and the connection id that it wants to be sent.
-    offer: Option<([u8; RANDOM], Vec<u8>)>,
+    /// The client's last hello.
+    offer: Option<Vec<u8>>,
+    /// The suite in the server's.
+    suite: Option<CipherSuite>,
     opener: Opener,
     /// The connection ids that the client's records carry, and the server's.
     of_client: Vec<u8>,
@@ -50,6 +52,12 @@ enum Opener {
     /// Its suite is none that is known here.
     Suite(CipherSuite),
     Keys(Box<Observer<Soft>>),
+}
+
+impl Session {
+    fn offer(&self) -> Option<ClientHello<'_>> {
+        self.offer.as_deref().and_then(|hello| ClientHello::parse(hello).ok())
+    }
 }
 
 /// Whether `datagram` begins with the header of a record.
@@ -94,15 +102,20 @@ impl Sessions {
             None => &[],
         };
         let (header, carried) = RecordHeader::parse_with_id(datagram, id.len())
-            .map_err(|error| Unread::malformed("DTLS record", datagram.len(), error))?;
+            .map_err(|_| unread(Reason::Malformed, Refusal::RecordHeader.name()))?;
         if !header.version.is_dtls() {
             return Err(unread(Reason::Malformed, Refusal::RecordVersion.name()));
         }
         let has_id = header.content_type == ContentType::ConnectionId;
         if has_id && id.is_empty() {
-            let why =
-                "it has a connection id, and the hellos that say how long that is are not in the capture";
-            return Err(unread(Reason::Missing, why));
+            let (reason, why) = match known.map(|session| &session.opener) {
+                None | Some(Opener::NoHellos) => (
+                    Reason::Missing,
+                    "it has a connection id, and the hellos that say how long that is are not in the capture",
+                ),
+                Some(_) => (Reason::Malformed, Refusal::ConnectionId.name()),
+            };
+            return Err(unread(reason, why));
         }
         let front = RECORD_HEADER + carried.len();
         let body = datagram.get(front..).and_then(|rest| rest.get(..header.length.into()));
@@ -118,8 +131,16 @@ impl Sessions {
             connection_id: has_id.then(|| Hex(carried.to_vec())),
             messages: Vec::new(),
             alert: None,
+            refused: None,
         };
         if header.epoch == 0 {
+            layer.refused = match header.content_type {
+                ContentType::Alert => Some(Refusal::UnprotectedAlert.name()),
+                ContentType::ApplicationData | ContentType::ConnectionId => {
+                    Some(Refusal::UnprotectedContent.name())
+                }
+                ContentType::Handshake | ContentType::ChangeCipherSpec => None,
+            };
             self.content(keys, parties, header.content_type, body, layer, layers);
             return Ok(rest);
         }
@@ -140,11 +161,13 @@ impl Sessions {
                     Ok((content_type, content)) => {
                         layer.bytes += body.len() - content.len();
                         layer.content = content_name(content_type);
+                        layer.refused =
+                            observer.refusal(from_client, content_type, content.len()).map(Refusal::name);
                         let content = content.to_vec();
                         self.content(keys, parties, content_type, &content, layer, layers);
                         return Ok(rest);
                     }
-                    Err(_) => (Reason::BadMic, String::new()),
+                    Err(_) => (Reason::BadMic, Refusal::BadRecord.name().into()),
                 }
             }
             Some(Opener::NoSecret(random)) => {
@@ -174,21 +197,22 @@ impl Sessions {
     ) {
         let mut behind = None;
         match content_type {
-            ContentType::Handshake => behind = self.handshake(keys, parties, content, &mut layer.messages),
+            ContentType::Handshake => {
+                behind = self.handshake(keys, parties, layer.epoch, content, &mut layer.messages);
+            }
             ContentType::Alert => match Alert::parse(content) {
                 Ok(alert) => layer.alert = Some(alert_name(alert)),
-                Err(error) => behind = Some(Unread::malformed("alert", content.len(), error)),
+                Err(_) => {
+                    let why = Refusal::Alert.name();
+                    behind = Some(Unread::new("alert", content.len(), Reason::Malformed, why));
+                }
             },
             ContentType::ApplicationData => {
                 layers.push(Layer::Dtls(layer));
                 let (_, (_, server_port)) = parties;
                 return application_data(server_port, content, layers);
             }
-            ContentType::ChangeCipherSpec => {}
-            ContentType::ConnectionId => {
-                let why = "a record without keys has no connection id";
-                behind = Some(Unread::new("content", content.len(), Reason::Malformed, why));
-            }
+            ContentType::ChangeCipherSpec | ContentType::ConnectionId => {}
         }
         layers.push(Layer::Dtls(layer));
         layers.extend(behind.map(Layer::Unread));
@@ -198,7 +222,8 @@ impl Sessions {
     fn handshake(
         &mut self,
         keys: &Keys,
-        (client, server): (SocketAddress, SocketAddress),
+        parties: (SocketAddress, SocketAddress),
+        epoch: u16,
         mut bytes: &[u8],
         messages: &mut Vec<Message>,
     ) -> Option<Unread> {
@@ -211,12 +236,16 @@ impl Sessions {
                 }
             };
             bytes = rest;
-            let hello = ClientHello::parse(fragment)
-                .ok()
-                .filter(|_| header.is_whole() && header.kind == HandshakeType::CLIENT_HELLO);
-            let refused = hello.and_then(|hello| Refusal::of_client_hello(&hello)).map(Refusal::name);
+            let session = self.0.get(&parties);
+            let overheard = Overheard {
+                offer: session.and_then(Session::offer),
+                suite: session.and_then(|session| session.suite),
+            };
+            let refused = Refusal::of_message(epoch, &header, fragment, &overheard).map(Refusal::name);
             let body = header.is_whole().then(|| match body(header.kind, fragment) {
                 Ok(body) => body,
+                // With other suites than those that are read here it is another message.
+                Err(_) if refused.is_none() => None,
                 Err(error) => Some(MessageBody::Malformed { malformed: words(error) }),
             });
             messages.push(Message {
@@ -228,7 +257,7 @@ impl Sessions {
                 body: body.flatten(),
             });
             if header.is_whole() {
-                self.hello(keys, (client, server), header.kind, fragment);
+                self.hello(keys, parties, header.kind, fragment);
             }
         }
         None
@@ -244,30 +273,35 @@ impl Sessions {
     ) {
         match kind {
             HandshakeType::CLIENT_HELLO => {
-                let Ok(hello) = ClientHello::parse(body) else { return };
+                if ClientHello::parse(body).is_err() {
+                    return;
+                }
                 if self.0.len() >= SESSIONS && !self.0.contains_key(&parties) {
                     self.0.pop_first();
                 }
-                self.0.entry(parties).or_default().offer =
-                    Some((*hello.random, connection_id(hello.extensions)));
+                self.0.entry(parties).or_default().offer = Some(body.to_vec());
             }
             HandshakeType::SERVER_HELLO => {
                 let Ok(hello) = ServerHello::parse(body) else { return };
                 let Some(session) = self.0.get_mut(&parties) else { return };
-                let Some((random, to_client)) = &session.offer else { return };
+                let Some(offer) = session.offer() else { return };
                 let answered = hello.extensions.find(ExtensionType::CONNECTION_ID).is_some();
-                session.of_client = connection_id(hello.extensions);
-                session.of_server = if answered { to_client.clone() } else { Vec::new() };
-                session.opener = match keys.masters.get(random) {
-                    None => Opener::NoSecret(*random),
+                let of_server = if answered { connection_id(offer.extensions) } else { Vec::new() };
+                let opener = match keys.masters.get(offer.random) {
+                    None => Opener::NoSecret(*offer.random),
                     Some(master_secret) => {
-                        let entry = KeyLogEntry { client_random: random, master_secret };
+                        let entry = KeyLogEntry { client_random: offer.random, master_secret };
                         match Observer::new(&mut Soft, entry, hello.random, hello.cipher_suite) {
-                            Some(observer) => Opener::Keys(Box::new(observer)),
+                            Some(mut observer) => {
+                                observer.limit(offer.extensions, hello.extensions);
+                                Opener::Keys(Box::new(observer))
+                            }
                             None => Opener::Suite(hello.cipher_suite),
                         }
                     }
                 };
+                (session.of_client, session.of_server) = (connection_id(hello.extensions), of_server);
+                (session.suite, session.opener) = (Some(hello.cipher_suite), opener);
             }
             _ => {}
         }
@@ -348,8 +382,12 @@ fn message_name(kind: HandshakeType) -> String {
         HandshakeType::CLIENT_HELLO => "ClientHello",
         HandshakeType::SERVER_HELLO => "ServerHello",
         HandshakeType::HELLO_VERIFY_REQUEST => "HelloVerifyRequest",
+        HandshakeType::NEW_SESSION_TICKET => "NewSessionTicket",
+        HandshakeType::CERTIFICATE => "Certificate",
         HandshakeType::SERVER_KEY_EXCHANGE => "ServerKeyExchange",
+        HandshakeType::CERTIFICATE_REQUEST => "CertificateRequest",
         HandshakeType::SERVER_HELLO_DONE => "ServerHelloDone",
+        HandshakeType::CERTIFICATE_VERIFY => "CertificateVerify",
         HandshakeType::CLIENT_KEY_EXCHANGE => "ClientKeyExchange",
         HandshakeType::FINISHED => "Finished",
         HandshakeType(number) => return format!("handshake message {number}"),

@@ -203,6 +203,9 @@ pub struct Dtls {
     /// What an alert says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alert: Option<String>,
+    /// Why every session of ours refuses the record, if so: the name that [`Refusal`](sixlock_dtls::Refusal) has for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<&'static str>,
 }
 
 /// A handshake message or a fragment of one.
@@ -217,7 +220,7 @@ pub struct Message {
     /// Where it begins, if it is a fragment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
-    /// Why every server of ours refuses it, if it is a ClientHello that leads to no session: the name that
+    /// Why every session of ours refuses it, or every server if it is a ClientHello that leads to no session: the name that
     /// [`Refusal`](sixlock_dtls::Refusal) has for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<&'static str>,
@@ -467,6 +470,10 @@ impl fmt::Display for Dtls {
         match &self.alert {
             Some(alert) => write!(f, " {alert}"),
             None if self.messages.is_empty() => write!(f, " {}", self.content),
+            None => Ok(()),
+        }?;
+        match self.refused {
+            Some(refused) => write!(f, " refused for {refused}"),
             None => Ok(()),
         }
     }

@@ -60,7 +60,7 @@ fn what_is_not_read_says_why() {
     assert_eq!(last(data(5, &[0xe0, 20, 0, 1, 1, 9, 8]), false), expected);
     let expected = "! CoAP: malformed, version (4 bytes)";
     assert_eq!(last(data(6, &datagram(5683, &[0; 4])), false), expected);
-    let expected = "! DTLS record: malformed, unknown type (2 bytes)";
+    let expected = "! DTLS record: malformed, record-header (2 bytes)";
     assert_eq!(last(data(7, &datagram(5684, b"no")), false), expected);
     let record = [23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 1, 0, 2, 9, 9];
     let expected = "! content: missing, the hellos of its session are not in the capture (2 bytes)";

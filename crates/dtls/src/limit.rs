@@ -62,6 +62,15 @@ impl Limits {
         })
     }
 
+    /// What follows from both hellos, as the client takes it.
+    pub(crate) fn between(client: Extensions<'_>, server: Extensions<'_>) -> Result<Self, Illegal> {
+        let size = client.find(ExtensionType::RECORD_SIZE_LIMIT).and_then(|size| size.try_into().ok());
+        let fragment = client.find(ExtensionType::MAX_FRAGMENT_LENGTH).and_then(<[u8]>::first).copied();
+        let mut limits = Self { size: size.map(u16::from_be_bytes), fragment, ..Self::NONE };
+        limits.answered(server)?;
+        Ok(limits)
+    }
+
     /// Takes note of what the server says to us.
     pub(crate) fn answered(&mut self, server: Extensions<'_>) -> Result<(), Illegal> {
         let both = [ExtensionType::RECORD_SIZE_LIMIT, ExtensionType::MAX_FRAGMENT_LENGTH];

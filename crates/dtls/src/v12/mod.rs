@@ -9,6 +9,7 @@ mod features;
 mod flights;
 mod message;
 mod observe;
+mod overheard;
 mod parameters;
 mod public_keys;
 mod record;
@@ -31,6 +32,7 @@ pub use features::{
     Certificates, FeatureSet, Features, KeyFeature, RawPublicKeys, SessionTickets, TicketFeature,
 };
 pub use observe::Observer;
+pub use overheard::Overheard;
 pub use parameters::{MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
 pub use public_keys::{KeyParameters, MAX_CERTIFICATES};
 pub use refusal::Refusal12;

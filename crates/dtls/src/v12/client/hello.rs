@@ -1,7 +1,7 @@
 //! What a client makes of a server's hello.
 
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{ExtensionType, Extensions, NULL_COMPRESSION, ServerHello, Version};
+use sixlock_dtls_msg::{Extension, ExtensionType, Extensions, NULL_COMPRESSION, ServerHello, Version};
 
 use super::super::public_keys::KeyParameters;
 use super::super::session_state::SessionId;
@@ -97,44 +97,55 @@ fn check_extensions<C: Crypto, P: Profile>(
     extensions: Extensions<'_>,
 ) -> Result<(), Refusal> {
     let parameters = &x.state.parameters;
+    let is_offered = |kind| match kind {
+        ExtensionType::CONNECTION_ID => P::CONNECTION_IDS && parameters.own_id.is_some(),
+        ExtensionType::SESSION_TICKET => parameters.tickets.get().is_some_and(|tickets| tickets.wanted),
+        ExtensionType::SERVER_NAME => parameters.server_name.get().and_then(ServerName::extension).is_some(),
+        ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => P::RECORD_LIMITS,
+        _ => false,
+    };
     for extension in extensions.iter() {
-        if !extensions.comes_once_at_most(extension.kind) {
-            return Err(Refusal::ServerExtensionRepeated);
-        }
-        let is_empty = extension.data.is_empty();
-        let (fits, refusal) = match extension.kind {
-            ExtensionType::EXTENDED_MASTER_SECRET => (is_empty, Refusal::ServerExtensionContent),
-            ExtensionType::RENEGOTIATION_INFO => {
-                (extension.data == [0], Refusal12::ServerRenegotiationInfo.into())
-            }
-            ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => {
-                (P::RECORD_LIMITS, Refusal::ServerExtension)
-            }
-            // https://www.rfc-editor.org/rfc/rfc9146#section-3
-            ExtensionType::CONNECTION_ID if P::CONNECTION_IDS && parameters.own_id.is_some() => {
-                (ConnectionId::from_extension(extension.data).is_some(), Refusal::ServerExtensionContent)
-            }
-            // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
-            ExtensionType::SESSION_TICKET
-                if parameters.tickets.get().is_some_and(|tickets| tickets.wanted) =>
-            {
-                (is_empty, Refusal::ServerExtensionContent)
-            }
-            ExtensionType::SERVER_NAME
-                if parameters.server_name.get().and_then(ServerName::extension).is_some() =>
-            {
-                (is_empty, Refusal::ServerExtensionContent)
-            }
-            kind => {
-                let may_come = kind == ExtensionType::EC_POINT_FORMATS && suite.has_ephemeral_keys();
-                let refusal =
-                    if may_come { Refusal::ServerExtensionContent } else { Refusal::ServerExtension };
-                (KeyParameters::answers(suite, extension), refusal)
-            }
-        };
-        if !fits {
-            return Err(refusal);
-        }
+        check_extension(suite, extensions, extension, is_offered)?;
     }
     Ok(())
+}
+
+/// Refuses one of these extensions of a server with this suite, if it was not offered or is not as it must be.
+#[inline(always)]
+pub(in super::super) fn check_extension(
+    suite: Suite,
+    extensions: Extensions<'_>,
+    extension: Extension<'_>,
+    is_offered: impl Fn(ExtensionType) -> bool,
+) -> Result<(), Refusal> {
+    if !extensions.comes_once_at_most(extension.kind) {
+        return Err(Refusal::ServerExtensionRepeated);
+    }
+    let is_empty = extension.data.is_empty();
+    let (fits, refusal) = match extension.kind {
+        ExtensionType::EXTENDED_MASTER_SECRET => (is_empty, Refusal::ServerExtensionContent),
+        ExtensionType::RENEGOTIATION_INFO => {
+            (extension.data == [0], Refusal12::ServerRenegotiationInfo.into())
+        }
+        kind @ (ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH) => {
+            (is_offered(kind), Refusal::ServerExtension)
+        }
+        // https://www.rfc-editor.org/rfc/rfc9146#section-3
+        ExtensionType::CONNECTION_ID if is_offered(ExtensionType::CONNECTION_ID) => {
+            (ConnectionId::from_extension(extension.data).is_some(), Refusal::ServerExtensionContent)
+        }
+        // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
+        ExtensionType::SESSION_TICKET if is_offered(ExtensionType::SESSION_TICKET) => {
+            (is_empty, Refusal::ServerExtensionContent)
+        }
+        ExtensionType::SERVER_NAME if is_offered(ExtensionType::SERVER_NAME) => {
+            (is_empty, Refusal::ServerExtensionContent)
+        }
+        kind => {
+            let may_come = kind == ExtensionType::EC_POINT_FORMATS && suite.has_ephemeral_keys();
+            let refusal = if may_come { Refusal::ServerExtensionContent } else { Refusal::ServerExtension };
+            (KeyParameters::answers(suite, extension), refusal)
+        }
+    };
+    if fits { Ok(()) } else { Err(refusal) }
 }

@@ -1,4 +1,4 @@
-mod hello;
+pub(super) mod hello;
 
 use core::marker::PhantomData;
 
