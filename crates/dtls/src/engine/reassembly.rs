@@ -78,7 +78,7 @@ impl Reassembly {
             return false;
         }
         let (offset, new_length) = (header.fragment_offset as usize, header.length as u16);
-        let (same, other) = match self.content {
+        let (same, displaces) = match self.content {
             Content::Nothing => (false, false),
             Content::Message { epoch: e, kind, message_seq, length } => {
                 if message_seq != header.message_seq && !is_next {
@@ -95,7 +95,7 @@ impl Reassembly {
             let HandshakeHeader { kind, message_seq, .. } = *header;
             self.content = Content::Message { epoch, kind, message_seq, length: new_length };
         }
-        put(&mut self.bytes, &mut self.received, offset, fragment) && !other
+        put(&mut self.bytes, &mut self.received, offset, fragment) && !displaces
     }
 
     /// The message, if it is the one expected and complete.

@@ -174,14 +174,12 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 }
             };
             content = rest;
-            match self.phase {
-                Phase::Handshake => {
-                    self.handle_fragment(cx, epoch, &header, fragment);
-                    while self.step(cx, None) {}
-                }
-                Phase::Connected => self.handle_late_message(cx, &header),
-                Phase::Over => return self.refusal.count(cx, Counter::DtlsNoSession, Refusal::NoSession),
+            if self.phase == Phase::Connected {
+                self.handle_late_message(cx, &header);
+                continue;
             }
+            self.handle_fragment(cx, epoch, &header, fragment);
+            while self.step(cx, None) {}
         }
     }
 
@@ -192,7 +190,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         header: &HandshakeHeader,
         fragment: &[u8],
     ) {
-        let Some(parts) = self.handshake.get_mut() else { return };
+        let Some(parts) = self.handshake.get_mut() else {
+            // A message before it in the record has ended the session.
+            return self.refusal.count(cx, Counter::DtlsNoSession, Refusal::NoSession);
+        };
         let message = header.is_whole().then_some(Incoming {
             kind: header.kind,
             message_seq: header.message_seq,
@@ -389,19 +390,18 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             handshake.state.outgoing.again();
             return;
         }
-        match R::Version::late(header.kind) {
+        let (counter, refusal) = match R::Version::late(header.kind) {
             Late::Renegotiation => {
-                self.refusal.count(cx, Counter::DtlsMalformed, Refusal::Renegotiation);
                 if self.alert.is_none() {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
                     self.alert = Some((Alert { level, description }, self.epochs.sending()));
                 }
+                (Counter::DtlsMalformed, Refusal::Renegotiation)
             }
-            Late::Repeated => self.refusal.count(cx, Counter::DtlsDuplicates, Refusal::Repeated),
-            Late::Unexpected => {
-                self.refusal.count(cx, Counter::DtlsMalformed, Refusal::UnexpectedMessage);
-            }
-        }
+            Late::Repeated => (Counter::DtlsDuplicates, Refusal::Repeated),
+            Late::Unexpected => (Counter::DtlsMalformed, Refusal::UnexpectedMessage),
+        };
+        self.refusal.count(cx, counter, refusal);
     }
 
     /// Takes an authentic alert.
