@@ -11,6 +11,7 @@
 //! registered for another, no router is redirected to, and no neighbour's address is resolved: hosts send to their router
 //! ([RFC 6775 section 5.6](https://www.rfc-editor.org/rfc/rfc6775#section-5.6)).
 
+mod ask;
 mod attempt;
 mod contexts;
 mod default_routers;

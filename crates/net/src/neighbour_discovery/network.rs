@@ -18,3 +18,13 @@ pub struct Network {
     /// Whether this router reads what generic header compression has compressed.
     pub generic_compression: bool,
 }
+
+impl Network {
+    /// The prefix that addresses of it begin with.
+    pub(super) fn address_prefix(&self) -> Option<[u8; 8]> {
+        self.prefix.map(|told| {
+            let [prefix @ .., _, _, _, _, _, _, _, _] = told.address.octets();
+            prefix
+        })
+    }
+}

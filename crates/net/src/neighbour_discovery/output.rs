@@ -22,6 +22,10 @@ pub(super) fn link_local(node: Eui64) -> Ipv6Addr {
     node.with_prefix(LINK_LOCAL_PREFIX)
 }
 
+pub(super) fn is_link_local(address: Ipv6Addr) -> bool {
+    address.octets()[..8] == LINK_LOCAL_PREFIX
+}
+
 pub(super) fn link_layer_address(node: Eui64) -> LinkLayerAddress {
     LinkLayerAddress::Extended(node.0)
 }

@@ -4,6 +4,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Eui64, Instant, Slot, lollipop};
 use sixlock_ipv6::nd::{Rovr, Status};
 
+use super::ask::{Ask, Request};
 use super::expiry::Expiry;
 
 /// A registration of an address: `[Slot<Registration>; N]` is room for `N`.
@@ -31,24 +32,6 @@ pub(super) enum Through {
     Router(Ipv6Addr),
 }
 
-/// What a node asks for, kept while the border router is asked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    pub(super) ask: Ask,
-    pub(super) is_due: bool,
-    pub(super) sent: u8,
-    pub(super) at: Instant,
-}
-
-/// A solicitation that registers an address.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
-    pub(super) neighbour: Eui64,
-    pub(super) source: Ipv6Addr,
-    pub(super) target: Ipv6Addr,
-    pub(super) registration: sixlock_ipv6::nd::AddressRegistration,
-}
-
 impl Registration {
     /// The address.
     pub fn address(&self) -> Ipv6Addr {
@@ -61,6 +44,11 @@ impl Registration {
             Through::Neighbour(neighbour) => Some(neighbour),
             Through::Router(_) => None,
         }
+    }
+
+    /// Whether the border router is asked for it as `ask` does.
+    pub(super) fn waits_for(&self, ask: &Ask) -> bool {
+        self.request.get().is_some_and(|request| request.ask.registration == ask.registration)
     }
 
     /// Whether the node wants its router to make the address reachable from elsewhere.

@@ -1,0 +1,198 @@
+//! How a host registers its addresses at its router.
+
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
+use sixlock_ipv6::nd::{NeighbourAdvertisement, Options, Rovr, Status};
+
+use super::{Host, Registered};
+use crate::neighbour_discovery::attempt::{Attempt, Which};
+use crate::neighbour_discovery::contexts::LearntContext;
+use crate::neighbour_discovery::default_routers::DefaultRouter;
+use crate::neighbour_discovery::error::Error;
+use crate::neighbour_discovery::event::Event;
+use crate::neighbour_discovery::expiry::Expiry;
+use crate::neighbour_discovery::timer;
+
+/// How long a router is not asked, or an address not tried, that was refused, and the exponent of the milliseconds beyond.
+const REST: (u32, u8) = (300_000, 17);
+
+/// How often a router may make it begin anew at once: who reboots is behind by two transaction ids that count.
+const MAX_SETBACKS: u8 = 3;
+
+impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
+    pub(super) fn end_attempt(&mut self, which: Which) {
+        if self.attempt.get().is_some_and(|attempt| attempt.which == which) {
+            self.attempt = Slot::Empty;
+        }
+    }
+
+    pub(super) fn handle_answer<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        from: Eui64,
+        advertisement: &NeighbourAdvertisement,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        // Of what the advertisement of a neighbour says besides, a host needs nothing.
+        let registration = options.address_registration().ok_or(Error::NotForUs)?;
+        let router = self.router.and_then(|router| self.routers.get(router)).ok_or(Error::Unasked)?;
+        if registration.rovr != Rovr(self.address.0) || router.neighbour != from {
+            return Err(Error::Unasked);
+        }
+        let asked = self.attempt.get().map(|attempt| attempt.which);
+        let (which, transaction) = if router.is_extended {
+            let all = [Which::LinkLocal, Which::Global];
+            let named = all.into_iter().find(|&which| self.own(which) == Some(advertisement.target));
+            (named, Some(self.transaction))
+        } else {
+            // It answers for the address that the solicitation came from (RFC 6775 section 5.5.2).
+            (Some(Which::Global).filter(|_| advertisement.target == router.address), None)
+        };
+        let which = which.ok_or(Error::Unasked)?;
+        let is_answer = asked == Some(which) && registration.transaction == transaction;
+        if registration.status == Status::SUCCESS {
+            return if is_answer {
+                self.registered(cx, which, registration.lifetime)
+            } else {
+                Err(Error::Unasked)
+            };
+        }
+        // A router may also say later that a registration is no more (RFC 8505 section 4.1).
+        if !is_answer && (asked == Some(which) || !self.registered_mut(which).expiry.is_full()) {
+            return Err(Error::Unasked);
+        }
+        self.refused(cx, (from, which), registration.status);
+        Ok(())
+    }
+
+    /// An address is registered.
+    fn registered<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        which: Which,
+        lifetime: u16,
+    ) -> Result<(), Error> {
+        // A router may give less time than it was asked for, and none is no registration.
+        let lifetime = lifetime.min(self.lifetime);
+        if lifetime == 0 {
+            return Err(Error::Malformed);
+        }
+        // Half of the time, and up to a quarter more: then there is time to try again.
+        let quarter = u32::from(lifetime) * 15;
+        let spread = (quarter + 1).next_power_of_two() / 2;
+        let renewal = quarter * 2 + (cx.entropy.next_u32() & (spread - 1));
+        self.end_attempt(which);
+        let is_new = which == Which::Global && !self.global.expiry.is_full();
+        *self.registered_mut(which) = Registered {
+            expiry: Slot::Full(Expiry::after_minutes(cx.now, lifetime)),
+            renewal: Slot::Full(Expiry::after_seconds(cx.now, renewal)),
+            rests_until: None,
+        };
+        if which == Which::Global {
+            self.setbacks = 0;
+        }
+        if is_new {
+            self.events.push(Event::Registered);
+        }
+        Ok(())
+    }
+
+    /// A registration was refused, or has ended.
+    fn refused<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        (from, which): (Eui64, Which),
+        status: Status,
+    ) {
+        self.end_attempt(which);
+        self.setbacks = self.setbacks.saturating_add(1);
+        let was_registered = self.global.expiry.is_full();
+        let registered = self.registered_mut(which);
+        (registered.expiry, registered.renewal) = (Slot::Empty, Slot::Empty);
+        let rests_until = timer::after(cx.now, cx.entropy, REST.0, REST.1);
+        match status {
+            Status::DUPLICATE_ADDRESS => {
+                self.registered_mut(which).rests_until = Some(rests_until);
+                self.events.push(Event::Duplicate);
+            }
+            Status::DUPLICATE_SOURCE_ADDRESS => {
+                self.link_local = Registered { rests_until: Some(rests_until), ..Registered::NEW };
+                self.events.push(Event::Duplicate);
+            }
+            // Whatever is wrong, it does not get better.
+            Status::MOVED
+            | Status::REMOVED
+            | Status::INVALID_SOURCE_ADDRESS
+            | Status::TOPOLOGICALLY_INCORRECT
+                if self.setbacks > MAX_SETBACKS =>
+            {
+                self.give_up(from, rests_until);
+            }
+            // It is from before a reboot: every value of a counter that has begun anew is older than 0, and those that are newer lie
+            // within a window of it.
+            Status::MOVED => {
+                self.transaction = match self.transaction {
+                    128.. => 127,
+                    gone_round => gone_round.wrapping_add(lollipop::WINDOW - 1) & 127,
+                };
+            }
+            // It is registered anew, at once.
+            Status::REMOVED => {}
+            // The router has forgotten the address on the link, which is registered first.
+            Status::INVALID_SOURCE_ADDRESS => self.link_local = Registered::NEW,
+            Status::TOPOLOGICALLY_INCORRECT => {
+                self.forget_prefix();
+                self.solicitation.refresh(cx.now, cx.entropy);
+            }
+            // Full, saturated, a proof that is wanted, or what is not known: another router may do it.
+            _ => self.give_up(from, rests_until),
+        }
+        if was_registered && !self.global.expiry.is_full() {
+            self.events.push(Event::Lost);
+        }
+    }
+
+    /// Turns to another router for a while.
+    fn give_up(&mut self, router: Eui64, until: Instant) {
+        self.routers.rest(router, until);
+        self.lose_router();
+    }
+
+    /// Begins what is to be done next, if nothing is under way.
+    pub(super) fn advance<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
+        self.choose_router();
+        let Some(router) = self.router.and_then(|router| self.routers.get(router)) else {
+            self.solicitation.start(cx.now, cx.entropy);
+            return;
+        };
+        let is_due =
+            |registered: &Registered| !registered.renewal.is_full() && registered.rests_until.is_none();
+        let which = if router.is_extended && is_due(&self.link_local) {
+            Which::LinkLocal
+        } else if self.prefix.is_full() && is_due(&self.global) {
+            // Without an address on the link it has nothing to register from (RFC 8505 section 5.6).
+            if router.is_extended && !self.link_local.expiry.is_full() {
+                return;
+            }
+            Which::Global
+        } else {
+            return;
+        };
+        if !self.attempt.is_full() {
+            self.transaction = lollipop::next(self.transaction);
+            let attempt = Attempt::new(cx.now, cx.entropy, which, router.retransmission_time);
+            self.attempt = Slot::Full(attempt);
+        }
+    }
+
+    pub(super) fn handle_attempt<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
+        let router = self.router.and_then(|router| self.routers.get(router));
+        let (Some(attempt), Some(router)) = (self.attempt.get_mut(), router) else { return };
+        let is_unreachable = attempt.handle_timeout(cx.now, cx.entropy, router.retransmission_time);
+        if is_unreachable {
+            // It has answered none of them (RFC 6775 section 5.5.3).
+            let neighbour = router.neighbour;
+            self.routers.remove(neighbour);
+            self.lose_router();
+        }
+    }
+}
