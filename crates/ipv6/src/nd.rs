@@ -3,7 +3,7 @@
 //! [RFC 7400](https://www.rfc-editor.org/rfc/rfc7400)), and link-layer addresses of IEEE 802.15.4
 //! ([RFC 4944 section 8](https://www.rfc-editor.org/rfc/rfc4944#section-8)).
 //!
-//! A registration ownership verifier has 64 bits here; an option with a longer one is ignored, as one with a wrong length is. Redirects
+//! A registration ownership verifier has 64 bits here; an option with a longer one counts as one with a wrong length. Redirects
 //! are not among the messages: a 6LoWPAN has none ([RFC 6775 section 5](https://www.rfc-editor.org/rfc/rfc6775#section-5)).
 
 mod address_registration;

@@ -1,46 +1,38 @@
 //! Neighbour discovery's wire formats: figures of the RFCs filled in by hand, properties, and the parsers of smoltcp beside ours.
 
+mod common;
+
 use std::net::Ipv6Addr;
 
+use common::{SOURCE, message_between, written};
+
 use proptest::prelude::*;
+use sixlock_ipv6::Error;
 use sixlock_ipv6::nd::{
     ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Builder, Capabilities, Context,
     DuplicateAddress, LinkLayerAddress, Message, NdOption, NeighbourAdvertisement, Options, Prefix,
     PrefixInformation, RouterAdvertisement, Rovr, Status, is_type, solicited_node,
 };
-use sixlock_ipv6::{Error, checksum, next_header};
 use smoltcp::wire::{
     Icmpv6Packet, NdiscNeighborFlags, NdiscOption, NdiscOptionRepr, NdiscPrefixInfoFlags, NdiscRepr,
     NdiscRouterFlags,
 };
 
-const SOURCE: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 5);
 const DESTINATION: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 6);
 const ADDRESS: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0x12, 0x7400, 0, 5);
 const ADDRESS_OCTETS: [u8; 16] = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0x12, 0x74, 0, 0, 0, 0, 5];
 const EUI: [u8; 8] = [2, 0x12, 0x74, 0, 0, 0, 0, 5];
 
 fn built(message: &Message, options: &[NdOption]) -> Vec<u8> {
-    let mut out = vec![0xee; 400];
-    let mut builder = Builder::new(&mut out, message).unwrap();
-    for option in options {
-        builder.option(option).unwrap();
-    }
-    let length = builder.finish(SOURCE, DESTINATION);
-    out.truncate(length);
-    out
+    written(|out| {
+        let mut builder = Builder::new(out, message).unwrap();
+        options.iter().for_each(|option| builder.option(option).unwrap());
+        builder.finish(SOURCE, DESTINATION)
+    })
 }
 
 fn parsed(message: &[u8]) -> Result<(Message, Options<'_>), Error> {
     Message::parse(SOURCE, DESTINATION, message)
-}
-
-/// The message of that type and code whose bytes behind the checksum are `body`, between these addresses.
-fn message_between(source: Ipv6Addr, destination: Ipv6Addr, kind: u8, code: u8, body: &[u8]) -> Vec<u8> {
-    let mut message = [&[kind, code, 0, 0], body].concat();
-    let sum = checksum(source, destination, next_header::ICMPV6, &message);
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
-    message
 }
 
 fn message(kind: u8, code: u8, body: &[u8]) -> Vec<u8> {
@@ -48,10 +40,7 @@ fn message(kind: u8, code: u8, body: &[u8]) -> Vec<u8> {
 }
 
 fn emitted(option: &NdOption) -> Vec<u8> {
-    let mut out = vec![0xee; 40];
-    let length = option.emit(&mut out).unwrap();
-    out.truncate(length);
-    out
+    written(|out| option.emit(out).unwrap())
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<NdOption>, Error> {
@@ -261,6 +250,19 @@ fn an_option_of_a_wrong_length_for_its_type_is_ignored() {
     }
 }
 
+/// RFC 6775 section 6.5: where a registration's length is wrong, the whole solicitation counts for nothing; so the option is not only ignored.
+#[test]
+fn a_registration_of_a_wrong_length_is_told_from_none() {
+    let found = |bytes: &[u8]| Options::parse(bytes).unwrap().address_registration();
+    assert_eq!(found(&[5, 1, 0, 0, 0, 0, 5, 0]), Ok(None));
+    for units in 1..=5_u8 {
+        let mut option = vec![0; usize::from(units) * 8];
+        option[..2].copy_from_slice(&[33, units]);
+        assert_eq!(found(&option).is_ok_and(|found| found.is_some()), units == 2, "{units}");
+        assert_eq!(found(&option).is_err(), units != 2, "{units}");
+    }
+}
+
 #[test]
 fn a_prefix_is_no_longer_than_an_address_or_than_there_is_room_for() {
     for length in 0..=255_u8 {
@@ -366,6 +368,12 @@ fn addresses_that_may_not_stand_there_are_refused() {
         (158, &duplicate(ALL_NODES), &[], ADDRESS, DESTINATION, false),
         (158, &duplicate(ADDRESS), &[], nowhere, DESTINATION, false),
         (158, &duplicate(ADDRESS), &[], ADDRESS, ALL_NODES, false),
+        // RFC 4291 section 2.7: no packet comes from a group; RFC 6775 section 8.2.1 says so again.
+        (133, &router_solicitation, &[], ALL_NODES, ALL_ROUTERS, false),
+        (135, &solicitation, &[], ALL_NODES, DESTINATION, false),
+        (136, &solicited, &[], ALL_NODES, DESTINATION, false),
+        (157, &duplicate(ADDRESS), &[], ALL_NODES, DESTINATION, false),
+        (158, &duplicate(ADDRESS), &[], ALL_NODES, DESTINATION, false),
     ];
     for (n, (kind, body, options, source, destination, is_good)) in cases.into_iter().enumerate() {
         let bytes = message_between(source, destination, kind, 0, &[body, options].concat());

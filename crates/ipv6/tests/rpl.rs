@@ -1,6 +1,10 @@
 //! RPL's wire formats: figures of the RFCs filled in by hand, properties, and the parsers of smoltcp beside ours.
 
+mod common;
+
 use std::net::Ipv6Addr;
+
+use common::{SOURCE, message_between, written};
 
 use proptest::prelude::*;
 use sixlock_ipv6::extension::Refusal;
@@ -11,26 +15,22 @@ use sixlock_ipv6::rpl::{
     Options, PacketInformation, Prefix, PrefixInformation, RplOption, Solicited, Status, Transit,
     source_route,
 };
-use sixlock_ipv6::{Error, Header, checksum, next_header};
+use sixlock_ipv6::{Error, Header, next_header};
 use smoltcp::wire::{
     Icmpv6Packet, Ipv6RoutingHeader, Ipv6RoutingRepr, RplHopByHopPacket, RplHopByHopRepr, RplOptionPacket,
     RplOptionRepr, RplRepr,
 };
 
-const SOURCE: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 5);
 const DESTINATION: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1a);
 const ROOT: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0x12, 0x7400, 0, 0);
 const ROOT_OCTETS: [u8; 16] = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0x12, 0x74, 0, 0, 0, 0, 0];
 
 fn built(message: &Message, options: &[RplOption<'_>]) -> Vec<u8> {
-    let mut out = vec![0xee; 2000];
-    let mut builder = Builder::new(&mut out, message).unwrap();
-    for option in options {
-        builder.option(option).unwrap();
-    }
-    let length = builder.finish(SOURCE, DESTINATION);
-    out.truncate(length);
-    out
+    written(|out| {
+        let mut builder = Builder::new(out, message).unwrap();
+        options.iter().for_each(|option| builder.option(option).unwrap());
+        builder.finish(SOURCE, DESTINATION)
+    })
 }
 
 fn parsed(message: &[u8]) -> Result<(Message, Options<'_>), Error> {
@@ -39,17 +39,11 @@ fn parsed(message: &[u8]) -> Result<(Message, Options<'_>), Error> {
 
 /// The message whose bytes behind the checksum are `body`.
 fn message(code: u8, body: &[u8]) -> Vec<u8> {
-    let mut message = [&[155, code, 0, 0], body].concat();
-    let sum = checksum(SOURCE, DESTINATION, next_header::ICMPV6, &message);
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
-    message
+    message_between(SOURCE, DESTINATION, 155, code, body)
 }
 
 fn emitted(option: &RplOption<'_>) -> Vec<u8> {
-    let mut out = vec![0xee; 300];
-    let length = option.emit(&mut out).unwrap();
-    out.truncate(length);
-    out
+    written(|out| option.emit(out).unwrap())
 }
 
 fn sole(bytes: &[u8]) -> Result<RplOption<'_>, Error> {

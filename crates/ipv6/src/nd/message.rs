@@ -212,7 +212,7 @@ impl Message {
                 !message.address.is_multicast() && !source.is_unspecified() && !destination.is_multicast()
             }
         };
-        if is_good { Ok(()) } else { Err(Error::Address) }
+        if is_good && !source.is_multicast() { Ok(()) } else { Err(Error::Address) }
     }
 
     /// The type, the code and the four bytes behind the checksum.

@@ -141,12 +141,10 @@ impl<'a> Options<'a> {
         })
     }
 
-    /// The registration of an address.
-    pub fn address_registration(&self) -> Option<AddressRegistration> {
-        self.iter().find_map(|option| match option {
-            NdOption::AddressRegistration(registration) => Some(registration),
-            _ => None,
-        })
+    /// The registration of an address; an error if its verifier has more than 64 bits, or its length is wrong.
+    pub fn address_registration(&self) -> Result<Option<AddressRegistration>, Error> {
+        let registration = self.raw().find(|(kind, _)| *kind == ADDRESS_REGISTRATION);
+        registration.map(|(_, data)| AddressRegistration::parse(data)).transpose()
     }
 
     /// What the sender can do.

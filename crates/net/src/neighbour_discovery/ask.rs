@@ -1,10 +1,11 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, Instant};
-use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{AddressRegistration, DuplicateAddress, Options, Status};
 
+use super::error::Error;
 use super::network::Network;
+use super::output::is_link_local;
 
 /// What a node asks for, kept while the border router is asked.
 #[derive(Clone, Copy, Debug)]
@@ -21,18 +22,38 @@ pub(super) struct Ask {
     pub(super) neighbour: Eui64,
     pub(super) source: Ipv6Addr,
     pub(super) target: Ipv6Addr,
+    /// Whether it registers its target, in the form of RFC 8505; in that of RFC 6775 it registers its source.
+    pub(super) names_target: bool,
     pub(super) registration: AddressRegistration,
 }
 
 impl Ask {
-    /// Whether it is in the form of RFC 8505, in which the target is the address that is registered.
-    pub(super) fn is_extended(&self) -> bool {
-        self.registration.transaction.is_some()
+    /// The registration in a solicitation of `target`, which is the router's own address or not. There is none where the sender does not
+    /// say its addresses; a solicitation with one that is not as it has to be is ignored as a whole
+    /// ([RFC 6775 section 6.5](https://www.rfc-editor.org/rfc/rfc6775#section-6.5)).
+    pub(super) fn read(
+        neighbour: Eui64,
+        source: Ipv6Addr,
+        (target, is_own): (Ipv6Addr, bool),
+        options: Options<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let registration = options.address_registration().map_err(|_| Error::Malformed)?;
+        let Some(registration) = registration else { return Ok(None) };
+        if registration.status != Status::SUCCESS {
+            return Err(Error::Malformed);
+        }
+        if source.is_unspecified() || options.source_link_layer_address().is_none() {
+            return Ok(None);
+        }
+        // Who does not know that its router is one of RFC 8505 solicits the router, and has a transaction id nevertheless (its section 6.3).
+        let solicits_router = is_own && !is_link_local(source);
+        let names_target = registration.transaction.is_some() && !solicits_router;
+        Ok(Some(Self { neighbour, source, target, names_target, registration }))
     }
 
     /// The address that is registered.
     pub(super) fn address(&self) -> Ipv6Addr {
-        if self.is_extended() { self.target } else { self.source }
+        if self.names_target { self.target } else { self.source }
     }
 
     /// What the border router is asked.
@@ -45,14 +66,4 @@ impl Ask {
             address: self.address(),
         }
     }
-}
-
-/// The registration in a solicitation. It is ignored where it has a status, and where its sender does not say its addresses
-/// ([RFC 6775 section 6.5](https://www.rfc-editor.org/rfc/rfc6775#section-6.5)).
-pub(super) fn registration_in(header: &Header, options: Options<'_>) -> Option<AddressRegistration> {
-    let registration = options.address_registration()?;
-    let is_good = registration.status == Status::SUCCESS
-        && !header.source.is_unspecified()
-        && options.source_link_layer_address().is_some();
-    is_good.then_some(registration)
 }

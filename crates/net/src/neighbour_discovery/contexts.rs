@@ -50,6 +50,13 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
         Some(!is_same)
     }
 
+    /// Removes all of them; whether there were any.
+    pub(super) fn clear(&mut self) -> bool {
+        let had_any = self.0.as_ref().iter().any(Slot::is_full);
+        self.0.as_mut().fill(Slot::Empty);
+        had_any
+    }
+
     /// How many seconds the first of them is valid for.
     pub(super) fn least_left(&self, now: Instant) -> Option<u32> {
         self.0.as_ref().iter().filter_map(Slot::get).map(|learnt| learnt.expiry.left(now)).min()

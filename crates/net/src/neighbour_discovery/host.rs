@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{Capabilities, Context, HOP_LIMIT, Message};
+use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message};
 
 use super::attempt::{Attempt, Which};
 use super::contexts::{Contexts, LearntContext};
@@ -160,9 +160,12 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         self.contexts.iter()
     }
 
-    /// The address of the border router, if one was told.
-    pub fn border_router(&self) -> Option<Ipv6Addr> {
-        self.border_router.get().map(|known| known.address)
+    /// The border router, if one was told, and for how long from `now` what it tells is valid: so a router tells it on.
+    pub fn border_router(&self, now: Instant) -> Option<BorderRouter> {
+        let KnownBorderRouter { address, version, expiry } = self.border_router.get()?;
+        // Zero would stand for the default.
+        let lifetime = expiry.left(now).div_ceil(60).max(1) as u16;
+        Some(BorderRouter { address: *address, version: *version, lifetime })
     }
 
     /// What has changed, once.
@@ -272,7 +275,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             self.forget_prefix();
         }
         if self.border_router.get_mut().is_some_and(|known| known.expiry.is_over(now)) {
-            self.border_router = Slot::Empty;
+            self.forget_border_router();
         }
         if self.contexts.handle_timeout(now, CONTEXT_HOLD * ROUTER_LIFETIME) {
             self.events.push(Event::ContextsChanged);

@@ -11,7 +11,7 @@ pub struct Network {
     pub border_router: BorderRouter,
     /// Whether this router is that one.
     pub is_border_router: bool,
-    /// Whether the border router reads extended duplicate address messages.
+    /// Whether the border router reads extended duplicate address messages; one that is this router does.
     pub reads_extended: bool,
     /// Whether this router makes registered addresses reachable from elsewhere.
     pub is_routing_registrar: bool,

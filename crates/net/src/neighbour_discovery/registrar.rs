@@ -8,7 +8,7 @@ use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, S
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{Context, DuplicateAddress, HOP_LIMIT, Message};
 
-use super::ask::{Ask, registration_in};
+use super::ask::Ask;
 use super::error::Error;
 use super::event::{Event, Events};
 use super::network::Network;
@@ -162,16 +162,14 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             }
             _ if !is_near => Err(Error::Malformed),
             (Message::RouterSolicitation, _) => {
-                let who = (!header.source.is_unspecified()).then_some(from);
+                let who = (!header.source.is_unspecified()).then_some((from, header.source));
                 if self.solicitors.ask(cx.now, cx.entropy, who) { Ok(()) } else { Err(Error::Busy) }
             }
             (Message::NeighbourSolicitation { target }, Some(network)) => {
-                match registration_in(header, options) {
-                    Some(registration) => {
-                        let ask = Ask { neighbour: from, source: header.source, target, registration };
-                        self.register(cx, &network, ask)
-                    }
-                    None => self.handle_solicitation(from, header.source, target),
+                match Ask::read(from, header.source, (target, self.is_own(target)), options) {
+                    Ok(Some(ask)) => self.register(cx, &network, ask),
+                    Ok(None) => self.handle_solicitation(from, header.source, target),
+                    Err(error) => Err(error),
                 }
             }
             _ => Err(Error::NotForUs),

@@ -6,6 +6,7 @@ use sixlock_ipv6::nd::{Rovr, Status};
 
 use super::ask::{Ask, Request};
 use super::expiry::Expiry;
+use super::output::is_link_local;
 
 /// A registration of an address: `[Slot<Registration>; N]` is room for `N`.
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +52,9 @@ impl Registration {
         self.request.get().is_some_and(|request| request.ask.registration == ask.registration)
     }
 
-    /// Whether the node wants its router to make the address reachable from elsewhere.
+    /// Whether the node wants its router to make the address reachable from elsewhere, and one on the link is not.
     pub fn wants_reachability(&self) -> bool {
-        self.wants_reachability
+        self.wants_reachability && !is_link_local(self.address)
     }
 }
 
@@ -100,9 +101,18 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
 
     /// Whether the owner of `rovr` may register the address with that transaction id
     /// ([RFC 8505 section 5.2](https://www.rfc-editor.org/rfc/rfc8505#section-5.2)).
-    pub(super) fn check(&self, address: Ipv6Addr, rovr: Rovr, transaction: Option<u8>) -> Result<(), Denial> {
+    ///
+    /// One without an id does not follow one with an id: else who leaves it out could take up an older place
+    /// ([section 6.3](https://www.rfc-editor.org/rfc/rfc8505#section-6.3)).
+    pub(super) fn check(
+        &self,
+        address: Ipv6Addr,
+        rovr: Rovr,
+        transaction: Option<u8>,
+        lifetime: u16,
+    ) -> Result<(), Denial> {
         let Some(known) = self.get(address) else {
-            let has_room = self.0.as_ref().iter().any(|place| !place.is_full());
+            let has_room = lifetime == 0 || self.0.as_ref().iter().any(|place| !place.is_full());
             return if has_room { Ok(()) } else { Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) };
         };
         if known.rovr != rovr {
@@ -113,12 +123,12 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
             };
             return Err(denial);
         }
-        match known.transaction.zip(transaction) {
-            Some((known, new)) if lollipop::compare(new, known) == Some(Ordering::Less) => {
-                Err(Denial::Status(Status::MOVED))
-            }
-            _ => Ok(()),
-        }
+        let is_older = match (transaction, known.transaction) {
+            (Some(new), Some(known)) => lollipop::compare(new, known) == Some(Ordering::Less),
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        if is_older { Err(Denial::Status(Status::MOVED)) } else { Ok(()) }
     }
 
     /// Keeps a registration, in the place of the one of the same address; whether there was room.

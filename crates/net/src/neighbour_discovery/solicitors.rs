@@ -1,3 +1,5 @@
+use core::net::Ipv6Addr;
+
 use sixlock_base::{Duration, Entropy, Eui64, Instant, New};
 
 use super::timer;
@@ -7,7 +9,7 @@ use super::timer;
 /// Of those who ask at the same time, four are answered; the others ask again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solicitors {
-    waiting: [Option<Eui64>; 4],
+    waiting: [Option<(Eui64, Ipv6Addr)>; 4],
     /// When those who wait are answered.
     at: Option<Instant>,
     /// Whether that time is over.
@@ -27,17 +29,27 @@ const SPREAD: u8 = 10;
 const QUIET: Duration = Duration::from_secs(10);
 
 impl Solicitors {
-    /// Answers a neighbour, or all if it has no address yet; whether there is room.
-    pub(super) fn ask<E: Entropy>(&mut self, now: Instant, entropy: &mut E, who: Option<Eui64>) -> bool {
+    /// Answers a neighbour at the address that it has asked from last, or all if it has none yet; whether there is room.
+    pub(super) fn ask<E: Entropy>(
+        &mut self,
+        now: Instant,
+        entropy: &mut E,
+        who: Option<(Eui64, Ipv6Addr)>,
+    ) -> bool {
         let has_room = match who {
-            Some(_) if self.waiting.contains(&who) => true,
-            Some(_) => match self.waiting.iter_mut().find(|place| place.is_none()) {
-                Some(place) => {
-                    *place = who;
-                    true
+            Some((neighbour, _)) => {
+                let places = &mut self.waiting;
+                let waits =
+                    places.iter().position(|place| place.is_some_and(|(known, _)| known == neighbour));
+                let at = waits.or_else(|| places.iter().position(Option::is_none));
+                match at.and_then(|at| places.get_mut(at)) {
+                    Some(place) => {
+                        *place = who;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             None if self.quiet_until.is_some() => false,
             None => {
                 self.to_all = true;
@@ -54,8 +66,8 @@ impl Solicitors {
         self.is_due
     }
 
-    /// The neighbour that the next advertisement goes to, or all.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Option<Eui64>> {
+    /// The neighbour that the next advertisement goes to with its address, or all.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Option<(Eui64, Ipv6Addr)>> {
         if !self.is_due {
             return None;
         }

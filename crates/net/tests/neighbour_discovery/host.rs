@@ -4,11 +4,11 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX, lollipop};
 use sixlock_ipv6::nd::{
-    ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Message, NdOption, NeighbourAdvertisement,
-    PrefixInformation, Rovr, Status, solicited_node,
+    ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Capabilities, Message, NdOption,
+    NeighbourAdvertisement, PrefixInformation, Rovr, Status, solicited_node,
 };
 use sixlock_net::BROADCAST;
-use sixlock_net::neighbour_discovery::{Error, Event};
+use sixlock_net::neighbour_discovery::{Error, Event, Settings};
 use sixlock_testing::Rig;
 
 use crate::bench::*;
@@ -112,18 +112,17 @@ fn a_registration_in_the_extended_form_has_its_fields() {
     let first = lone.sole();
     lone.handle(ROUTER, &answer(ROUTER, &first, Status::SUCCESS)).unwrap();
     let second = lone.sole();
-    for (asked, transaction, wants_reachability) in
-        [(first, lollipop::FIRST + 1, false), (second, lollipop::FIRST + 2, true)]
-    {
+    for (asked, transaction) in [(first, lollipop::FIRST + 1), (second, lollipop::FIRST + 2)] {
         assert_eq!((asked.source, asked.destination), (link_local(HOST), link_local(ROUTER)));
         assert_eq!(asked.options[0], source_address(HOST));
         let expected = registration(HOST, Some(transaction), 60);
-        assert_eq!(asked.registration(), Some(AddressRegistration { wants_reachability, ..expected }));
+        assert_eq!(asked.registration(), Some(AddressRegistration { wants_reachability: true, ..expected }));
         assert_eq!(asked.hop_limit, 255);
     }
 }
 
-/// RFC 6775 section 5.5.1.
+/// RFC 6775 section 5.5.1, and RFC 8505 section 6.3: the option has the extended form nevertheless, of which such a router need not send
+/// back what it does not know.
 #[test]
 fn at_a_router_of_rfc_6775_the_source_is_the_address_that_is_registered() {
     let mut lone = host();
@@ -131,8 +130,16 @@ fn at_a_router_of_rfc_6775_the_source_is_the_address_that_is_registered() {
     let asked = lone.sole();
     assert_eq!((asked.source, asked.destination), (global(HOST), link_local(ROUTER)));
     assert_eq!(asked.message, Message::NeighbourSolicitation { target: link_local(ROUTER) });
-    assert_eq!(asked.registration(), Some(registration(HOST, None, 60)));
-    lone.handle(ROUTER, &answer(ROUTER, &asked, Status::SUCCESS)).unwrap();
+    let expected = registration(HOST, Some(lollipop::FIRST + 1), 60);
+    assert_eq!(asked.registration(), Some(AddressRegistration { wants_reachability: true, ..expected }));
+    let older = Packet {
+        options: vec![NdOption::AddressRegistration(registration(HOST, Some(lollipop::FIRST), 60))],
+        ..answer(ROUTER, &asked, Status::SUCCESS)
+    };
+    assert_eq!(lone.handle(ROUTER, &older), Err(Error::Unasked));
+    let plain = NdOption::AddressRegistration(registration(HOST, None, 60));
+    let answer = Packet { options: vec![plain], ..answer(ROUTER, &asked, Status::SUCCESS) };
+    lone.handle(ROUTER, &answer).unwrap();
     assert_eq!(lone.machine.address(), Some(global(HOST)));
 }
 
@@ -154,7 +161,7 @@ fn a_registration_is_renewed_before_its_lifetime_ends_with_the_next_transaction_
         assert!((1_800_000..2_700_000).contains(&since), "{since}");
         assert_eq!(lone.machine.address(), Some(global(HOST)), "it is registered still");
         let transaction = asked.registration().unwrap().transaction;
-        assert_eq!(transaction, is_extended.then_some(lollipop::FIRST + 3));
+        assert_eq!(transaction, Some(lollipop::FIRST + if is_extended { 3 } else { 2 }));
         lone.handle(ROUTER, &answer(ROUTER, &asked, Status::SUCCESS)).unwrap();
         assert_eq!(lone.events(), [], "nothing that its application has to know");
     }
@@ -188,6 +195,16 @@ fn a_registered_host_whose_router_is_gone_says_that_its_address_is_lost() {
     lone.handle(ROUTER, &heard).unwrap();
     assert_eq!((lone.machine.router(), lone.machine.address()), (None, None));
     assert_eq!(lone.events(), [Event::Lost]);
+}
+
+/// RFC 4861 section 4.2: the lifetime is that of the router, and not of what it tells.
+#[test]
+fn a_router_that_is_none_any_more_still_tells_prefixes_and_contexts() {
+    let mut lone = host();
+    lone.handle(ROUTER, &from_router(ROUTER, 0, &usual(true))).unwrap();
+    assert_eq!((lone.machine.router(), lone.machine.prefix()), (None, Some(PREFIX)));
+    assert_eq!(lone.machine.contexts().collect::<Vec<_>>(), [context(0, 600)]);
+    assert!(lone.sent().is_empty(), "there is no router to register at");
 }
 
 /// RFC 6775 section 5.5.2 and RFC 8505 section 4.1, status by status.
@@ -358,7 +375,7 @@ fn answers_that_were_not_asked_for_change_nothing() {
     let refused = [
         ("of another's verifier", changed(|registration| registration.rovr = Rovr([9; 8]))),
         ("of an older transaction", changed(|registration| registration.transaction = Some(240))),
-        ("in the form of RFC 6775", changed(|registration| registration.transaction = None)),
+        ("without the transaction id", changed(|registration| registration.transaction = None)),
         ("without a registration", Packet { options: Vec::new(), ..good.clone() }),
     ];
     for (what, packet) in &refused {
@@ -494,11 +511,45 @@ fn what_an_older_version_of_a_border_router_says_is_refused() {
         from_router(ROUTER, 1_800, &[NdOption::BorderRouter(border_router), information])
     };
     lone.handle(ROUTER, &told(u32::MAX, PREFIX)).unwrap();
-    assert_eq!(lone.machine.border_router(), Some(global(0)));
+    let heard = lone.machine.border_router(lone.rig.now);
+    assert_eq!(heard, Some(BorderRouter { version: u32::MAX, lifetime: 10_000, address: global(0) }));
     assert_eq!(lone.handle(ROUTER, &told(u32::MAX - 1, OTHER_PREFIX)), Err(Error::Stale));
     assert_eq!(lone.machine.prefix(), Some(PREFIX));
     lone.handle(ROUTER, &told(3, OTHER_PREFIX)).unwrap();
     assert_eq!(lone.machine.prefix(), Some(OTHER_PREFIX), "the version has gone round");
+}
+
+/// RFC 6775 section 8.1.3: a router tells on what the border router says, and so hears nothing that does not name it.
+#[test]
+fn a_router_ignores_advertisements_that_name_no_border_router() {
+    let mut lone = Lone { machine: TestHost::new(), rig: Rig::near_wrap(7) };
+    let capabilities = Capabilities { router: true, ..Capabilities::NONE };
+    lone.machine.start(&mut lone.rig.cx(), node(HOST), &Settings { capabilities, ..SETTINGS });
+    assert_eq!(lone.handle(ROUTER, &from_router(ROUTER, 1_800, &usual(true))), Err(Error::NotForUs));
+    assert_eq!((lone.machine.router(), lone.machine.prefix()), (None, None));
+    let border_router = BorderRouter { version: 7, lifetime: 100, address: global(0) };
+    let told = [&usual(true)[..], &[NdOption::BorderRouter(border_router)]].concat();
+    lone.handle(ROUTER, &from_router(ROUTER, 1_800, &told)).unwrap();
+    assert_eq!(lone.machine.router(), Some(node(ROUTER)));
+    assert_eq!(lone.machine.border_router(lone.rig.now), Some(border_router));
+    lone.pass(90 * 60);
+    let left = lone.machine.border_router(lone.rig.now);
+    assert_eq!(left, Some(BorderRouter { lifetime: 10, ..border_router }));
+}
+
+/// RFC 6775 section 8.1.2.
+#[test]
+fn what_a_border_router_has_told_ends_with_its_lifetime() {
+    let mut lone = host();
+    let border_router = BorderRouter { version: 1, lifetime: 1, address: global(0) };
+    let told = [&usual(true)[..], &[NdOption::BorderRouter(border_router)]].concat();
+    lone.handle(ROUTER, &from_router(ROUTER, 1_800, &told)).unwrap();
+    lone.pass(59);
+    assert_eq!((lone.machine.prefix(), lone.machine.contexts().count()), (Some(PREFIX), 1));
+    lone.events();
+    lone.pass(1);
+    assert_eq!((lone.machine.border_router(lone.rig.now), lone.machine.prefix()), (None, None));
+    assert_eq!((lone.machine.contexts().count(), lone.events()), (0, vec![Event::ContextsChanged]));
 }
 
 /// RFC 6775 section 5.3: before what was told is over, the router is asked alone, and all when it does not answer.

@@ -7,6 +7,7 @@ use sixlock_ipv6::nd::{
     ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Capabilities, DuplicateAddress, Message,
     NdOption, NeighbourAdvertisement, Rovr, Status, solicited_node,
 };
+use sixlock_ipv6::{checksum, next_header};
 use sixlock_net::BROADCAST;
 use sixlock_net::neighbour_discovery::{Error, Event, Network};
 use sixlock_testing::Rig;
@@ -267,9 +268,13 @@ fn a_full_table_refuses_new_addresses_and_keeps_all_that_it_has() {
     let again = asks(BORDER, 10, global(10), registration(10, Some(2), 120));
     assert_eq!(register(&mut lone, 10, &again), Status::SUCCESS, "who is in it stays");
     assert!((10..14).all(|id| lone.machine.neighbour(global(id)) == Some(node(id))));
-    // The border router's own word for it, in each form.
+    // The border router has a word of its own for it (RFC 8505 section 4.1).
     assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, Some(1), 60)).status, Status::REGISTRY_SATURATED);
-    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, None, 60)).status, Status::NEIGHBOUR_CACHE_FULL);
+    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, None, 60)).status, Status::REGISTRY_SATURATED);
+    // To end what there is not takes no room (RFC 6775 section 6.5.3).
+    let ends = asks(BORDER, 14, global(14), registration(14, Some(1), 0));
+    assert_eq!(register(&mut lone, 14, &ends), Status::SUCCESS);
+    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(15, Some(1), 0)).status, Status::SUCCESS);
     lone.pass(3_600);
     assert_eq!(lone.machine.registrations().count(), 1);
     assert_eq!(register(&mut lone, 14, &asked), Status::SUCCESS);
@@ -283,6 +288,11 @@ fn the_source_of_a_registration_is_an_address_on_the_link_and_no_one_elses() {
     let from = |source| Packet { source, ..asked.clone() };
     let elsewhere = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9);
     assert_eq!(register(&mut lone, HOST, &from(elsewhere)), Status::INVALID_SOURCE_ADDRESS);
+    assert_eq!(
+        register(&mut lone, HOST, &from(global(HOST))),
+        Status::INVALID_SOURCE_ADDRESS,
+        "nor the address itself"
+    );
     let six = asks(BORDER, 6, link_local(6), registration(6, Some(1), 60));
     assert_eq!(register(&mut lone, 6, &six), Status::SUCCESS);
     assert_eq!(register(&mut lone, HOST, &from(link_local(6))), Status::DUPLICATE_SOURCE_ADDRESS);
@@ -311,19 +321,41 @@ fn an_address_that_is_not_of_the_network_is_refused() {
     assert_eq!(register(&mut lone, HOST, &asked), Status::TOPOLOGICALLY_INCORRECT);
 }
 
-/// RFC 6775 section 6.5: such a registration is ignored, and the solicitation answered as one without it.
+/// RFC 6775 section 6.5.
 #[test]
-fn a_registration_with_a_status_or_without_its_senders_address_is_ignored() {
+fn a_solicitation_whose_registration_has_a_status_or_a_wrong_length_is_ignored() {
+    let mut lone = border_router();
+    let good = asks_plainly(BORDER, HOST, registration(HOST, None, 60));
+    let failed = AddressRegistration { status: Status(1), ..registration(HOST, None, 60) };
+    let options = vec![good.options[0], NdOption::AddressRegistration(failed)];
+    assert_eq!(lone.handle(HOST, &Packet { options, ..good.clone() }), Err(Error::Malformed));
+    // One with a verifier of 128 bits, and one of half the length.
+    for units in [3, 1] {
+        let without = Packet { options: vec![good.options[0]], ..good.clone() };
+        let (mut header, mut message) = without.parts();
+        message.extend([33, units]);
+        message.resize(message.len() - 2 + usize::from(units) * 8, 0);
+        message[2..4].fill(0);
+        let sum = checksum(header.source, header.destination, next_header::ICMPV6, &message);
+        message[2..4].copy_from_slice(&sum.to_be_bytes());
+        header.payload_length = message.len() as u16;
+        let taken = lone.machine.handle(&mut lone.rig.cx(), node(HOST), &header, &message);
+        assert_eq!(taken, Err(Error::Malformed), "{units}");
+    }
+    assert_eq!((lone.sent().len(), lone.rig.count(Counter::NdMalformed)), (0, 3));
+    assert_eq!(register(&mut lone, HOST, &good), Status::SUCCESS);
+}
+
+/// RFC 6775 section 6.5: the solicitation is then answered as one without it.
+#[test]
+fn a_registration_without_its_senders_address_is_ignored() {
     let mut lone = border_router();
     let good = asks(BORDER, HOST, link_local(BORDER), registration(HOST, Some(1), 60));
-    let failed = AddressRegistration { status: Status(1), ..registration(HOST, Some(1), 60) };
-    for options in [vec![good.options[1]], vec![good.options[0], NdOption::AddressRegistration(failed)]] {
-        let packet = Packet { options, ..good.clone() };
-        lone.handle(HOST, &packet).unwrap();
-        let answer = lone.sole();
-        assert_eq!(answer.registration(), None);
-        assert!(matches!(answer.options[..], [NdOption::TargetLinkLayerAddress(_)]));
-    }
+    let packet = Packet { options: vec![good.options[1]], ..good.clone() };
+    lone.handle(HOST, &packet).unwrap();
+    let answer = lone.sole();
+    assert_eq!(answer.registration(), None);
+    assert!(matches!(answer.options[..], [NdOption::TargetLinkLayerAddress(_)]));
     let nowhere = Packet {
         source: Ipv6Addr::UNSPECIFIED,
         destination: solicited_node(global(HOST)),
@@ -335,7 +367,89 @@ fn a_registration_with_a_status_or_without_its_senders_address_is_ignored() {
     assert_eq!((lone.machine.registrations().count(), lone.sent().len()), (0, 0));
 }
 
-/// Linux asks so: by RFC 4861, without registrations.
+/// RFC 8505 section 6.3: who does not know that the router is one of RFC 8505 registers as by RFC 6775, and has a transaction id.
+#[test]
+fn a_host_that_solicits_the_router_registers_its_source_with_its_transaction_id() {
+    let mut lone = border_router();
+    let asked = |transaction| asks_plainly(BORDER, HOST, registration(HOST, Some(transaction), 60));
+    assert_eq!(register(&mut lone, HOST, &asked(5)), Status::SUCCESS);
+    assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
+    assert_eq!(register(&mut lone, HOST, &asked(4)), Status::MOVED, "the id counts");
+    assert_eq!(register(&mut lone, HOST, &asked(6)), Status::SUCCESS);
+}
+
+/// RFC 8505 section 6.3: else who leaves the id out could replay what is older.
+#[test]
+fn a_registration_without_a_transaction_id_does_not_follow_one_with_an_id() {
+    let mut lone = border_router();
+    let extended = asks(BORDER, HOST, global(HOST), registration(HOST, Some(5), 60));
+    assert_eq!(register(&mut lone, HOST, &extended), Status::SUCCESS);
+    let plain = asks_plainly(BORDER, HOST, registration(HOST, None, 0));
+    assert_eq!(register(&mut lone, HOST, &plain), Status::MOVED);
+    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(HOST, None, 60)).status, Status::MOVED);
+    assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
+    // The other way round there is nothing to guard.
+    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(6, None, 60)).status, Status::SUCCESS);
+    assert_eq!(confirmed(&mut lone, ROUTER, duplicate(6, Some(1), 60)).status, Status::SUCCESS);
+}
+
+/// RFC 6775 section 6.5.2: the EUI-64 is that of the option.
+#[test]
+fn a_refusal_by_rfc_6775_goes_to_the_address_that_the_eui_64_makes() {
+    let mut lone = border_router();
+    let mut asked = asks_plainly(BORDER, HOST, registration(6, None, 60));
+    asked.source = node(HOST).with_prefix(OTHER_PREFIX);
+    assert_eq!(lone.handle(HOST, &asked), Err(Error::Refused));
+    let [(neighbour, answer)] = &lone.sent()[..] else { panic!() };
+    assert_eq!((*neighbour, answer.destination), (Some(node(HOST)), link_local(6)));
+    assert_eq!(status(answer), Status::TOPOLOGICALLY_INCORRECT);
+}
+
+/// RFC 8505 section 5.1: hosts ask for reachability with each address; one on the link has none.
+#[test]
+fn an_address_on_the_link_is_not_to_be_made_reachable() {
+    let mut lone = border_router();
+    for target in [link_local(HOST), global(HOST)] {
+        let wants = AddressRegistration { wants_reachability: true, ..registration(HOST, Some(1), 60) };
+        assert_eq!(register(&mut lone, HOST, &asks(BORDER, HOST, target, wants)), Status::SUCCESS);
+    }
+    let wanted = lone.machine.registrations().filter(|known| known.wants_reachability());
+    assert_eq!(wanted.map(|known| known.address()).collect::<Vec<_>>(), [global(HOST)]);
+}
+
+/// RFC 4861 section 6.2.6: the solicitation's source may have another interface identifier than the EUI-64.
+#[test]
+fn an_advertisement_goes_to_the_address_that_has_solicited_it() {
+    let mut lone = router();
+    let first = Ipv6Addr::new(0xfe80, 0, 0, 0, 1, 2, 3, 4);
+    for source in [first, Ipv6Addr::new(0xfe80, 0, 0, 0, 5, 6, 7, 8)] {
+        lone.handle(HOST, &solicitation(source, &[source_address(HOST)])).unwrap();
+    }
+    lone.wait();
+    let [(neighbour, answer)] = &lone.sent()[..] else { panic!() };
+    let last = Ipv6Addr::new(0xfe80, 0, 0, 0, 5, 6, 7, 8);
+    assert_eq!((*neighbour, answer.destination), (Some(node(HOST)), last));
+}
+
+/// RFC 8505 section 4.3.
+#[test]
+fn a_border_router_says_that_it_reads_extended_messages() {
+    for (is_border_router, reads_extended, expected) in
+        [(true, false, true), (false, true, true), (false, false, false)]
+    {
+        let mut lone = lone(ROUTER, Network { reads_extended, ..network(is_border_router) });
+        lone.handle(HOST, &solicitation(link_local(HOST), &[source_address(HOST)])).unwrap();
+        lone.wait();
+        let answer = lone.sole();
+        let told = answer.options.iter().find_map(|option| match option {
+            NdOption::Capabilities(told) => Some(told.extended_duplicate_address),
+            _ => None,
+        });
+        assert_eq!(told, Some(expected));
+    }
+}
+
+/// Linux asks so: by RFC 4861, without registrations; to probe a neighbour that it knows, without its own address.
 #[test]
 fn hosts_that_do_not_register_are_answered_for_the_routers_own_addresses() {
     let mut lone = router();
@@ -343,10 +457,12 @@ fn hosts_that_do_not_register_are_answered_for_the_routers_own_addresses() {
         for (source, destination) in [
             (link_local(HOST), solicited_node(target)),
             (global(HOST), target),
+            (link_local(HOST), target),
             (Ipv6Addr::UNSPECIFIED, solicited_node(target)),
         ] {
             let is_nowhere = source.is_unspecified();
-            let options = if is_nowhere { vec![] } else { vec![source_address(HOST)] };
+            let is_probe = source == link_local(HOST) && destination == target;
+            let options = if is_nowhere || is_probe { vec![] } else { vec![source_address(HOST)] };
             let message = Message::NeighbourSolicitation { target };
             lone.handle(HOST, &Packet::new(source, destination, message, &options)).unwrap();
             let [(neighbour, answer)] = &lone.sent()[..] else { panic!() };
@@ -535,6 +651,36 @@ fn a_host_that_moves_is_known_at_its_new_router_and_not_at_the_old_one() {
     assert_eq!(old.machine.registrations().count(), 0);
     let told = old.sole();
     assert_eq!((told.destination, status(&told)), (link_local(HOST), Status::MOVED));
+}
+
+/// RFC 8505 section 5.2.
+#[test]
+fn a_host_that_registers_at_two_routers_by_one_id_has_not_moved() {
+    let mut border = border_router();
+    for router in [1, 2] {
+        assert_eq!(confirmed(&mut border, router, duplicate(HOST, Some(3), 60)).status, Status::SUCCESS);
+    }
+    let later = Message::DuplicateAddressRequest(duplicate(HOST, Some(4), 60));
+    border.handle(1, &multihop(global(1), global(BORDER), later)).unwrap();
+    let sent: Vec<_> = border.sent().into_iter().map(|(_, packet)| packet.destination).collect();
+    assert_eq!(sent, [global(1), global(2)], "by a later one it has");
+}
+
+/// RFC 8505 section 5.2: what is older does not undo what is newer.
+#[test]
+fn word_that_a_host_has_moved_is_ignored_once_it_is_back() {
+    let mut lone = router();
+    lone.handle(HOST, &asks(ROUTER, HOST, global(HOST), registration(HOST, Some(5), 60))).unwrap();
+    lone.sent();
+    let from_border =
+        |message| multihop(global(BORDER), global(ROUTER), Message::DuplicateAddressConfirmation(message));
+    lone.handle(ROUTER, &from_border(duplicate(HOST, Some(5), 60))).unwrap();
+    lone.sent();
+    let moved = |id| DuplicateAddress { status: Status::MOVED, ..duplicate(HOST, Some(id), 0) };
+    assert_eq!(lone.handle(ROUTER, &from_border(moved(4))), Err(Error::Stale));
+    assert_eq!(lone.machine.neighbour(global(HOST)), Some(node(HOST)));
+    lone.handle(ROUTER, &from_border(moved(6))).unwrap();
+    assert_eq!(lone.machine.neighbour(global(HOST)), None);
 }
 
 #[test]

@@ -34,29 +34,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         options: Options<'_>,
     ) -> Result<(), Error> {
         self.learn_border_router(cx.now, options)?;
-        if advertisement.lifetime == 0 {
-            self.routers.remove(from);
-            if self.router == Some(from) {
-                self.lose_router();
-            }
-            return Ok(());
-        }
-        let learnt = self.routers.learn(DefaultRouter {
-            neighbour: from,
-            address,
-            is_extended: options
-                .capabilities()
-                .is_some_and(|capabilities| capabilities.extended_registration),
-            retransmission_time: match advertisement.retransmission_time {
-                0 => RETRANSMISSION_TIME,
-                told => told.min(MAX_RETRANSMISSION_TIME),
-            },
-            expiry: Expiry::after_seconds(cx.now, advertisement.lifetime.into()),
-            rests_until: None,
-        });
-        if !learnt {
-            return Err(Error::Full);
-        }
+        self.learn_router(cx.now, (from, address), advertisement, options)?;
         self.choose_router();
         let is_router = self.router == Some(from);
         self.learn_prefix(cx.now, is_router, options);
@@ -80,10 +58,44 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         if has_room { Ok(()) } else { Err(Error::Full) }
     }
 
-    /// Takes in which border router an advertisement comes from; an error if a newer one is known of it
-    /// ([RFC 6775 section 8.1.3](https://www.rfc-editor.org/rfc/rfc6775#section-8.1.3)).
+    /// Takes in whether, and for how long, a router is one to send to; what it tells besides holds either way
+    /// ([RFC 4861 section 4.2](https://www.rfc-editor.org/rfc/rfc4861#section-4.2)). An error if there is no room.
+    fn learn_router(
+        &mut self,
+        now: Instant,
+        (from, address): (Eui64, Ipv6Addr),
+        advertisement: &RouterAdvertisement,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        if advertisement.lifetime == 0 {
+            self.routers.remove(from);
+            if self.router == Some(from) {
+                self.lose_router();
+            }
+            return Ok(());
+        }
+        let learnt = self.routers.learn(DefaultRouter {
+            neighbour: from,
+            address,
+            is_extended: options
+                .capabilities()
+                .is_some_and(|capabilities| capabilities.extended_registration),
+            retransmission_time: match advertisement.retransmission_time {
+                0 => RETRANSMISSION_TIME,
+                told => told.min(MAX_RETRANSMISSION_TIME),
+            },
+            expiry: Expiry::after_seconds(now, advertisement.lifetime.into()),
+            rests_until: None,
+        });
+        if learnt { Ok(()) } else { Err(Error::Full) }
+    }
+
+    /// Takes in which border router an advertisement comes from. An error if a newer one is known of it, or if a router that is to tell it
+    /// on is not told ([RFC 6775 section 8.1.3](https://www.rfc-editor.org/rfc/rfc6775#section-8.1.3)).
     fn learn_border_router(&mut self, now: Instant, options: Options<'_>) -> Result<(), Error> {
-        let Some(told) = options.border_router() else { return Ok(()) };
+        let Some(told) = options.border_router() else {
+            return if self.capabilities.router { Err(Error::NotForUs) } else { Ok(()) };
+        };
         if let Some(known) = self.border_router.get()
             && known.address == told.address
             && told.version.wrapping_sub(known.version) >= 1 << 31
@@ -120,6 +132,16 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         {
             self.forget_prefix();
             self.prefix = Slot::Full(LearntPrefix { prefix, expiry: Expiry::after_seconds(now, valid) });
+        }
+    }
+
+    /// Removes all that the border router has told, which nothing has renewed
+    /// ([RFC 6775 section 8.1.2](https://www.rfc-editor.org/rfc/rfc6775#section-8.1.2)).
+    pub(super) fn forget_border_router(&mut self) {
+        self.border_router = Slot::Empty;
+        self.forget_prefix();
+        if self.contexts.clear() {
+            self.events.push(Event::ContextsChanged);
         }
     }
 

@@ -33,22 +33,24 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         options: Options<'_>,
     ) -> Result<(), Error> {
         // Of what the advertisement of a neighbour says besides, a host needs nothing.
-        let registration = options.address_registration().ok_or(Error::NotForUs)?;
+        let registration = options.address_registration().map_err(|_| Error::Malformed)?;
+        let registration = registration.ok_or(Error::NotForUs)?;
         let router = self.router.and_then(|router| self.routers.get(router)).ok_or(Error::Unasked)?;
         if registration.rovr != Rovr(self.address.0) || router.neighbour != from {
             return Err(Error::Unasked);
         }
         let asked = self.attempt.get().map(|attempt| attempt.which);
-        let (which, transaction) = if router.is_extended {
+        let which = if router.is_extended {
             let all = [Which::LinkLocal, Which::Global];
-            let named = all.into_iter().find(|&which| self.own(which) == Some(advertisement.target));
-            (named, Some(self.transaction))
+            all.into_iter().find(|&which| self.own(which) == Some(advertisement.target))
         } else {
             // It answers for the address that the solicitation came from (RFC 6775 section 5.5.2).
-            (Some(Which::Global).filter(|_| advertisement.target == router.address), None)
+            Some(Which::Global).filter(|_| advertisement.target == router.address)
         };
         let which = which.ok_or(Error::Unasked)?;
-        let is_answer = asked == Some(which) && registration.transaction == transaction;
+        // To a router of RFC 6775 the transaction id is a reserved field, which need not come back.
+        let is_current = registration.transaction.map_or(!router.is_extended, |id| id == self.transaction);
+        let is_answer = asked == Some(which) && is_current;
         if registration.status == Status::SUCCESS {
             return if is_answer {
                 self.registered(cx, which, registration.lifetime)

@@ -47,7 +47,8 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
 
     /// Writes the solicitation that registers an address: of a router that takes the extended form, the address is its target
     /// ([RFC 8505 section 5.5](https://www.rfc-editor.org/rfc/rfc8505#section-5.5)), else its source
-    /// ([RFC 6775 section 5.5.1](https://www.rfc-editor.org/rfc/rfc6775#section-5.5.1)).
+    /// ([RFC 6775 section 5.5.1](https://www.rfc-editor.org/rfc/rfc6775#section-5.5.1)). The option has the extended form always
+    /// ([RFC 8505 section 6.3](https://www.rfc-editor.org/rfc/rfc8505#section-6.3)).
     fn write_registration(&self, out: &mut [u8], which: Which) -> Option<Transmit> {
         let router = self.router.and_then(|router| self.routers.get(router))?;
         let address = self.own(which)?;
@@ -59,8 +60,8 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             status: Status::SUCCESS,
             opaque: 0,
             opaque_kind: 0,
-            wants_reachability: router.is_extended && self.wants_reachability && which == Which::Global,
-            transaction: router.is_extended.then_some(self.transaction),
+            wants_reachability: self.wants_reachability,
+            transaction: Some(self.transaction),
             lifetime: self.lifetime,
             rovr: Rovr(self.address.0),
         };

@@ -1,6 +1,8 @@
 //! What a router and the border router say to each other of addresses.
 
-use sixlock_base::{Array, Cx, Entropy, Slot};
+use core::cmp::Ordering;
+
+use sixlock_base::{Array, Cx, Entropy, Slot, lollipop};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{AddressRegistration, Context, DuplicateAddress, Status};
 
@@ -25,9 +27,13 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         if !is_same {
             self.events.push(Event::RegistrationsChanged);
         }
+        // Who registers at two routers at once does so by the same id, and who moves, by a later one.
+        let is_parallel = registration.transaction.is_some()
+            && before.is_some_and(|before| before.transaction == registration.transaction);
         if let Some(before) = before
             && let Through::Router(router) = before.through
             && before.through != registration.through
+            && !is_parallel
         {
             let message = DuplicateAddress {
                 status: Status::MOVED,
@@ -61,12 +67,9 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         } else if address.octets().first_chunk() != prefix.as_ref() {
             Some(Status::TOPOLOGICALLY_INCORRECT)
         } else {
-            match self.registrations.check(address, rovr, transaction) {
+            match self.registrations.check(address, rovr, transaction, lifetime) {
                 Ok(()) => None,
-                // In the form of RFC 6775 there is no other word for it.
-                Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) if transaction.is_some() => {
-                    Some(Status::REGISTRY_SATURATED)
-                }
+                Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) => Some(Status::REGISTRY_SATURATED),
                 Err(Denial::Status(status)) => Some(status),
                 Err(Denial::Undecided) => return Err(Error::Busy),
             }
@@ -75,11 +78,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         let message = DuplicateAddress { status, ..*request };
         self.answer(Answer::Confirmation { router: header.source, message })?;
         if denial.is_some() {
-            return Err(if matches!(status, Status::REGISTRY_SATURATED | Status::NEIGHBOUR_CACHE_FULL) {
-                Error::Full
-            } else {
-                Error::Refused
-            });
+            return Err(if status == Status::REGISTRY_SATURATED { Error::Full } else { Error::Refused });
         }
         if lifetime == 0 {
             if self.registrations.remove(address) {
@@ -139,6 +138,12 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         }
         if confirmation.status == Status::SUCCESS || confirmation.rovr != known.rovr || !known.is_confirmed {
             return Err(Error::Unasked);
+        }
+        // It was long on its way: the node has registered anew since.
+        if let Some((told, known)) = confirmation.transaction.zip(known.transaction)
+            && lollipop::compare(told, known) == Some(Ordering::Less)
+        {
+            return Err(Error::Stale);
         }
         let told = *known;
         if self.registrations.remove(address) {

@@ -1,6 +1,6 @@
 //! How neighbours register their addresses.
 
-use sixlock_base::{Array, Cx, Entropy, Instant, Slot};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Slot};
 use sixlock_ipv6::nd::{AddressRegistration, Context, Status};
 
 use super::{Answer, REQUEST_AGAIN, Registrar};
@@ -19,11 +19,18 @@ const TENTATIVE: u32 = 20;
 impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     /// Tells a neighbour what became of its registration.
     ///
-    /// Who has asked from an address that is another's is answered at the one on the link
-    /// ([RFC 6775 section 6.5.2](https://www.rfc-editor.org/rfc/rfc6775#section-6.5.2)).
+    /// A refusal does not go to an address that may be another's, but to the one on the link that the EUI-64 in the registration makes
+    /// ([RFC 6775 section 6.5.2](https://www.rfc-editor.org/rfc/rfc6775#section-6.5.2)). In the form of RFC 8505 that need be no EUI-64:
+    /// there it is the neighbour's.
     pub(super) fn tell(&mut self, ask: &Ask, status: Status) -> Result<(), Error> {
-        let is_of_another = status != Status::SUCCESS && ask.source == ask.address();
-        let destination = if is_of_another { output::link_local(ask.neighbour) } else { ask.source };
+        let blames_source =
+            matches!(status, Status::DUPLICATE_SOURCE_ADDRESS | Status::INVALID_SOURCE_ADDRESS)
+                || ask.source == ask.address();
+        let destination = match ask.names_target {
+            _ if status == Status::SUCCESS || !blames_source => ask.source,
+            true => output::link_local(ask.neighbour),
+            false => output::link_local(Eui64(ask.registration.rovr.0)),
+        };
         self.answer(Answer::Neighbour(Reply {
             neighbour: ask.neighbour,
             destination,
@@ -48,14 +55,15 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     ) -> Result<(), Error> {
         let Ask { neighbour, registration, target, .. } = ask;
         // In the form of RFC 6775 it is the router that is solicited.
-        if !ask.is_extended() && !self.is_own(target) {
+        if !ask.names_target && !self.is_own(target) {
             return Err(Error::NotForUs);
         }
         let address = ask.address();
         if let Err(status) = self.check_ask(network, &ask) {
             return self.deny(&ask, status);
         }
-        match self.registrations.check(address, registration.rovr, registration.transaction) {
+        let AddressRegistration { rovr, transaction, lifetime, .. } = registration;
+        match self.registrations.check(address, rovr, transaction, lifetime) {
             Ok(()) => {}
             Err(Denial::Status(status)) => return self.deny(&ask, status),
             Err(Denial::Undecided) => return Err(Error::Busy),
@@ -96,10 +104,10 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     /// Whether an address may be registered here, and from that source, as far as other registrations do not matter.
     fn check_ask(&self, network: &Network, ask: &Ask) -> Result<(), Status> {
         let address = ask.address();
-        if ask.is_extended() && ask.source != address {
-            if !is_link_local(ask.source) {
-                return Err(Status::INVALID_SOURCE_ADDRESS);
-            }
+        if ask.names_target && !is_link_local(ask.source) {
+            return Err(Status::INVALID_SOURCE_ADDRESS);
+        }
+        if ask.source != address {
             let owner = self.registrations.get(ask.source).map(|known| known.rovr);
             if self.is_own(ask.source) || owner.is_some_and(|owner| owner != ask.registration.rovr) {
                 return Err(Status::DUPLICATE_SOURCE_ADDRESS);

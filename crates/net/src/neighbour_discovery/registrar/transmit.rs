@@ -61,7 +61,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     }
 
     /// Writes an advertisement to a neighbour, or to all.
-    fn write_advertisement(&self, out: &mut [u8], who: Option<Eui64>) -> Option<Transmit> {
+    fn write_advertisement(&self, out: &mut [u8], who: Option<(Eui64, Ipv6Addr)>) -> Option<Transmit> {
         let network = self.network.get()?;
         let message = Message::RouterAdvertisement(RouterAdvertisement {
             hop_limit: 64,
@@ -72,14 +72,14 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             retransmission_time: 0,
         });
         let capabilities = Capabilities {
-            extended_duplicate_address: network.reads_extended,
+            extended_duplicate_address: network.is_border_router || network.reads_extended,
             router: true,
             border_router: network.is_border_router,
             routing_registrar: network.is_routing_registrar,
             extended_registration: true,
             generic_compression: network.generic_compression,
         };
-        let destination = who.map_or(ALL_NODES, output::link_local);
+        let (neighbour, destination) = who.unwrap_or((BROADCAST, ALL_NODES));
         let addresses = (self.link_local_address(), destination);
         let len = output::write(out, addresses, HOP_LIMIT, &message, |builder| {
             let address = output::link_layer_address(self.address);
@@ -97,6 +97,6 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
                 .filter_map(Slot::get)
                 .try_for_each(|context| builder.option(&NdOption::Context(*context)))
         })?;
-        Some(Transmit { len, neighbour: Some(who.unwrap_or(BROADCAST)) })
+        Some(Transmit { len, neighbour: Some(neighbour) })
     }
 }
