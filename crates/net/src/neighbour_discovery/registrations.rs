@@ -16,9 +16,9 @@ pub struct Registration {
     pub(super) transaction: Option<u8>,
     pub(super) through: Through,
     pub(super) wants_reachability: bool,
-    /// When it is over; of one that was never confirmed, when it is given up.
+    /// When it is over; of one that is not confirmed, when its place is given up.
     pub(super) expiry: Expiry,
-    /// Whether it is registered. While the border router is asked for the first time it is not.
+    /// Whether it is registered. While the border router is asked for the first time it is not, nor when its node has ended it there.
     pub(super) is_confirmed: bool,
     /// What the border router is asked.
     pub(super) request: Slot<Request>,
@@ -62,15 +62,19 @@ impl Registration {
 pub(super) enum Denial {
     /// The node is told so.
     Status(Status),
-    /// Two nodes ask for it at once: who asks second is not answered, and asks again
+    /// Two nodes ask for it at once, or its owner has just ended it: who asks is not answered, and asks again
     /// ([RFC 6775 section 8.2.2](https://www.rfc-editor.org/rfc/rfc6775#section-8.2.2)).
     Undecided,
 }
 
+/// `DELAY_FIRST_PROBE_TIME`, in seconds: for so long the place of a registration that was ended is kept.
+const DELAY: u32 = 5;
+
 /// The registrations that a router keeps, as many as there is room for in `A`.
 ///
 /// When there is no room, a new address is refused: its node asks another router. None is displaced before its lifetime is over, so who
-/// invents addresses cannot take those of others away; one that the border router has not confirmed is given up after 20 seconds.
+/// invents addresses cannot take those of others away. One that the border router has not confirmed is given up after 20 seconds, and the
+/// place of one that was ended there after 5.
 pub(super) struct Registrations<A>(A);
 
 impl<A: Array<Slot<Registration>>> Registrations<A> {
@@ -146,6 +150,19 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
             }
             None => false,
         }
+    }
+
+    /// Ends the registration of an address by `transaction`; whether it was registered. For a while its place is kept, for its owner alone:
+    /// so what is older and comes late is known for it
+    /// ([RFC 8505 section 5.7](https://www.rfc-editor.org/rfc/rfc8505#section-5.7)).
+    pub(super) fn release(&mut self, now: Instant, address: Ipv6Addr, transaction: Option<u8>) -> bool {
+        let Some(known) = self.get_mut(address) else { return false };
+        known.transaction = transaction;
+        let was_registered = core::mem::take(&mut known.is_confirmed);
+        if was_registered {
+            known.expiry = Expiry::after_seconds(now, DELAY);
+        }
+        was_registered
     }
 
     /// Removes the registration of an address; whether it was registered.

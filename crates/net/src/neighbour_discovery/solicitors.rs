@@ -4,7 +4,8 @@ use sixlock_base::{Duration, Entropy, Eui64, Instant, New};
 
 use super::timer;
 
-/// Whom a router is to send its advertisement: those who have asked, each alone, or all.
+/// Whom a router is to send its advertisement: those who have asked, each alone, or all
+/// ([RFC 4861 section 6.2.6](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.6)).
 ///
 /// Of those who ask at the same time, four are answered; the others ask again.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,9 @@
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Duration, Eui64, Instant};
+use sixlock_ipv6::nd::Capabilities;
 use sixlock_net::BROADCAST;
-use sixlock_net::neighbour_discovery::{Event, Network, Transmit};
+use sixlock_net::neighbour_discovery::{Event, Network, Settings, Transmit};
 use sixlock_testing::{Random, Rig};
 
 use crate::bench::*;
@@ -165,7 +166,8 @@ impl Station {
         let rig = || Rig::near_wrap(seed * 100 + id);
         let host = (id != BORDER).then(|| {
             let mut lone = Lone { machine: TestHost::new(), rig: rig() };
-            lone.machine.start(&mut lone.rig.cx(), node(id), &SETTINGS);
+            let capabilities = Capabilities { router: !HOSTS.contains(&id), ..Capabilities::NONE };
+            lone.machine.start(&mut lone.rig.cx(), node(id), &Settings { capabilities, ..SETTINGS });
             lone
         });
         let registrar = (!HOSTS.contains(&id)).then(|| {
@@ -202,7 +204,8 @@ impl Station {
         let (Some(host), Some(registrar)) = (&mut self.host, &mut self.registrar) else { return };
         let events = host.events();
         if events.contains(&Event::Registered) {
-            registrar.machine.configure(Network { is_border_router: false, ..network(false) });
+            let border_router = host.machine.border_router(host.rig.now).unwrap();
+            registrar.machine.configure(Network { border_router, ..network(false) });
             host.machine.contexts().for_each(|context| assert!(registrar.machine.add_context(context)));
         }
     }

@@ -653,6 +653,31 @@ fn a_host_that_moves_is_known_at_its_new_router_and_not_at_the_old_one() {
     assert_eq!((told.destination, status(&told)), (link_local(HOST), Status::MOVED));
 }
 
+/// RFC 8505 section 5.7.
+#[test]
+fn the_place_of_a_registration_that_was_ended_is_kept_for_its_owner_for_a_while() {
+    let mut border = border_router();
+    assert_eq!(confirmed(&mut border, 1, duplicate(HOST, Some(3), 60)).status, Status::SUCCESS);
+    assert_eq!(confirmed(&mut border, 1, duplicate(HOST, Some(5), 0)).status, Status::SUCCESS);
+    assert_eq!(border.machine.registrations().count(), 0);
+    border.events();
+    assert_eq!(confirmed(&mut border, 1, duplicate(HOST, Some(4), 60)).status, Status::MOVED, "it came late");
+    let other = DuplicateAddress { rovr: rovr(6), ..duplicate(HOST, Some(1), 60) };
+    let other = multihop(global(2), global(BORDER), Message::DuplicateAddressRequest(other));
+    assert_eq!(border.handle(2, &other), Err(Error::Busy));
+    assert_eq!(
+        confirmed(&mut border, 2, duplicate(HOST, Some(6), 60)).status,
+        Status::SUCCESS,
+        "it has moved"
+    );
+    assert_eq!(border.events(), [Event::RegistrationsChanged]);
+    assert_eq!(confirmed(&mut border, 2, duplicate(HOST, Some(7), 0)).status, Status::SUCCESS);
+    border.events();
+    border.pass(5);
+    assert_eq!((border.machine.poll_timeout(), border.events()), (None, vec![]));
+    border.handle(2, &other).unwrap();
+}
+
 /// RFC 8505 section 5.2.
 #[test]
 fn a_host_that_registers_at_two_routers_by_one_id_has_not_moved() {

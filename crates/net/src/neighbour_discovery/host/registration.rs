@@ -98,7 +98,8 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         Ok(())
     }
 
-    /// A registration was refused, or has ended.
+    /// A registration was refused, or has ended
+    /// ([RFC 6775 section 5.5.3](https://www.rfc-editor.org/rfc/rfc6775#section-5.5.3)).
     fn refused<X, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, X, E, N>,

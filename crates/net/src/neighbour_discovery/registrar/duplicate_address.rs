@@ -81,12 +81,12 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             return Err(if status == Status::REGISTRY_SATURATED { Error::Full } else { Error::Refused });
         }
         if lifetime == 0 {
-            if self.registrations.remove(address) {
+            if self.registrations.release(cx.now, address, transaction) {
                 self.events.push(Event::RegistrationsChanged);
             }
             return Ok(());
         }
-        let before = self.registrations.get(address).copied();
+        let before = self.registrations.get(address).filter(|known| known.is_confirmed).copied();
         let registration = Registration {
             address,
             rovr,

@@ -13,7 +13,7 @@ use crate::neighbour_discovery::output::{self, is_link_local};
 use crate::neighbour_discovery::registrations::{Denial, Registration, Through};
 use crate::neighbour_discovery::reply::Reply;
 
-/// `TENTATIVE_NCE_LIFETIME`, in seconds.
+/// `TENTATIVE_NCE_LIFETIME` ([RFC 6775 section 9](https://www.rfc-editor.org/rfc/rfc6775#section-9)), in seconds.
 const TENTATIVE: u32 = 20;
 
 impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
@@ -69,7 +69,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             Err(Denial::Undecided) => return Err(Error::Busy),
         }
         if registration.lifetime == 0 {
-            return self.release(network, &ask);
+            return self.release(cx.now, network, &ask);
         }
         let asks_border_router = !network.is_border_router && !is_link_local(address);
         if !asks_border_router {
@@ -122,10 +122,14 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     }
 
     /// Ends a registration, as its node wants it.
-    fn release(&mut self, network: &Network, ask: &Ask) -> Result<(), Error> {
+    fn release(&mut self, now: Instant, network: &Network, ask: &Ask) -> Result<(), Error> {
         let address = ask.address();
         self.tell(ask, Status::SUCCESS)?;
-        if self.registrations.remove(address) {
+        let was_registered = match network.is_border_router {
+            true => self.registrations.release(now, address, ask.registration.transaction),
+            false => self.registrations.remove(address),
+        };
+        if was_registered {
             self.events.push(Event::RegistrationsChanged);
         }
         if !network.is_border_router && !is_link_local(address) {
