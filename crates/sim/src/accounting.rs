@@ -23,13 +23,15 @@ use core::net::Ipv6Addr;
 use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::{Eui64, Security};
-use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
-use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
+use sixlock_crypto::{BlockCiphers, Soft};
+use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
+use crate::attack::frames::{ends, open};
+use crate::attack::{Mark, mark};
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::protection::{Cleartext, SPI, Seal};
 use crate::sizes::NODES;
@@ -67,6 +69,8 @@ pub(crate) struct Observer {
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
     oldest: VecDeque<Seal>,
+    /// How many stations the network has, if there are attackers behind them, whose packets are to be told from others.
+    attacked: Option<u32>,
 }
 
 #[derive(Clone, Default)]
@@ -127,6 +131,8 @@ pub(crate) struct Observed {
     pub(crate) is_of_handshake: bool,
     /// Whether it begins a handshake, and its sender is who does.
     pub(crate) begins_handshake: bool,
+    /// What tells the packet from others whose beginning is in it, where attackers are looked for.
+    pub(crate) mark: Option<Mark>,
 }
 
 /// What a frame has to do with security.
@@ -193,7 +199,13 @@ impl Observer {
             key: link_key.map(|key| Soft.aes_128(key)),
             stations: vec![Station::default(); stations],
             packet: vec![0; MAX_DATAGRAM],
+            attacked: None,
         }
+    }
+
+    /// Stations from number `stations` on are antennas of attackers.
+    pub(crate) fn look_for_attackers(&mut self, stations: u32) {
+        self.attacked = Some(stations);
     }
 
     /// Takes in what a station has protected.
@@ -210,7 +222,7 @@ impl Observer {
     /// What the frame is that `sender` transmits. Where there is no security nothing is, and it is looked at only if it
     /// `is_told`.
     pub(crate) fn observe(&mut self, sender: u32, frame: &[u8], is_told: bool) -> Observed {
-        if self.security == Security::default() && !is_told {
+        if self.security == Security::default() && !is_told && self.attacked.is_none() {
             return Observed::default();
         }
         let Ok((header, header_len)) = Header::parse(frame) else { return Observed::default() };
@@ -236,20 +248,26 @@ impl Observer {
 
     fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> Observed {
         let nothing = Observed::default();
+        let mark = self.attacked.and_then(|_| self.mark(frame, header, header_len));
+        let nothing = Observed { mark, ..nothing };
         let addresses = (address(header.source), address(header.destination));
         let (Some(source), Some(destination)) = addresses else { return nothing };
         let bare_header = Header { security: None, ..*header }.emitted_len();
         let mic_len = header.security.map_or(0, |auxiliary| auxiliary.level.mic_len());
         let link_security = header_len - bare_header + mic_len;
         let mut buffer = [0; MAX_FRAME];
-        let Some(payload) = self.open(frame, header, header_len, source, &mut buffer) else { return nothing };
+        let Some(payload) = open(frame, (header, header_len), source, self.key.as_ref(), &mut buffer) else {
+            return nothing;
+        };
         let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return nothing };
         let kind = match fragment {
             None if rest == [TELL_WHOLE] => Kind::SequenceRequest,
             None => Kind::Data,
             Some(_) => Kind::Fragment,
         };
-        if self.security == Security::default() {
+        // What attackers send is there for no mode.
+        let is_of_attacker = self.attacked.is_some_and(|stations| sender >= stations);
+        if self.security == Security::default() || is_of_attacker {
             return Observed { kind, ..nothing };
         }
 
@@ -274,34 +292,21 @@ impl Observer {
         Observed { security_bytes, kind, is_of_handshake, begins_handshake, ..nothing }
     }
 
-    /// The payload in the clear, in `buffer`.
-    fn open<'b>(
-        &self,
-        frame: &[u8],
-        header: &Header,
-        header_len: usize,
-        source: Eui64,
-        buffer: &'b mut [u8],
-    ) -> Option<&'b [u8]> {
-        let body = frame.get(..frame.len().checked_sub(FCS)?)?;
-        let buffer = buffer.get_mut(..body.len())?;
-        buffer.copy_from_slice(body);
-        let (Some(auxiliary), Some(key)) = (&header.security, &self.key) else {
-            return buffer.get(header_len..);
-        };
-        let (opened, mic) = buffer.split_at_mut(body.len().checked_sub(auxiliary.level.mic_len())?);
-        let clear = if auxiliary.level.is_encrypted() { header_len } else { opened.len() };
-        let mut nonce = [0; 13];
-        nonce[..8].copy_from_slice(&source.0);
-        nonce[8..12].copy_from_slice(&auxiliary.frame_counter.to_be_bytes());
-        nonce[12] = auxiliary.level.number();
-        let mic = match auxiliary.level {
-            SecurityLevel::Enc => Tag::empty(CcmTag::Zero),
-            _ => Tag::from_bytes(mic)?,
-        };
-        let (clear, sealed) = opened.split_at_mut_checked(clear)?;
-        Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), clear, sealed, &mic).ok()?;
-        opened.get(header_len..)
+    /// What tells the packet from others whose beginning is in a frame.
+    fn mark(&mut self, frame: &[u8], header: &Header, header_len: usize) -> Option<Mark> {
+        let link = ends(header)?;
+        let mut buffer = [0; MAX_FRAME];
+        let payload = open(frame, (header, header_len), link.source, self.key.as_ref(), &mut buffer)?;
+        let (fragment, rest) = FragmentHeader::parse(payload).ok()?;
+        if fragment.is_some_and(|fragment| fragment.offset > 0) {
+            return None;
+        }
+        let size = fragment.map(|fragment| fragment.datagram_size);
+        let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet).ok()?;
+        let verbatim = &rest[headers.consumed..];
+        let end = headers.written + verbatim.len();
+        self.packet.get_mut(headers.written..end)?.copy_from_slice(verbatim);
+        mark(&self.packet[..end])
     }
 
     /// What a frame's payload would be without security, and what it is to DTLS.

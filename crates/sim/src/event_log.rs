@@ -86,6 +86,8 @@ events! {
     },
     /// The far end has accepted the reading's first copy.
     Accepted = "accepted" { reading: u64 },
+    /// The far end has accepted a reading in the node's name that the node did not send, or had sent before.
+    False = "false" {},
     /// The node has learnt that the reading was accepted.
     Confirmed = "confirmed" {
         reading: u64,
@@ -126,6 +128,13 @@ events! {
         /// Millimetres north.
         y: i32
     },
+    /// The attacker begins.
+    Attack = "attack" {
+        /// What it does.
+        kind: &'static str
+    },
+    /// It ends.
+    AttackEnds = "attack-ends" {},
     /// A frame goes on the air.
     Transmit = "transmit" {
         /// Its length, FCS included.

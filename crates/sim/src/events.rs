@@ -41,6 +41,10 @@ pub(crate) enum ScheduledEvent {
     PowerReturns(u32),
     /// The event of this number in the scenario.
     Scenario(u32),
+    /// Something is due at the attacker of this number.
+    Attack(u32),
+    /// The attack of this number in the scenario begins, or ends.
+    AttackTurns(u32),
     /// Something is due in a trial.
     Trial,
 }

@@ -6,8 +6,10 @@
 
 mod accounting;
 mod application;
+mod attack;
 mod board;
 mod built_image;
+mod captured;
 mod chip;
 mod clock;
 mod cloud;
@@ -29,6 +31,7 @@ mod handshakes;
 mod images;
 mod layers;
 mod machines;
+mod measured;
 mod medium;
 mod memory;
 mod metrics;
@@ -91,18 +94,18 @@ pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
-pub use runs::run_seeds;
+pub use runs::{run_seeds, with_cost};
 pub use scenario::{
-    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
-    Traffic, TrafficKind,
+    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, Mac, Radio, Scenario,
+    ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic, TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::{KeyRing, SendError};
 pub use statistics::{
-    CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
-    Report, RouterReport, Transmissions,
+    AttackCost, AttackReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,
+    NodeReport, Provenance, Report, RouterReport, Transmissions, TravelReport,
 };
 pub use swarm::{TrialResult, swarm, trial};
 pub use time::{Span, Time};

@@ -5,7 +5,7 @@
 //! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
 //! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::energy::{RadioMeter, RadioState};
 use crate::random::{Probability, Purpose, Stream};
@@ -43,6 +43,8 @@ pub(crate) struct Medium {
     seed: u64,
     range: i32,
     interference: i32,
+    /// How far the frames of a node reach and disturb, where that is another distance.
+    reaches: BTreeMap<u32, i32>,
     chance: Chance,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
@@ -151,6 +153,7 @@ impl Medium {
             seed,
             range: radio.range,
             interference: radio.interference,
+            reaches: BTreeMap::new(),
             chance,
             reached: positions.iter().map(|_| Vec::new()).collect(),
             ears: vec![Receiver::default(); positions.len()],
@@ -172,12 +175,28 @@ impl Medium {
     ) {
         for other in (0..positions.len() as u32).filter(|&other| other != node) {
             let (here, there) = (positions[node as usize], positions[other as usize]);
-            let disturbs = within(here, there, self.interference);
             for link in [(node, other), (other, node)] {
-                let carries = within(here, there, self.range) && !deaf.contains(&link);
+                let (range, interference) = match self.reaches.get(&link.0) {
+                    Some(&reach) => (reach, reach),
+                    None => (self.range, self.interference),
+                };
+                let disturbs = within(here, there, interference);
+                let carries = within(here, there, range) && !deaf.contains(&link);
                 self.link(link, disturbs.then_some(carries), now);
             }
         }
+    }
+
+    /// Frames of `node` reach so many millimetres from now on, and disturb no further; what reaches it stays the same.
+    pub(crate) fn reach(
+        &mut self,
+        node: u32,
+        range: i32,
+        positions: &[(i32, i32)],
+        deaf: &BTreeSet<(u32, u32)>,
+    ) {
+        self.reaches.insert(node, range);
+        self.relocate(node, positions, deaf, Time::ZERO);
     }
 
     /// Transmissions of `source` disturb `node` or not, and carry frames to it or not.
@@ -348,6 +367,17 @@ mod tests {
         assert!(!medium.is_clear(1, at(200)));
         assert_eq!(end(&mut medium, 0, 1000), [(1, Missed)]);
         assert_eq!(end(&mut medium, 2, 1000), [], "nobody is in its range");
+    }
+
+    #[test]
+    fn who_is_louder_is_heard_further_away_and_hears_no_more() {
+        let positions: Vec<_> = (0..4).map(|node| (node * 40, 0)).collect();
+        let mut medium = line(4, 0.0);
+        medium.reach(0, 90, &positions, &BTreeSet::new());
+        medium.begin(0, at(0));
+        assert_eq!(end(&mut medium, 0, 1000), [(1, Received), (2, Received)]);
+        medium.begin(2, at(2000));
+        assert_eq!(end(&mut medium, 2, 3000), [(1, Received), (3, Received)]);
     }
 
     #[test]

@@ -106,6 +106,10 @@ pub struct Probability(u64);
 impl Probability {
     /// Never.
     pub(crate) const NEVER: Self = Self(0);
+    /// In any case.
+    pub(crate) const ALWAYS: Self = Self(1 << 32);
+    /// As likely as not.
+    pub(crate) const HALF: Self = Self(1 << 31);
 
     /// The probability `p`, if it lies between 0 and 1.
     pub fn new(p: f64) -> Option<Self> {

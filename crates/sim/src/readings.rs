@@ -247,6 +247,11 @@ impl Readings {
         self.deliver(number)
     }
 
+    /// When the task began that made the latest.
+    pub(crate) fn latest_begun(&self) -> Option<Time> {
+        self.begun.back().map(|latest| latest.since)
+    }
+
     /// The same for the reading of this number, where the far end tells.
     pub(crate) fn deliver(&mut self, number: u64) -> Option<u64> {
         let begun = self.begun.iter_mut().find(|begun| begun.number == number)?;

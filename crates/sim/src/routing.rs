@@ -11,6 +11,7 @@ use sixlock_rpl::{
     Advertiser, Event, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing,
 };
 
+use crate::captured::Dropping;
 use crate::sizes::NODES;
 
 /// Room for neighbours that may be parents.
@@ -68,9 +69,9 @@ pub enum RplMode {
 macro_rules! routed {
     ($routing:expr, $by:ident => $call:expr) => {
         match $routing {
-            Self::Listed($by) => $call,
-            Self::First($by) => $call,
-            Self::Second($by) => $call,
+            By::Listed($by) => $call,
+            By::First($by) => $call,
+            By::Second($by) => $call,
         }
     };
 }
@@ -80,10 +81,17 @@ macro_rules! routed {
     clippy::large_enum_variant,
     reason = "listed ways, which most networks have, are looked up without a detour"
 )]
-pub(crate) enum AnyRouting<A, B> {
+enum By<A, B> {
     Listed(Routes<[Route; NODES]>),
     First(Box<A>),
     Second(Box<B>),
+}
+
+/// How a station routes.
+pub(crate) struct AnyRouting<A, B> {
+    by: By<A, B>,
+    /// What it does not send on, if it is captured.
+    pub(crate) drops: Option<Box<Dropping>>,
 }
 
 /// How a node routes: as its objective function is [`Mrhof`] or [`Of0`].
@@ -102,32 +110,32 @@ impl NodeRouting {
         kind: RoutingKind,
     ) -> Result<(), NvError> {
         let RoutingKind::Rpl { objective, .. } = kind else { return Ok(()) };
-        *self = match objective {
-            Objective::Mrhof => Self::First(Box::new(RplNode::NEW)),
-            Objective::Of0 => Self::Second(Box::new(RplNode::NEW)),
+        self.by = match objective {
+            Objective::Mrhof => By::First(Box::new(RplNode::NEW)),
+            Objective::Of0 => By::Second(Box::new(RplNode::NEW)),
         };
-        match self {
-            Self::Listed(_) => Ok(()),
-            Self::First(mrhof) => mrhof.0.start(cx, address, INSTANCE),
-            Self::Second(of0) => of0.0.start(cx, address, INSTANCE),
+        match &mut self.by {
+            By::Listed(_) => Ok(()),
+            By::First(mrhof) => mrhof.0.start(cx, address, INSTANCE),
+            By::Second(of0) => of0.0.start(cx, address, INSTANCE),
         }
     }
 
     /// The parent, if it routes by RPL and has one.
     pub(crate) fn parent(&self) -> Option<Eui64> {
-        match self {
-            Self::Listed(_) => None,
-            Self::First(mrhof) => mrhof.0.parent(),
-            Self::Second(of0) => of0.0.parent(),
+        match &self.by {
+            By::Listed(_) => None,
+            By::First(mrhof) => mrhof.0.parent(),
+            By::Second(of0) => of0.0.parent(),
         }
     }
 
     /// What has happened in RPL, once.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        match self {
-            Self::Listed(_) => None,
-            Self::First(mrhof) => mrhof.0.poll_event(),
-            Self::Second(of0) => of0.0.poll_event(),
+        match &mut self.by {
+            By::Listed(_) => None,
+            By::First(mrhof) => mrhof.0.poll_event(),
+            By::Second(of0) => of0.0.poll_event(),
         }
     }
 }
@@ -135,10 +143,10 @@ impl NodeRouting {
 impl RootRouting {
     /// What has happened in RPL, once.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        match self {
-            Self::Listed(_) => None,
-            Self::First(non_storing) => non_storing.0.poll_event(),
-            Self::Second(storing) => storing.0.poll_event(),
+        match &mut self.by {
+            By::Listed(_) => None,
+            By::First(non_storing) => non_storing.0.poll_event(),
+            By::Second(storing) => storing.0.poll_event(),
         }
     }
 
@@ -150,18 +158,18 @@ impl RootRouting {
         kind: RoutingKind,
     ) -> Result<(), StartError> {
         let RoutingKind::Rpl { objective, mode } = kind else { return Ok(()) };
-        *self = match mode {
-            RplMode::NonStoring => Self::First(Box::new(RplRoot::NEW)),
-            RplMode::Storing => Self::Second(Box::new(RplRoot::NEW)),
+        self.by = match mode {
+            RplMode::NonStoring => By::First(Box::new(RplRoot::NEW)),
+            RplMode::Storing => By::Second(Box::new(RplRoot::NEW)),
         };
         let settings = match objective {
             Objective::Mrhof => Settings::usual::<Mrhof>(),
             Objective::Of0 => Settings::usual::<Of0>(),
         };
-        match self {
-            Self::Listed(_) => Ok(()),
-            Self::First(non_storing) => non_storing.0.start(cx, address, &settings),
-            Self::Second(storing) => storing.0.start(cx, address, &settings),
+        match &mut self.by {
+            By::Listed(_) => Ok(()),
+            By::First(non_storing) => non_storing.0.start(cx, address, &settings),
+            By::Second(storing) => storing.0.start(cx, address, &settings),
         }
     }
 }
@@ -169,32 +177,32 @@ impl RootRouting {
 impl<A, B> AnyRouting<A, B> {
     /// Lists the ways to these nodes: each destination and next hop. Whether there was room.
     pub(crate) fn list(&mut self, mut ways: impl Iterator<Item = (Eui64, Eui64)>) -> bool {
-        let Self::Listed(routes) = self else { return true };
+        let By::Listed(routes) = &mut self.by else { return true };
         ways.all(|(destination, next_hop)| routes.add(destination, next_hop).is_ok())
     }
 }
 
 impl<A, B> New for AnyRouting<A, B> {
-    const NEW: Self = Self::Listed(Routes::NEW);
+    const NEW: Self = Self { by: By::Listed(Routes::NEW), drops: None };
 }
 
 impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
     const READS: bool = true;
 
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
-        routed!(self, by => by.next_hop(destination))
+        routed!(&self.by, by => by.next_hop(destination))
     }
 
     fn takes(&self, destination: Ipv6Addr) -> bool {
-        routed!(self, by => by.takes(destination))
+        routed!(&self.by, by => by.takes(destination))
     }
 
     fn leads_on(&self, packet: &[u8]) -> bool {
-        routed!(self, by => by.leads_on(packet))
+        routed!(&self.by, by => by.leads_on(packet))
     }
 
     fn comes_back(&self, packet: &[u8]) -> bool {
-        routed!(self, by => by.comes_back(packet))
+        routed!(&self.by, by => by.comes_back(packet))
     }
 
     fn handle<C, E: Entropy, N: Nv>(
@@ -203,7 +211,7 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         addresses: (Ipv6Addr, Ipv6Addr),
         message: &[u8],
     ) -> bool {
-        routed!(self, by => by.handle(cx, addresses, message))
+        routed!(&mut self.by, by => by.handle(cx, addresses, message))
     }
 
     fn forward<C, E: Entropy, N: Nv>(
@@ -212,7 +220,10 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         from: Eui64,
         packet: &mut [u8],
     ) -> Result<Option<Eui64>, ForwardError> {
-        routed!(self, by => by.forward(cx, from, packet))
+        if self.drops.as_mut().is_some_and(|drops| drops.drops(packet)) {
+            return Err(ForwardError::Dropped);
+        }
+        routed!(&mut self.by, by => by.forward(cx, from, packet))
     }
 }
 
@@ -220,27 +231,27 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
     const ROUTES: bool = true;
 
     fn room(&self) -> usize {
-        routed!(self, by => by.room())
+        routed!(&self.by, by => by.room())
     }
 
     fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        routed!(self, by => by.originate(buffer, len))
+        routed!(&self.by, by => by.originate(buffer, len))
     }
 
     fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        routed!(self, by => by.encapsulate(buffer, len))
+        routed!(&self.by, by => by.encapsulate(buffer, len))
     }
 
     fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {
-        routed!(self, by => by.encapsulated(packet))
+        routed!(&self.by, by => by.encapsulated(packet))
     }
 
     fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
-        routed!(self, by => by.handle_outcome(cx, outcome));
+        routed!(&mut self.by, by => by.handle_outcome(cx, outcome));
     }
 
     fn has_output(&self) -> bool {
-        routed!(self, by => by.has_output())
+        routed!(&self.by, by => by.has_output())
     }
 
     fn poll_transmit<C, E: Entropy, N: Nv, P: Array<u8>>(
@@ -248,14 +259,14 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         cx: &mut Cx<'_, C, E, N>,
         packet: &mut Packet<P>,
     ) -> bool {
-        routed!(self, by => by.poll_transmit(cx, packet))
+        routed!(&mut self.by, by => by.poll_transmit(cx, packet))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        routed!(self, by => by.poll_timeout())
+        routed!(&self.by, by => by.poll_timeout())
     }
 
     fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        routed!(self, by => by.handle_timeout(cx));
+        routed!(&mut self.by, by => by.handle_timeout(cx));
     }
 }

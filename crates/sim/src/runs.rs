@@ -4,11 +4,12 @@ use std::io;
 
 use rayon::prelude::*;
 
+use crate::energy::Energy;
 use crate::error::ScenarioError;
 use crate::options::Options;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
-use crate::statistics::Report;
+use crate::statistics::{AttackCost, NodeReport, Report};
 
 /// Runs `scenario` with `runs` seeds from its own on, in `threads` threads (one a core if there is
 /// no number), and calls `done` after each run. The reports come in the order of their seeds.
@@ -24,7 +25,9 @@ pub fn run_seeds(
     let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
     let with_seed = |run: u32| {
         let scenario = scenario.with_seed(scenario.seed.wrapping_add(run.into()));
-        let report = Simulation::new(&scenario, Options::default())?.run();
+        let report = Simulation::new(&scenario, Options::default())?
+            .run()
+            .and_then(|report| with_cost(&scenario, report));
         done();
         report.map_err(|failure: io::Error| error(failure.to_string()))
     };
@@ -33,4 +36,33 @@ pub fn run_seeds(
         .build()
         .map_err(|failure| error(failure.to_string()))?;
     pool.install(|| (0..runs).into_par_iter().map(with_seed).collect())
+}
+
+/// The report of a run of `scenario`, with what its attacks have cost: so much more than a run of the same seed in which nobody
+/// attacks.
+///
+/// # Errors
+/// When that run fails.
+pub fn with_cost(scenario: &Scenario, report: Report) -> io::Result<Report> {
+    if scenario.attacks.is_empty() {
+        return Ok(report);
+    }
+    let calm = Scenario { attacks: Vec::new(), ..scenario.clone() };
+    let calm = Simulation::new(&calm, Options::default()).map_err(io::Error::other)?.run()?;
+    Ok(Report { cost: Some(cost(&report, &calm)), ..report })
+}
+
+fn cost(attacked: &Report, calm: &Report) -> AttackCost {
+    let more = |field: fn(&NodeReport) -> u64| attacked.sum(field) as i64 - calm.sum(field) as i64;
+    let router = |field: fn(&Report) -> u32| i64::from(field(attacked)) - i64::from(field(calm));
+    let energy = |report: &Report| -> Option<f64> {
+        report.nodes.iter().map(|node| node.energy_mj.as_ref().map(Energy::total)).sum()
+    };
+    AttackCost {
+        readings: -more(|node| node.delivered),
+        false_readings: attacked.sum(|node| node.false_readings),
+        frames: more(|node| node.frames.into()) + router(|report| report.router.frames),
+        bytes: more(|node| node.bytes.into()) + router(|report| report.router.bytes),
+        energy_mj: energy(attacked).zip(energy(calm)).map(|(attacked, calm)| attacked - calm),
+    }
 }

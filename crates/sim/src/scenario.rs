@@ -1,5 +1,6 @@
 //! Scenarios: what is simulated, read from TOML.
 
+mod attack;
 mod builder;
 mod checks;
 mod event;
@@ -19,6 +20,7 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::{Layout, Links, Topology, TopologyError};
 
+pub use attack::{Attack, AttackKind, AttackedFrom, Flood};
 pub use builder::ScenarioBuilder;
 pub use event::{ScenarioEvent, ScenarioEventKind};
 
@@ -60,6 +62,8 @@ pub struct Scenario {
     pub(crate) emulated: BTreeMap<u32, EmulatedNode>,
     /// What happens to stations.
     pub(crate) events: Vec<ScenarioEvent>,
+    /// Who attacks the network.
+    pub(crate) attacks: Vec<Attack>,
 }
 
 /// The unit-disk radio medium.
@@ -214,6 +218,7 @@ impl Default for Scenario {
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
             events: Vec::new(),
+            attacks: Vec::new(),
         }
     }
 }
@@ -280,6 +285,11 @@ impl Scenario {
     /// What happens to stations.
     pub fn events(&self) -> &[ScenarioEvent] {
         &self.events
+    }
+
+    /// Who attacks the network.
+    pub fn attacks(&self) -> &[Attack] {
+        &self.attacks
     }
 
     /// What node `id`, which is not the border router, runs on, if that takes time.

@@ -1,5 +1,6 @@
 //! The simulation: one queue of events that drives every station in virtual time.
 
+mod attacks;
 mod deployment;
 mod emulation;
 mod exchange;
@@ -24,6 +25,7 @@ use sixlock_node::ipsec::ConfigError;
 use sixlock_rpl::Event as RplEvent;
 
 use crate::accounting::Observer;
+use crate::attack::{Attackers, Trail};
 use crate::drops::Drops;
 use crate::echoes::Echoes;
 use crate::environment::Environment;
@@ -79,6 +81,9 @@ pub struct Simulation {
     outcomes: Vec<(u32, Reception)>,
     /// What was seen on the air, by the station that sent it.
     air: Vec<Air>,
+    /// Who attacks the network, and how far their packets travel.
+    attackers: Attackers,
+    trail: Trail,
     /// What disturbs it and watches over it, if anything does.
     trial: Option<Box<Trial>>,
 }
@@ -95,6 +100,8 @@ struct NodeState {
     parent: u32,
     /// When packets could go to the border router and back first, where RPL finds their way.
     joined: Option<Time>,
+    /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
+    false_readings: u64,
 }
 
 /// What was seen of a station.
@@ -246,6 +253,8 @@ impl Simulation {
             (_, ScheduledEvent::Echo(node)) => self.echo_is_due(node),
             (_, ScheduledEvent::PowerReturns(id)) => self.power_returns(id),
             (_, ScheduledEvent::Scenario(number)) => self.scenario_event(number),
+            (_, ScheduledEvent::Attack(index)) => self.attack_is_due(index),
+            (_, ScheduledEvent::AttackTurns(number)) => self.attack_turns(number),
             (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), event) => {
@@ -347,12 +356,18 @@ impl Simulation {
     }
 
     fn begin_transmission(&mut self, id: u32) {
-        let frame = self.stations[id as usize].on_air();
+        let attacker = self.attackers.owner(id);
+        let frame = self.attackers.on_air(id).unwrap_or_else(|| self.stations[id as usize].on_air());
         self.recorder.frame(self.now, frame);
         let seen = self.observer.observe(id, frame, self.recorder.tells_events());
         let (bytes, to) = (frame.len() as u64, seen.to.map(u64::from));
         let transmit = Logged::Transmit { bytes, kind: seen.kind.name(), to, attempt: seen.attempt };
         self.recorder.event(self.now, id, transmit);
+        match (seen.mark, attacker) {
+            (Some(mark), Some(attacker)) => self.trail.begin(mark, attacker),
+            (Some(mark), None) if seen.attempt == Some(1) => self.trail.pass(mark),
+            _ => {}
+        }
         let air = &mut self.air[id as usize];
         air.frames = air.frames.wrapping_add(1);
         air.bytes = air.bytes.wrapping_add(bytes as u32);
@@ -392,10 +407,16 @@ impl Simulation {
             return;
         }
         let mut on_air = [0; MAX_FRAME];
-        let len = self.stations[source as usize].on_air().len();
-        on_air[..len].copy_from_slice(self.stations[source as usize].on_air());
-        self.stations[source as usize].handle_transmitted(now);
-        self.settle(source);
+        let antenna = self.attackers.on_air(source);
+        let sent = antenna.unwrap_or_else(|| self.stations[source as usize].on_air());
+        let len = sent.len();
+        on_air[..len].copy_from_slice(sent);
+        if antenna.is_some() {
+            self.attackers.transmitted(source);
+        } else {
+            self.stations[source as usize].handle_transmitted(now);
+            self.settle(source);
+        }
         for (receiver, outcome) in outcomes.drain(..) {
             if self.is_off(receiver) {
                 continue;
@@ -407,6 +428,7 @@ impl Simulation {
                     self.arrive(receiver, &mut frame[..len]);
                     continue;
                 }
+                _ if self.attackers.on_air(receiver).is_some() => continue,
                 Reception::Lost => Logged::Lost { from: source.into() },
                 Reception::Missed => Logged::Missed { from: source.into() },
             };

@@ -28,6 +28,55 @@ pub struct Report {
     /// The far end, if it is inside the simulation and has dropped anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudReport>,
+    /// Those who attack the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attacks: Vec<AttackReport>,
+    /// What that costs, where a run without it stands beside this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<AttackCost>,
+}
+
+/// What was seen of an attacker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttackReport {
+    /// The number of its station: attackers come behind the nodes.
+    pub id: u32,
+    /// What it does.
+    pub kind: &'static str,
+    /// Frames it put on the air.
+    pub frames: u32,
+    /// Their bytes, FCS included.
+    pub bytes: u32,
+    /// How far its packets travel; nothing of noise, of what a wormhole carries, and if it sends none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub travels: Option<TravelReport>,
+}
+
+/// How far the packets of an attacker travel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TravelReport {
+    /// How many it has sent.
+    pub packets: u32,
+    /// How many stations send one on, on average.
+    pub mean_hops: f64,
+    /// How many have sent on the one that came furthest.
+    pub most_hops: u32,
+}
+
+/// What attacks have cost the network: the difference to a run of the same seed without them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AttackCost {
+    /// Readings that were delivered without them, and are not with them.
+    pub readings: i64,
+    /// Readings that the far end has accepted, though the node that they are of did not send them, or did so before.
+    pub false_readings: u64,
+    /// Frames that the border router and the nodes have sent more.
+    pub frames: i64,
+    /// Bytes that they have.
+    pub bytes: i64,
+    /// What nodes have consumed more, if all run on platforms that consume anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_mj: Option<f64>,
 }
 
 /// What a run has shown of the far end: the cloud, or the host that sends echoes.
@@ -76,6 +125,9 @@ pub struct NodeReport {
     pub skipped_for: BTreeMap<&'static str, u64>,
     /// Those that are under way, or may yet be begun.
     pub pending: u64,
+    /// Readings that the far end has accepted, though the node that they are of did not send them, or did so before.
+    #[serde(skip_serializing_if = "is_none")]
+    pub false_readings: u64,
     /// What the node has dropped, by cause. Of what emulated firmware drops, only what its radio does is known.
     pub drops: BTreeMap<&'static str, u32>,
     /// Its DTLS handshakes, where the security mode has any.
@@ -99,6 +151,10 @@ pub struct NodeReport {
     /// Where its times and what it has consumed are from, if it runs on a platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A node's DTLS handshakes, apart from what it does in its sessions.

@@ -13,7 +13,7 @@ use crate::time::Span;
 use crate::topology::Topology;
 
 use super::checks::{Fault, Key};
-use super::{Destination, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
+use super::{Attack, Destination, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
 
 /// A scenario in the making: what it starts from, with what is set after. Nothing is checked before [`build`](Self::build).
 #[derive(Clone, Debug)]
@@ -176,6 +176,13 @@ impl ScenarioBuilder {
     pub fn events(mut self, events: Vec<ScenarioEvent>) -> Self {
         self.scenario.events = events;
         self.lines.retain(|key, _| !matches!(key, Key::Event(_)));
+        self
+    }
+
+    /// Sets who attacks the network.
+    pub fn attacks(mut self, attacks: Vec<Attack>) -> Self {
+        self.scenario.attacks = attacks;
+        self.lines.retain(|key, _| !matches!(key, Key::Attack(_)));
         self
     }
 

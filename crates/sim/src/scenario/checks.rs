@@ -13,7 +13,9 @@ use crate::toml_reader::not_within;
 use crate::topology::{Layout, Topology};
 use crate::units::longer_than_nothing;
 
-use super::{Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind};
+use super::{
+    Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind, attack,
+};
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
 pub(super) const MAX_BE: RangeInclusive<u64> = 3..=8;
@@ -52,6 +54,8 @@ pub(super) enum Key {
     Credential,
     /// By its place among the events.
     Event(usize),
+    /// By its place among the attacks.
+    Attack(usize),
 }
 
 /// What is wrong.
@@ -89,7 +93,8 @@ impl Scenario {
         self.check_security()?;
         let layout = self.check_topology()?;
         self.check_destination(&layout)?;
-        self.check_events(&layout)
+        self.check_events(&layout)?;
+        attack::check(self, &layout).map_err(|(index, message)| fault(Key::Attack(index), message))
     }
 
     /// Gives a chain or grid this many nodes.

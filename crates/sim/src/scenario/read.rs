@@ -20,8 +20,8 @@ use crate::units::{parse_drift, parse_duration, parse_length, parse_span};
 
 use super::checks::{BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
 use super::{
-    Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
-    Traffic, TrafficKind,
+    Attack, Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent,
+    ScenarioEventKind, Traffic, TrafficKind, attack,
 };
 
 impl Scenario {
@@ -88,6 +88,7 @@ impl ScenarioBuilder {
             platforms: default.platforms,
             emulated: default.emulated,
             events: read_events(&mut top, &mut lines)?,
+            attacks: read_attacks(&mut top, &mut lines)?,
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
@@ -137,6 +138,16 @@ fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<Scena
         events.push(read_event(entry)?);
     }
     Ok(events)
+}
+
+fn read_attacks(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<Attack>, ScenarioError> {
+    let entries = top.sections("attack", "[[attack]]")?;
+    let mut attacks = Vec::new();
+    for (index, entry) in entries.into_iter().enumerate() {
+        lines.insert(Key::Attack(index), entry.line("kind"));
+        attacks.push(attack::read(entry)?);
+    }
+    Ok(attacks)
 }
 
 fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioError> {

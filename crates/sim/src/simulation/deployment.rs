@@ -12,6 +12,7 @@ use sixlock_node::{
 };
 
 use crate::application::{Own, Part};
+use crate::attack::Attackers;
 use crate::board::Board;
 use crate::clock::Clock;
 use crate::cloud::{COAP, COAPS};
@@ -114,6 +115,12 @@ impl Deployment {
     /// The key of the mesh, if its links are secured.
     pub(super) fn link_key(&self) -> Option<&[u8; 16]> {
         self.scenario.security.link.map(|_| &self.link_key)
+    }
+
+    /// Where its stations are and, behind them, the antennas of its attackers.
+    pub(super) fn positions(&self, attackers: &Attackers) -> Vec<(i32, i32)> {
+        let antennas = attackers.places().map(|(place, _)| place);
+        self.layout.positions.iter().copied().chain(antennas).collect()
     }
 
     /// The clock of station `id`, for as long as the simulation lasts.

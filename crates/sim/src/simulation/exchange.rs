@@ -55,22 +55,17 @@ impl Simulation {
     fn settle_cloud(&mut self) {
         let now = self.now;
         while let Some(mut datagram) = self.next_upward() {
-            let Self { far: RemoteHost::Cloud(cloud), nodes, recorder, trial, .. } = self else { return };
-            cloud.handle(now, &mut datagram, |node, payload| {
-                let readings = &mut nodes[node as usize - 1].readings;
-                let first = match trial {
-                    Some(trial) => {
-                        trial.accept(now, node, payload).and_then(|number| readings.deliver(number))
-                    }
-                    None => readings.accept(),
-                };
-                if let Some(reading) = first {
-                    recorder.event(now, node, Logged::Accepted { reading });
-                }
-            });
+            let RemoteHost::Cloud(cloud) = &mut self.far else { return };
+            let mut accepted = Vec::new();
+            cloud.handle(now, &mut datagram, |node, payload| accepted.push((node, payload.to_vec())));
             let again = cloud.take_again();
-            if let Some(trial) = &mut self.trial {
-                again.into_iter().for_each(|node| trial.invariants.hand_out_again(now, node));
+            accepted.iter().for_each(|(node, payload)| self.accept(*node, payload));
+            for node in again {
+                match &mut self.trial {
+                    Some(trial) => trial.invariants.hand_out_again(now, node),
+                    None if self.attackers.is_empty() => {}
+                    None => self.note_false(node),
+                }
             }
         }
         let mut payload = [0; MAX_DATAGRAM];
@@ -84,6 +79,22 @@ impl Simulation {
             self.events.push(time, Owner::Cloud, ScheduledEvent::Timer);
         }
         self.settle(0);
+    }
+
+    /// The cloud has accepted a reading in a node's name.
+    fn accept(&mut self, node: u32, payload: &[u8]) {
+        let now = self.now;
+        if !self.is_true(node, payload) {
+            return;
+        }
+        let readings = &mut self.nodes[node as usize - 1].readings;
+        let first = match &mut self.trial {
+            Some(trial) => trial.accept(now, node, payload).and_then(|number| readings.deliver(number)),
+            None => readings.accept(),
+        };
+        if let Some(reading) = first {
+            self.recorder.event(now, node, Logged::Accepted { reading });
+        }
     }
 
     fn settle_echoes(&mut self) {

@@ -12,9 +12,9 @@ use super::Simulation;
 use super::start::open_flows;
 
 impl Simulation {
-    /// Whether a station has no power.
+    /// Whether a station has no power. Attackers never fail.
     pub(super) fn is_off(&self, id: u32) -> bool {
-        self.power[id as usize].is_off
+        self.power.get(id as usize).is_some_and(|power| power.is_off)
     }
 
     /// A station has no power from now on, until it `returns`: what it was about to do, it does not.
@@ -72,6 +72,7 @@ impl Simulation {
         self.recorder.event(now, id, Logged::On {});
         self.try_again(id);
         self.start_routing(id);
+        self.capture(id);
         if id == 0 && matches!(self.far, RemoteHost::Echo(_)) {
             open_flows(&self.deployment, &mut self.stations[0], now);
         }

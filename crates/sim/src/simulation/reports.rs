@@ -40,6 +40,7 @@ impl Simulation {
                 skipped,
                 skipped_for,
                 pending,
+                false_readings: state.false_readings,
                 drops: Drops::of(counters).by_cause(),
                 handshake: self.deployment.scenario.security.transport.map(|_| self.handshake(id, state)),
                 rtt_ms: Distribution::of(&state.readings.round_trips),
@@ -66,6 +67,8 @@ impl Simulation {
             cloud: Some(self.far.drops().by_cause())
                 .filter(|drops| !drops.is_empty())
                 .map(|drops| CloudReport { drops }),
+            attacks: self.attack_reports(),
+            cost: None,
         }
     }
 

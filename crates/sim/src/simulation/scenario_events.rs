@@ -38,7 +38,8 @@ impl Simulation {
                 let mut stream = Stream::new(scenario.seed, node, Purpose::Move { event: number });
                 let (links, layout) = (scenario.radio.links(), &mut self.deployment.layout);
                 layout.move_to(node, (x, y), links, &mut stream);
-                self.medium.relocate(node, &layout.positions, &layout.deaf, self.now);
+                let positions = self.deployment.positions(&self.attackers);
+                self.medium.relocate(node, &positions, &self.deployment.layout.deaf, self.now);
                 self.recorder.event(self.now, node, Logged::Moved { x, y });
             }
         }

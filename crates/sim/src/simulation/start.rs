@@ -7,6 +7,7 @@ use sixlock_gateway::FlowId;
 use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT};
 
 use crate::accounting::Observer;
+use crate::attack::{Attackers, Trail};
 use crate::cloud::Cloud;
 use crate::drops::Drops;
 use crate::echo_host::EchoHost;
@@ -16,7 +17,6 @@ use crate::error::ScenarioError;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
-use crate::medium::Medium;
 use crate::network::{CLOUD, LINK_KEY_INDEX};
 use crate::options::{FarEnd, Options};
 use crate::peerings::Peerings;
@@ -27,6 +27,7 @@ use crate::scenario::{Destination, Scenario, TrafficKind};
 use crate::station::Station;
 use crate::time::Time;
 
+use super::attacks::medium;
 use super::deployment::{Deployment, first_of, posts};
 use super::{Air, NodeState, Simulation};
 
@@ -52,21 +53,19 @@ impl Simulation {
         let recorder = recorder(options.sinks, &deployment);
         let far = far_end(options.far_end, &deployment, &mut stations[0]);
         let internet = deployment.security_gateway.as_ref().and_then(|gateway| gateway.internet.clone());
+        let link = scenario.security.link.zip(deployment.link_key().copied());
+        let attackers = Attackers::new(scenario, &deployment.layout, link);
+        let all = stations.len() + attackers.places().count();
+        let (compression, key) = (scenario.compression, deployment.link_key());
+        let mut observer = Observer::new(scenario.security, compression, key, all);
+        if !attackers.is_empty() {
+            observer.look_for_attackers(stations.len() as u32);
+        }
         let mut simulation = Self {
             now: Time::ZERO,
             events: Events::new(),
-            medium: Medium::new(
-                scenario.seed,
-                &deployment.layout.positions,
-                &deployment.layout.deaf,
-                &scenario.radio,
-            ),
-            observer: Observer::new(
-                scenario.security,
-                scenario.compression,
-                deployment.link_key(),
-                stations.len(),
-            ),
+            medium: medium(&deployment, &attackers),
+            observer,
             recorder,
             nodes: deployment.ids().map(|id| NodeState::new(&deployment, &far, id)).collect(),
             far,
@@ -77,10 +76,12 @@ impl Simulation {
             peerings: deployment.peerings.clone(),
             internet: Peerings::default(),
             outcomes: Vec::new(),
-            air: vec![Air::default(); stations.len()],
+            air: vec![Air::default(); all],
             power: vec![Power::default(); stations.len()],
             stations,
             deployment,
+            attackers,
+            trail: Trail::default(),
             trial: None,
         };
         if let Some(internet) = internet {
@@ -92,6 +93,7 @@ impl Simulation {
     /// Lets it begin.
     pub(super) fn begin(&mut self) {
         self.schedule_scenario();
+        self.schedule_attacks();
         self.schedule_first();
         for id in 0..self.stations.len() as u32 {
             if !self.is_off(id) {
@@ -135,6 +137,7 @@ impl NodeState {
             is_connected: false,
             parent: deployment.layout.parents[id as usize],
             joined: None,
+            false_readings: 0,
         }
     }
 }

@@ -144,6 +144,9 @@ impl Simulation {
 
     /// A frame that the medium lets a station receive.
     pub(super) fn arrive(&mut self, receiver: u32, frame: &mut [u8]) {
+        if self.is_overheard(receiver, frame) {
+            return;
+        }
         let Some(trial) = &mut self.trial else { return self.receive(receiver, frame) };
         if let Some(attacker) = &mut trial.attacker {
             attacker.hear(receiver, frame);

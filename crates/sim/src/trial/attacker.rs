@@ -4,17 +4,15 @@ use core::net::{Ipv6Addr, SocketAddrV6};
 use std::collections::VecDeque;
 
 use sixlock_base::{Entropy, Eui64, LinkSuite, MESH_PREFIX};
-use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_gateway::FlowId;
-use sixlock_ieee802154::{
-    Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, MAX_FRAME, SecurityLevel, Version,
-    ack, fcs,
-};
-use sixlock_ipv6::{Header as Ipv6Header, next_header, udp};
+use sixlock_ieee802154::{FCS, MAX_FRAME, ack};
+use sixlock_ipv6::next_header;
 use sixlock_node::{COAP_PORT, COAPS_PORT, DTLS_ECHO_PORT, ECHO_PORT};
 use sixlock_sixlowpan::{FragmentHeader, UNCOMPRESSED};
 
-use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
+use crate::attack::frames::{self, FrameFields, PAYLOAD};
+use crate::attack::{datagram, ipv6};
+use crate::network::CLOUD;
 use crate::outbound::Outbound;
 use crate::random::Stream;
 
@@ -25,8 +23,6 @@ use super::plan::Reach;
 const REMEMBERED: usize = 256;
 /// Packets of a flood.
 const FLOOD: usize = 64;
-/// Bytes of payload in a frame of the attacker's.
-const PAYLOAD: usize = 72;
 /// The longest packet of the attacker's.
 const PACKET: usize = 1200;
 
@@ -114,7 +110,7 @@ impl Attacker {
                 frame.truncate(frame.len().saturating_sub(FCS));
                 self.change(&mut frame);
                 frame.truncate(MAX_FRAME - FCS);
-                vec![(receiver, with_fcs(frame))]
+                vec![(receiver, frames::with_fcs(frame))]
             }
             (4, Some((receiver, frame))) => {
                 let sequence = frame.get(2).copied().unwrap_or(0).wrapping_add(self.below(2) as u8);
@@ -148,47 +144,23 @@ impl Attacker {
     }
 
     fn frame(&mut self, source: u32, destination: u32, payload: &[u8]) -> Vec<u8> {
-        let end = |id| Some(Endpoint { pan_id: PAN_ID, address: Address::Extended(Eui64::of_node(id)) });
         let key = self.link.filter(|_| self.below(4) > 0).map(|(suite, key)| match self.reach.link_key {
             true => (suite, key),
             false => (suite, [self.stream.next_u32() as u8; 16]),
         });
-        let levels = key.map(|(suite, key)| (level(suite), key));
         let frame_counter = match self.below(8) {
             0 => u32::MAX - self.below(3) as u32,
             1 => self.stream.next_u32(),
             _ => self.below(5000) as u32,
         };
-        let security = levels.map(|((level, _), _)| AuxiliaryHeader {
-            level,
-            key_id: KeyId::Index(LINK_KEY_INDEX),
-            frame_counter,
-        });
-        let header = Header {
-            frame_type: FrameType::Data,
-            pending: false,
-            ack_request: self.below(2) == 0,
-            version: Version::V2006,
+        let fields = FrameFields {
+            source: Eui64::of_node(source),
+            destination: Some(Eui64::of_node(destination)),
+            wants_ack: self.below(2) == 0,
             sequence: self.stream.next_u32() as u8,
-            destination: end(destination),
-            source: end(source),
-            security,
+            frame_counter,
         };
-        let mut frame = vec![0; MAX_FRAME];
-        let length = header.emit(&mut frame).unwrap_or(0);
-        frame.truncate(length);
-        frame.extend_from_slice(payload);
-        if let (Some(security), Some(((level, tag), key))) = (security, levels) {
-            let mut mic = Tag::empty(tag);
-            let from = if level.is_encrypted() { length } else { frame.len() };
-            let (clear, data) = frame.split_at_mut(from);
-            let nonce = security.nonce(Eui64::of_node(source));
-            let key = Soft.aes_128(&key);
-            Soft.ccm_seal(&key, CcmNonce::Thirteen(&nonce), clear, data, &mut mic);
-            frame.extend_from_slice(mic.bytes());
-        }
-        frame.truncate(MAX_FRAME - FCS);
-        with_fcs(frame)
+        frames::write(fields, key, payload)
     }
 
     /// Fragments that overlap, repeat, disagree or are missing.
@@ -213,22 +185,10 @@ impl Attacker {
     /// The payloads of the frames that carry `packet`, whole, but for a fragment that is left out now and then.
     fn carried(&mut self, packet: &[u8]) -> Vec<Vec<u8>> {
         if packet.len() < PAYLOAD {
-            return vec![[&[UNCOMPRESSED], packet].concat()];
+            return frames::uncompressed(packet, 0);
         }
         let (tag, left_out) = (self.stream.next_u32() as u16, self.below(64));
-        let fragment = |(place, part): (usize, &[u8])| {
-            let offset = (place * (PAYLOAD - 8)) as u16;
-            let header = FragmentHeader { datagram_size: packet.len() as u16, tag, offset };
-            let mut payload = vec![0; FragmentHeader::SUBSEQUENT_LEN];
-            let length = header.emit(&mut payload).unwrap_or(0);
-            payload.truncate(length);
-            if place == 0 {
-                payload.push(UNCOMPRESSED);
-            }
-            payload.extend_from_slice(part);
-            payload
-        };
-        let mut all: Vec<_> = packet.chunks(PAYLOAD - 8).enumerate().map(fragment).collect();
+        let mut all = frames::uncompressed(packet, tag);
         if left_out < all.len() {
             all.remove(left_out);
         }
@@ -277,20 +237,8 @@ impl Attacker {
             }
             _ => (self.stream.next_u32() as u8, self.bytes(PACKET - 40)),
         };
-        let header = Ipv6Header {
-            traffic_class: 0,
-            flow_label: 0,
-            payload_length: payload.len() as u16,
-            next_header: next,
-            hop_limit: 1 + self.below(255) as u8,
-            source,
-            destination,
-        };
-        let mut packet = vec![0; Ipv6Header::LEN];
-        // There is room.
-        let _ = header.emit(&mut packet);
-        packet.extend(payload);
-        packet
+        let hop_limit = 1 + self.below(255) as u8;
+        ipv6((source, destination), next, hop_limit, &payload)
     }
 
     /// What begins like ESP, or behind so many bytes like AH, of an association that there is.
@@ -304,12 +252,8 @@ impl Attacker {
     }
 
     fn datagram(&mut self, source: Ipv6Addr, destination: Ipv6Addr) -> Vec<u8> {
-        let header = udp::Header { source_port: self.port(), destination_port: self.port() };
-        let mut datagram = vec![0; udp::Header::LEN];
-        datagram.extend(self.message());
-        // There is room.
-        let _ = header.emit(source, destination, &mut datagram);
-        datagram
+        let ports = (self.port(), self.port());
+        datagram((source, destination), ports, &self.message())
     }
 
     /// A payload of UDP: one that was seen, perhaps changed, or a record of DTLS, a message of CoAP, or nothing known.
@@ -403,22 +347,4 @@ impl Attacker {
         let flow = self.downward.get(place)?.0;
         Some((flow, self.message()))
     }
-}
-
-fn level(suite: LinkSuite) -> (SecurityLevel, CcmTag) {
-    match suite {
-        LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
-        LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
-        LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
-        LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
-        LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
-        LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
-        LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
-    }
-}
-
-fn with_fcs(mut frame: Vec<u8>) -> Vec<u8> {
-    let check = fcs(&frame).to_le_bytes();
-    frame.extend(check);
-    frame
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use sixlock_base::{Counter, Counters, Security};
 
+use crate::measured::values;
 use crate::routing::RoutingKind;
 use crate::scenario::{Mac, Scenario, TrafficKind};
 use crate::time::{Span, Time};
@@ -386,20 +387,6 @@ fn spell(what: &Use) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (key, nonce) = what.split_at(what.len().min(KEY));
     format!("nonce {} of key {}", hex(nonce), hex(&key[..4.min(key.len())]))
-}
-
-/// The three values in a reading, in tenths.
-fn values(payload: &[u8]) -> Option<[u64; 3]> {
-    let text = core::str::from_utf8(payload).ok()?;
-    let mut values = text.split("\"v\":").skip(1).map(tenths);
-    let [a, b, c] = [values.next()??, values.next()??, values.next()??];
-    values.next().is_none().then_some([a, b, c])
-}
-
-fn tenths(text: &str) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (whole, fraction) = text[..end].split_once('.').unwrap_or((&text[..end], "0"));
-    Some(whole.parse::<u64>().ok()? * 10 + fraction.parse::<u64>().ok().filter(|tenth| *tenth < 10)?)
 }
 
 #[cfg(test)]

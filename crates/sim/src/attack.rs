@@ -1,0 +1,370 @@
+//! Attackers: stations that hear and send real frames, but run none of the protocol code.
+
+mod dodag;
+mod flood;
+pub(crate) mod frames;
+mod jam;
+mod packets;
+mod replay;
+mod sink_hole;
+mod speak;
+mod trail;
+mod wormhole;
+
+use std::collections::BTreeMap;
+
+use sixlock_base::{Eui64, Security};
+use sixlock_lowpan::LinkAddresses;
+
+use crate::medium::Medium;
+use crate::random::{Purpose, Stream};
+use crate::routing::RoutingKind;
+use crate::scenario::{Attack, AttackKind, AttackedFrom, Flood, Scenario};
+use crate::time::{Span, Time};
+use crate::timer::Timer;
+use crate::topology::{Layout, within};
+
+use frames::{FrameFields, LinkKey};
+
+pub(crate) use packets::{datagram, ipv6};
+pub(crate) use trail::{Mark, Trail, mark};
+
+/// From the end of a frame to its acknowledgement: 12 symbols.
+const TURNAROUND: Span = Span::from_micros(192);
+/// The unit of the pause of who finds the channel busy: 20 symbols.
+const BACKOFF: Span = Span::from_micros(320);
+/// Of how many of these units the pause is at most.
+const BACKOFFS: u64 = 16;
+/// How often an attacker finds the channel busy until it gives a frame up.
+const TRIES: u8 = 32;
+/// What an attacker has under way at most; what is more, it does not send.
+const UNDER_WAY: usize = 512;
+
+/// A frame that an attacker sends.
+pub(crate) struct Sending {
+    /// How much later.
+    after: Span,
+    /// By which of its antennas.
+    antenna: usize,
+    frame: Vec<u8>,
+    /// Whether it waits until the channel is clear.
+    is_polite: bool,
+}
+
+impl Sending {
+    /// At the next clear moment, by the only antenna.
+    fn soon(frame: Vec<u8>) -> Self {
+        Self { after: Span::ZERO, antenna: 0, frame, is_polite: true }
+    }
+
+    /// An acknowledgement of a frame that has just ended.
+    fn ack(antenna: usize, sequence: u8) -> Self {
+        let frame = sixlock_ieee802154::ack(sequence).to_vec();
+        Self { after: TURNAROUND, antenna, frame, is_polite: false }
+    }
+}
+
+/// How an attacker behaves.
+trait Behaviour: Send {
+    /// It is time to do something of its own accord.
+    fn act(&mut self, _means: &mut Means) -> Vec<Sending> {
+        Vec::new()
+    }
+
+    /// A frame has ended that one of the attacker's antennas has heard.
+    fn hear(&mut self, _means: &mut Means, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
+        Vec::new()
+    }
+}
+
+/// What an attacker has, whatever it does.
+struct Means {
+    /// What it calls itself.
+    own: Eui64,
+    /// The station next to it.
+    next: Eui64,
+    target: Eui64,
+    /// The key of links, if it has that.
+    link: Option<LinkKey>,
+    security: Security,
+    routing: RoutingKind,
+    stream: Stream,
+    sequence: u8,
+    frame_counter: u32,
+}
+
+impl Means {
+    /// The frames that carry a packet in somebody's name: to a neighbour, or to all.
+    fn frames(&mut self, source: Eui64, destination: Option<Eui64>, packet: &[u8]) -> Vec<Sending> {
+        let link = LinkAddresses { source, destination: destination.unwrap_or(Eui64([0xff; 8])) };
+        let payloads = frames::payloads(packet, link, self.stream.below(1 << 16) as u16);
+        let frame = |payload: &Vec<u8>| {
+            self.sequence = self.sequence.wrapping_add(1);
+            self.frame_counter = self.frame_counter.wrapping_add(1);
+            let fields = FrameFields {
+                source,
+                destination,
+                sequence: self.sequence,
+                wants_ack: destination.is_some(),
+                frame_counter: self.frame_counter,
+            };
+            Sending::soon(frames::write(fields, self.link, payload))
+        };
+        payloads.iter().map(frame).collect()
+    }
+
+    /// A node that there is not.
+    fn nobody(&mut self) -> Eui64 {
+        Eui64::of_node((1 << 20) + self.stream.below(1 << 20) as u32)
+    }
+}
+
+/// Something that an attacker is about to do.
+enum Due {
+    Act,
+    Send { antenna: usize, frame: Vec<u8>, tries: u8 },
+}
+
+/// An attacker under way.
+pub(crate) struct Attacker {
+    pub(crate) attack: Attack,
+    behaviour: Option<Box<dyn Behaviour>>,
+    means: Means,
+    /// The station number of its first antenna; that of the second follows.
+    first: u32,
+    due: BTreeMap<(Time, u64), Due>,
+    planned: u64,
+    timer: Timer,
+}
+
+/// An attacker's antenna, on the medium behind the stations of the network.
+struct Antenna {
+    attacker: usize,
+    /// Which of the attacker's antennas it is.
+    place: usize,
+    at: (i32, i32),
+    range: Option<i32>,
+    on_air: Vec<u8>,
+    is_sending: bool,
+}
+
+/// All attackers of a network.
+#[derive(Default)]
+pub(crate) struct Attackers {
+    attackers: Vec<Attacker>,
+    antennas: Vec<Antenna>,
+    /// How many stations the network has.
+    stations: u32,
+}
+
+impl Attackers {
+    /// Those of a scenario. `link` is the key of its links.
+    pub(crate) fn new(scenario: &Scenario, layout: &Layout, link: Option<LinkKey>) -> Self {
+        let stations = layout.len() as u32;
+        let mut all = Self { attackers: Vec::new(), antennas: Vec::new(), stations };
+        for (attack, index) in scenario.attacks.iter().zip(0..) {
+            let here = match attack.by {
+                AttackedFrom::Place { x, y } => (x, y),
+                AttackedFrom::Node(node) => layout.positions[node as usize],
+            };
+            let places = match attack.kind {
+                AttackKind::Wormhole { x, y } => vec![here, (x, y)],
+                _ => vec![here],
+            };
+            let first = stations + all.antennas.len() as u32;
+            let antenna = |(place, at)| Antenna {
+                attacker: index,
+                place,
+                at,
+                range: attack.range,
+                on_air: Vec::new(),
+                is_sending: false,
+            };
+            all.antennas.extend(places.into_iter().enumerate().map(antenna));
+            let is_captured = matches!(attack.by, AttackedFrom::Node(_));
+            let means = Means {
+                own: Eui64::of_node(first),
+                next: Eui64::of_node(nearest(layout, here, scenario.radio.range)),
+                target: Eui64::of_node(attack.target.unwrap_or(stations - 1)),
+                link: link.filter(|_| is_captured),
+                security: scenario.security,
+                routing: scenario.routing,
+                stream: Stream::new(scenario.seed, first, Purpose::Attack),
+                sequence: 0,
+                frame_counter: 0,
+            };
+            let mut attacker = Attacker {
+                attack: *attack,
+                behaviour: behaviour(attack),
+                means,
+                first,
+                due: BTreeMap::new(),
+                planned: 0,
+                timer: Timer::default(),
+            };
+            attacker.plan(Time::ZERO + attack.start, Due::Act);
+            all.attackers.push(attacker);
+        }
+        all
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.attackers.is_empty()
+    }
+
+    /// Where their antennas are, in the order of station numbers, and how far those reach.
+    pub(crate) fn places(&self) -> impl Iterator<Item = ((i32, i32), Option<i32>)> + '_ {
+        self.antennas.iter().map(|antenna| (antenna.at, antenna.range))
+    }
+
+    /// The attackers, each with the station number of its first antenna.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Attacker, u32)> {
+        self.attackers.iter().map(|attacker| (attacker, attacker.first))
+    }
+
+    fn antenna(&self, id: u32) -> Option<&Antenna> {
+        self.antennas.get(id.checked_sub(self.stations)? as usize)
+    }
+
+    fn antenna_mut(&mut self, id: u32) -> Option<&mut Antenna> {
+        self.antennas.get_mut(id.checked_sub(self.stations)? as usize)
+    }
+
+    /// What the station of this number sends, if it is an antenna of theirs.
+    pub(crate) fn on_air(&self, id: u32) -> Option<&[u8]> {
+        self.antenna(id).map(|antenna| &antenna.on_air[..])
+    }
+
+    /// Whose antenna the station of this number is, by the station number of that attacker.
+    pub(crate) fn owner(&self, id: u32) -> Option<u32> {
+        Some(self.attackers[self.antenna(id)?.attacker].first)
+    }
+
+    /// The transmission of an antenna has ended.
+    pub(crate) fn transmitted(&mut self, id: u32) {
+        if let Some(antenna) = self.antenna_mut(id) {
+            antenna.is_sending = false;
+        }
+    }
+
+    /// An antenna has heard a frame.
+    pub(crate) fn hear(&mut self, id: u32, now: Time, frame: &[u8]) {
+        let Some(&Antenna { attacker, place, .. }) = self.antenna(id) else { return };
+        let attacker = &mut self.attackers[attacker];
+        if attacker.is_at_it(now)
+            && let Some(behaviour) = &mut attacker.behaviour
+        {
+            let sendings = behaviour.hear(&mut attacker.means, place, frame);
+            attacker.send(now, sendings);
+        }
+    }
+
+    /// When which of them does something next, where that is not scheduled yet.
+    pub(crate) fn poll_timers(&mut self) -> Vec<(Time, u32)> {
+        let timer = |(attacker, index): (&mut Attacker, u32)| {
+            let next = attacker.due.keys().next().map(|(time, _)| *time);
+            Some((attacker.timer.set(next)?, index))
+        };
+        self.attackers.iter_mut().zip(0..).filter_map(timer).collect()
+    }
+
+    /// Does what is due at the attacker of this number: the antennas that begin to send.
+    pub(crate) fn handle_timer(&mut self, index: u32, now: Time, medium: &Medium) -> Vec<u32> {
+        let Self { attackers, antennas, stations } = self;
+        let Some(attacker) = attackers.get_mut(index as usize) else { return Vec::new() };
+        let mut begun = Vec::new();
+        if !attacker.timer.fires(now) {
+            return begun;
+        }
+        while let Some(entry) = attacker.due.first_entry().filter(|entry| entry.key().0 <= now) {
+            match entry.remove() {
+                Due::Act => attacker.act(now),
+                Due::Send { antenna, frame, tries } => {
+                    let id = attacker.first + antenna as u32;
+                    let place = &mut antennas[(id - *stations) as usize];
+                    let is_free = !place.is_sending && (tries == 0 || medium.is_clear(id, now));
+                    match (is_free, tries) {
+                        (true, _) => {
+                            (place.on_air, place.is_sending) = (frame, true);
+                            begun.push(id);
+                        }
+                        (false, 0 | 1) => {}
+                        (false, _) => {
+                            let pause = 1 + attacker.means.stream.below(BACKOFFS);
+                            let later = now + Span::from_micros(pause * BACKOFF.micros());
+                            attacker.plan(later, Due::Send { antenna, frame, tries: tries - 1 });
+                        }
+                    }
+                }
+            }
+        }
+        begun
+    }
+}
+
+impl Attacker {
+    /// How many antennas it has.
+    pub(crate) fn antennas(&self) -> usize {
+        if let AttackKind::Wormhole { .. } = self.attack.kind { 2 } else { 1 }
+    }
+
+    /// Whether it sends packets of which can be told how far they travel.
+    pub(crate) fn has_packets(&self) -> bool {
+        !matches!(self.attack.kind, AttackKind::Jam | AttackKind::Wormhole { .. })
+    }
+
+    /// Whether it attacks at `now`.
+    pub(crate) fn is_at_it(&self, now: Time) -> bool {
+        let Attack { start, end, .. } = self.attack;
+        now >= Time::ZERO + start && end.is_none_or(|end| now < Time::ZERO + end)
+    }
+
+    fn plan(&mut self, time: Time, due: Due) {
+        if self.due.len() < UNDER_WAY {
+            self.due.insert((time, self.planned), due);
+            self.planned += 1;
+        }
+    }
+
+    fn act(&mut self, now: Time) {
+        let Some(behaviour) = &mut self.behaviour else { return };
+        let sendings = behaviour.act(&mut self.means);
+        self.send(now, sendings);
+        let next = now + self.attack.every;
+        if self.is_at_it(next) {
+            self.plan(next, Due::Act);
+        }
+    }
+
+    fn send(&mut self, now: Time, sendings: Vec<Sending>) {
+        for Sending { after, antenna, frame, is_polite } in sendings {
+            self.plan(now + after, Due::Send { antenna, frame, tries: if is_polite { TRIES } else { 0 } });
+        }
+    }
+}
+
+/// The station nearest to a place, of those in range; the border router if there is none.
+fn nearest(layout: &Layout, here: (i32, i32), range: i32) -> u32 {
+    let square = |a: i32, b: i32| (i64::from(a) - i64::from(b)).pow(2);
+    let distance = |at: (i32, i32)| square(at.0, here.0) + square(at.1, here.1);
+    let stations = layout.positions.iter().zip(0..).filter(|(at, _)| within(**at, here, range));
+    stations.min_by_key(|(at, id)| (distance(**at), *id)).map_or(0, |(_, id)| id)
+}
+
+/// How an attacker behaves on the air. What a captured node drops, its own forwarding does.
+fn behaviour(attack: &Attack) -> Option<Box<dyn Behaviour>> {
+    Some(match attack.kind {
+        AttackKind::Jam => Box::new(jam::Jam),
+        AttackKind::Replay { after } => Box::new(replay::Replay { after }),
+        AttackKind::Inject => Box::new(speak::Inject),
+        AttackKind::Forge => Box::new(speak::Forge),
+        AttackKind::Flood(Flood::Hello) | AttackKind::SinkHole => Box::new(sink_hole::SinkHole::default()),
+        AttackKind::Flood(Flood::Dio) => Box::new(flood::Dios::default()),
+        AttackKind::Flood(Flood::Dao) => Box::new(flood::Daos::default()),
+        AttackKind::Flood(Flood::Dis) => Box::new(flood::Diss),
+        AttackKind::Flood(Flood::Handshakes) => Box::new(flood::Handshakes),
+        AttackKind::Wormhole { .. } => Box::new(wormhole::Wormhole::default()),
+        AttackKind::BlackHole | AttackKind::SelectiveForwarding { .. } => return None,
+    })
+}

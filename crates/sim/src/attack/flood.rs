@@ -1,0 +1,90 @@
+//! Attackers that send much of a kind, in the names of nodes that there are not.
+
+use sixlock_base::{Eui64, lollipop};
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, Dao, Message, ModeOfOperation, Prefix, RplOption, Transit};
+use sixlock_node::COAPS_PORT;
+
+use crate::network::CLOUD;
+
+use super::dodag::Dodag;
+use super::packets::{client_hello, control, global, link_local, udp};
+use super::{Behaviour, Means, Sending};
+
+/// Each DIO tells of another router next to the root, which is then looked for.
+#[derive(Default)]
+pub(super) struct Dios {
+    dodag: Dodag,
+}
+
+impl Behaviour for Dios {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(means);
+        let nobody = means.nobody();
+        let ends = (link_local(nobody), ALL_RPL_NODES);
+        let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
+        means.frames(nobody, None, &packet)
+    }
+
+    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(means, frame);
+        Vec::new()
+    }
+}
+
+/// Each DAO asks for a route to another node: of the root, or of the router next to the attacker, which tells it on.
+#[derive(Default)]
+pub(super) struct Daos {
+    dodag: Dodag,
+}
+
+impl Behaviour for Daos {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(means);
+        let (nobody, next) = (means.nobody(), means.next);
+        let is_stored = dio.mode == ModeOfOperation::STORING;
+        let ends = match is_stored {
+            true => (link_local(nobody), link_local(next)),
+            false => (global(nobody), dio.dodag),
+        };
+        let dao = Dao { instance: dio.instance, wants_ack: true, sequence: means.sequence, dodag: None };
+        let transit = Transit {
+            external: false,
+            invalidate: false,
+            path_control: 0x80,
+            path_sequence: lollipop::FIRST,
+            path_lifetime: configuration.default_lifetime,
+            parent: (!is_stored).then(|| global(next)),
+        };
+        let target = RplOption::Target { prefix: Prefix::host(global(nobody)), flags: 0 };
+        let packet = control(ends, &Message::Dao(dao), &[target, RplOption::Transit(transit)]);
+        means.frames(nobody, Some(next), &packet)
+    }
+
+    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(means, frame);
+        Vec::new()
+    }
+}
+
+/// Each DIS asks the station next to the attacker for an answer to a node that acknowledges nothing.
+pub(super) struct Diss;
+
+impl Behaviour for Diss {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let (nobody, next) = (means.nobody(), means.next);
+        let packet = control((link_local(nobody), link_local(next)), &Message::Dis, &[]);
+        means.frames(nobody, Some(next), &packet)
+    }
+}
+
+/// Each ClientHello begins a handshake with the cloud.
+pub(super) struct Handshakes;
+
+impl Behaviour for Handshakes {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let nobody: Eui64 = means.nobody();
+        let hello = client_hello(&mut means.stream);
+        let packet = udp(&mut means.stream, (global(nobody), CLOUD), COAPS_PORT, &hello);
+        means.frames(means.own, Some(means.next), &packet)
+    }
+}

@@ -1,0 +1,168 @@
+//! Frames as an attacker writes and reads them: in anybody's name, sealed by whatever key it has.
+
+use sixlock_base::{Eui64, LinkSuite};
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
+use sixlock_ieee802154::{
+    Address, AuxiliaryHeader, BROADCAST, Endpoint, FCS, FrameType, Header, KeyId, MAX_FRAME, SecurityLevel,
+    Version, fcs,
+};
+use sixlock_lowpan::LinkAddresses;
+use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, UNCOMPRESSED, compress, decompress};
+
+use crate::network::{LINK_KEY_INDEX, PAN_ID};
+
+/// Bytes of payload in a frame that leaves room for every header and MIC.
+pub(crate) const PAYLOAD: usize = 72;
+
+/// A link key, and the suite that it is for.
+pub(crate) type LinkKey = (LinkSuite, [u8; 16]);
+
+/// What a data frame says of itself.
+#[derive(Clone, Copy)]
+pub(crate) struct FrameFields {
+    pub(crate) source: Eui64,
+    /// Everybody, if it is none.
+    pub(crate) destination: Option<Eui64>,
+    pub(crate) sequence: u8,
+    pub(crate) wants_ack: bool,
+    pub(crate) frame_counter: u32,
+}
+
+/// Writes a data frame, sealed if there is a `key`.
+pub(crate) fn write(fields: FrameFields, key: Option<LinkKey>, payload: &[u8]) -> Vec<u8> {
+    let FrameFields { source, destination, sequence, wants_ack, frame_counter } = fields;
+    let end = |address| Some(Endpoint { pan_id: PAN_ID, address });
+    let levels = key.map(|(suite, key)| (level(suite), key));
+    let security = levels.map(|((level, _), _)| AuxiliaryHeader {
+        level,
+        key_id: KeyId::Index(LINK_KEY_INDEX),
+        frame_counter,
+    });
+    let header = Header {
+        frame_type: FrameType::Data,
+        pending: false,
+        ack_request: wants_ack,
+        version: Version::V2006,
+        sequence,
+        destination: end(destination.map_or(Address::Short(BROADCAST), Address::Extended)),
+        source: end(Address::Extended(source)),
+        security,
+    };
+    let mut frame = vec![0; MAX_FRAME];
+    let length = header.emit(&mut frame).unwrap_or(0);
+    frame.truncate(length);
+    frame.extend_from_slice(payload);
+    if let (Some(security), Some(((level, tag), key))) = (security, levels) {
+        let mut mic = Tag::empty(tag);
+        let from = if level.is_encrypted() { length } else { frame.len() };
+        let (clear, data) = frame.split_at_mut(from);
+        let nonce = security.nonce(source);
+        let key = Soft.aes_128(&key);
+        Soft.ccm_seal(&key, CcmNonce::Thirteen(&nonce), clear, data, &mut mic);
+        frame.extend_from_slice(mic.bytes());
+    }
+    frame.truncate(MAX_FRAME - FCS);
+    with_fcs(frame)
+}
+
+/// The frame with its check sequence behind it.
+pub(crate) fn with_fcs(mut frame: Vec<u8>) -> Vec<u8> {
+    let check = fcs(&frame).to_le_bytes();
+    frame.extend(check);
+    frame
+}
+
+const fn level(suite: LinkSuite) -> (SecurityLevel, CcmTag) {
+    match suite {
+        LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
+        LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
+        LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
+        LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
+        LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
+        LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
+        LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
+    }
+}
+
+/// The payloads of the frames that carry `packet` as it is.
+pub(crate) fn uncompressed(packet: &[u8], tag: u16) -> Vec<Vec<u8>> {
+    if packet.len() < PAYLOAD {
+        return vec![[&[UNCOMPRESSED], packet].concat()];
+    }
+    let fragment = |(place, part): (usize, &[u8])| {
+        let offset = (place * (PAYLOAD - 8)) as u16;
+        let header = FragmentHeader { datagram_size: packet.len() as u16, tag, offset };
+        let mut payload = vec![0; FragmentHeader::SUBSEQUENT_LEN];
+        let length = header.emit(&mut payload).unwrap_or(0);
+        payload.truncate(length);
+        if place == 0 {
+            payload.push(UNCOMPRESSED);
+        }
+        payload.extend_from_slice(part);
+        payload
+    };
+    packet.chunks(PAYLOAD - 8).enumerate().map(fragment).collect()
+}
+
+/// The payloads of the frames that carry `packet`: one with compressed headers, if it fits.
+pub(crate) fn payloads(packet: &[u8], link: LinkAddresses, tag: u16) -> Vec<Vec<u8>> {
+    let mut payload = vec![0; packet.len() + 1];
+    let Ok(compressed) = compress(packet, link, &mut payload) else { return uncompressed(packet, tag) };
+    payload.truncate(compressed.written);
+    payload.extend_from_slice(&packet[compressed.consumed..]);
+    if payload.len() <= PAYLOAD + 8 { vec![payload] } else { uncompressed(packet, tag) }
+}
+
+/// The payload of a frame in the clear, in `buffer`. What is sealed is opened by `key`.
+pub(crate) fn open<'b>(
+    frame: &[u8],
+    (header, header_len): (&Header, usize),
+    source: Eui64,
+    key: Option<&<Soft as BlockCiphers>::Aes128>,
+    buffer: &'b mut [u8],
+) -> Option<&'b [u8]> {
+    let body = frame.get(..frame.len().checked_sub(FCS)?)?;
+    let buffer = buffer.get_mut(..body.len())?;
+    buffer.copy_from_slice(body);
+    let Some(auxiliary) = &header.security else { return buffer.get(header_len..) };
+    let Some(key) = key else { return buffer.get(header_len..) };
+    let (opened, mic) = buffer.split_at_mut(body.len().checked_sub(auxiliary.level.mic_len())?);
+    let clear = if auxiliary.level.is_encrypted() { header_len } else { opened.len() };
+    let mic = match auxiliary.level {
+        SecurityLevel::Enc => Tag::empty(CcmTag::Zero),
+        _ => Tag::from_bytes(mic)?,
+    };
+    let nonce = auxiliary.nonce(source);
+    let (clear, sealed) = opened.split_at_mut_checked(clear)?;
+    Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), clear, sealed, &mic).ok()?;
+    opened.get(header_len..)
+}
+
+/// The two ends of a data frame, if both are whole addresses or it is for everybody.
+pub(crate) fn ends(header: &Header) -> Option<LinkAddresses> {
+    let Address::Extended(source) = header.source?.address else { return None };
+    let destination = match header.destination?.address {
+        Address::Extended(destination) => destination,
+        Address::Short(BROADCAST) => Eui64([0xff; 8]),
+        Address::Short(_) => return None,
+    };
+    Some(LinkAddresses { source, destination })
+}
+
+/// The packet that a frame carries alone, if the frame can be read.
+pub(crate) fn packet(frame: &[u8], key: Option<LinkKey>) -> Option<Vec<u8>> {
+    let (header, header_len) = Header::parse(frame).ok()?;
+    if header.frame_type != FrameType::Data || header.security.is_some() && key.is_none() {
+        return None;
+    }
+    let link = ends(&header)?;
+    let key = key.map(|(_, key)| Soft.aes_128(&key));
+    let mut buffer = [0; MAX_FRAME];
+    let payload = open(frame, (&header, header_len), link.source, key.as_ref(), &mut buffer)?;
+    let (None, rest) = FragmentHeader::parse(payload).ok()? else { return None };
+    let mut packet = vec![0; MAX_DATAGRAM];
+    let headers = decompress(rest, link, None, &mut packet).ok()?;
+    packet.truncate(headers.written);
+    packet.extend_from_slice(rest.get(headers.consumed..)?);
+    Some(packet)
+}

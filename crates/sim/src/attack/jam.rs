@@ -1,0 +1,18 @@
+//! An attacker that sends noise.
+
+use sixlock_ieee802154::MAX_FRAME;
+
+use crate::time::Span;
+
+use super::packets::bytes;
+use super::{Behaviour, Means, Sending};
+
+/// Sends the longest frames, of no meaning, whether or not the channel is clear.
+pub(super) struct Jam;
+
+impl Behaviour for Jam {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let frame = bytes(&mut means.stream, MAX_FRAME);
+        vec![Sending { after: Span::ZERO, antenna: 0, frame, is_polite: false }]
+    }
+}

@@ -1,0 +1,38 @@
+//! An attacker that says that it is next to the root of the DODAG.
+
+use sixlock_base::Eui64;
+use sixlock_ieee802154::Header;
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, Message, RplOption};
+
+use super::dodag::Dodag;
+use super::packets::{control, link_local};
+use super::{Behaviour, Means, Sending, frames};
+
+/// Says that it is as near to the root as can be, acknowledges what is sent to it, and sends nothing on.
+#[derive(Default)]
+pub(super) struct SinkHole {
+    dodag: Dodag,
+}
+
+impl Behaviour for SinkHole {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(means);
+        let ends = (link_local(means.own), ALL_RPL_NODES);
+        let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
+        means.frames(means.own, None, &packet)
+    }
+
+    fn hear(&mut self, means: &mut Means, antenna: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(means, frame);
+        match Header::parse(frame) {
+            Ok((header, _)) if header.ack_request && is_for(&header, means.own) => {
+                vec![Sending::ack(antenna, header.sequence)]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn is_for(header: &Header, own: Eui64) -> bool {
+    frames::ends(header).is_some_and(|ends| ends.destination == own)
+}

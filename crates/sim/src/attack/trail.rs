@@ -1,0 +1,83 @@
+//! How far the packets of attackers travel.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use sixlock_ipv6::{extension, next_header};
+
+/// Packets of attackers that are remembered.
+const PACKETS: usize = 4096;
+/// Bytes behind the headers that change on the way: those of UDP with its checksum, or of AH and ESP with their numbers.
+const MARK: usize = 12;
+
+/// What tells a packet from others, wherever on its way it is seen.
+pub(crate) type Mark = (u8, [u8; MARK]);
+
+/// The mark of a packet of which the beginning is there.
+pub(crate) fn mark(packet: &[u8]) -> Option<Mark> {
+    let mut at = 0;
+    loop {
+        let upper = extension::skip(packet.get(at..)?)?;
+        at += upper.at;
+        if upper.protocol != next_header::IPV6 {
+            let mut bytes = [0; MARK];
+            let rest = packet.get(at..)?;
+            let length = rest.len().min(MARK);
+            bytes[..length].copy_from_slice(&rest[..length]);
+            return Some((upper.protocol, bytes));
+        }
+    }
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy)]
+struct Travelled {
+    attacker: u32,
+    hops: u32,
+}
+
+/// What has come of the packets of an attacker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Travels {
+    pub(crate) packets: u32,
+    /// How often stations of the network have sent them on, all together.
+    pub(crate) hops: u32,
+    /// The same of the one that they have sent on most often.
+    pub(crate) most: u32,
+}
+
+/// The packets of attackers, seen on the air: how many stations send them on.
+#[derive(Default)]
+pub(crate) struct Trail {
+    packets: BTreeMap<Mark, Travelled>,
+    oldest: VecDeque<Mark>,
+    travels: BTreeMap<u32, Travels>,
+}
+
+impl Trail {
+    /// An attacker sends a packet.
+    pub(crate) fn begin(&mut self, mark: Mark, attacker: u32) {
+        if self.packets.insert(mark, Travelled { attacker, hops: 0 }).is_none() {
+            self.oldest.push_back(mark);
+        }
+        self.travels.entry(attacker).or_default().packets += 1;
+        if self.oldest.len() > PACKETS
+            && let Some(oldest) = self.oldest.pop_front()
+        {
+            self.packets.remove(&oldest);
+        }
+    }
+
+    /// A station of the network sends a packet, for the first time.
+    pub(crate) fn pass(&mut self, mark: Mark) {
+        let Some(packet) = self.packets.get_mut(&mark) else { return };
+        packet.hops += 1;
+        let travels = self.travels.entry(packet.attacker).or_default();
+        travels.hops += 1;
+        travels.most = travels.most.max(packet.hops);
+    }
+
+    /// What has come of those of an attacker.
+    pub(crate) fn travels(&self, attacker: u32) -> Travels {
+        self.travels.get(&attacker).copied().unwrap_or_default()
+    }
+}
