@@ -31,6 +31,8 @@ pub(crate) use trail::{Mark, Trail, mark};
 
 /// From the end of a frame to its acknowledgement: 12 symbols.
 const TURNAROUND: Span = Span::from_micros(192);
+/// How long an attacker waits for an acknowledgement, with the pause that its receiver needs then: 54 and 40 symbols.
+const REST: Span = Span::from_micros(94 * 16);
 /// The unit of the pause of who finds the channel busy: 20 symbols.
 const BACKOFF: Span = Span::from_micros(320);
 /// Of how many of these units the pause is at most.
@@ -146,6 +148,8 @@ struct Antenna {
     range: Option<i32>,
     on_air: Vec<u8>,
     is_sending: bool,
+    /// Before this time it does not send what may wait: the frame before may be acknowledged.
+    rests_until: Time,
 }
 
 /// All attackers of a network.
@@ -179,6 +183,7 @@ impl Attackers {
                 range: attack.range,
                 on_air: Vec::new(),
                 is_sending: false,
+                rests_until: Time::ZERO,
             };
             all.antennas.extend(places.into_iter().enumerate().map(antenna));
             let is_captured = matches!(attack.by, AttackedFrom::Node(_));
@@ -242,9 +247,9 @@ impl Attackers {
     }
 
     /// The transmission of an antenna has ended.
-    pub(crate) fn transmitted(&mut self, id: u32) {
+    pub(crate) fn transmitted(&mut self, id: u32, now: Time) {
         if let Some(antenna) = self.antenna_mut(id) {
-            antenna.is_sending = false;
+            (antenna.is_sending, antenna.rests_until) = (false, now + REST);
         }
     }
 
@@ -283,7 +288,8 @@ impl Attackers {
                 Due::Send { antenna, frame, tries } => {
                     let id = attacker.first + antenna as u32;
                     let place = &mut antennas[(id - *stations) as usize];
-                    let is_free = !place.is_sending && (tries == 0 || medium.is_clear(id, now));
+                    let is_clear = now >= place.rests_until && medium.is_clear(id, now);
+                    let is_free = !place.is_sending && (tries == 0 || is_clear);
                     match (is_free, tries) {
                         (true, _) => {
                             (place.on_air, place.is_sending) = (frame, true);
@@ -359,7 +365,8 @@ fn behaviour(attack: &Attack) -> Option<Box<dyn Behaviour>> {
         AttackKind::Replay { after } => Box::new(replay::Replay { after }),
         AttackKind::Inject => Box::new(speak::Inject),
         AttackKind::Forge => Box::new(speak::Forge),
-        AttackKind::Flood(Flood::Hello) | AttackKind::SinkHole => Box::new(sink_hole::SinkHole::default()),
+        AttackKind::SinkHole => Box::new(sink_hole::SinkHole::default()),
+        AttackKind::Flood(Flood::Hello) => Box::new(flood::Hellos::default()),
         AttackKind::Flood(Flood::Dio) => Box::new(flood::Dios::default()),
         AttackKind::Flood(Flood::Dao) => Box::new(flood::Daos::default()),
         AttackKind::Flood(Flood::Dis) => Box::new(flood::Diss),

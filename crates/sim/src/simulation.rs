@@ -412,7 +412,7 @@ impl Simulation {
         let len = sent.len();
         on_air[..len].copy_from_slice(sent);
         if antenna.is_some() {
-            self.attackers.transmitted(source);
+            self.attackers.transmitted(source, now);
         } else {
             self.stations[source as usize].handle_transmitted(now);
             self.settle(source);

@@ -1,7 +1,7 @@
 //! Attackers that send much of a kind, in the names of nodes that there are not.
 
 use sixlock_base::{Eui64, lollipop};
-use sixlock_ipv6::rpl::{ALL_RPL_NODES, Dao, Message, ModeOfOperation, Prefix, RplOption, Transit};
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, Dao, Dio, Message, ModeOfOperation, Prefix, RplOption, Transit};
 use sixlock_node::COAPS_PORT;
 
 use crate::network::CLOUD;
@@ -9,6 +9,33 @@ use crate::network::CLOUD;
 use super::dodag::Dodag;
 use super::packets::{client_hello, control, global, link_local, udp};
 use super::{Behaviour, Means, Sending};
+
+/// Each DIO is in the border router's name, and begins another version of its DODAG: who hears it, and has the border router for a
+/// neighbour, joins anew, and so do all behind.
+#[derive(Default)]
+pub(super) struct Hellos {
+    dodag: Dodag,
+    versions: u8,
+}
+
+impl Behaviour for Hellos {
+    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(means);
+        self.versions = self.versions.wrapping_add(1);
+        let version =
+            (0..self.versions % lollipop::WINDOW).fold(dio.version, |version, _| lollipop::next(version));
+        let dio = Dio { version, ..dio };
+        let router = Eui64::of_node(0);
+        let ends = (link_local(router), ALL_RPL_NODES);
+        let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
+        means.frames(router, None, &packet)
+    }
+
+    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(means, frame);
+        Vec::new()
+    }
+}
 
 /// Each DIO tells of another router next to the root, which is then looked for.
 #[derive(Default)]

@@ -80,7 +80,9 @@ pub(super) fn control(ends: (Ipv6Addr, Ipv6Addr), message: &Message, options: &[
     let mut body = vec![0; MESSAGE];
     // There is room.
     let length = Builder::new(&mut body, message).ok().map_or(0, |mut builder| {
-        options.iter().for_each(|option| drop(builder.option(option)));
+        for option in options {
+            let _ = builder.option(option);
+        }
         builder.finish(ends.0, ends.1)
     });
     let mut packet = vec![0; Header::LEN];

@@ -1,5 +1,6 @@
 //! How far the packets of attackers travel.
 
+use core::net::Ipv6Addr;
 use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_ipv6::{extension, next_header};
@@ -9,11 +10,18 @@ const PACKETS: usize = 4096;
 /// Bytes behind the headers that change on the way: those of UDP with its checksum, or of AH and ESP with their numbers.
 const MARK: usize = 12;
 
+/// Where a header of IPv6 says whom the packet is for.
+const DESTINATION: usize = 24;
+
 /// What tells a packet from others, wherever on its way it is seen.
 pub(crate) type Mark = (u8, [u8; MARK]);
 
-/// The mark of a packet of which the beginning is there.
+/// The mark of a packet of which the beginning is there; none if it stays on its link.
 pub(crate) fn mark(packet: &[u8]) -> Option<Mark> {
+    let destination = Ipv6Addr::from(*packet.get(DESTINATION..)?.first_chunk::<16>()?);
+    if destination.is_multicast() || destination.is_unicast_link_local() {
+        return None;
+    }
     let mut at = 0;
     loop {
         let upper = extension::skip(packet.get(at..)?)?;

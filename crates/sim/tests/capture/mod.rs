@@ -193,12 +193,4 @@ impl Capture {
         }
         frames.into_iter().map(|(from, frames)| (from, frames.len())).collect()
     }
-
-    /// Control messages in the names of nodes from number `nodes` on that have come as far as the border router.
-    pub(crate) fn foreign_control(&self, nodes: u32) -> usize {
-        let is_foreign = |frame: &&Frame| {
-            frame.to == Some(0) && frame.is_control() && frame.author().is_some_and(|author| author >= nodes)
-        };
-        self.0.iter().filter(is_foreign).count()
-    }
 }
