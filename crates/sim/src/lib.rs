@@ -82,7 +82,7 @@ pub use engine::{Accelerated, Effort, Job};
 pub use environment::{Environment, Reading};
 pub use error::ScenarioError;
 pub use images::{FirmwareImage, ImageTraffic, Most, Role};
-pub use metrics::{METRICS, Metric, Source};
+pub use metrics::{ATTACK_METRICS, COST_METRICS, METRICS, Metric, Source};
 pub use network::{CLOUD, MAX_NODES, PAN_ID};
 pub use options::{FarEnd, Options};
 pub use outbound::Outbound;

@@ -99,6 +99,11 @@ pub const METRICS: &[Metric] = &[
         about: "Of these, how many for which cause ([causes](events.md))",
     },
     counted("pending", READINGS, "Those that are under way, or may yet be begun"),
+    counted(
+        "false_readings",
+        READINGS,
+        "Those that the far end has accepted, though the node did not send them, or had sent them before; left out if there are none",
+    ),
     Metric {
         name: "drops",
         parts: &drops::NAMES,
@@ -172,6 +177,36 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
+/// What is said of each attacker, in `attacks`.
+pub const ATTACK_METRICS: &[Metric] = &[
+    given("id", "The attacker: its number comes behind those of the nodes"),
+    given("kind", "What it does ([kinds](attacks.md))"),
+    counted("frames", "frames", "Frames that it put on the air"),
+    counted("bytes", "bytes", "Their bytes, FCS included"),
+    counted(
+        "travels.packets",
+        "packets",
+        "Packets that it sent which may travel; left out if there are none",
+    ),
+    counted("travels.mean_hops", "hops", "How many stations sent one on, on average"),
+    counted("travels.most_hops", "hops", "How many sent on the one that came furthest"),
+];
+
+/// What is said of all attackers together, in `cost`.
+pub const COST_METRICS: &[Metric] = &[
+    counted("readings", READINGS, "Readings that were delivered without them, and are not with them"),
+    counted("false_readings", READINGS, "Those of all nodes"),
+    counted("frames", "frames", "Frames that nodes and border router sent more"),
+    counted("bytes", "bytes", "Bytes that they did"),
+    Metric {
+        name: "energy_mj",
+        parts: &[],
+        unit: "mJ",
+        sources: ENERGY,
+        about: "What nodes on platforms consumed more; left out if there are none",
+    },
+];
+
 const fn given(name: &'static str, about: &'static str) -> Metric {
     Metric { name, parts: &[], unit: "", sources: &[Source::Given], about }
 }
@@ -187,7 +222,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::statistics::{EchoWork, HandshakeReport, NodeReport, Provenance, RouterReport};
+    use crate::statistics::{
+        AttackCost, AttackReport, EchoWork, HandshakeReport, NodeReport, Provenance, RouterReport,
+        TravelReport,
+    };
 
     fn columns() -> Vec<String> {
         METRICS.iter().flat_map(Metric::columns).collect()
@@ -208,6 +246,7 @@ mod tests {
             failed: 1,
             skipped: 1,
             skipped_for: Skip::NAMES.map(|cause| (cause, 1)).into(),
+            false_readings: 1,
             pending: 1,
             drops: drops::NAMES.map(|cause| (cause, 1)).into(),
             handshake: Some(HandshakeReport {
@@ -276,16 +315,33 @@ mod tests {
     }
 
     #[test]
+    fn the_json_of_attacks_has_the_keys_of_its_lists_and_no_others() {
+        let travels = Some(TravelReport { packets: 1, mean_hops: 1.0, most_hops: 1 });
+        let attack = AttackReport { id: 9, kind: "jam", frames: 1, bytes: 1, travels };
+        let names =
+            |metrics: &[Metric]| metrics.iter().map(|metric| metric.name.to_owned()).collect::<BTreeSet<_>>();
+        assert_eq!(keys_of(attack), names(ATTACK_METRICS));
+        let cost = AttackCost { readings: 1, false_readings: 1, frames: 1, bytes: 1, energy_mj: Some(1.0) };
+        assert_eq!(keys_of(cost), names(COST_METRICS));
+    }
+
+    #[test]
     fn the_documentation_has_every_metric() {
-        let documented: Vec<_> =
-            include_str!("../../../docs/reports.md").lines().filter(|line| line.starts_with("| `")).collect();
-        let row = |metric: &Metric| {
-            let Metric { name, unit, sources, about, .. } = metric;
-            let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
-            format!("| `{name}` | {} | {unit} | {} | {about} |", parts(metric), sources.join(", "))
-        };
-        let listed: Vec<_> = METRICS.iter().map(row).collect();
-        assert_eq!(documented, listed, "the table should be\n{}", listed.join("\n"));
+        let text = include_str!("../../../docs/reports.md");
+        let lists =
+            [("# The reports", METRICS), ("## `attacks`", ATTACK_METRICS), ("## `cost`", COST_METRICS)];
+        for (heading, metrics) in lists {
+            let section = text.split(heading).nth(1).unwrap_or_default();
+            let section = section.split("\n## ").next().unwrap_or_default();
+            let documented: Vec<_> = section.lines().filter(|line| line.starts_with("| `")).collect();
+            let row = |metric: &Metric| {
+                let Metric { name, unit, sources, about, .. } = metric;
+                let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
+                format!("| `{name}` | {} | {unit} | {} | {about} |", parts(metric), sources.join(", "))
+            };
+            let listed: Vec<_> = metrics.iter().map(row).collect();
+            assert_eq!(documented, listed, "the table should be\n{}", listed.join("\n"));
+        }
     }
 
     /// The parts of `metric` for people: those of causes are listed elsewhere.

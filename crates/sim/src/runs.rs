@@ -4,12 +4,11 @@ use std::io;
 
 use rayon::prelude::*;
 
-use crate::energy::Energy;
 use crate::error::ScenarioError;
 use crate::options::Options;
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
-use crate::statistics::{AttackCost, NodeReport, Report};
+use crate::statistics::{AttackCost, Report};
 
 /// Runs `scenario` with `runs` seeds from its own on, in `threads` threads (one a core if there is
 /// no number), and calls `done` after each run. The reports come in the order of their seeds.
@@ -49,20 +48,5 @@ pub fn with_cost(scenario: &Scenario, report: Report) -> io::Result<Report> {
     }
     let calm = Scenario { attacks: Vec::new(), ..scenario.clone() };
     let calm = Simulation::new(&calm, Options::default()).map_err(io::Error::other)?.run()?;
-    Ok(Report { cost: Some(cost(&report, &calm)), ..report })
-}
-
-fn cost(attacked: &Report, calm: &Report) -> AttackCost {
-    let more = |field: fn(&NodeReport) -> u64| attacked.sum(field) as i64 - calm.sum(field) as i64;
-    let router = |field: fn(&Report) -> u32| i64::from(field(attacked)) - i64::from(field(calm));
-    let energy = |report: &Report| -> Option<f64> {
-        report.nodes.iter().map(|node| node.energy_mj.as_ref().map(Energy::total)).sum()
-    };
-    AttackCost {
-        readings: -more(|node| node.delivered),
-        false_readings: attacked.sum(|node| node.false_readings),
-        frames: more(|node| node.frames.into()) + router(|report| report.router.frames),
-        bytes: more(|node| node.bytes.into()) + router(|report| report.router.bytes),
-        energy_mj: energy(attacked).zip(energy(calm)).map(|(attacked, calm)| attacked - calm),
-    }
+    Ok(Report { cost: Some(AttackCost::of(&report, &calm)), ..report })
 }

@@ -74,9 +74,30 @@ pub struct AttackCost {
     pub frames: i64,
     /// Bytes that they have.
     pub bytes: i64,
-    /// What nodes have consumed more, if all run on platforms that consume anything.
+    /// What those nodes have consumed more that run on platforms, if any do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<f64>,
+}
+
+impl AttackCost {
+    /// What a run cost beside one in which nobody attacks.
+    pub fn of(attacked: &Report, calm: &Report) -> Self {
+        let more = |field: fn(&NodeReport) -> u64| attacked.sum(field) as i64 - calm.sum(field) as i64;
+        let router = |field: fn(&RouterReport) -> u32| {
+            i64::from(field(&attacked.router)) - i64::from(field(&calm.router))
+        };
+        let energy = |report: &Report| -> Option<f64> {
+            let nodes = report.nodes.iter().filter_map(|node| node.energy_mj.as_ref());
+            nodes.map(Energy::total).reduce(|sum, one| sum + one)
+        };
+        Self {
+            readings: -more(|node| node.delivered),
+            false_readings: attacked.sum(|node| node.false_readings),
+            frames: more(|node| node.frames.into()) + router(|router| router.frames),
+            bytes: more(|node| node.bytes.into()) + router(|router| router.bytes),
+            energy_mj: energy(attacked).zip(energy(calm)).map(|(attacked, calm)| attacked - calm),
+        }
+    }
 }
 
 /// What a run has shown of the far end: the cloud, or the host that sends echoes.

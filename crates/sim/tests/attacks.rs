@@ -8,7 +8,7 @@ mod capture;
 use std::thread;
 
 use capture::Capture;
-use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks};
+use sixlock_sim::{AttackCost, Options, Report, Scenario, Simulation, Sinks};
 use sixlock_testing::Recording;
 
 /// The border router and four nodes, in a line.
@@ -173,15 +173,21 @@ fn is_forged(seen: &Seen) -> bool {
 }
 
 fn scenario(security: &str, routing: &str, seed: u64, attack: Option<&Case>) -> Scenario {
-    let routing = match routing {
-        "static" => "kind = \"static\"".to_string(),
-        mode => format!("kind = \"rpl\"\nmode = \"{mode}\""),
+    let (routing, platform) = match routing {
+        // What RPL takes on a platform is not known. Node 2 is native, as it may be captured.
+        "static" => ("kind = \"static\"".to_string(), "platform = \"openmote\"\n"),
+        mode => (format!("kind = \"rpl\"\nmode = \"{mode}\""), ""),
     };
+    let node = |id: u32| {
+        let platform = if id == 2 { "" } else { platform };
+        format!("[[node]]\nid = {id}\nx = \"{}m\"\n{platform}", 40 * id)
+    };
+    let nodes: String = (1..STATIONS).map(node).collect();
     let attack =
         attack.map(|case| format!("[[attack]]\n{}\nstart = \"120s\"\n", case.keys)).unwrap_or_default();
     let text = format!(
         "security = \"{security}\"\nseed = {seed}\nduration = \"480s\"\n[routing]\n{routing}\n\
-        [topology]\nkind = \"chain\"\nnodes = 4\n[traffic]\nperiod = \"20s\"\n{attack}"
+        [topology]\nkind = \"list\"\n[traffic]\nperiod = \"20s\"\n{nodes}{attack}"
     );
     Scenario::parse("attack", &text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -206,7 +212,7 @@ fn misses(case: &Case, seeds: core::ops::RangeInclusive<u64>) -> Vec<String> {
 
 fn reaches_its_aim(name: &str) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
-    assert_eq!(misses(case, 1..=2), [""; 0]);
+    assert_eq!(misses(case, 1..=1), [""; 0]);
 }
 
 #[test]
@@ -298,4 +304,131 @@ fn each_reaches_its_aim_over_twenty_seeds() {
         shares.into_iter().flat_map(|share| share.join().unwrap()).collect()
     });
     assert_eq!(missed, [""; 0]);
+}
+
+/// The tables of SECURITY.md: their headings, and how packets are routed in them.
+const TABLES: [(&str, &str); 3] = [
+    ("### Static routes", "static"),
+    ("### RPL in non-storing mode", "non-storing"),
+    ("### RPL in storing mode", "storing"),
+];
+
+/// Their columns.
+const MODES: [&str; 6] = ["none", "llsec", "ah", "esp", "dtls-psk", "llsec+dtls-psk"];
+
+/// What an attack has come to, as a cell of those tables tells it.
+fn cell(report: &Report, calm: &Report) -> String {
+    let cost = AttackCost::of(report, calm);
+    let frames =
+        |report: &Report| f64::from(report.router.frames) + report.sum(|node| node.frames.into()) as f64;
+    // The radio always listens when it does nothing else.
+    let energy = |report: &Report| -> f64 {
+        let nodes = report.nodes.iter().filter_map(|node| node.energy_mj);
+        nodes.map(|energy| energy.cpu + energy.tx + energy.rx).sum()
+    };
+    let travels = report.attacks[0].travels.map(|travels| format!("{:.1} hops", travels.mean_hops));
+    let is_false = (cost.false_readings > 0).then(|| format!("{} false", cost.false_readings));
+    let lost = 100.0 * cost.readings as f64 / calm.sum(|node| node.delivered) as f64;
+    let lost = (lost >= 0.5).then(|| format!("{lost:.0} % lost"));
+    let times = |amount: &dyn Fn(&Report) -> f64, noun| {
+        let times = amount(report) / amount(calm);
+        (amount(calm) > 0.0 && times >= 1.05).then(|| format!("{times:.1} × {noun}"))
+    };
+    let all = [travels, is_false, lost, times(&frames, "frames"), times(&energy, "energy")];
+    let all: Vec<_> = all.into_iter().flatten().collect();
+    if all.is_empty() { "nothing".into() } else { all.join(", ") }
+}
+
+/// The cell of an attack in a mode.
+fn tried(case: &Case, security: &str, routing: &str) -> String {
+    let report = |attack| run(&scenario(security, routing, 1, attack)).1;
+    cell(&report(Some(case)), &report(None))
+}
+
+/// The rows of a table.
+fn rows(routing: &str) -> Vec<String> {
+    let cases = CASES.iter().filter(|case| case.routings.contains(&routing));
+    let row = |case: &Case| {
+        let cells: Vec<_> = MODES.iter().map(|security| tried(case, security, routing)).collect();
+        format!("| {} | {} |", case.name, cells.join(" | "))
+    };
+    cases.map(row).collect()
+}
+
+const SECURITY: &str = include_str!("../../../SECURITY.md");
+
+/// The rows of the table below this heading in the documentation.
+fn documented(heading: &str) -> Vec<&'static str> {
+    let section = SECURITY.split(heading).nth(1).unwrap_or_default();
+    let section = section.split("\n#").next().unwrap_or_default();
+    section.lines().filter(|line| line.starts_with("| ")).skip(1).collect()
+}
+
+/// One cell of each row is tried here; all of them are below.
+#[test]
+fn the_documentation_says_what_each_attack_comes_to() {
+    for (table, (heading, routing)) in TABLES.iter().enumerate() {
+        let rows = documented(heading);
+        let cases: Vec<_> = CASES.iter().filter(|case| case.routings.contains(routing)).collect();
+        assert_eq!(rows.len(), cases.len(), "{heading}");
+        for (place, (row, case)) in rows.iter().zip(cases).enumerate() {
+            let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+            assert_eq!(cells[0], case.name, "{heading}");
+            if place % TABLES.len() == table {
+                let mode = place % MODES.len();
+                assert_eq!(
+                    cells[1 + mode],
+                    tried(case, MODES[mode], routing),
+                    "{heading}, {}, {}",
+                    case.name,
+                    MODES[mode]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "it simulates many hours: to be run in release"]
+fn the_documentation_has_every_figure() {
+    let tables: Vec<_> = thread::scope(|scope| {
+        let table = |(_, routing): &(&str, &'static str)| {
+            let routing = *routing;
+            scope.spawn(move || rows(routing))
+        };
+        let tables: Vec<_> = TABLES.iter().map(table).collect();
+        tables.into_iter().map(|table| table.join().unwrap()).collect()
+    });
+    for ((heading, _), rows) in TABLES.iter().zip(&tables) {
+        println!("{heading}\n\n{}", rows.join("\n"));
+    }
+    if std::env::var_os("SIXLOCK_ACCEPT").is_some() {
+        let text = TABLES
+            .iter()
+            .zip(&tables)
+            .fold(SECURITY.to_string(), |text, ((heading, _), rows)| with_rows(&text, heading, rows));
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../SECURITY.md"), text).unwrap();
+        return;
+    }
+    for ((heading, _), rows) in TABLES.iter().zip(&tables) {
+        assert_eq!(
+            &documented(heading),
+            rows,
+            "{heading}; if that is right, SIXLOCK_ACCEPT=1 cargo test --release -p sixlock-sim --test attacks figure -- --ignored writes it"
+        );
+    }
+}
+
+/// The documentation with these rows in the table below the heading.
+fn with_rows(text: &str, heading: &str, rows: &[String]) -> String {
+    let (before, section) = text.split_once(heading).unwrap();
+    let (section, after) = section.split_once("\n#").unwrap_or((section, ""));
+    let mut lines: Vec<_> = section.lines().collect();
+    let head = lines.iter().position(|line| line.starts_with("|---")).unwrap();
+    let end = lines[head + 1..]
+        .iter()
+        .position(|line| !line.starts_with('|'))
+        .map_or(lines.len(), |at| head + 1 + at);
+    lines.splice(head + 1..end, rows.iter().map(String::as_str));
+    format!("{before}{heading}{}\n{}{after}", lines.join("\n"), if after.is_empty() { "" } else { "\n#" })
 }

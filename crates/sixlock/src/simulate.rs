@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use sixlock_sim::{
     Options, Report, Scenario, ScenarioBuilder, ScenarioError, Simulation, Sinks, Span, Time, run_seeds,
+    with_cost,
 };
 
 use crate::args::Sim;
@@ -96,5 +97,5 @@ fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Err
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(simulation.run()?)
+    Ok(with_cost(scenario, simulation.run()?)?)
 }

@@ -433,3 +433,74 @@ proptest::proptest! {
         let _ = Scenario::parse("s", &text);
     }
 }
+
+#[test]
+fn every_key_of_an_attack_is_read() {
+    let text = r#"
+        [[attack]]
+        kind = "replay"
+        after = "20s"
+        x = "40m"
+        y = "-10m"
+        start = "1min"
+        end = "2min"
+        every = "50ms"
+        target = 3
+        range = "80m"
+        [[attack]]
+        kind = "selective-forwarding"
+        share = 0.25
+        node = 2
+    "#;
+    let scenario = Scenario::parse("s", text).unwrap();
+    let replay = Attack {
+        kind: AttackKind::Replay { after: Span::from_secs(20) },
+        by: AttackedFrom::Place { x: 40_000, y: -10_000 },
+        start: Span::from_secs(60),
+        end: Some(Span::from_secs(120)),
+        every: Span::from_millis(50),
+        target: Some(3),
+        range: Some(80_000),
+    };
+    assert_eq!(scenario.attacks()[0], replay);
+    let share = Probability::new(0.25).unwrap();
+    assert_eq!(scenario.attacks()[1].kind, AttackKind::SelectiveForwarding { share });
+    assert_eq!(scenario.attacks()[1].by, AttackedFrom::Node(2));
+}
+
+#[test]
+fn attacks_that_cannot_be_are_refused_with_what_is_wrong() {
+    let wrong = |keys: &str| Scenario::parse("s", &format!("[[attack]]\n{keys}")).unwrap_err();
+    for (keys, line, message) in [
+        ("x = \"1m\"", 1, "an [[attack]] needs a kind"),
+        ("kind = \"jamm\"\nx = \"1m\"", 2, "\"jamm\" is not \"jam\""),
+        ("kind = \"jam\"", 2, "needs a place (x and y), or a node"),
+        ("kind = \"jam\"\nx = \"1m\"\nnode = 1", 4, "not both"),
+        ("kind = \"jam\"\nx = \"1m\"\nrate = 3", 4, "unknown key `rate`"),
+        ("kind = \"jam\"\nx = \"1m\"\nevery = \"0s\"", 4, "longer than nothing"),
+        ("kind = \"jam\"\nx = \"1m\"\nstart = \"2h\"", 2, "over by then"),
+        ("kind = \"jam\"\nx = \"1m\"\nstart = \"2s\"\nend = \"1s\"", 2, "later than start"),
+        ("kind = \"black-hole\"\nx = \"1m\"", 3, "a black-hole is a captured node"),
+        (
+            "kind = \"black-hole\"\nnode = 7",
+            2,
+            "there is no node 7 that could be captured: the last node is 6",
+        ),
+        ("kind = \"forge\"\nx = \"1m\"\ntarget = 9", 2, "there is no node 9"),
+        ("kind = \"forge\"\nx = \"900m\"", 2, "nobody is in range"),
+        ("kind = \"sink-hole\"\nx = \"1m\"", 2, "attack on RPL: set [routing] kind to \"rpl\""),
+        ("kind = \"selective-forwarding\"\nnode = 1\nshare = 0.0", 4, "share is a probability"),
+        ("kind = \"wormhole\"\nx = \"1m\"", 2, "needs to_x and to_y"),
+        (
+            "kind = \"wormhole\"\nx = \"1m\"\nto_x = \"2m\"\n[routing]\nkind = \"rpl\"",
+            2,
+            "disturb each other",
+        ),
+        ("kind = \"hello-flood\"\nx = \"1m\"\n[routing]\nkind = \"rpl\"", 2, "louder than nodes are"),
+        ("kind = \"forge\"\nx = \"1m\"\n[traffic]\nkind = \"echo\"", 2, "set [traffic] kind to \"report\""),
+    ] {
+        let error = wrong(keys);
+        assert!(error.message.contains(message), "{keys}: {error}");
+        assert_eq!(error.line, Some(line), "{keys}: {error}");
+    }
+}

@@ -5,7 +5,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use sixlock_base::Engines;
-use sixlock_sim::{Credential, Destination, HandshakeReport, NodeReport, Report, Scenario, TrafficKind};
+use sixlock_sim::{
+    AttackCost, Credential, Destination, HandshakeReport, NodeReport, Report, Scenario, TrafficKind,
+};
 
 use super::cells::Cells;
 
@@ -140,9 +142,38 @@ pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]
         report.nodes.iter().map(|node| &node.drops).chain([&report.router.drops]).flatten()
     });
     match spell(drops) {
-        none if none.is_empty() => Ok(()),
-        drops => writeln!(out, "dropped on the way: {drops}; docs/events.md says why each is"),
+        none if none.is_empty() => {}
+        drops => writeln!(out, "dropped on the way: {drops}; docs/events.md says why each is")?,
     }
+    attacks(out, reports)
+}
+
+/// Prints what attackers did, and what that cost the network.
+fn attacks(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+    for attack in reports.iter().flat_map(|report| &report.attacks) {
+        write!(out, "attacker {}, {}: {} frames", attack.id, attack.kind, attack.frames)?;
+        match attack.travels {
+            Some(travels) => writeln!(
+                out,
+                "; {} packets travelled {:.1} hops on average, {} at most",
+                travels.packets, travels.mean_hops, travels.most_hops
+            )?,
+            None => writeln!(out)?,
+        }
+    }
+    let costs: Vec<_> = reports.iter().filter_map(|report| report.cost).collect();
+    if costs.is_empty() {
+        return Ok(());
+    }
+    let sum = |field: fn(&AttackCost) -> i64| costs.iter().map(field).sum::<i64>();
+    let (readings, frames, bytes) =
+        (sum(|cost| cost.readings), sum(|cost| cost.frames), sum(|cost| cost.bytes));
+    let false_readings: u64 = costs.iter().map(|cost| cost.false_readings).sum();
+    writeln!(
+        out,
+        "beside the same without attacks: {readings} readings fewer were delivered, {false_readings} false ones accepted, \
+        {frames} frames and {bytes} bytes more sent"
+    )
 }
 
 /// The share of `whole` that `part` is; there is none of nothing.
@@ -243,6 +274,25 @@ mod tests {
         assert_eq!(row[..7], ["1", "1", "10", "10", "0", "0", "0"], "{none}");
         let query = printed(&format!("{text}credential = \"query\""));
         assert!(query.contains("by the id and key in each request (credential = \"query\")"), "{query}");
+    }
+
+    #[test]
+    fn what_an_attack_cost_is_told() {
+        let text = "duration = \"100s\"\nsecurity = \"none\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"10s\"\n\
+            [[attack]]\nkind = \"forge\"\nx = \"80m\"\ny = \"40m\"\n";
+        let scenario = Scenario::parse("s", text).unwrap();
+        let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+        let reports = [sixlock_sim::with_cost(&scenario, report).unwrap()];
+        let mut out = Vec::new();
+        sums(&mut out, &scenario, &reports).unwrap();
+        let printed = String::from_utf8(out).unwrap();
+        assert!(
+            printed.contains(
+                "\nattacker 4, forge: 30 frames; 10 packets travelled 2.0 hops on average, 2 at most\n"
+            ),
+            "{printed}"
+        );
+        assert!(printed.contains(" 0 readings fewer were delivered, 10 false ones accepted, "), "{printed}");
     }
 
     #[test]
