@@ -1,5 +1,6 @@
 //! Attackers: stations that hear and send real frames, but run none of the protocol code.
 
+mod behaviour;
 mod dodag;
 mod flood;
 pub(crate) mod frames;
@@ -13,24 +14,21 @@ mod wormhole;
 
 use std::collections::BTreeMap;
 
-use sixlock_base::{Eui64, Security};
-use sixlock_lowpan::LinkAddresses;
+use sixlock_base::Eui64;
 
 use crate::medium::Medium;
 use crate::random::{Purpose, Stream};
-use crate::routing::RoutingKind;
 use crate::scenario::{Attack, AttackKind, AttackedFrom, Flood, Scenario};
 use crate::time::{Span, Time};
 use crate::timer::Timer;
 use crate::topology::{Layout, within};
 
-use frames::{FrameFields, LinkKey};
+use behaviour::{Behaviour, Means, Sending};
+use frames::LinkKey;
 
 pub(crate) use packets::{datagram, ipv6};
 pub(crate) use trail::{Mark, Trail, mark};
 
-/// From the end of a frame to its acknowledgement: 12 symbols.
-const TURNAROUND: Span = Span::from_micros(192);
 /// How long an attacker waits for an acknowledgement, with the pause that its receiver needs then: 54 and 40 symbols.
 const REST: Span = Span::from_micros(94 * 16);
 /// The unit of the pause of who finds the channel busy: 20 symbols.
@@ -41,85 +39,6 @@ const BACKOFFS: u64 = 16;
 const TRIES: u8 = 32;
 /// What an attacker has under way at most; what is more, it does not send.
 const UNDER_WAY: usize = 512;
-
-/// A frame that an attacker sends.
-pub(crate) struct Sending {
-    /// How much later.
-    after: Span,
-    /// By which of its antennas.
-    antenna: usize,
-    frame: Vec<u8>,
-    /// Whether it waits until the channel is clear.
-    is_polite: bool,
-}
-
-impl Sending {
-    /// At the next clear moment, by the only antenna.
-    fn soon(frame: Vec<u8>) -> Self {
-        Self { after: Span::ZERO, antenna: 0, frame, is_polite: true }
-    }
-
-    /// An acknowledgement of a frame that has just ended.
-    fn ack(antenna: usize, sequence: u8) -> Self {
-        let frame = sixlock_ieee802154::ack(sequence).to_vec();
-        Self { after: TURNAROUND, antenna, frame, is_polite: false }
-    }
-}
-
-/// How an attacker behaves.
-trait Behaviour: Send {
-    /// It is time to do something of its own accord.
-    fn act(&mut self, _means: &mut Means) -> Vec<Sending> {
-        Vec::new()
-    }
-
-    /// A frame has ended that one of the attacker's antennas has heard.
-    fn hear(&mut self, _means: &mut Means, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
-        Vec::new()
-    }
-}
-
-/// What an attacker has, whatever it does.
-struct Means {
-    /// What it calls itself.
-    own: Eui64,
-    /// The station next to it.
-    next: Eui64,
-    target: Eui64,
-    /// The key of links, if it has that.
-    link: Option<LinkKey>,
-    security: Security,
-    routing: RoutingKind,
-    stream: Stream,
-    sequence: u8,
-    frame_counter: u32,
-}
-
-impl Means {
-    /// The frames that carry a packet in somebody's name: to a neighbour, or to all.
-    fn frames(&mut self, source: Eui64, destination: Option<Eui64>, packet: &[u8]) -> Vec<Sending> {
-        let link = LinkAddresses { source, destination: destination.unwrap_or(Eui64([0xff; 8])) };
-        let payloads = frames::payloads(packet, link, self.stream.below(1 << 16) as u16);
-        let frame = |payload: &Vec<u8>| {
-            self.sequence = self.sequence.wrapping_add(1);
-            self.frame_counter = self.frame_counter.wrapping_add(1);
-            let fields = FrameFields {
-                source,
-                destination,
-                sequence: self.sequence,
-                wants_ack: destination.is_some(),
-                frame_counter: self.frame_counter,
-            };
-            Sending::soon(frames::write(fields, self.link, payload))
-        };
-        payloads.iter().map(frame).collect()
-    }
-
-    /// A node that there is not.
-    fn nobody(&mut self) -> Eui64 {
-        Eui64::of_node((1 << 20) + self.stream.below(1 << 20) as u32)
-    }
-}
 
 /// Something that an attacker is about to do.
 enum Due {
@@ -200,7 +119,7 @@ impl Attackers {
             };
             let mut attacker = Attacker {
                 attack: *attack,
-                behaviour: behaviour(attack),
+                behaviour: behave(attack),
                 means,
                 first,
                 due: BTreeMap::new(),
@@ -359,7 +278,7 @@ fn nearest(layout: &Layout, here: (i32, i32), range: i32) -> u32 {
 }
 
 /// How an attacker behaves on the air. What a captured node drops, its own forwarding does.
-fn behaviour(attack: &Attack) -> Option<Box<dyn Behaviour>> {
+fn behave(attack: &Attack) -> Option<Box<dyn Behaviour>> {
     Some(match attack.kind {
         AttackKind::Jam => Box::new(jam::Jam),
         AttackKind::Replay { after } => Box::new(replay::Replay { after }),

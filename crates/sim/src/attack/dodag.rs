@@ -8,8 +8,9 @@ use sixlock_rpl::objective::{Mrhof, Of0};
 
 use crate::routing::{Objective, RoutingKind, RplMode};
 
+use super::behaviour::Means;
+use super::frames;
 use super::packets::global;
-use super::{Means, frames};
 
 /// What is known of a DODAG: what everybody can guess, and what a DIO says that can be read.
 #[derive(Clone, Copy, Default)]

@@ -6,9 +6,9 @@ use sixlock_node::COAPS_PORT;
 
 use crate::network::CLOUD;
 
+use super::behaviour::{Behaviour, Means, Sending};
 use super::dodag::Dodag;
 use super::packets::{client_hello, control, global, link_local, udp};
-use super::{Behaviour, Means, Sending};
 
 /// Each DIO is in the border router's name, and begins another version of its DODAG: who hears it, and has the border router for a
 /// neighbour, joins anew, and so do all behind.

@@ -4,8 +4,8 @@ use sixlock_ieee802154::MAX_FRAME;
 
 use crate::time::Span;
 
+use super::behaviour::{Behaviour, Means, Sending};
 use super::packets::bytes;
-use super::{Behaviour, Means, Sending};
 
 /// Sends the longest frames, of no meaning, whether or not the channel is clear.
 pub(super) struct Jam;

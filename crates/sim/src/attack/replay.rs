@@ -4,7 +4,7 @@ use sixlock_ieee802154::{FrameType, Header};
 
 use crate::time::Span;
 
-use super::{Behaviour, Means, Sending};
+use super::behaviour::{Behaviour, Means, Sending};
 
 /// Sends each data frame again, as it was, so long after it has heard it.
 pub(super) struct Replay {

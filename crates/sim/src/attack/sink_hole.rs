@@ -4,9 +4,10 @@ use sixlock_base::Eui64;
 use sixlock_ieee802154::Header;
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, Message, RplOption};
 
+use super::behaviour::{Behaviour, Means, Sending};
 use super::dodag::Dodag;
+use super::frames;
 use super::packets::{control, link_local};
-use super::{Behaviour, Means, Sending, frames};
 
 /// Says that it is as near to the root as can be, acknowledges what is sent to it, and sends nothing on.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use sixlock_node::ECHO_PORT;
 
+use super::behaviour::{Behaviour, Means, Sending};
 use super::packets::{bytes, global, reading, udp};
-use super::{Behaviour, Means, Sending};
 
 /// Bytes in an echo.
 const ECHO: usize = 16;

@@ -7,7 +7,8 @@ use sixlock_ieee802154::{FrameType, Header};
 
 use crate::time::Span;
 
-use super::{Behaviour, Means, Sending, frames};
+use super::behaviour::{Behaviour, Means, Sending};
+use super::frames;
 
 /// How many stations are remembered at each end.
 const STATIONS: usize = 64;

@@ -1,0 +1,97 @@
+//! What every attacker has, and what it is asked, whatever it does.
+
+use sixlock_base::{Eui64, Security};
+use sixlock_ieee802154::ack;
+use sixlock_lowpan::LinkAddresses;
+
+use crate::random::Stream;
+use crate::routing::RoutingKind;
+use crate::time::Span;
+
+use super::frames::{self, FrameFields, LinkKey};
+
+/// From the end of a frame to its acknowledgement: 12 symbols.
+const TURNAROUND: Span = Span::from_micros(192);
+/// A frame that an attacker sends.
+pub(super) struct Sending {
+    /// How much later.
+    pub(super) after: Span,
+    /// By which of its antennas.
+    pub(super) antenna: usize,
+    pub(super) frame: Vec<u8>,
+    /// Whether it waits until the channel is clear.
+    pub(super) is_polite: bool,
+}
+
+impl Sending {
+    /// At the next clear moment, by the only antenna.
+    pub(super) fn soon(frame: Vec<u8>) -> Self {
+        Self { after: Span::ZERO, antenna: 0, frame, is_polite: true }
+    }
+
+    /// An acknowledgement of a frame that has just ended.
+    pub(super) fn ack(antenna: usize, sequence: u8) -> Self {
+        let frame = ack(sequence).to_vec();
+        Self { after: TURNAROUND, antenna, frame, is_polite: false }
+    }
+}
+
+/// How an attacker behaves.
+pub(super) trait Behaviour: Send {
+    /// It is time to do something of its own accord.
+    fn act(&mut self, _means: &mut Means) -> Vec<Sending> {
+        Vec::new()
+    }
+
+    /// A frame has ended that one of the attacker's antennas has heard.
+    fn hear(&mut self, _means: &mut Means, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
+        Vec::new()
+    }
+}
+
+/// What an attacker has, whatever it does.
+pub(super) struct Means {
+    /// What it calls itself.
+    pub(super) own: Eui64,
+    /// The station next to it.
+    pub(super) next: Eui64,
+    pub(super) target: Eui64,
+    /// The key of links, if it has that.
+    pub(super) link: Option<LinkKey>,
+    pub(super) security: Security,
+    pub(super) routing: RoutingKind,
+    pub(super) stream: Stream,
+    pub(super) sequence: u8,
+    pub(super) frame_counter: u32,
+}
+
+impl Means {
+    /// The frames that carry a packet in somebody's name: to a neighbour, or to all.
+    pub(super) fn frames(
+        &mut self,
+        source: Eui64,
+        destination: Option<Eui64>,
+        packet: &[u8],
+    ) -> Vec<Sending> {
+        let link = LinkAddresses { source, destination: destination.unwrap_or(Eui64([0xff; 8])) };
+        let payloads = frames::payloads(packet, link, self.stream.below(1 << 16) as u16);
+        let frame = |payload: &Vec<u8>| {
+            self.sequence = self.sequence.wrapping_add(1);
+            self.frame_counter = self.frame_counter.wrapping_add(1);
+            let fields = FrameFields {
+                source,
+                destination,
+                sequence: self.sequence,
+                wants_ack: destination.is_some(),
+                frame_counter: self.frame_counter,
+            };
+            Sending::soon(frames::write(fields, self.link, payload))
+        };
+        payloads.iter().map(frame).collect()
+    }
+
+    /// A node that there is not.
+    pub(super) fn nobody(&mut self) -> Eui64 {
+        Eui64::of_node((1 << 20) + self.stream.below(1 << 20) as u32)
+    }
+}
