@@ -12,7 +12,7 @@ mod speak;
 mod trail;
 mod wormhole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::Eui64;
 
@@ -37,13 +37,26 @@ const BACKOFF: Span = Span::from_micros(320);
 const BACKOFFS: u64 = 16;
 /// How often an attacker finds the channel busy until it gives a frame up.
 const TRIES: u8 = 32;
-/// What an attacker has under way at most; what is more, it does not send.
+/// What an attacker has under way at most, and as much waits at each of its antennas; what is more, it does not send.
 const UNDER_WAY: usize = 512;
 
 /// Something that an attacker is about to do.
 enum Due {
     Act,
-    Send { antenna: usize, frame: Vec<u8>, tries: u8 },
+    /// To send a frame, whether or not the channel is clear.
+    Send {
+        antenna: usize,
+        frame: Vec<u8>,
+    },
+    /// To have a frame wait until the channel is clear, behind those that wait already.
+    Wait {
+        antenna: usize,
+        frame: Vec<u8>,
+    },
+    /// To send the first that waits, if the channel is clear.
+    Try {
+        antenna: usize,
+    },
 }
 
 /// An attacker under way.
@@ -69,6 +82,37 @@ struct Antenna {
     is_sending: bool,
     /// Before this time it does not send what may wait: the frame before may be acknowledged.
     rests_until: Time,
+    /// What waits to be sent.
+    waiting: VecDeque<Vec<u8>>,
+    /// How often the channel was busy when the first of them was to be sent.
+    tries: u8,
+}
+
+impl Antenna {
+    /// Sends a frame, unless another is being sent; whether it does.
+    fn send_now(&mut self, frame: Vec<u8>) -> bool {
+        let is_free = !self.is_sending;
+        if is_free {
+            (self.on_air, self.is_sending) = (frame, true);
+        }
+        is_free
+    }
+
+    /// Sends the first frame that waits, if the channel is clear; whether it does, and when to try again.
+    fn try_first(&mut self, now: Time, is_clear: bool, stream: &mut Stream) -> (bool, Option<Time>) {
+        let is_free = is_clear && !self.is_sending && now >= self.rests_until;
+        self.tries += 1;
+        let first = self.waiting.pop_front_if(|_| is_free);
+        let is_sent = first.is_some_and(|frame| self.send_now(frame));
+        if !is_sent && self.tries == TRIES {
+            self.waiting.pop_front();
+        }
+        if is_sent || self.tries == TRIES {
+            self.tries = 0;
+        }
+        let later = now + Span::from_micros((1 + stream.below(BACKOFFS)) * BACKOFF.micros());
+        (is_sent, (!self.waiting.is_empty()).then_some(later))
+    }
 }
 
 /// All attackers of a network.
@@ -103,6 +147,8 @@ impl Attackers {
                 on_air: Vec::new(),
                 is_sending: false,
                 rests_until: Time::ZERO,
+                waiting: VecDeque::new(),
+                tries: 0,
             };
             all.antennas.extend(places.into_iter().enumerate().map(antenna));
             let is_captured = matches!(attack.by, AttackedFrom::Node(_));
@@ -202,27 +248,38 @@ impl Attackers {
             return begun;
         }
         while let Some(entry) = attacker.due.first_entry().filter(|entry| entry.key().0 <= now) {
-            match entry.remove() {
-                Due::Act => attacker.act(now),
-                Due::Send { antenna, frame, tries } => {
-                    let id = attacker.first + antenna as u32;
-                    let place = &mut antennas[(id - *stations) as usize];
-                    let is_clear = now >= place.rests_until && medium.is_clear(id, now);
-                    let is_free = !place.is_sending && (tries == 0 || is_clear);
-                    match (is_free, tries) {
-                        (true, _) => {
-                            (place.on_air, place.is_sending) = (frame, true);
-                            begun.push(id);
-                        }
-                        (false, 0 | 1) => {}
-                        (false, _) => {
-                            let pause = 1 + attacker.means.stream.below(BACKOFFS);
-                            let later = now + Span::from_micros(pause * BACKOFF.micros());
-                            attacker.plan(later, Due::Send { antenna, frame, tries: tries - 1 });
-                        }
-                    }
+            let (antenna, frame) = match entry.remove() {
+                Due::Act => {
+                    attacker.act(now);
+                    continue;
                 }
-            }
+                Due::Send { antenna, frame } => (antenna, Some(frame)),
+                Due::Wait { antenna, frame } => {
+                    let place = &mut antennas[(attacker.first + antenna as u32 - *stations) as usize];
+                    if place.waiting.len() < UNDER_WAY {
+                        place.waiting.push_back(frame);
+                    }
+                    if place.waiting.len() > 1 {
+                        continue;
+                    }
+                    (antenna, None)
+                }
+                Due::Try { antenna } => (antenna, None),
+            };
+            let id = attacker.first + antenna as u32;
+            let place = &mut antennas[(id - *stations) as usize];
+            let sent = match frame {
+                Some(frame) => place.send_now(frame),
+                None => {
+                    let (is_sent, again) =
+                        place.try_first(now, medium.is_clear(id, now), &mut attacker.means.stream);
+                    if let Some(time) = again {
+                        attacker.plan(time, Due::Try { antenna });
+                    }
+                    is_sent
+                }
+            };
+            begun.extend(sent.then_some(id));
         }
         begun
     }
@@ -264,7 +321,8 @@ impl Attacker {
 
     fn send(&mut self, now: Time, sendings: Vec<Sending>) {
         for Sending { after, antenna, frame, is_polite } in sendings {
-            self.plan(now + after, Due::Send { antenna, frame, tries: if is_polite { TRIES } else { 0 } });
+            let due = if is_polite { Due::Wait { antenna, frame } } else { Due::Send { antenna, frame } };
+            self.plan(now + after, due);
         }
     }
 }

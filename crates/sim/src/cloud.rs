@@ -31,6 +31,8 @@ pub(crate) const COAPS: u16 = 5684;
 
 /// The node number by which the cloud draws its randomness: no node has it.
 pub(crate) const RANDOM_NODE: u32 = u32::MAX;
+/// Flows that are remembered: as many as the border router has, and those of a network whose nodes all changed their ports.
+const FLOWS: usize = 2 * 1024;
 /// The longest response: it carries no payload.
 const RESPONSE: usize = 64;
 
@@ -53,8 +55,9 @@ pub(crate) struct Cloud {
     points: Vec<Option<[u8; P_256_POINT]>>,
     /// How requests in the clear say whose they are; none are taken without.
     credential: Option<Credential>,
-    /// The flow by which each node was heard last.
-    flows: Vec<Option<FlowId>>,
+    /// The flow by which each address and port was heard last. When there are [`FLOWS`], the one with the highest address is forgotten:
+    /// those of nodes come first.
+    flows: BTreeMap<SocketAddrV6, FlowId>,
     /// What is kept of the requests of each node that were accepted.
     receipts: Vec<Receipts>,
     /// Why DTLS has refused something, and of which node that was.
@@ -109,7 +112,7 @@ impl Cloud {
             identities: by(|device| &device.identity),
             resources: by(|device| &device.resource),
             credential,
-            flows: vec![None; devices.len() + 1],
+            flows: BTreeMap::new(),
             receipts: devices.iter().map(|_| Receipts::default()).collect(),
             refusals: Vec::new(),
             again: Vec::new(),
@@ -187,10 +190,11 @@ impl Cloud {
             COAPS => Transport::Dtls,
             _ => return,
         };
-        if let Some(flow) = self.flow_of(datagram.from) {
-            *flow = Some(datagram.flow);
-        }
         let from = datagram.from;
+        self.flows.insert(from, datagram.flow);
+        if self.flows.len() > FLOWS {
+            self.flows.pop_last();
+        }
         let (parts, mut cx) = self.lend(now);
         let mut rest = &mut datagram.payload[..];
         loop {
@@ -282,7 +286,7 @@ impl Cloud {
         loop {
             let (parts, mut cx) = self.lend(now);
             let transmit = parts.endpoint.poll_transmit(&mut cx, out)?;
-            if let Some(&mut Some(flow)) = self.flow_of(transmit.to) {
+            if let Some(&flow) = self.flows.get(&transmit.to) {
                 return Some((flow, transmit.len));
             }
         }
@@ -300,11 +304,6 @@ impl Cloud {
             parts.endpoint.handle_timeout(&mut cx);
             self.work(now);
         }
-    }
-
-    fn flow_of(&mut self, node: SocketAddrV6) -> Option<&mut Option<FlowId>> {
-        let id = Eui64::of_address(*node.ip()).node_id()?;
-        self.flows.get_mut(id as usize)
     }
 }
 

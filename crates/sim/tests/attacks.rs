@@ -321,10 +321,10 @@ fn cell(report: &Report, calm: &Report) -> String {
     let cost = AttackCost::of(report, calm);
     let frames =
         |report: &Report| f64::from(report.router.frames) + report.sum(|node| node.frames.into()) as f64;
-    // The radio always listens when it does nothing else.
+    // A radio that receives takes as much as one that listens.
     let energy = |report: &Report| -> f64 {
         let nodes = report.nodes.iter().filter_map(|node| node.energy_mj);
-        nodes.map(|energy| energy.cpu + energy.tx + energy.rx).sum()
+        nodes.map(|energy| energy.cpu + energy.tx).sum()
     };
     let travels = report.attacks[0].travels.map(|travels| format!("{:.1} hops", travels.mean_hops));
     let is_false = (cost.false_readings > 0).then(|| format!("{} false", cost.false_readings));
@@ -332,9 +332,11 @@ fn cell(report: &Report, calm: &Report) -> String {
     let lost = (lost >= 0.5).then(|| format!("{lost:.0} % lost"));
     let times = |amount: &dyn Fn(&Report) -> f64, noun| {
         let times = amount(report) / amount(calm);
-        (amount(calm) > 0.0 && times >= 1.05).then(|| format!("{times:.1} × {noun}"))
+        (amount(calm) > 0.0 && !(0.95..1.05).contains(&times)).then(|| format!("{times:.1} × {noun}"))
     };
-    let all = [travels, is_false, lost, times(&frames, "frames"), times(&energy, "energy")];
+    let carried = (report.attacks[0].kind == "wormhole")
+        .then(|| format!("carries {} frames", report.attacks[0].frames));
+    let all = [travels, carried, is_false, lost, times(&frames, "frames"), times(&energy, "energy")];
     let all: Vec<_> = all.into_iter().flatten().collect();
     if all.is_empty() { "nothing".into() } else { all.join(", ") }
 }

@@ -104,14 +104,13 @@ impl Behaviour for Diss {
     }
 }
 
-/// Each ClientHello begins a handshake with the cloud.
+/// Each ClientHello begins a handshake with the cloud, from another port of the target's address.
 pub(super) struct Handshakes;
 
 impl Behaviour for Handshakes {
     fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let nobody: Eui64 = means.nobody();
         let hello = client_hello(&mut means.stream);
-        let packet = udp(&mut means.stream, (global(nobody), CLOUD), COAPS_PORT, &hello);
+        let packet = udp(&mut means.stream, (global(means.target), CLOUD), COAPS_PORT, &hello);
         means.frames(means.own, Some(means.next), &packet)
     }
 }

@@ -166,3 +166,54 @@ pub(crate) fn packet(frame: &[u8], key: Option<LinkKey>) -> Option<Vec<u8>> {
     packet.extend_from_slice(rest.get(headers.consumed..)?);
     Some(packet)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_ieee802154::check_fcs;
+
+    fn fields() -> FrameFields {
+        FrameFields {
+            source: Eui64::of_node(9),
+            destination: Some(Eui64::of_node(1)),
+            sequence: 3,
+            wants_ack: true,
+            frame_counter: 77,
+        }
+    }
+
+    #[test]
+    fn a_packet_in_one_frame_is_read_again_with_the_key_that_sealed_it() {
+        let link = LinkAddresses { source: Eui64::of_node(9), destination: Eui64::of_node(1) };
+        let ends = (Eui64::of_node(9).with_prefix([0xfd, 0, 0, 0, 0, 0, 0, 0]), crate::network::CLOUD);
+        let packet_sent = crate::attack::ipv6(ends, 59, 64, &[5; 20]);
+        let payloads = payloads(&packet_sent, link, 1);
+        assert_eq!(payloads.len(), 1);
+        for key in [None, Some((LinkSuite::Ccm64, [7; 16])), Some((LinkSuite::CbcMac128, [7; 16]))] {
+            let frame = write(fields(), key, &payloads[0]);
+            assert!(check_fcs(&frame).is_ok());
+            assert_eq!(packet(&frame, key), Some(packet_sent.clone()));
+        }
+        let sealed = write(fields(), Some((LinkSuite::Ccm64, [7; 16])), &payloads[0]);
+        assert_eq!(packet(&sealed, None), None, "who has no key reads nothing");
+        assert_eq!(packet(&sealed, Some((LinkSuite::Ccm64, [8; 16]))), None);
+    }
+
+    #[test]
+    fn a_long_packet_goes_in_fragments_that_fit_with_every_mic() {
+        let packet_sent = vec![0x60; 400];
+        for payload in uncompressed(&packet_sent, 5) {
+            let frame = write(fields(), Some((LinkSuite::Ccm128, [7; 16])), &payload);
+            assert!(frame.len() <= MAX_FRAME, "{}", frame.len());
+            assert_eq!(packet(&frame, Some((LinkSuite::Ccm128, [7; 16]))), None, "it is a fragment");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(frame in proptest::collection::vec(proptest::num::u8::ANY, 0..127)) {
+            let _ = packet(&frame, None);
+            let _ = packet(&frame, Some((LinkSuite::Ccm64, [7; 16])));
+        }
+    }
+}

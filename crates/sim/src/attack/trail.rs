@@ -89,3 +89,48 @@ impl Trail {
         self.travels.get(&attacker).copied().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(destination: Ipv6Addr, hop_limit: u8, checksum: u8) -> Vec<u8> {
+        let source = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);
+        crate::attack::ipv6(
+            (source, destination),
+            next_header::UDP,
+            hop_limit,
+            &[0, 7, 0, 8, 0, 8, checksum, 0],
+        )
+    }
+
+    #[test]
+    fn a_packet_is_known_again_at_each_hop_and_counted_there() {
+        let cloud = crate::network::CLOUD;
+        let (mut trail, sent) = (Trail::default(), mark(&packet(cloud, 64, 1)).unwrap());
+        trail.begin(sent, 5);
+        trail.pass(mark(&packet(cloud, 63, 1)).unwrap());
+        trail.pass(mark(&packet(cloud, 62, 1)).unwrap());
+        trail.pass(mark(&packet(cloud, 63, 2)).unwrap());
+        assert_eq!(trail.travels(5), Travels { packets: 1, hops: 2, most: 2 });
+        assert_eq!(trail.travels(6), Travels::default());
+    }
+
+    #[test]
+    fn what_stays_on_its_link_has_no_mark() {
+        assert_eq!(mark(&packet("fe80::1".parse().unwrap(), 64, 1)), None);
+        assert_eq!(mark(&packet("ff02::1a".parse().unwrap(), 64, 1)), None);
+        assert_eq!(mark(&[0x60; 30]), None);
+    }
+
+    #[test]
+    fn no_more_packets_are_remembered_than_there_is_room_for() {
+        let mut trail = Trail::default();
+        for number in 0..5000_u16 {
+            let mut bytes = [0; MARK];
+            bytes[..2].copy_from_slice(&number.to_be_bytes());
+            trail.begin((next_header::UDP, bytes), 5);
+        }
+        assert_eq!((trail.packets.len(), trail.oldest.len()), (PACKETS, PACKETS));
+    }
+}
