@@ -8,7 +8,8 @@ mod capture;
 use std::thread;
 
 use capture::Capture;
-use sixlock_sim::{AttackCost, Options, Report, Scenario, Simulation, Sinks};
+use sixlock_base::Counter;
+use sixlock_sim::{AttackCost, Options, Report, Scenario, Simulation, Sinks, Time};
 use sixlock_testing::Recording;
 
 /// The border router and four nodes, in a line.
@@ -172,7 +173,8 @@ fn is_forged(seen: &Seen) -> bool {
     seen.attacked.accepted(4).iter().any(|(id, _)| !own.contains(id))
 }
 
-fn scenario(security: &str, routing: &str, seed: u64, attack: Option<&Case>) -> Scenario {
+/// A scenario as a file has it; the keys of its attack are at the end.
+fn text(security: &str, routing: &str, seed: u64, attack: Option<&Case>) -> String {
     let (routing, platform) = match routing {
         // What RPL takes on a platform is not known. Node 2 is native, as it may be captured.
         "static" => ("kind = \"static\"".to_string(), "platform = \"openmote\"\n"),
@@ -185,10 +187,14 @@ fn scenario(security: &str, routing: &str, seed: u64, attack: Option<&Case>) -> 
     let nodes: String = (1..STATIONS).map(node).collect();
     let attack =
         attack.map(|case| format!("[[attack]]\n{}\nstart = \"120s\"\n", case.keys)).unwrap_or_default();
-    let text = format!(
+    format!(
         "security = \"{security}\"\nseed = {seed}\nduration = \"480s\"\n[routing]\n{routing}\n\
         [topology]\nkind = \"list\"\n[traffic]\nperiod = \"20s\"\n{nodes}{attack}"
-    );
+    )
+}
+
+fn scenario(security: &str, routing: &str, seed: u64, attack: Option<&Case>) -> Scenario {
+    let text = text(security, routing, seed, attack);
     Scenario::parse("attack", &text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -283,6 +289,49 @@ fn a_wormhole_makes_distant_stations_neighbours() {
 #[test]
 fn selective_forwarding_loses_readings() {
     reaches_its_aim("selective-forwarding");
+}
+
+/// An attack that has ended, and whatever it has filled, keeps nothing from arriving later.
+#[test]
+fn every_network_recovers_when_an_attack_has_ended() {
+    for (number, case) in CASES.iter().enumerate() {
+        let routing = case.routings[number % case.routings.len()];
+        let text = text("none", routing, 1, Some(case)).replace("480s", "1000s") + "end = \"240s\"\n";
+        let scenario = Scenario::parse("attack", &text).unwrap();
+        let events = Recording::default();
+        let sinks = Sinks { events: Some(events.sink()), ..Sinks::default() };
+        Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap().run().unwrap();
+        let lines = String::from_utf8(events.bytes()).unwrap();
+        let late = |line: &&str| -> bool {
+            let micros: u64 = line[6..].split(',').next().unwrap().parse().unwrap();
+            (700_000_000..970_000_000).contains(&micros)
+        };
+        let count = |event: &str| lines.lines().filter(late).filter(|line| line.contains(event)).count();
+        assert_eq!(count("\"failed\"") + count("\"skipped\""), 0, "{}, {routing}", case.name);
+        // One may be due before and confirmed after, or the reverse.
+        assert!(
+            count("\"confirmed\"") + 4 >= count("\"due\"") && count("\"due\"") > 40,
+            "{}, {routing}",
+            case.name
+        );
+    }
+}
+
+/// Routes to nodes that there are not fill the tables of the root, or of the router next to the attacker. Whose routes are there
+/// already keeps them.
+#[test]
+fn a_flood_of_daos_fills_a_table_and_no_reading_is_lost() {
+    let case = CASES.iter().find(|case| case.name == "dao-flood").unwrap();
+    for (routing, full) in [("non-storing", 0), ("storing", 3)] {
+        let text = text("none", routing, 1, Some(case)).replace("480s", "240s") + "every = \"50ms\"\n";
+        let scenario = Scenario::parse("attack", &text).unwrap();
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration());
+        assert!(simulation.counters(full).unwrap().get(Counter::RplRoutesFull) > 0, "{routing}");
+        let report = simulation.report();
+        assert_eq!(report.sum(|node| node.failed + node.skipped), 0, "{routing}");
+        assert!(report.sum(|node| node.delivered) >= 40, "{routing}");
+    }
 }
 
 #[test]

@@ -109,3 +109,17 @@ fn read_place(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<Attacke
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_every_kind_and_no_other() {
+        let text = include_str!("../../../../../docs/attacks.md");
+        let table = text.split("| `kind` | what it does").nth(1).unwrap_or_default();
+        let documented: Vec<_> =
+            table.lines().filter_map(|row| row.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(documented, KINDS.map(|(name, _)| name));
+    }
+}
