@@ -31,7 +31,7 @@ use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
 use crate::attack::frames::{ends, open};
-use crate::attack::{Mark, mark};
+use crate::attack::{PacketFingerprint, fingerprint};
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::protection::{Cleartext, SPI, Seal};
 use crate::sizes::NODES;
@@ -132,7 +132,7 @@ pub(crate) struct Observed {
     /// Whether it begins a handshake, and its sender is who does.
     pub(crate) begins_handshake: bool,
     /// What tells the packet from others whose beginning is in it, where attackers are looked for.
-    pub(crate) mark: Option<Mark>,
+    pub(crate) fingerprint: Option<PacketFingerprint>,
 }
 
 /// What a frame has to do with security.
@@ -248,8 +248,8 @@ impl Observer {
 
     fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> Observed {
         let nothing = Observed::default();
-        let mark = self.attacked.and_then(|_| self.mark(frame, header, header_len));
-        let nothing = Observed { mark, ..nothing };
+        let fingerprint = self.attacked.and_then(|_| self.fingerprint(frame, header, header_len));
+        let nothing = Observed { fingerprint, ..nothing };
         let addresses = (address(header.source), address(header.destination));
         let (Some(source), Some(destination)) = addresses else { return nothing };
         let bare_header = Header { security: None, ..*header }.emitted_len();
@@ -293,7 +293,7 @@ impl Observer {
     }
 
     /// What tells the packet from others whose beginning is in a frame.
-    fn mark(&mut self, frame: &[u8], header: &Header, header_len: usize) -> Option<Mark> {
+    fn fingerprint(&mut self, frame: &[u8], header: &Header, header_len: usize) -> Option<PacketFingerprint> {
         let link = ends(header)?;
         let mut buffer = [0; MAX_FRAME];
         let payload = open(frame, (header, header_len), link.source, self.key.as_ref(), &mut buffer)?;
@@ -306,7 +306,7 @@ impl Observer {
         let verbatim = &rest[headers.consumed..];
         let end = headers.written + verbatim.len();
         self.packet.get_mut(headers.written..end)?.copy_from_slice(verbatim);
-        mark(&self.packet[..end])
+        fingerprint(&self.packet[..end])
     }
 
     /// What a frame's payload would be without security, and what it is to DTLS.

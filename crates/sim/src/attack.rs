@@ -23,11 +23,11 @@ use crate::time::{Span, Time};
 use crate::timer::Timer;
 use crate::topology::{Layout, within};
 
-use behaviour::{Behaviour, Means, Sending};
+use behaviour::{AttackerContext, Behaviour, Sending};
 use frames::LinkKey;
 
 pub(crate) use packets::{datagram, ipv6};
-pub(crate) use trail::{Mark, Trail, mark};
+pub(crate) use trail::{PacketFingerprint, Trail, fingerprint};
 
 /// How long an attacker waits for an acknowledgement, with the pause that its receiver needs then: 54 and 40 symbols.
 const REST: Span = Span::from_micros(94 * 16);
@@ -41,7 +41,7 @@ const TRIES: u8 = 32;
 const UNDER_WAY: usize = 512;
 
 /// Something that an attacker is about to do.
-enum Due {
+enum PlannedAction {
     Act,
     /// To send a frame, whether or not the channel is clear.
     Send {
@@ -63,10 +63,10 @@ enum Due {
 pub(crate) struct Attacker {
     pub(crate) attack: Attack,
     behaviour: Option<Box<dyn Behaviour>>,
-    means: Means,
+    context: AttackerContext,
     /// The station number of its first antenna; that of the second follows.
     first: u32,
-    due: BTreeMap<(Time, u64), Due>,
+    due: BTreeMap<(Time, u64), PlannedAction>,
     planned: u64,
     timer: Timer,
 }
@@ -152,7 +152,7 @@ impl Attackers {
             };
             all.antennas.extend(places.into_iter().enumerate().map(antenna));
             let is_captured = matches!(attack.by, AttackedFrom::Node(_));
-            let means = Means {
+            let context = AttackerContext {
                 own: Eui64::of_node(first),
                 next: Eui64::of_node(nearest(layout, here, scenario.radio.range)),
                 target: Eui64::of_node(attack.target.unwrap_or(stations - 1)),
@@ -166,13 +166,13 @@ impl Attackers {
             let mut attacker = Attacker {
                 attack: *attack,
                 behaviour: behave(attack),
-                means,
+                context,
                 first,
                 due: BTreeMap::new(),
                 planned: 0,
                 timer: Timer::default(),
             };
-            attacker.plan(Time::ZERO + attack.start, Due::Act);
+            attacker.plan(Time::ZERO + attack.start, PlannedAction::Act);
             all.attackers.push(attacker);
         }
         all
@@ -225,7 +225,7 @@ impl Attackers {
         if attacker.is_at_it(now)
             && let Some(behaviour) = &mut attacker.behaviour
         {
-            let sendings = behaviour.hear(&mut attacker.means, place, frame);
+            let sendings = behaviour.hear(&mut attacker.context, place, frame);
             attacker.send(now, sendings);
         }
     }
@@ -249,12 +249,12 @@ impl Attackers {
         }
         while let Some(entry) = attacker.due.first_entry().filter(|entry| entry.key().0 <= now) {
             let (antenna, frame) = match entry.remove() {
-                Due::Act => {
+                PlannedAction::Act => {
                     attacker.act(now);
                     continue;
                 }
-                Due::Send { antenna, frame } => (antenna, Some(frame)),
-                Due::Wait { antenna, frame } => {
+                PlannedAction::Send { antenna, frame } => (antenna, Some(frame)),
+                PlannedAction::Wait { antenna, frame } => {
                     let place = &mut antennas[(attacker.first + antenna as u32 - *stations) as usize];
                     if place.waiting.len() < UNDER_WAY {
                         place.waiting.push_back(frame);
@@ -264,7 +264,7 @@ impl Attackers {
                     }
                     (antenna, None)
                 }
-                Due::Try { antenna } => (antenna, None),
+                PlannedAction::Try { antenna } => (antenna, None),
             };
             let id = attacker.first + antenna as u32;
             let place = &mut antennas[(id - *stations) as usize];
@@ -272,9 +272,9 @@ impl Attackers {
                 Some(frame) => place.send_now(frame),
                 None => {
                     let (is_sent, again) =
-                        place.try_first(now, medium.is_clear(id, now), &mut attacker.means.stream);
+                        place.try_first(now, medium.is_clear(id, now), &mut attacker.context.stream);
                     if let Some(time) = again {
-                        attacker.plan(time, Due::Try { antenna });
+                        attacker.plan(time, PlannedAction::Try { antenna });
                     }
                     is_sent
                 }
@@ -302,7 +302,7 @@ impl Attacker {
         now >= Time::ZERO + start && end.is_none_or(|end| now < Time::ZERO + end)
     }
 
-    fn plan(&mut self, time: Time, due: Due) {
+    fn plan(&mut self, time: Time, due: PlannedAction) {
         if self.due.len() < UNDER_WAY {
             self.due.insert((time, self.planned), due);
             self.planned += 1;
@@ -311,17 +311,21 @@ impl Attacker {
 
     fn act(&mut self, now: Time) {
         let Some(behaviour) = &mut self.behaviour else { return };
-        let sendings = behaviour.act(&mut self.means);
+        let sendings = behaviour.act(&mut self.context);
         self.send(now, sendings);
         let next = now + self.attack.every;
         if self.is_at_it(next) {
-            self.plan(next, Due::Act);
+            self.plan(next, PlannedAction::Act);
         }
     }
 
     fn send(&mut self, now: Time, sendings: Vec<Sending>) {
         for Sending { after, antenna, frame, is_polite } in sendings {
-            let due = if is_polite { Due::Wait { antenna, frame } } else { Due::Send { antenna, frame } };
+            let due = if is_polite {
+                PlannedAction::Wait { antenna, frame }
+            } else {
+                PlannedAction::Send { antenna, frame }
+            };
             self.plan(now + after, due);
         }
     }

@@ -363,9 +363,9 @@ impl Simulation {
         let (bytes, to) = (frame.len() as u64, seen.to.map(u64::from));
         let transmit = Logged::Transmit { bytes, kind: seen.kind.name(), to, attempt: seen.attempt };
         self.recorder.event(self.now, id, transmit);
-        match (seen.mark, attacker) {
-            (Some(mark), Some(attacker)) => self.trail.begin(mark, attacker),
-            (Some(mark), None) if seen.attempt == Some(1) => self.trail.pass(mark),
+        match (seen.fingerprint, attacker) {
+            (Some(fingerprint), Some(attacker)) => self.trail.begin(fingerprint, attacker),
+            (Some(fingerprint), None) if seen.attempt == Some(1) => self.trail.pass(fingerprint),
             _ => {}
         }
         let air = &mut self.air[id as usize];

@@ -39,18 +39,18 @@ impl Sending {
 /// How an attacker behaves.
 pub(super) trait Behaviour: Send {
     /// It is time to do something of its own accord.
-    fn act(&mut self, _means: &mut Means) -> Vec<Sending> {
+    fn act(&mut self, _context: &mut AttackerContext) -> Vec<Sending> {
         Vec::new()
     }
 
     /// A frame has ended that one of the attacker's antennas has heard.
-    fn hear(&mut self, _means: &mut Means, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
+    fn hear(&mut self, _context: &mut AttackerContext, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
         Vec::new()
     }
 }
 
 /// What an attacker has, whatever it does.
-pub(super) struct Means {
+pub(super) struct AttackerContext {
     /// What it calls itself.
     pub(super) own: Eui64,
     /// The station next to it.
@@ -65,7 +65,7 @@ pub(super) struct Means {
     pub(super) frame_counter: u32,
 }
 
-impl Means {
+impl AttackerContext {
     /// The frames that carry a packet in somebody's name: to a neighbour, or to all.
     pub(super) fn frames(
         &mut self,

@@ -8,7 +8,7 @@ use sixlock_rpl::objective::{Mrhof, Of0};
 
 use crate::routing::{Objective, RoutingKind, RplMode};
 
-use super::behaviour::Means;
+use super::behaviour::AttackerContext;
 use super::frames;
 use super::packets::global;
 
@@ -20,21 +20,21 @@ pub(super) struct Dodag {
 
 impl Dodag {
     /// Takes in what a frame says of it.
-    pub(super) fn hear(&mut self, means: &Means, frame: &[u8]) {
-        let heard = read(means, frame)
+    pub(super) fn hear(&mut self, context: &AttackerContext, frame: &[u8]) {
+        let heard = read(context, frame)
             .filter(|(dio, _)| self.heard.is_none_or(|(known, _)| known.version != dio.version));
         self.heard = heard.or(self.heard);
     }
 
     /// A DIO and its configuration, as a router next to the root would send it.
-    pub(super) fn dio(&self, means: &Means) -> (Dio, Configuration) {
-        let (dio, configuration) = self.heard.unwrap_or_else(|| guess(means.routing));
+    pub(super) fn dio(&self, context: &AttackerContext) -> (Dio, Configuration) {
+        let (dio, configuration) = self.heard.unwrap_or_else(|| guess(context.routing));
         (Dio { rank: configuration.min_hop_rank_increase, ..dio }, configuration)
     }
 }
 
-fn read(means: &Means, frame: &[u8]) -> Option<(Dio, Configuration)> {
-    let packet = frames::packet(frame, means.link)?;
+fn read(context: &AttackerContext, frame: &[u8]) -> Option<(Dio, Configuration)> {
+    let packet = frames::packet(frame, context.link)?;
     let (header, message) = Header::parse(&packet).ok()?;
     if header.next_header != next_header::ICMPV6 {
         return None;

@@ -6,7 +6,7 @@ use sixlock_node::COAPS_PORT;
 
 use crate::network::CLOUD;
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::dodag::Dodag;
 use super::packets::{client_hello, control, global, link_local, udp};
 
@@ -19,8 +19,8 @@ pub(super) struct Hellos {
 }
 
 impl Behaviour for Hellos {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let (dio, configuration) = self.dodag.dio(means);
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(context);
         self.versions = self.versions.wrapping_add(1);
         let version =
             (0..self.versions % lollipop::WINDOW).fold(dio.version, |version, _| lollipop::next(version));
@@ -28,11 +28,11 @@ impl Behaviour for Hellos {
         let router = Eui64::of_node(0);
         let ends = (link_local(router), ALL_RPL_NODES);
         let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
-        means.frames(router, None, &packet)
+        context.frames(router, None, &packet)
     }
 
-    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
-        self.dodag.hear(means, frame);
+    fn hear(&mut self, context: &mut AttackerContext, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(context, frame);
         Vec::new()
     }
 }
@@ -44,16 +44,16 @@ pub(super) struct Dios {
 }
 
 impl Behaviour for Dios {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let (dio, configuration) = self.dodag.dio(means);
-        let nobody = means.nobody();
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(context);
+        let nobody = context.nobody();
         let ends = (link_local(nobody), ALL_RPL_NODES);
         let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
-        means.frames(nobody, None, &packet)
+        context.frames(nobody, None, &packet)
     }
 
-    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
-        self.dodag.hear(means, frame);
+    fn hear(&mut self, context: &mut AttackerContext, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(context, frame);
         Vec::new()
     }
 }
@@ -65,15 +65,15 @@ pub(super) struct Daos {
 }
 
 impl Behaviour for Daos {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let (dio, configuration) = self.dodag.dio(means);
-        let (nobody, next) = (means.nobody(), means.next);
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(context);
+        let (nobody, next) = (context.nobody(), context.next);
         let is_stored = dio.mode == ModeOfOperation::STORING;
         let ends = match is_stored {
             true => (link_local(nobody), link_local(next)),
             false => (global(nobody), dio.dodag),
         };
-        let dao = Dao { instance: dio.instance, wants_ack: true, sequence: means.sequence, dodag: None };
+        let dao = Dao { instance: dio.instance, wants_ack: true, sequence: context.sequence, dodag: None };
         let transit = Transit {
             external: false,
             invalidate: false,
@@ -84,11 +84,11 @@ impl Behaviour for Daos {
         };
         let target = RplOption::Target { prefix: Prefix::host(global(nobody)), flags: 0 };
         let packet = control(ends, &Message::Dao(dao), &[target, RplOption::Transit(transit)]);
-        means.frames(nobody, Some(next), &packet)
+        context.frames(nobody, Some(next), &packet)
     }
 
-    fn hear(&mut self, means: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
-        self.dodag.hear(means, frame);
+    fn hear(&mut self, context: &mut AttackerContext, _: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(context, frame);
         Vec::new()
     }
 }
@@ -97,10 +97,10 @@ impl Behaviour for Daos {
 pub(super) struct Diss;
 
 impl Behaviour for Diss {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let (nobody, next) = (means.nobody(), means.next);
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let (nobody, next) = (context.nobody(), context.next);
         let packet = control((link_local(nobody), link_local(next)), &Message::Dis, &[]);
-        means.frames(nobody, Some(next), &packet)
+        context.frames(nobody, Some(next), &packet)
     }
 }
 
@@ -108,9 +108,9 @@ impl Behaviour for Diss {
 pub(super) struct Handshakes;
 
 impl Behaviour for Handshakes {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let hello = client_hello(&mut means.stream);
-        let packet = udp(&mut means.stream, (global(means.target), CLOUD), COAPS_PORT, &hello);
-        means.frames(means.own, Some(means.next), &packet)
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let hello = client_hello(&mut context.stream);
+        let packet = udp(&mut context.stream, (global(context.target), CLOUD), COAPS_PORT, &hello);
+        context.frames(context.own, Some(context.next), &packet)
     }
 }

@@ -4,15 +4,15 @@ use sixlock_ieee802154::MAX_FRAME;
 
 use crate::time::Span;
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::packets::bytes;
 
 /// Sends the longest frames, of no meaning, whether or not the channel is clear.
 pub(super) struct Jam;
 
 impl Behaviour for Jam {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let frame = bytes(&mut means.stream, MAX_FRAME);
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let frame = bytes(&mut context.stream, MAX_FRAME);
         vec![Sending { after: Span::ZERO, antenna: 0, frame, is_polite: false }]
     }
 }

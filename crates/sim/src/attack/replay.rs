@@ -4,7 +4,7 @@ use sixlock_ieee802154::{FrameType, Header};
 
 use crate::time::Span;
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 
 /// Sends each data frame again, as it was, so long after it has heard it.
 pub(super) struct Replay {
@@ -12,7 +12,7 @@ pub(super) struct Replay {
 }
 
 impl Behaviour for Replay {
-    fn hear(&mut self, _: &mut Means, _: usize, frame: &[u8]) -> Vec<Sending> {
+    fn hear(&mut self, _: &mut AttackerContext, _: usize, frame: &[u8]) -> Vec<Sending> {
         match Header::parse(frame) {
             Ok((header, _)) if header.frame_type == FrameType::Data => {
                 vec![Sending { after: self.after, ..Sending::soon(frame.to_vec()) }]

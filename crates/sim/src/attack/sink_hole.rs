@@ -4,7 +4,7 @@ use sixlock_base::Eui64;
 use sixlock_ieee802154::Header;
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, Message, RplOption};
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::dodag::Dodag;
 use super::frames;
 use super::packets::{control, link_local};
@@ -16,17 +16,17 @@ pub(super) struct SinkHole {
 }
 
 impl Behaviour for SinkHole {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let (dio, configuration) = self.dodag.dio(means);
-        let ends = (link_local(means.own), ALL_RPL_NODES);
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let (dio, configuration) = self.dodag.dio(context);
+        let ends = (link_local(context.own), ALL_RPL_NODES);
         let packet = control(ends, &Message::Dio(dio), &[RplOption::Configuration(configuration)]);
-        means.frames(means.own, None, &packet)
+        context.frames(context.own, None, &packet)
     }
 
-    fn hear(&mut self, means: &mut Means, antenna: usize, frame: &[u8]) -> Vec<Sending> {
-        self.dodag.hear(means, frame);
+    fn hear(&mut self, context: &mut AttackerContext, antenna: usize, frame: &[u8]) -> Vec<Sending> {
+        self.dodag.hear(context, frame);
         match Header::parse(frame) {
-            Ok((header, _)) if header.ack_request && is_for(&header, means.own) => {
+            Ok((header, _)) if header.ack_request && is_for(&header, context.own) => {
                 vec![Sending::ack(antenna, header.sequence)]
             }
             _ => Vec::new(),

@@ -2,7 +2,7 @@
 
 use sixlock_node::ECHO_PORT;
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::packets::{bytes, global, reading, udp};
 
 /// Bytes in an echo.
@@ -12,11 +12,11 @@ const ECHO: usize = 16;
 pub(super) struct Inject;
 
 impl Behaviour for Inject {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let echo = bytes(&mut means.stream, ECHO);
-        let ends = (global(means.own), global(means.target));
-        let packet = udp(&mut means.stream, ends, ECHO_PORT, &echo);
-        means.frames(means.own, Some(means.next), &packet)
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let echo = bytes(&mut context.stream, ECHO);
+        let ends = (global(context.own), global(context.target));
+        let packet = udp(&mut context.stream, ends, ECHO_PORT, &echo);
+        context.frames(context.own, Some(context.next), &packet)
     }
 }
 
@@ -24,8 +24,8 @@ impl Behaviour for Inject {
 pub(super) struct Forge;
 
 impl Behaviour for Forge {
-    fn act(&mut self, means: &mut Means) -> Vec<Sending> {
-        let packet = reading(&mut means.stream, means.security, means.target);
-        means.frames(means.own, Some(means.next), &packet)
+    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
+        let packet = reading(&mut context.stream, context.security, context.target);
+        context.frames(context.own, Some(context.next), &packet)
     }
 }

@@ -7,7 +7,7 @@ use sixlock_ieee802154::{FrameType, Header};
 
 use crate::time::Span;
 
-use super::behaviour::{Behaviour, Means, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::frames;
 
 /// How many stations are remembered at each end.
@@ -25,7 +25,7 @@ pub(super) struct Wormhole {
 }
 
 impl Behaviour for Wormhole {
-    fn hear(&mut self, _: &mut Means, antenna: usize, frame: &[u8]) -> Vec<Sending> {
+    fn hear(&mut self, _: &mut AttackerContext, antenna: usize, frame: &[u8]) -> Vec<Sending> {
         let Ok((header, _)) = Header::parse(frame) else { return Vec::new() };
         let Some(ends) = frames::ends(&header).filter(|_| header.frame_type == FrameType::Data) else {
             return Vec::new();

@@ -135,6 +135,8 @@ mod tests {
                 nodes: Vec::new(),
                 router: RouterReport { frames: 0, bytes: 0, drops: BTreeMap::new() },
                 cloud: None,
+                attacks: Vec::new(),
+                cost: None,
             };
             let values = RefCell::new(&mut runs);
             let mut out = Vec::new();
