@@ -9,6 +9,11 @@ pub trait Routing: Router {
     /// Whether it does anything.
     const ROUTES: bool;
 
+    /// Whether packets of this host that leave the link have a way.
+    fn has_way(&self) -> bool {
+        true
+    }
+
     /// Bytes that [`Routing::originate`] and [`Routing::encapsulate`] add to a packet of this host at most.
     fn room(&self) -> usize {
         0

@@ -111,6 +111,10 @@ impl<P: Profile> Router for RplNode<P> {
 impl<P: Profile> Routing for RplNode<P> {
     const ROUTES: bool = true;
 
+    fn has_way(&self) -> bool {
+        self.0.parent().is_some()
+    }
+
     fn room(&self) -> usize {
         Node::<P>::ROOM
     }

@@ -2,7 +2,7 @@ use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::{
-    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioMachine, WholeOf,
+    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioMachine, Routing, WholeOf,
 };
 use sixlock_senml::DeviceName;
 
@@ -20,6 +20,8 @@ pub struct Node<C: Crypto, A, L: Layers<C>, S = ()> {
     service: S,
     serves: bool,
     echoes: bool,
+    /// Whether the application waits for a way out of the link.
+    waits_for_way: bool,
     transmit: Packet<<L::Pool as Pool>::Buffer>,
 }
 
@@ -33,6 +35,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
             service: S::NEW,
             serves: false,
             echoes: false,
+            waits_for_way: false,
             transmit: Packet::new(),
         }
     }
@@ -202,9 +205,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
     }
 
-    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
+    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time. While
+    /// routing has no way it waits: what goes nowhere would only lengthen the pauses before it is sent again.
     fn flush_application<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        loop {
+        self.waits_for_way = L::Routing::ROUTES && !self.interface.routing().has_way();
+        while !self.waits_for_way {
             if self.application.has_flights() && !self.interface.can_send() {
                 return;
             }
@@ -229,9 +234,9 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for No
         &mut self.interface
     }
 
-    /// Sends more of a flight, if there is room for it now.
+    /// Sends more of a flight, if there is room for it now, and what has waited for a way.
     fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.application.has_flights() {
+        if self.application.has_flights() || L::Routing::ROUTES && self.waits_for_way {
             self.flush(cx, at);
         }
     }

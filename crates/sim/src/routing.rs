@@ -230,6 +230,10 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
 impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
     const ROUTES: bool = true;
 
+    fn has_way(&self) -> bool {
+        routed!(self, by => by.has_way())
+    }
+
     fn room(&self) -> usize {
         routed!(&self.by, by => by.room())
     }

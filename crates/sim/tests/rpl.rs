@@ -1,7 +1,8 @@
 //! Networks that route by RPL: every security mode delivers in them.
 
 use sixlock_base::Counter;
-use sixlock_sim::{Options, Scenario, Simulation, Time};
+use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
+use sixlock_testing::Recording;
 
 /// Every way to secure a network, alone and joined.
 const MODES: [&str; 17] = [
@@ -24,18 +25,46 @@ const MODES: [&str; 17] = [
     "llsec+esp+dtls-x509",
 ];
 
-/// A chain of three nodes that loses nothing, to its end.
-fn run(security: &str, mode: &str, kind: &str) -> Simulation {
+/// A chain of three nodes that loses nothing.
+fn scenario(security: &str, mode: &str, kind: &str) -> Scenario {
     // Where the cloud begins the sessions, a handshake may begin before the network has formed, and wait.
     let duration = if kind == "echo" { 356 } else { 176 };
     let text = format!(
         "security = \"{security}\"\nduration = \"{duration}s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
         [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nkind = \"{kind}\"\nperiod = \"60s\"\n"
     );
-    let scenario = Scenario::parse("rpl", &text).unwrap_or_else(|error| panic!("{error}"));
+    Scenario::parse("rpl", &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same, simulated to its end.
+fn run(security: &str, mode: &str, kind: &str) -> Simulation {
+    let scenario = scenario(security, mode, kind);
     let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
     simulation.step_until(Time::ZERO + scenario.duration());
     simulation
+}
+
+/// What is sent before there is a way would be sent again only after longer and longer pauses.
+#[test]
+fn a_handshake_waits_for_a_way_and_begins_as_soon_as_there_is_one() {
+    let log = Recording::default();
+    let scenario = scenario("dtls-psk", "non-storing", "report");
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let log = String::from_utf8(log.bytes()).unwrap();
+    for node in 1..=3 {
+        let first = |name: &str| {
+            let is_first = |line: &&str| {
+                line.contains(&format!("\"node\":{node},")) && line.contains(&format!("\"event\":\"{name}\""))
+            };
+            let line = log.lines().find(is_first).unwrap_or_else(|| panic!("node {node}: no {name}"));
+            line[6..line.find(',').unwrap()].parse::<u64>().unwrap()
+        };
+        let [due, parent, handshake] = ["due", "parent", "handshake"].map(first);
+        let wait = handshake.checked_sub(due.max(parent));
+        assert!(wait.is_some_and(|wait| wait < 1_000_000), "node {node}: {due} {parent} {handshake}");
+    }
 }
 
 fn delivers_all(mode: &str, kind: &str) {
