@@ -4,11 +4,12 @@ use std::net::Ipv6Addr;
 
 use sixlock_ipv6::extension::{Chain, Extension, MAX_HEADERS, Upper};
 use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_ipv6::rpl::{PacketInformation, packet_information};
 use sixlock_ipv6::{Header, next_header, rpl, udp};
 
 use crate::dtls::Sessions;
 use crate::keys::Keys;
-use crate::layer::{self, Data, Icmpv6, Ipv6, Layer, Reason, Udp, Unread, words};
+use crate::layer::{self, Data, Icmpv6, Ipv6, Layer, Reason, RplInformation, Udp, Unread, words};
 use crate::{coap, dtls, ipsec};
 
 /// IPv6 packets one in the other that are looked into.
@@ -73,7 +74,9 @@ fn extensions(keys: &Keys, packet: &mut Vec<u8>, layers: &mut Vec<Layer>) -> Res
                 match kind {
                     next_header::AH => ipsec::ah(&keys.associations, packet, &place, length, layers)?,
                     kind => {
-                        layers.push(Layer::Extension(layer::Extension { bytes: length, kind: name(kind) }))
+                        let rpl = (kind == next_header::HOP_BY_HOP).then(|| information(packet)).flatten();
+                        let extension = layer::Extension { bytes: length, kind: name(kind), rpl };
+                        layers.push(Layer::Extension(extension));
                     }
                 }
             }
@@ -87,6 +90,15 @@ fn extensions(keys: &Keys, packet: &mut Vec<u8>, layers: &mut Vec<Layer>) -> Res
     }
     let why = "more of ESP one in the other than are opened";
     Err(Unread::new("ESP", packet.len() - shown, Reason::Unsupported, why))
+}
+
+/// What RPL's option in `packet` says, if there is one.
+fn information(packet: &[u8]) -> Option<RplInformation> {
+    let at = packet_information::find(packet).ok().flatten()?;
+    let information = PacketInformation::from_bytes(*packet.get(at..)?.first_chunk()?);
+    let PacketInformation { is_down: down, rank_error, forwarding_error, instance, sender_rank } =
+        information;
+    Some(RplInformation { down, rank_error, forwarding_error, instance, sender_rank })
 }
 
 fn name(kind: u8) -> &'static str {

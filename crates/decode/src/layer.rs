@@ -129,6 +129,24 @@ pub struct Extension {
     pub bytes: usize,
     /// `hop-by-hop`, `routing`, `fragment` or `destination`.
     pub kind: &'static str,
+    /// The option of RPL, if it holds one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rpl: Option<RplInformation>,
+}
+
+/// What routers say of a packet in RPL's option ([RFC 6553](https://www.rfc-editor.org/rfc/rfc6553)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RplInformation {
+    /// Whether it is on its way downwards.
+    pub down: bool,
+    /// Whether a router has met it on its way in the wrong direction.
+    pub rank_error: bool,
+    /// Whether the router that it comes from has no route for it.
+    pub forwarding_error: bool,
+    /// The RPL instance.
+    pub instance: u8,
+    /// The rank of the router that it comes from.
+    pub sender_rank: u16,
 }
 
 /// An authentication header.
@@ -401,7 +419,17 @@ impl fmt::Display for Layer {
             Self::Ipv6(Ipv6 { source, destination, hop_limit, .. }) => {
                 write!(f, "{source} > {destination} hops {hop_limit}")
             }
-            Self::Extension(Extension { bytes, kind }) => write!(f, "{kind} {bytes}"),
+            Self::Extension(Extension { bytes, kind, rpl }) => {
+                write!(f, "{kind} {bytes}")?;
+                let Some(rpl) = rpl else { return Ok(()) };
+                write!(f, " rank {}", rpl.sender_rank)?;
+                let flags = [
+                    (rpl.down, " down"),
+                    (rpl.rank_error, " rank-error"),
+                    (rpl.forwarding_error, " forwarding-error"),
+                ];
+                flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, name)| f.write_str(name))
+            }
             Self::Ah(Ah { spi, sequence, suite, .. }) => sealed(f, "AH", *spi, *sequence, suite),
             Self::Esp(Esp { spi, sequence, suite, .. }) => sealed(f, "ESP", *spi, *sequence, suite),
             Self::TellWhole(_) => f.write_str("asks for whole sequence numbers"),

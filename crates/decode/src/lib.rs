@@ -23,6 +23,6 @@ pub use decoder::Decoder;
 pub use keys::{Keys, KeysError};
 pub use layer::{
     Ah, Coap, CoapOption, Compression, Data, Datagram, Dtls, Esp, Extension, Fragment, Icmpv6, Ipv6, Layer,
-    LinkSecurity, Mac, Message, MessageBody, Reason, Udp, Unread,
+    LinkSecurity, Mac, Message, MessageBody, Reason, RplInformation, Udp, Unread,
 };
 pub use shown::{Hex, LinkAddress};
