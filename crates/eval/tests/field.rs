@@ -1,10 +1,14 @@
 //! Fields of 50 nodes that form their network by RPL over lossy links, a fifth of which carries frames one way only.
 //!
-//! Many hours are simulated, so that no run of all tests has this. `cargo test --release -p sixlock-sim --test field -- --ignored` runs it;
-//! `SIXLOCK_FIELDS` says how many seeds.
+//! Many hours are simulated: `./test` runs this in release. `cargo test --release -p sixlock-eval --test field -- --ignored --nocapture`
+//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, and `SIXLOCK_FIELD_LOGS` names a folder that gets the events, the capture and the
+//! keys of each run that has lost a reading or was late.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
+mod passes;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
 
 use serde_json::Value;
 use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
@@ -12,9 +16,6 @@ use sixlock_testing::Recording;
 
 /// The field of the scenario.
 const FIELD: &str = include_str!("../../../scenarios/field-50.toml");
-
-const SECURITY: [&str; 5] = ["none", "llsec", "ah", "esp", "dtls-psk"];
-const MODES: [&str; 2] = ["non-storing", "storing"];
 
 /// How far the farthest node is.
 const HOPS: core::ops::RangeInclusive<u32> = 3..=7;
@@ -24,17 +25,39 @@ const JOINED: u64 = 180_000_000;
 /// What is due so many microseconds before the end may be under way still.
 const LAST: u64 = 60_000_000;
 
+/// What is accepted within so many microseconds of being sent needed no retransmission of CoAP: the first is due then at the earliest
+/// (RFC 7252 section 4.8).
+const FIRST_COPY: u64 = 2_000_000;
+
 /// What came of a field, or of several.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// Readings that were due between their node's joining and a minute before the end, and those of them that were delivered.
     due: u32,
     delivered: u32,
+    /// Those that were delivered by their first copy, as non-confirmable ones would be.
+    by_first_copy: u32,
     /// All that were due, and delivered.
     all_due: u32,
     all_delivered: u32,
     /// When the last node had joined, in microseconds.
     joined: u64,
+    /// Times that a packet has passed a node twice, as a router has sent it back to repair a route, and for no such reason.
+    sent_back: u32,
+    passed_twice: u32,
+}
+
+impl Count {
+    fn add(&mut self, other: &Self) {
+        self.due += other.due;
+        self.delivered += other.delivered;
+        self.by_first_copy += other.by_first_copy;
+        self.all_due += other.all_due;
+        self.all_delivered += other.all_delivered;
+        self.joined = self.joined.max(other.joined);
+        self.sent_back += other.sent_back;
+        self.passed_twice += other.passed_twice;
+    }
 }
 
 fn scenario(security: &str, mode: &str, seed: u64) -> Scenario {
@@ -55,78 +78,112 @@ fn seeds(count: usize) -> Vec<u64> {
 
 fn simulate(security: &str, mode: &str, seed: u64) -> Count {
     let scenario = scenario(security, mode, seed);
-    let log = Recording::default();
-    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let [events, capture, keys] = [(); 3].map(|()| Recording::default());
+    let sinks = Sinks { events: Some(events.sink()), pcap: Some(capture.sink()), key_log: Some(keys.sink()) };
     let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
     let end = Time::ZERO + scenario.duration();
     simulation.step_until(end);
     drop(simulation);
 
-    let (mut joined, mut due, mut accepted) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-    for line in log.bytes().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+    let (mut joined, mut due) = (BTreeMap::new(), Vec::new());
+    let (mut sent, mut accepted) = (BTreeMap::new(), BTreeMap::new());
+    for line in events.bytes().split(|&byte| byte == b'\n').filter(|line| is_counted(line)) {
         let event: Value = serde_json::from_slice(line).unwrap();
         let (at, node) = (event["us"].as_u64().unwrap(), event["node"].as_u64().unwrap());
         let reading = || (node, event["reading"].as_u64().unwrap());
         match event["event"].as_str().unwrap() {
             "joined" => drop(joined.insert(node, at)),
             "due" => due.push((at, reading())),
-            "accepted" => drop(accepted.insert(reading())),
+            "sent" => drop(sent.insert(reading(), at)),
+            "accepted" => drop(accepted.insert(reading(), at)),
             _ => {}
         }
     }
     assert_eq!(joined.len(), 50, "{security}, {mode}, seed {seed}: nodes that have joined");
     let last = end.since(Time::ZERO).micros() - LAST;
     let is_meant = |&&(at, (node, _)): &&(u64, (u64, u64))| joined[&node] <= at && at < last;
-    let is_delivered = |&&(_, reading): &&(u64, (u64, u64))| accepted.contains(&reading);
+    let is_delivered = |&&(_, reading): &&(u64, (u64, u64))| accepted.contains_key(&reading);
+    let is_first_copy = |&&(_, reading): &&(u64, (u64, u64))| {
+        accepted.get(&reading).is_some_and(|accepted| accepted - sent[&reading] < FIRST_COPY)
+    };
     let meant: Vec<_> = due.iter().filter(is_meant).collect();
-    Count {
+    let twice = passes::twice(&capture.bytes(), &String::from_utf8(keys.bytes()).unwrap());
+    let (sent_back, passed_twice): (Vec<_>, Vec<_>) = twice.into_iter().partition(|pass| pass.is_of_repair);
+    for pass in &passed_twice {
+        println!("  {security}, {mode}, seed {seed}: {}", pass.what);
+    }
+    let count = Count {
         due: meant.len() as u32,
-        delivered: meant.into_iter().filter(is_delivered).count() as u32,
+        delivered: meant.iter().copied().filter(is_delivered).count() as u32,
+        by_first_copy: meant.iter().copied().filter(is_first_copy).count() as u32,
         all_due: due.len() as u32,
         all_delivered: due.iter().filter(is_delivered).count() as u32,
         joined: joined.values().copied().max().unwrap_or(u64::MAX),
-    }
-}
-
-#[test]
-#[ignore = "it simulates many hours: to be run in release"]
-fn all_join_and_deliver_in_every_mode() {
-    let seeds = seeds(std::env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap()));
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let mut short = Vec::new();
-    for (security, mode) in SECURITY.into_iter().flat_map(|security| MODES.map(|mode| (security, mode))) {
-        let counts: Vec<_> = thread::scope(|scope| {
-            let share = |first| {
-                let seeds = seeds.iter().skip(first).step_by(threads);
-                scope.spawn(move || {
-                    seeds.map(|&seed| (seed, simulate(security, mode, seed))).collect::<Vec<_>>()
-                })
-            };
-            let shares: Vec<_> = (0..threads).map(share).collect();
-            shares.into_iter().flat_map(|share| share.join().unwrap()).collect()
-        });
-        let mut sum = Count::default();
-        for &(seed, count) in &counts {
-            sum.due += count.due;
-            sum.delivered += count.delivered;
-            sum.all_due += count.all_due;
-            sum.all_delivered += count.all_delivered;
-            sum.joined = sum.joined.max(count.joined);
-            if count.joined > JOINED || count.delivered < count.due {
-                println!("  seed {seed}: {count:?}");
+        sent_back: sent_back.len() as u32,
+        passed_twice: passed_twice.len() as u32,
+    };
+    if count.joined > JOINED || count.delivered < count.due || count.passed_twice > 0 {
+        println!("  {security}, {mode}, seed {seed}: {count:?}");
+        if let Ok(folder) = env::var("SIXLOCK_FIELD_LOGS") {
+            let file = |kind| Path::new(&folder).join(format!("{security}-{mode}-{seed}.{kind}"));
+            for (kind, recording) in [("jsonl", &events), ("pcap", &capture), ("keys", &keys)] {
+                fs::write(file(kind), recording.bytes()).unwrap();
             }
         }
-        let share = |delivered, due| 100.0 * f64::from(delivered) / f64::from(due);
-        println!(
-            "{security}, {mode}: {:.3} % of {} delivered, {:.3} % of all; joined within {:.0} s",
-            share(sum.delivered, sum.due),
-            sum.due,
-            share(sum.all_delivered, sum.all_due),
-            sum.joined as f64 / 1e6
-        );
-        if sum.joined > JOINED || u64::from(sum.delivered) * 1000 < u64::from(sum.due) * 999 {
-            short.push(format!("{security}, {mode}"));
-        }
     }
-    assert!(short.is_empty(), "{short:?}");
+    count
+}
+
+/// Whether a line of the log tells of one of the events that are counted: most tell of frames.
+fn is_counted(line: &[u8]) -> bool {
+    let names: [&[u8]; 4] = [br#""joined""#, br#""due""#, br#""sent""#, br#""accepted""#];
+    names.iter().any(|name| line.windows(name.len()).any(|part| part == *name))
+}
+
+/// Simulates a field of each seed, one after the other, and what must hold of all.
+fn joins_and_delivers(security: &str, mode: &str) {
+    let seeds = seeds(env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap()));
+    let mut count = Count::default();
+    seeds.into_iter().for_each(|seed| count.add(&simulate(security, mode, seed)));
+    let share = |delivered, due| 100.0 * f64::from(delivered) / f64::from(due);
+    println!(
+        "{security}, {mode}: {:.3} % of {} delivered, {:.3} % by the first copy; {:.3} % of all that was due; joined within {:.0} s; {} \
+        times sent back, {} passed a node twice else",
+        share(count.delivered, count.due),
+        count.due,
+        share(count.by_first_copy, count.due),
+        share(count.all_delivered, count.all_due),
+        count.joined as f64 / 1e6,
+        count.sent_back,
+        count.passed_twice
+    );
+    assert!(count.joined <= JOINED, "the last node joined too late");
+    assert!(u64::from(count.delivered) * 1000 >= u64::from(count.due) * 999, "too much was lost");
+    assert_eq!(count.passed_twice, 0, "packets have passed a node twice");
+}
+
+/// A test of its own for each security mode and mode of RPL, so that they run beside each other.
+macro_rules! fields {
+    ($($name:ident: $security:literal, $mode:literal;)*) => {
+        $(
+            #[test]
+            #[ignore = "it simulates many hours: to be run in release"]
+            fn $name() {
+                joins_and_delivers($security, $mode);
+            }
+        )*
+    };
+}
+
+fields! {
+    all_join_and_deliver_in_the_clear_by_source_routes: "none", "non-storing";
+    all_join_and_deliver_in_the_clear_by_stored_routes: "none", "storing";
+    all_join_and_deliver_by_link_security_by_source_routes: "llsec", "non-storing";
+    all_join_and_deliver_by_link_security_by_stored_routes: "llsec", "storing";
+    all_join_and_deliver_by_ah_by_source_routes: "ah", "non-storing";
+    all_join_and_deliver_by_ah_by_stored_routes: "ah", "storing";
+    all_join_and_deliver_by_esp_by_source_routes: "esp", "non-storing";
+    all_join_and_deliver_by_esp_by_stored_routes: "esp", "storing";
+    all_join_and_deliver_by_dtls_by_source_routes: "dtls-psk", "non-storing";
+    all_join_and_deliver_by_dtls_by_stored_routes: "dtls-psk", "storing";
 }
