@@ -26,11 +26,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds `bytes`. If there is no room for them, nothing changes.
+    #[inline(never)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let room = self.rest().get_mut(..bytes.len()).ok_or(Error::Truncated)?;
         room.copy_from_slice(bytes);
         self.advance(bytes.len());
         Ok(())
+    }
+
+    /// How many bytes were written.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// The bytes behind what was written.
@@ -41,6 +47,23 @@ impl<'a> Writer<'a> {
     /// The first `len` bytes of the rest have been written.
     pub(crate) fn advance(&mut self, len: usize) {
         self.len += len;
+    }
+
+    /// Adds an option whose data are `fixed` and then `rest`. If there is no room for it, or more than its length can tell, nothing
+    /// changes.
+    #[inline(never)]
+    pub(crate) fn put_option(&mut self, kind: u8, fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
+        let start = self.len;
+        let length = u8::try_from(fixed.len() + rest.len()).map_err(|_| Error::Length)?;
+        self.put(&[kind, length])?;
+        let written = match self.put(fixed) {
+            Ok(()) => self.put(rest),
+            error => error,
+        };
+        if written.is_err() {
+            self.len = start;
+        }
+        written
     }
 
     /// How many bytes there is room for.

@@ -14,9 +14,11 @@ pub mod source_route;
 pub use crate::prefix::Prefix;
 pub use crate::prefix_information::PrefixInformation;
 pub use message::{
-    ALL_RPL_NODES, Builder, Dao, DaoAck, Dco, DcoAck, Dio, ICMPV6_TYPE, INFINITE_RANK, Message,
-    ModeOfOperation, Status,
+    ALL_RPL_NODES, Builder, ControlMessage, Dao, DaoAck, Dco, DcoAck, Dio, ICMPV6_TYPE, INFINITE_RANK, Kind,
+    Message, ModeOfOperation, Status,
 };
 pub use metric::{MetricObject, Metrics};
-pub use option::{Configuration, INFINITE_LIFETIME, Options, RplOption, Solicited, Transit};
+pub use option::{
+    Configuration, EncodedConfiguration, INFINITE_LIFETIME, Options, RplOption, Solicited, Transit,
+};
 pub use packet_information::PacketInformation;

@@ -1,9 +1,10 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::Eui64;
+use sixlock_base::{Eui64, New};
 use sixlock_ipv6::rpl::packet_information::{DROPPED_IF_UNKNOWN, SKIPPED_IF_UNKNOWN};
 use sixlock_ipv6::rpl::{
-    Configuration, Dio, INFINITE_LIFETIME, Message, ModeOfOperation, RplOption, Solicited,
+    Configuration, ControlMessage, Dio, EncodedConfiguration, INFINITE_LIFETIME, Message, ModeOfOperation,
+    Solicited,
 };
 
 use crate::error::Error;
@@ -21,48 +22,87 @@ pub(crate) struct Dodag {
     pub(crate) mode: ModeOfOperation,
     pub(crate) grounded: bool,
     pub(crate) preference: u8,
-    pub(crate) configuration: Configuration,
+    pub(crate) configuration: [u8; Configuration::LEN],
+}
+
+impl New for Dodag {
+    const NEW: Self = Self {
+        instance: 0,
+        version: 0,
+        id: Ipv6Addr::UNSPECIFIED,
+        mode: ModeOfOperation::NO_DOWNWARD,
+        grounded: false,
+        preference: 0,
+        configuration: [0; Configuration::LEN],
+    };
 }
 
 /// Whether a configuration for the objective function `code_point` can be kept: nothing is divided by zero, and no interval
 /// is longer than can be waited for.
-pub(crate) fn check(configuration: &Configuration, code_point: u16) -> Result<(), Error> {
-    let Configuration { interval_minimum, min_hop_rank_increase, lifetime_unit, default_lifetime, .. } =
-        *configuration;
-    let is_kept = interval_minimum <= Trickle::MOST
-        && min_hop_rank_increase != 0
-        && lifetime_unit != 0
-        && default_lifetime != 0
-        && configuration.objective == code_point;
+pub(crate) fn check(configuration: EncodedConfiguration<'_>, code_point: u16) -> Result<(), Error> {
+    let is_kept = configuration.interval_minimum() <= Trickle::MOST
+        && configuration.min_hop_rank_increase() != 0
+        && configuration.lifetime_unit() != 0
+        && configuration.default_lifetime() != 0
+        && configuration.objective() == code_point;
     if is_kept { Ok(()) } else { Err(Error::Configuration) }
 }
 
 impl Dodag {
-    /// The one that `dio` tells of.
-    pub(crate) fn new(dio: &Dio, configuration: Configuration) -> Self {
-        let Dio { instance, version, grounded, mode, preference, dodag: id, .. } = *dio;
-        Self { instance, version, id, mode, grounded, preference, configuration }
+    /// Takes in what the DIO `dio`, with this configuration, tells of it; but not its version.
+    pub(crate) fn learn(&mut self, dio: &ControlMessage<'_>, configuration: EncodedConfiguration<'_>) {
+        self.instance = dio.instance();
+        self.mode = dio.mode();
+        (self.grounded, self.preference) = (dio.is_grounded(), dio.preference());
+        if let Some(id) = dio.dodag() {
+            self.id = Ipv6Addr::from(*id);
+        }
+        self.configuration = configuration.to_bytes();
+    }
+
+    /// What all nodes of it agree on.
+    pub(crate) fn configuration(&self) -> EncodedConfiguration<'_> {
+        EncodedConfiguration::new(&self.configuration)
+    }
+
+    /// Whether a message that names a DODAG names this one.
+    pub(crate) fn is_named(&self, message: &ControlMessage<'_>) -> bool {
+        message.dodag().is_none_or(|id| *id == self.id.octets())
+    }
+
+    /// Whether a message is of this instance and, if it says so, of this DODAG.
+    pub(crate) fn check_names(&self, message: &ControlMessage<'_>) -> Result<(), Error> {
+        if message.instance() != self.instance {
+            return Err(Error::Instance);
+        }
+        if self.is_named(message) { Ok(()) } else { Err(Error::Dodag) }
+    }
+
+    /// By how much ranks grow at least from hop to hop.
+    #[inline(never)]
+    pub(crate) fn increase(&self) -> u16 {
+        self.configuration().min_hop_rank_increase()
     }
 
     pub(crate) fn dag_rank(&self, rank: u16) -> u16 {
-        dag_rank(rank, self.configuration.min_hop_rank_increase)
+        dag_rank(rank, self.increase())
     }
 
     /// What Trickle is started with.
     pub(crate) fn intervals(&self) -> (u8, u8, u8) {
-        let Configuration { interval_minimum, interval_doublings, redundancy, .. } = self.configuration;
-        (interval_minimum, interval_doublings, redundancy)
+        let configuration = self.configuration();
+        (configuration.interval_minimum(), configuration.interval_doublings(), configuration.redundancy())
     }
 
     /// A lifetime of so many units, in milliseconds; `None` if it has no end.
     pub(crate) fn lifetime(&self, units: u8) -> Option<u32> {
-        let seconds = u32::from(units) * u32::from(self.configuration.lifetime_unit);
+        let seconds = u32::from(units) * u32::from(self.configuration().lifetime_unit());
         (units != INFINITE_LIFETIME).then(|| time::millis(seconds))
     }
 
     /// The type of the option in data packets.
     pub(crate) fn option_kind(&self) -> u8 {
-        match self.configuration.flags & Configuration::SKIPPABLE_OPTION {
+        match self.configuration().flags() & Configuration::SKIPPABLE_OPTION {
             0 => DROPPED_IF_UNKNOWN,
             _ => SKIPPED_IF_UNKNOWN,
         }
@@ -71,7 +111,7 @@ impl Dodag {
     /// Whether who asks for `solicited` asks for this one
     /// ([RFC 6550 section 6.7.9](https://www.rfc-editor.org/rfc/rfc6550#section-6.7.9)).
     pub(crate) fn is_meant(&self, solicited: &Solicited) -> bool {
-        let Solicited { instance, dodag, version } = *solicited;
+        let Solicited { instance, dodag, version } = solicited;
         instance.is_none_or(|instance| instance == self.instance)
             && dodag.is_none_or(|dodag| dodag == self.id)
             && version.is_none_or(|version| version == self.version)
@@ -85,11 +125,9 @@ impl Dodag {
         rank: u16,
         dtsn: u8,
     ) -> Option<usize> {
-        let &Self { instance, version, id: dodag, mode, grounded, preference, configuration } = self;
+        let &Self { instance, version, id: dodag, mode, grounded, preference, ref configuration } = self;
         let dio = Dio { instance, version, rank, grounded, mode, preference, dtsn, dodag };
-        let addresses = (output::link_local(source), output::on_link(neighbour));
-        output::write(out, addresses, &Message::Dio(dio), |builder| {
-            builder.option(&RplOption::Configuration(configuration))
-        })
+        let addresses = output::on_link(source, neighbour);
+        output::write(out, &addresses, &Message::Dio(dio), |builder| builder.configuration(configuration))
     }
 }

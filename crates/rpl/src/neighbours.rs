@@ -8,6 +8,8 @@ use crate::link::{ETX, Link};
 pub struct Neighbour {
     pub(crate) address: Eui64,
     is_used: bool,
+    /// Whether it is the preferred parent.
+    pub(crate) is_parent: bool,
     pub(crate) version: u8,
     pub(crate) dtsn: u8,
     pub(crate) rank: u16,
@@ -24,6 +26,7 @@ impl New for Neighbour {
     const NEW: Self = Self {
         address: Eui64([0; 8]),
         is_used: false,
+        is_parent: false,
         version: 0,
         dtsn: 0,
         rank: 0,
@@ -87,34 +90,72 @@ impl<A: Array<Neighbour>> Neighbours<A> {
         self.0.as_mut().iter_mut().filter(|neighbour| neighbour.is_used)
     }
 
+    /// Its place, by which it is found as long as it stays.
     #[inline(never)]
-    fn position(&self, address: Eui64) -> Option<usize> {
-        self.0.as_ref().iter().position(|neighbour| neighbour.is_used && neighbour.address == address)
+    pub(crate) fn place(&self, address: &Eui64) -> Option<usize> {
+        self.0.as_ref().iter().position(|neighbour| neighbour.is_used && neighbour.address == *address)
     }
 
-    pub(crate) fn get(&self, address: Eui64) -> Option<&Neighbour> {
-        self.0.as_ref().get(self.position(address)?)
+    /// The place of the parent.
+    #[inline(never)]
+    pub(crate) fn parent_place(&self) -> Option<usize> {
+        self.0.as_ref().iter().position(|neighbour| neighbour.is_parent)
     }
 
-    #[inline(never)]
-    pub(crate) fn get_mut(&mut self, address: Eui64) -> Option<&mut Neighbour> {
-        let place = self.position(address)?;
+    pub(crate) fn at(&self, place: usize) -> Option<&Neighbour> {
+        self.0.as_ref().get(place)
+    }
+
+    pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut Neighbour> {
         self.0.as_mut().get_mut(place)
     }
 
+    pub(crate) fn parent(&self) -> Option<&Neighbour> {
+        self.at(self.parent_place()?)
+    }
+
+    pub(crate) fn parent_mut(&mut self) -> Option<&mut Neighbour> {
+        let place = self.parent_place()?;
+        self.at_mut(place)
+    }
+
+    pub(crate) fn get(&self, address: &Eui64) -> Option<&Neighbour> {
+        self.at(self.place(address)?)
+    }
+
+    pub(crate) fn get_mut(&mut self, address: &Eui64) -> Option<&mut Neighbour> {
+        let place = self.place(address)?;
+        self.at_mut(place)
+    }
+
+    /// Each with its place.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (usize, &Neighbour)> {
+        self.0.as_ref().iter().enumerate().filter(|(_, neighbour)| neighbour.is_used)
+    }
+
+    /// Makes the one at that place the preferred parent, and no other.
+    pub(crate) fn make_parent(&mut self, place: usize) {
+        for (n, neighbour) in self.0.as_mut().iter_mut().enumerate() {
+            neighbour.is_parent = n == place;
+            if n == place {
+                neighbour.probe_at = None;
+            }
+        }
+    }
+
+    /// Whether the preferred parent is that one.
+    pub(crate) fn is_parent(&self, address: &Eui64) -> bool {
+        self.get(address).is_some_and(|neighbour| neighbour.is_parent)
+    }
+
     /// Makes room for a neighbour of that rank, which is not there yet, beside the parent.
-    pub(crate) fn insert(
-        &mut self,
-        address: Eui64,
-        rank: u16,
-        parent: Option<Eui64>,
-    ) -> Option<&mut Neighbour> {
-        let new = Neighbour { address, is_used: true, rank, link: Link::UNKNOWN, ..Neighbour::NEW };
+    pub(crate) fn insert(&mut self, address: &Eui64, rank: u16) -> Option<&mut Neighbour> {
+        let new = Neighbour { address: *address, is_used: true, rank, link: Link::UNKNOWN, ..Neighbour::NEW };
         let places = self.0.as_mut();
         let place = match places.iter().position(|neighbour| !neighbour.is_used) {
             Some(free) => places.get_mut(free)?,
             None => {
-                let others = places.iter_mut().filter(|neighbour| Some(neighbour.address) != parent);
+                let others = places.iter_mut().filter(|neighbour| !neighbour.is_parent);
                 let worst = others.min_by_key(|neighbour| neighbour.worth())?;
                 let worth_of_new = (worst.link.is_confirmed(), new.worth().1);
                 if worst.worth() >= worth_of_new {
@@ -128,6 +169,6 @@ impl<A: Array<Neighbour>> Neighbours<A> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.iter_mut().for_each(|neighbour| *neighbour = Neighbour::NEW);
+        self.0.as_mut().iter_mut().for_each(|neighbour| *neighbour = Neighbour::NEW);
     }
 }

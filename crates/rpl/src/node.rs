@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
 use sixlock_ipv6::rpl::{
-    Dao, DaoAck, Dco, Dio, INFINITE_RANK, Message, ModeOfOperation, Options, PacketInformation, Prefix,
+    ControlMessage, Dao, INFINITE_RANK, Kind, Message, ModeOfOperation, Options, PacketInformation, Prefix,
     RplOption, Transit,
 };
 
@@ -46,8 +46,7 @@ pub struct Node<P: Profile> {
     instance: u8,
     dodag: Slot<Dodag>,
     neighbours: Neighbours<P::Neighbours>,
-    parent: Option<Eui64>,
-    /// The rank, while there is a parent.
+    /// The rank, while there is a parent; else 0.
     rank: u16,
     /// The rank when Trickle began anew last.
     told_rank: u16,
@@ -109,7 +108,6 @@ impl<P: Profile> Node<P> {
             instance: 0,
             dodag: Slot::Empty,
             neighbours: Neighbours::new(),
-            parent: None,
             rank: 0,
             told_rank: 0,
             lowest: 0,
@@ -146,12 +144,17 @@ impl<P: Profile> Node<P> {
 
     /// The preferred parent.
     pub fn parent(&self) -> Option<Eui64> {
-        self.parent
+        self.neighbours.parent().map(|parent| parent.address)
+    }
+
+    /// Whether there is a parent.
+    fn is_joined(&self) -> bool {
+        self.rank != 0
     }
 
     /// The rank; [`INFINITE_RANK`] without a parent.
     pub fn rank(&self) -> u16 {
-        if self.parent.is_some() { self.rank } else { INFINITE_RANK }
+        if self.is_joined() { self.rank } else { INFINITE_RANK }
     }
 
     /// The version of the DODAG, if there is one.
@@ -170,12 +173,13 @@ impl<P: Profile> Node<P> {
         if let Some(neighbour) = output::neighbour_of(destination) {
             return Some(neighbour);
         }
-        self.route_down(destination).or(self.parent)
+        self.route_down(destination).or_else(|| self.parent())
     }
 
     fn route_down(&self, destination: Ipv6Addr) -> Option<Eui64> {
-        let node = output::node_of(destination).filter(|node| self.parent != Some(*node))?;
-        self.downward.storing()?.routes.next_hop(node)
+        let storing = self.downward.storing()?;
+        let node = output::node_of(destination).filter(|node| !self.neighbours.is_parent(node))?;
+        storing.routes.next_hop(node)
     }
 
     /// What has happened, once.
@@ -192,18 +196,19 @@ impl<P: Profile> Node<P> {
         destination: Ipv6Addr,
         message: &[u8],
     ) -> Result<(), Error> {
-        let Ok((message, options)) = Message::parse(source, destination, message) else {
+        let Ok(message) = ControlMessage::parse(source, destination, message) else {
             cx.counters.count(Counter::RplMalformed);
             return Err(Error::Malformed);
         };
-        let taken = match message {
-            Message::Dis => self.handle_dis(cx, source, destination, options),
-            Message::Dio(dio) => self.handle_dio(cx, source, &dio, options),
-            Message::Dao(dao) => self.handle_dao(cx, source, &dao, options),
-            Message::DaoAck(ack) => self.handle_dao_ack(cx, source, &ack),
-            Message::Dco(dco) => self.handle_dco(source, &dco, options),
+        let from = output::neighbour_of(source);
+        let taken = match message.kind() {
+            Kind::Dis => self.handle_dis(cx, from, destination, message.options()),
+            Kind::Dio => self.handle_dio(cx, from, &message),
+            Kind::Dao => self.handle_dao(cx, from, &message),
+            Kind::DaoAck => self.handle_dao_ack(cx, source, &message),
+            Kind::Dco => self.handle_dco(from, &message),
             // None is asked for.
-            Message::DcoAck(_) => Err(Error::Stale),
+            Kind::DcoAck => Err(Error::Stale),
         };
         taken.inspect_err(|_| cx.counters.count(Counter::RplRefused))
     }
@@ -211,72 +216,74 @@ impl<P: Profile> Node<P> {
     fn handle_dis<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        source: Ipv6Addr,
+        from: Option<Eui64>,
         destination: Ipv6Addr,
         options: Options<'_>,
     ) -> Result<(), Error> {
         if destination.is_multicast()
-            && self.parent.is_some_and(|parent| source == output::link_local(parent))
+            && let Some(parent) = from.and_then(|from| self.neighbours.get_mut(&from))
+            && parent.is_parent
         {
             // Only who has no parent asks all: this node's parent has none any more.
-            if let Some(parent) = self.parent.and_then(|parent| self.neighbours.get_mut(parent)) {
-                parent.rank = INFINITE_RANK;
-            }
+            parent.rank = INFINITE_RANK;
             self.reconsider(cx);
         }
-        let Some(dodag) = self.dodag.get().filter(|_| self.parent.is_some()) else {
+        let Some(dodag) = self.dodag.get().filter(|_| self.rank != 0) else {
             return Err(Error::NotJoined);
         };
         let advertiser = self.advertising.advertiser_mut().ok_or(Error::Mode)?;
-        solicitation::handle(cx, advertiser, dodag, (source, destination), options)
+        solicitation::handle(cx, advertiser, dodag, (from, destination), options)
     }
 
+    #[inline(never)]
     fn handle_dio<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        source: Ipv6Addr,
-        dio: &Dio,
-        options: Options<'_>,
+        from: Option<Eui64>,
+        dio: &ControlMessage<'_>,
     ) -> Result<(), Error> {
-        let from = output::neighbour_of(source).ok_or(Error::Address)?;
-        if dio.instance != self.instance {
+        let from = &from.ok_or(Error::Address)?;
+        if dio.instance() != self.instance {
             return Err(Error::Instance);
         }
-        self.check_mode(dio.mode)?;
-        if has_unknown_constraint(options) {
+        self.check_mode(dio.mode())?;
+        if has_unknown_constraint(dio.options()) {
             return Err(Error::Constraint);
         }
-        self.learn_dodag(from, dio, options)?;
+        self.learn_dodag(from, dio)?;
         let Some(dodag) = self.dodag.get() else {
-            self.solicitation.ask(from);
+            self.solicitation.ask(*from);
             return Ok(());
         };
         // What is no rank of a router is none.
-        if dodag.dag_rank(dio.rank) == 0 {
+        let dag_rank = dodag.dag_rank(dio.rank());
+        if dag_rank == 0 {
             return Err(Error::Rank);
         }
-        let is_behind = lollipop::compare(dio.version, dodag.version) == Some(Ordering::Less);
+        let is_behind = lollipop::compare(dio.version(), dodag.version) == Some(Ordering::Less);
         if is_behind {
             // Who has not heard of this version is told soon.
             if let Some(advertiser) = self.advertising.advertiser_mut()
-                && self.parent.is_some()
+                && self.rank != 0
             {
                 advertiser.provoke(cx.now, cx.entropy);
             }
             return Err(Error::Stale);
         }
-        let is_lower = dodag.dag_rank(dio.rank) < dodag.dag_rank(self.rank());
-        let before = (self.parent, self.rank(), dodag.version);
-        let is_parent = self.parent == Some(from);
-        let asks_for_dao = self.learn_neighbour(cx, from, dio)? && is_parent;
+        let is_lower = dag_rank < dodag.dag_rank(self.rank());
+        let before = (self.neighbours.parent_place(), self.rank, dodag.version);
+        let asks_for_dao = self.learn_neighbour(cx, from, dio)?;
         self.reconsider(cx);
-        if asks_for_dao && self.parent == Some(from) {
+        if asks_for_dao && self.neighbours.is_parent(from) {
             self.tell_again(cx);
         }
-        let after = (self.parent, self.rank(), self.version().unwrap_or(before.2));
-        if before == after && is_lower && dio.version == after.2 {
+        if let Some(advertiser) = self.advertising.advertiser_mut() {
+            let version = self.dodag.get().map_or(before.2, |dodag| dodag.version);
             // It is consistent (RFC 6550 section 8.3).
-            if let Some(advertiser) = self.advertising.advertiser_mut() {
+            if before == (self.neighbours.parent_place(), self.rank, version)
+                && is_lower
+                && dio.version() == version
+            {
                 advertiser.trickle.hear();
             }
         }
@@ -294,185 +301,188 @@ impl<P: Profile> Node<P> {
     }
 
     /// Takes in what a DIO says of the DODAG, if it is heard of for the first time, lost, or told by the parent.
-    fn learn_dodag(&mut self, from: Eui64, dio: &Dio, options: Options<'_>) -> Result<(), Error> {
-        let configuration = options.configuration();
-        if let Some(configuration) = &configuration {
+    fn learn_dodag(&mut self, from: &Eui64, dio: &ControlMessage<'_>) -> Result<(), Error> {
+        let configuration = dio.options().configuration();
+        if let Some(configuration) = configuration {
             dodag::check(configuration, P::Objective::CODE_POINT)?;
         }
-        let is_lost = self.parent.is_none() && dio.rank != INFINITE_RANK;
-        match (self.dodag.get_mut(), configuration) {
-            (Some(dodag), _) if dodag.id != dio.dodag || dodag.mode != dio.mode => {
-                let Some(configuration) = configuration.filter(|_| is_lost) else {
-                    return Err(Error::Dodag);
-                };
+        let leads = dio.rank() != INFINITE_RANK;
+        let is_known = self.dodag.get().map(|dodag| dodag.is_named(dio) && dodag.mode == dio.mode());
+        if is_known == Some(false) && (self.rank != 0 || !leads || configuration.is_none()) {
+            return Err(Error::Dodag);
+        }
+        let Some(configuration) = configuration else { return Ok(()) };
+        let is_from_parent = self.neighbours.is_parent(from);
+        match self.dodag.get_mut().filter(|_| is_known == Some(true)) {
+            Some(dodag) if is_from_parent => dodag.learn(dio, configuration),
+            None if leads => {
                 self.neighbours.clear();
-                self.dodag = Slot::Full(Dodag::new(dio, configuration));
+                let mut dodag = Dodag { version: dio.version(), ..Dodag::NEW };
+                dodag.learn(dio, configuration);
+                self.dodag = Slot::Full(dodag);
                 self.lowest = 0;
-            }
-            (Some(dodag), Some(configuration)) if self.parent == Some(from) => {
-                dodag.configuration = configuration;
-                (dodag.grounded, dodag.preference) = (dio.grounded, dio.preference);
-            }
-            (None, Some(configuration)) if dio.rank != INFINITE_RANK => {
-                self.dodag = Slot::Full(Dodag::new(dio, configuration));
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// Takes in what a DIO says of its sender; whether it asks for DAOs.
+    /// Takes in what a DIO says of its sender; whether it is the parent, and asks for DAOs.
     fn learn_neighbour<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        from: Eui64,
-        dio: &Dio,
+        from: &Eui64,
+        dio: &ControlMessage<'_>,
     ) -> Result<bool, Error> {
-        let neighbour = match self.neighbours.get_mut(from) {
-            Some(neighbour) => neighbour,
+        let is_new = self.neighbours.place(from).is_none();
+        let neighbour = match is_new {
+            false => self.neighbours.get_mut(from),
             // Who is no way to the root is no news unless it was one.
-            None if dio.rank == INFINITE_RANK => return Ok(false),
-            None => match self.neighbours.insert(from, dio.rank, self.parent) {
-                Some(neighbour) => {
-                    neighbour.dtsn = dio.dtsn;
-                    neighbour
-                }
-                None => {
-                    cx.counters.count(Counter::RplNeighboursFull);
-                    return Err(Error::Full);
-                }
-            },
+            true if dio.rank() == INFINITE_RANK => return Ok(false),
+            true => self.neighbours.insert(from, dio.rank()),
         };
-        let asks = neighbour.dtsn != dio.dtsn;
-        if self.parent != Some(from) && neighbour.probe_at.is_none_or(|at| cx.now.has_reached(at)) {
+        let Some(neighbour) = neighbour else {
+            cx.counters.count(Counter::RplNeighboursFull);
+            return Err(Error::Full);
+        };
+        let asks = neighbour.is_parent && neighbour.dtsn != dio.dtsn();
+        if !neighbour.is_parent && neighbour.probe_at.is_none_or(|at| cx.now.has_reached(at)) {
             neighbour.probe_at = Some(time::within(cx.now, cx.entropy, PROBE_SOON));
         }
-        (neighbour.rank, neighbour.version, neighbour.dtsn) = (dio.rank, dio.version, dio.dtsn);
+        (neighbour.rank, neighbour.version, neighbour.dtsn) = (dio.rank(), dio.version(), dio.dtsn());
         Ok(asks)
     }
 
-    /// The cost of the path through a neighbour over a link of that ETX, if it may be the parent.
-    fn cost_over(&self, dodag: &Dodag, neighbour: &Neighbour, etx: u16) -> Option<u16> {
-        let increase = dodag.configuration.min_hop_rank_increase;
+    /// The cost of the path through a neighbour over a link of that ETX: [`INFINITE_RANK`] if it may not be the parent.
+    #[inline(never)]
+    fn cost_over(&self, dodag: &Dodag, neighbour: &Neighbour, etx: u16) -> u16 {
+        let increase = dodag.increase();
         let cost = P::Objective::path_cost(neighbour.rank, etx, increase);
         let rank = P::Objective::rank(neighbour.rank, cost, increase);
-        if neighbour.rank == INFINITE_RANK || cost == INFINITE_RANK || rank == INFINITE_RANK {
-            return None;
+        if neighbour.rank == INFINITE_RANK || rank == INFINITE_RANK {
+            return INFINITE_RANK;
         }
         match lollipop::compare(neighbour.version, dodag.version) {
             // In a new version, ranks are new.
-            Some(Ordering::Greater) => return Some(cost),
+            Some(Ordering::Greater) => return cost,
             Some(Ordering::Equal) => {}
-            _ => return None,
+            _ => return INFINITE_RANK,
         }
         // Who is as far from the root may be below this node, unless it was told that this one is no way (RFC 6550 section 8.2.2.4).
-        let is_below = dodag.dag_rank(neighbour.rank) >= dodag.dag_rank(self.rank());
-        if self.parent != Some(neighbour.address) && self.parent.is_some() && is_below {
-            return None;
+        if !neighbour.is_parent
+            && self.rank != 0
+            && dodag.dag_rank(neighbour.rank) >= dodag.dag_rank(self.rank)
+        {
+            return INFINITE_RANK;
         }
-        let limit = dodag.configuration.max_rank_increase;
+        let limit = dodag.configuration().max_rank_increase();
         let is_too_far = limit != 0 && self.lowest != 0 && rank > self.lowest.saturating_add(limit);
-        (!is_too_far).then_some(cost)
+        if is_too_far { INFINITE_RANK } else { cost }
     }
 
     /// The same over its link as it is, and with what makes others be preferred.
-    fn cost(&self, dodag: &Dodag, neighbour: &Neighbour) -> Option<u16> {
-        let cost = self.cost_over(dodag, neighbour, neighbour.link.etx()?)?;
-        let rests = if neighbour.rests_until.is_some() { REST_COST } else { 0 };
-        Some(cost.saturating_add(rests).min(INFINITE_RANK - 1))
-    }
-
-    /// The best neighbour in the newest version, and its cost.
-    fn best(&self, dodag: &Dodag) -> Option<(Neighbour, u16)> {
-        let mut best: Option<(Neighbour, u16)> = None;
-        for neighbour in self.neighbours.iter() {
-            let Some(cost) = self.cost(dodag, neighbour) else { continue };
-            let is_better = best.as_ref().is_none_or(|(other, other_cost)| {
-                match lollipop::compare(neighbour.version, other.version) {
-                    Some(Ordering::Greater) => true,
-                    Some(Ordering::Equal) => cost < *other_cost,
-                    _ => false,
-                }
-            });
-            if is_better {
-                best = Some((*neighbour, cost));
-            }
+    #[inline(never)]
+    fn cost(&self, dodag: &Dodag, neighbour: &Neighbour) -> u16 {
+        let Some(etx) = neighbour.link.etx() else { return INFINITE_RANK };
+        let cost = self.cost_over(dodag, neighbour, etx);
+        match neighbour.rests_until {
+            Some(_) if cost != INFINITE_RANK => cost.saturating_add(REST_COST).min(INFINITE_RANK - 1),
+            _ => cost,
         }
-        best
     }
 
     /// Chooses the parent by what is known now, and tells what has changed.
+    #[inline(never)]
     fn reconsider<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(dodag) = self.dodag.get() else { return };
-        let current = self.parent.and_then(|parent| self.neighbours.get(parent)).copied();
-        let current_cost = current.as_ref().and_then(|current| self.cost(dodag, current));
-        let best = self.best(dodag).filter(|_| self.holds_until.is_none());
-        let chosen = match (current.zip(current_cost), best) {
-            (Some((current, current_cost)), Some((best, cost))) => {
-                let is_newer = lollipop::compare(best.version, current.version) == Some(Ordering::Greater);
-                let increase = dodag.configuration.min_hop_rank_increase;
-                let changes = is_newer || P::Objective::is_better(cost, current_cost, increase);
-                Some(if changes { best } else { current })
+        // The parent, and the best neighbour in the newest version: the place, the version and the cost of each.
+        let mut current: Option<(usize, u8, u16)> = None;
+        let mut best: Option<(usize, u8, u16)> = None;
+        for (place, neighbour) in self.neighbours.places() {
+            let cost = self.cost(dodag, neighbour);
+            if cost == INFINITE_RANK {
+                continue;
             }
-            (Some((current, _)), None) => Some(current),
-            (None, best) => best.map(|(best, _)| best),
-        };
-        match chosen {
-            Some(chosen) => self.follow(cx, &chosen),
-            None if self.parent.is_some() => self.detach(cx),
+            let candidate = Some((place, neighbour.version, cost));
+            if neighbour.is_parent {
+                current = candidate;
+            }
+            let is_better = best.is_none_or(|(_, version, other_cost)| {
+                match lollipop::compare(neighbour.version, version) {
+                    Some(Ordering::Greater) => true,
+                    Some(Ordering::Equal) => cost < other_cost,
+                    _ => false,
+                }
+            });
+            if is_better && self.holds_until.is_none() {
+                best = candidate;
+            }
+        }
+        if let (Some((_, current_version, current_cost)), Some((_, version, cost))) = (current, best)
+            && !is_newer(version, current_version)
+            && !P::Objective::is_better(cost, current_cost, dodag.increase())
+        {
+            best = current;
+        }
+        match best.or(current) {
+            Some((chosen, ..)) => self.follow(cx, chosen),
+            None if self.rank != 0 => self.detach(cx),
             None => {}
         }
     }
 
-    /// Makes `chosen` the parent, or goes on with it.
-    fn follow<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, chosen: &Neighbour) {
+    /// Makes the neighbour at that place the parent, or goes on with it.
+    fn follow<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, chosen: usize) {
         let Some(dodag) = self.dodag.get_mut() else { return };
-        let increase = dodag.configuration.min_hop_rank_increase;
-        let cost = P::Objective::path_cost(chosen.rank, chosen.link.etx().unwrap_or(INFINITE_RANK), increase);
-        self.rank = P::Objective::rank(chosen.rank, cost, increase);
-        let is_new_version = dodag.version != chosen.version;
-        dodag.version = chosen.version;
+        let Some(parent) = self.neighbours.at(chosen) else { return };
+        let increase = dodag.increase();
+        let cost = P::Objective::path_cost(parent.rank, parent.link.etx().unwrap_or(INFINITE_RANK), increase);
+        let had_one = self.rank != 0;
+        self.rank = P::Objective::rank(parent.rank, cost, increase);
+        let (is_new_parent, is_new_version) = (!parent.is_parent, dodag.version != parent.version);
+        dodag.version = parent.version;
         if self.lowest == 0 || is_new_version || self.rank < self.lowest {
             self.lowest = self.rank;
         }
-        let (before, intervals) = (self.parent.replace(chosen.address), dodag.intervals());
-        let is_new_parent = before != self.parent;
+        let intervals = dodag.intervals();
         // One that has risen is a loop to those below until they hear of it; one that has sunk a little is no news.
         let has_risen = dodag.dag_rank(self.rank) > dodag.dag_rank(self.told_rank);
         let has_moved = has_risen || self.told_rank.saturating_sub(self.rank) >= increase.saturating_mul(2);
         if is_new_parent {
-            self.events.push(if before.is_some() { Event::ParentChanged } else { Event::Joined });
+            self.events.push(if had_one { Event::ParentChanged } else { Event::Joined });
             cx.counters.count(Counter::RplParentChanges);
             self.parent_used = cx.now;
             self.solicitation.stop();
-            if let Some(parent) = self.neighbours.get_mut(chosen.address) {
-                parent.probe_at = None;
-            }
             // A route to or over the parent would be a loop.
             if let Some(storing) = self.downward.storing_mut()
-                && storing.routes.withdraw_by(chosen.address)
+                && storing.routes.withdraw_by(parent.address)
             {
                 self.events.push(Event::RoutesChanged);
             }
+            self.neighbours.make_parent(chosen);
         }
-        if is_new_parent || is_new_version {
-            self.tell_new_parent(cx, before.is_some());
+        let is_news = is_new_parent || is_new_version;
+        if is_news {
+            self.tell_new_parent(cx, had_one);
         }
         if let Some(advertiser) = self.advertising.advertiser_mut() {
             if !advertiser.trickle.is_running() {
                 advertiser.trickle.start(cx.now, cx.entropy, intervals);
-            } else if is_new_parent || is_new_version || has_moved {
+            } else if is_news || has_moved {
                 advertiser.trickle.reset(cx.now, cx.entropy);
             }
         }
-        if is_new_parent || is_new_version || has_moved {
+        if is_news || has_moved {
             self.told_rank = self.rank;
         }
     }
 
     /// Leaves the DODAG: tells those below first, and asks for others then.
     fn detach<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.parent = None;
+        self.rank = 0;
+        if let Some(parent) = self.neighbours.parent_mut() {
+            parent.is_parent = false;
+        }
         self.events.push(Event::Left);
         self.dao.stop();
         self.holds_until = Some(time::within(cx.now, cx.entropy, HOLD));
@@ -501,22 +511,18 @@ impl<P: Profile> Node<P> {
     /// ways to them take the new one for newer then. Where not, only the root asks
     /// ([RFC 6550 section 9.6](https://www.rfc-editor.org/rfc/rfc6550#section-9.6)).
     fn tell_new_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, had_one: bool) {
-        if self.mode() == ModeOfOperation::NO_DOWNWARD {
-            return;
-        }
-        self.raise_path_sequence(cx.nv);
-        self.is_unsaid = true;
-        if let Some(storing) = self.downward.storing_mut() {
-            storing.routes.unsay();
-        }
-        if self.mode() == ModeOfOperation::STORING && had_one && self.route_count() > 0 {
-            self.raise_dtsn(cx);
-        }
-        self.dao.begin(cx.now, cx.entropy);
+        let asks = self.mode() == ModeOfOperation::STORING && had_one && self.route_count() > 0;
+        self.tell(cx, asks);
     }
 
     /// The parent asks for DAOs: those below are asked, too.
     fn tell_again<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.tell(cx, true);
+    }
+
+    /// Tells the parent, or the root, of this node and those below it, who are asked to tell anew if `asks` says so.
+    #[inline(never)]
+    fn tell<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, asks: bool) {
         if self.mode() == ModeOfOperation::NO_DOWNWARD {
             return;
         }
@@ -525,7 +531,9 @@ impl<P: Profile> Node<P> {
         if let Some(storing) = self.downward.storing_mut() {
             storing.routes.unsay();
         }
-        self.raise_dtsn(cx);
+        if asks {
+            self.raise_dtsn(cx);
+        }
         self.dao.begin(cx.now, cx.entropy);
     }
 
@@ -543,26 +551,28 @@ impl<P: Profile> Node<P> {
     fn handle_dao<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        source: Ipv6Addr,
-        dao: &Dao,
-        options: Options<'_>,
+        from: Option<Eui64>,
+        message: &ControlMessage<'_>,
     ) -> Result<(), Error> {
-        let from = output::neighbour_of(source).ok_or(Error::Address)?;
-        let Some(dodag) = self.dodag.get().filter(|_| self.parent.is_some()) else {
+        let storing = self.downward.storing_mut().ok_or(Error::Mode)?;
+        let from = from.ok_or(Error::Address)?;
+        let Some(dodag) = self.dodag.get().filter(|_| self.rank != 0) else {
             return Err(Error::NotJoined);
         };
-        check_names(dodag, dao.instance, dao.dodag)?;
-        let is_stored = dodag.mode == ModeOfOperation::STORING;
-        let storing = self.downward.storing_mut().filter(|_| is_stored).ok_or(Error::Mode)?;
-        if self.parent == Some(from) {
+        dodag.check_names(message)?;
+        if dodag.mode != ModeOfOperation::STORING {
+            return Err(Error::Mode);
+        }
+        if let Some(parent) = self.neighbours.get_mut(&from)
+            && parent.is_parent
+        {
             // The parent takes this node for its own parent (RFC 6550 section 9.2.1).
-            if let Some(parent) = self.neighbours.get_mut(from) {
-                parent.rank = INFINITE_RANK;
-            }
+            parent.rank = INFINITE_RANK;
             self.reconsider(cx);
             return Err(Error::Loop);
         }
-        let changed = storing.handle_dao(cx.now, (self.address, from), dao, options, dodag);
+        let Message::Dao(dao) = message.message() else { return Err(Error::Malformed) };
+        let changed = storing.handle_dao(cx.now, (self.address, from), &dao, message.options(), dodag);
         if changed == Err(Error::Full) {
             cx.counters.count(Counter::RplRoutesFull);
         }
@@ -573,31 +583,35 @@ impl<P: Profile> Node<P> {
         Ok(())
     }
 
+    #[inline(never)]
     fn handle_dao_ack<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         source: Ipv6Addr,
-        ack: &DaoAck,
+        ack: &ControlMessage<'_>,
     ) -> Result<(), Error> {
         let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
-        check_names(dodag, ack.instance, ack.dodag)?;
-        let is_stored = dodag.mode == ModeOfOperation::STORING;
-        let is_from_who_was_told =
-            if is_stored { output::neighbour_of(source) == self.parent } else { source == dodag.id };
-        if self.parent.is_none() || !is_from_who_was_told {
+        dodag.check_names(ack)?;
+        let is_from_who_was_told = match dodag.mode {
+            ModeOfOperation::STORING => {
+                output::neighbour_of(source).is_some_and(|from| self.neighbours.is_parent(&from))
+            }
+            _ => source == dodag.id && self.rank != 0,
+        };
+        if !is_from_who_was_told {
             return Err(Error::Address);
         }
-        if !self.dao.awaits(ack.sequence) {
+        if !self.dao.awaits(ack.acknowledged()) {
             return Err(Error::Stale);
         }
-        if ack.status.is_rejection() {
+        if ack.status().is_rejection() {
             self.dao.pause(cx.now);
             self.avoid_parent(cx);
             return Ok(());
         }
         self.dao.acknowledged();
         if core::mem::take(&mut self.is_unsaid)
-            && let Some(lifetime) = dodag.lifetime(dodag.configuration.default_lifetime)
+            && let Some(lifetime) = dodag.lifetime(dodag.configuration().default_lifetime())
         {
             // Half of it, and a part of that, in case acknowledgements are lost.
             self.dao.refresh(cx.now, cx.entropy, lifetime / 2);
@@ -612,24 +626,26 @@ impl<P: Profile> Node<P> {
     }
 
     /// Prefers others to the parent for a while.
+    #[inline(never)]
     fn avoid_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if let Some(parent) = self.parent.and_then(|parent| self.neighbours.get_mut(parent)) {
+        if let Some(parent) = self.neighbours.parent_mut() {
             parent.rest(cx.now, REST);
         }
         self.reconsider(cx);
     }
 
-    fn handle_dco(&mut self, source: Ipv6Addr, dco: &Dco, options: Options<'_>) -> Result<(), Error> {
-        let from = output::neighbour_of(source).ok_or(Error::Address)?;
-        let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
-        check_names(dodag, dco.instance, dco.dodag)?;
-        // Who is above this node may clean up; who is below says so by a DAO.
+    fn handle_dco(&mut self, from: Option<Eui64>, message: &ControlMessage<'_>) -> Result<(), Error> {
         let rank = self.rank();
-        if self.neighbours.get(from).is_none_or(|neighbour| neighbour.rank >= rank) {
+        let storing = self.downward.storing_mut().ok_or(Error::Mode)?;
+        let from = from.ok_or(Error::Address)?;
+        let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
+        dodag.check_names(message)?;
+        // Who is above this node may clean up; who is below says so by a DAO.
+        if self.neighbours.get(&from).is_none_or(|neighbour| neighbour.rank >= rank) {
             return Err(Error::Address);
         }
-        let storing = self.downward.storing_mut().ok_or(Error::Mode)?;
-        if storing.handle_dco(from, dco, options)? {
+        let Message::Dco(dco) = message.message() else { return Err(Error::Malformed) };
+        if storing.handle_dco(from, &dco, message.options())? {
             self.events.push(Event::RoutesChanged);
         }
         Ok(())
@@ -655,48 +671,47 @@ impl<P: Profile> Node<P> {
             // Those behind that neighbour believe that they are known, and may be reachable still.
             self.raise_dtsn(cx);
         }
-        let is_parent = self.parent == Some(neighbour);
-        if is_parent {
+        let Some(neighbour) = self.neighbours.get_mut(&neighbour) else { return };
+        neighbour.record(is_acknowledged, attempts);
+        if neighbour.is_parent {
             self.parent_used = cx.now;
-        }
-        if let Some(neighbour) = self.neighbours.get_mut(neighbour) {
-            neighbour.record(is_acknowledged, attempts);
-            if is_parent && is_acknowledged {
+            if is_acknowledged {
                 neighbour.probe_at = None;
-            } else if is_parent && neighbour.probe_at.is_none() {
+            } else if neighbour.probe_at.is_none() {
                 // It may be gone, or only disturbed for a moment.
                 neighbour.probe_at = Some(cx.now + Duration::from_millis(PARENT_PROBE));
             }
-            self.reconsider(cx);
         }
+        self.reconsider(cx);
     }
 
     /// The neighbour that is probed next, and when: the parent if nothing was sent to it for long; and whoever would be a better
     /// parent if its link were perfect, but was not tried or is not heard.
-    fn next_probe(&self) -> Option<(Eui64, Instant)> {
+    #[inline(never)]
+    fn next_probe(&self) -> Option<(usize, Instant)> {
         let dodag = self.dodag.get()?;
-        let mut next: Option<(Eui64, Instant)> = None;
-        let mut consider = |address, at: Instant| {
-            if next.is_none_or(|(_, other)| !at.has_reached(other)) {
-                next = Some((address, at));
-            }
-        };
-        let parent = self.parent.and_then(|parent| self.neighbours.get(parent));
-        let parent_cost = parent.and_then(|parent| self.cost(dodag, parent));
-        if let Some(parent) = parent {
-            let silent = self.parent_used + Duration::from_millis(PARENT_SILENCE);
-            consider(parent.address, parent.probe_at.unwrap_or(silent));
-        }
-        for neighbour in self.neighbours.iter().filter(|neighbour| self.parent != Some(neighbour.address)) {
-            let is_tried = self.cost(dodag, neighbour).is_some();
-            let Some(at_best) = self.cost_over(dodag, neighbour, crate::ETX) else { continue };
-            let increase = dodag.configuration.min_hop_rank_increase;
-            let is_promising = parent_cost.is_none_or(|current| {
-                let is_newer = lollipop::compare(neighbour.version, dodag.version) == Some(Ordering::Greater);
-                is_newer || P::Objective::is_better(at_best, current, increase)
-            });
-            if let Some(at) = neighbour.probe_at.filter(|_| !is_tried && is_promising) {
-                consider(neighbour.address, at);
+        let parent_cost = self.neighbours.parent().map_or(INFINITE_RANK, |parent| self.cost(dodag, parent));
+        let mut next: Option<(usize, Instant)> = None;
+        for (place, neighbour) in self.neighbours.places() {
+            let at = if neighbour.is_parent {
+                let silent = self.parent_used + Duration::from_millis(PARENT_SILENCE);
+                neighbour.probe_at.unwrap_or(silent)
+            } else {
+                let Some(at) = neighbour.probe_at else { continue };
+                let at_best = self.cost_over(dodag, neighbour, crate::ETX);
+                let is_promising = at_best != INFINITE_RANK
+                    && self.cost(dodag, neighbour) == INFINITE_RANK
+                    && (parent_cost == INFINITE_RANK
+                        || is_newer(neighbour.version, dodag.version)
+                        || P::Objective::is_better(at_best, parent_cost, dodag.increase()));
+                if !is_promising {
+                    continue;
+                }
+                at
+            };
+            // Of those whose time is the same, the parent comes first.
+            if next.is_none_or(|(_, other)| !at.has_reached(other) || neighbour.is_parent && at == other) {
+                next = Some((place, at));
             }
         }
         next
@@ -727,7 +742,7 @@ impl<P: Profile> Node<P> {
         if rested {
             self.reconsider(cx);
         }
-        let is_joined = self.parent.is_some();
+        let is_joined = self.rank != 0;
         if let Some(advertiser) = self.advertising.advertiser_mut()
             && advertiser.handle_timeout(cx.now, cx.entropy)
             && !is_joined
@@ -749,7 +764,7 @@ impl<P: Profile> Node<P> {
             }
             TimeoutAction::GaveUp => self.avoid_parent(cx),
         }
-        if self.solicitation.handle_timeout(cx.now, cx.entropy) && self.parent.is_none() {
+        if self.solicitation.handle_timeout(cx.now, cx.entropy) && self.rank == 0 {
             // What it knows of the DODAG, its limit of ranks among it, leads nowhere: it begins as if rebooted.
             self.dodag = Slot::Empty;
             self.lowest = 0;
@@ -763,16 +778,16 @@ impl<P: Profile> Node<P> {
         if self.solicitation.is_asking() {
             return;
         }
-        if let Some((address, at)) = self.next_probe()
+        if let Some((place, at)) = self.next_probe()
             && now.has_reached(at)
-            && let Some(neighbour) = self.neighbours.get_mut(address)
+            && let Some(neighbour) = self.neighbours.at_mut(place)
         {
-            if self.parent == Some(address) {
+            if neighbour.is_parent {
                 neighbour.probe_at = Some(now + Duration::from_millis(PARENT_PROBE));
             } else {
                 neighbour.probed(now);
             }
-            self.solicitation.ask(address);
+            self.solicitation.ask(neighbour.address);
         }
     }
 
@@ -806,8 +821,7 @@ impl<P: Profile> Node<P> {
             }
         }
         if let Some(neighbour) = self.solicitation.poll() {
-            let addresses = (output::link_local(address), output::on_link(neighbour));
-            return output::write(out, addresses, &Message::Dis, |_| Ok(()));
+            return output::write(out, &output::on_link(address, neighbour), &Message::Dis, |_| Ok(()));
         }
         if self.dao.is_due { self.write_dao(cx, out) } else { None }
     }
@@ -816,10 +830,11 @@ impl<P: Profile> Node<P> {
     /// ([RFC 6550 section 9.4](https://www.rfc-editor.org/rfc/rfc6550#section-9.4)): to the parent, or to the root where only it
     /// stores.
     fn write_dao<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
-        let (Some(dodag), Some(parent)) = (self.dodag.get(), self.parent) else {
+        let (Some(dodag), Some(parent)) = (self.dodag.get(), self.neighbours.parent()) else {
             self.dao.stop();
             return None;
         };
+        let parent = parent.address;
         let is_stored = dodag.mode == ModeOfOperation::STORING;
         if let Some(storing) = self.downward.storing_mut()
             && is_stored
@@ -832,7 +847,7 @@ impl<P: Profile> Node<P> {
         let dao = Dao { instance: dodag.instance, wants_ack: true, sequence, dodag: None };
         let own = output::global(self.address);
         let addresses = match is_stored {
-            true => (output::link_local(self.address), output::link_local(parent)),
+            true => output::on_link(self.address, Some(parent)),
             false => (own, dodag.id),
         };
         let transit = Transit {
@@ -840,13 +855,13 @@ impl<P: Profile> Node<P> {
             invalidate: is_stored,
             path_control: 0x80,
             path_sequence: self.path_sequence,
-            path_lifetime: dodag.configuration.default_lifetime,
+            path_lifetime: dodag.configuration().default_lifetime(),
             parent: (!is_stored).then(|| output::global(parent)),
         };
         let mut told = 0;
         let routes = self.downward.storing().filter(|_| is_stored).map(|storing| &storing.routes);
         let is_unsaid = self.is_unsaid;
-        let length = output::write(out, addresses, &Message::Dao(dao), |builder| {
+        let length = output::write(out, &addresses, &Message::Dao(dao), |builder| {
             if is_unsaid {
                 builder.option(&RplOption::Target { prefix: Prefix::host(own), flags: 0 })?;
                 builder.option(&RplOption::Transit(transit))?;
@@ -882,7 +897,7 @@ impl<P: Profile> Node<P> {
         if packet::stays_on_link(destination) {
             return Some(len);
         }
-        let dodag = self.dodag.get().filter(|_| self.parent.is_some())?;
+        let dodag = self.dodag.get().filter(|_| self.rank != 0)?;
         let information = PacketInformation {
             is_down: self.route_down(destination).is_some(),
             rank_error: false,
@@ -906,11 +921,8 @@ impl<P: Profile> Node<P> {
         let Some(dodag) = self.dodag.get().filter(|_| P::Advertising::ADVERTISES) else {
             return Err(DataError::NoRoute);
         };
-        let here = Here {
-            instance: dodag.instance,
-            rank: self.rank(),
-            min_hop_rank_increase: dodag.configuration.min_hop_rank_increase,
-        };
+        let here =
+            Here { instance: dodag.instance, rank: self.rank(), min_hop_rank_increase: dodag.increase() };
         let found = packet::check(packet, here).inspect_err(|error| {
             if *error == DataError::Rank {
                 cx.counters.count(Counter::RplRankErrors);
@@ -943,7 +955,7 @@ impl<P: Profile> Node<P> {
             self.forget_route(cx, destination, from);
         }
         let down = self.route_down(destination).filter(|next_hop| *next_hop != from);
-        let next_hop = match (down, self.parent) {
+        let next_hop = match (down, self.parent()) {
             (Some(down), _) => {
                 (information.is_down, information.forwarding_error) = (true, false);
                 down
@@ -985,17 +997,20 @@ impl<P: Profile> Default for Node<P> {
     }
 }
 
-/// Whether a message is of this instance and, if it says so, of this DODAG.
-pub(crate) fn check_names(dodag: &Dodag, instance: u8, id: Option<Ipv6Addr>) -> Result<(), Error> {
-    if instance != dodag.instance {
-        return Err(Error::Instance);
-    }
-    if id.is_some_and(|id| id != dodag.id) { Err(Error::Dodag) } else { Ok(()) }
+/// Whether version `a` is newer than version `b`.
+fn is_newer(a: u8, b: u8) -> bool {
+    lollipop::compare(a, b) == Some(Ordering::Greater)
 }
 
 /// Whether a DIO has a constraint that must be kept: none is known here
 /// ([RFC 6551 section 2.1](https://www.rfc-editor.org/rfc/rfc6551#section-2.1)).
 fn has_unknown_constraint(options: Options<'_>) -> bool {
-    let mut objects = options.metrics().flat_map(|metrics| metrics.iter());
-    objects.any(|object| object.is_constraint && !object.is_optional)
+    for metrics in options.metrics() {
+        for object in metrics.iter() {
+            if object.is_constraint && !object.is_optional {
+                return true;
+            }
+        }
+    }
+    false
 }

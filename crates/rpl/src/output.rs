@@ -28,21 +28,33 @@ pub(crate) fn neighbour_of(address: Ipv6Addr) -> Option<Eui64> {
     (address.octets()[..8] == LINK_LOCAL_PREFIX).then(|| Eui64::of_address(address))
 }
 
-/// The address of a neighbour on the link, or of all that speak RPL.
-pub(crate) fn on_link(neighbour: Option<Eui64>) -> Ipv6Addr {
-    neighbour.map_or(ALL_RPL_NODES, link_local)
+/// The addresses of a packet on the link, from a node to a neighbour or to all that speak RPL.
+#[inline(never)]
+pub(crate) fn on_link(node: Eui64, neighbour: Option<Eui64>) -> (Ipv6Addr, Ipv6Addr) {
+    (link_local(node), neighbour.map_or(ALL_RPL_NODES, link_local))
 }
 
 /// Writes a packet with a control message to `out`; its length. `None` if there is no room.
+// Of those that a device writes, each knows its kind.
+#[inline(always)]
 pub(crate) fn write(
     out: &mut [u8],
-    (source, destination): (Ipv6Addr, Ipv6Addr),
+    addresses: &(Ipv6Addr, Ipv6Addr),
     message: &Message,
     options: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
 ) -> Option<usize> {
     let (front, body) = out.split_at_mut_checked(Header::LEN)?;
     let mut builder = Builder::new(body, message).ok()?;
     options(&mut builder).ok()?;
+    finish(front, builder, addresses)
+}
+
+#[inline(never)]
+fn finish(
+    front: &mut [u8],
+    builder: Builder<'_>,
+    &(source, destination): &(Ipv6Addr, Ipv6Addr),
+) -> Option<usize> {
     let length = builder.finish(source, destination);
     icmpv6::emit_packet_header(front, length, HOP_LIMIT, (source, destination))
 }

@@ -51,19 +51,18 @@ pub(crate) fn insert(
         return Some(len);
     }
     let &next = packet.get(Header::NEXT_HEADER_AT)?;
-    let [_, _, option @ ..] = information.to_header(next, kind);
-    if next == next_header::HOP_BY_HOP {
-        let units = packet.get(Header::LEN + 1)?.checked_add(1)?;
-        let grown = grow(buffer, len, Header::LEN + 2, HEADER)?;
-        *grown.get_mut(Header::LEN + 1)? = units;
-        let (place, padding) =
-            grown.get_mut(Header::LEN + 2..Header::LEN + 2 + HEADER)?.split_at_mut(option.len());
-        place.copy_from_slice(&option);
-        padding.copy_from_slice(&PAD_N);
-    } else {
-        let grown = grow(buffer, len, Header::LEN, HEADER)?;
-        *grown.get_mut(Header::NEXT_HEADER_AT)? = next_header::HOP_BY_HOP;
-        *grown.get_mut(Header::LEN..)?.first_chunk_mut()? = information.to_header(next, kind);
+    // In a header that is there, the option comes behind what the header begins with; and padding behind the option.
+    let (at, next, units) = match (next, packet.get(Header::LEN..)) {
+        (next_header::HOP_BY_HOP, Some(&[next, units, ..])) => (Header::LEN + 2, next, units.checked_add(1)?),
+        _ => (Header::LEN, next, 0),
+    };
+    let grown = grow(buffer, len, at, HEADER)?;
+    *grown.get_mut(Header::NEXT_HEADER_AT)? = next_header::HOP_BY_HOP;
+    let (header, behind) = grown.get_mut(Header::LEN..)?.split_first_chunk_mut()?;
+    *header = information.to_header(next, kind);
+    header[1] = units;
+    if at != Header::LEN {
+        *behind.first_chunk_mut()? = PAD_N;
     }
     Some(len + HEADER)
 }

@@ -1,14 +1,16 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
-use sixlock_ipv6::rpl::{Configuration, Dao, Message, ModeOfOperation, Options, PacketInformation, Status};
+use sixlock_ipv6::rpl::{
+    Configuration, ControlMessage, Dao, EncodedConfiguration, Kind, Message, ModeOfOperation, Options,
+    PacketInformation, Status,
+};
 
 use crate::advertising::Advertiser;
 use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
 use crate::graph::{Graph, Member};
-use crate::node::check_names;
 use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
@@ -153,7 +155,7 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
     fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
         let ack = self.acks.pop()?;
         let addresses = (output::global(root), output::global(ack.to));
-        output::write(out, addresses, &ack.to_message(instance), |_| Ok(()))
+        output::write(out, &addresses, &ack.to_message(instance), |_| Ok(()))
     }
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
@@ -328,13 +330,16 @@ impl<K: Knowledge> Root<K> {
         settings: &Settings,
     ) -> Result<(), StartError> {
         let Settings { instance, preference, grounded, configuration } = *settings;
-        dodag::check(&configuration, configuration.objective).map_err(|_| StartError::Configuration)?;
+        let encoded = configuration.to_bytes();
+        dodag::check(EncodedConfiguration::new(&encoded), configuration.objective)
+            .map_err(|_| StartError::Configuration)?;
         let version = self.sequence.raise(cx.nv, 1).map_err(StartError::Version)?;
         self.address = address;
         // In a new version all nodes tell of themselves, whatever this number was before.
         self.dtsn = lollipop::FIRST;
         let id = output::global(address);
-        let dodag = Dodag { instance, version, id, mode: K::MODE, grounded, preference, configuration };
+        let dodag =
+            Dodag { instance, version, id, mode: K::MODE, grounded, preference, configuration: encoded };
         self.advertiser.trickle.start(cx.now, cx.entropy, dodag.intervals());
         self.dodag = Slot::Full(dodag);
         Ok(())
@@ -347,7 +352,7 @@ impl<K: Knowledge> Root<K> {
 
     /// The root's rank, once it was started.
     pub fn rank(&self) -> u16 {
-        self.dodag.get().map_or(0, |dodag| dodag.configuration.min_hop_rank_increase)
+        self.dodag.get().map_or(0, |dodag| dodag.increase())
     }
 
     /// How many nodes it knows the way to.
@@ -392,11 +397,11 @@ impl<K: Knowledge> Root<K> {
         destination: Ipv6Addr,
         message: &[u8],
     ) -> Result<(), Error> {
-        let Ok((message, options)) = Message::parse(source, destination, message) else {
+        let Ok(message) = ControlMessage::parse(source, destination, message) else {
             cx.counters.count(Counter::RplMalformed);
             return Err(Error::Malformed);
         };
-        let taken = self.take(cx, (source, destination), message, options);
+        let taken = self.take(cx, (source, destination), &message);
         taken.inspect_err(|error| {
             cx.counters.count(if *error == Error::Full {
                 Counter::RplRoutesFull
@@ -410,32 +415,33 @@ impl<K: Knowledge> Root<K> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         (source, destination): (Ipv6Addr, Ipv6Addr),
-        message: Message,
-        options: Options<'_>,
+        message: &ControlMessage<'_>,
     ) -> Result<(), Error> {
         let Self { address, dodag, advertiser, knowledge, .. } = self;
         let dodag = dodag.get().ok_or(Error::NotJoined)?;
-        match message {
-            Message::Dis => solicitation::handle(cx, advertiser, dodag, (source, destination), options),
-            Message::Dio(dio) => {
-                output::neighbour_of(source).ok_or(Error::Address)?;
-                check_names(dodag, dio.instance, Some(dio.dodag))?;
+        let from = output::neighbour_of(source);
+        match message.kind() {
+            Kind::Dis => solicitation::handle(cx, advertiser, dodag, (from, destination), message.options()),
+            Kind::Dio => {
+                from.ok_or(Error::Address)?;
+                dodag.check_names(message)?;
                 // Who is behind is told soon. Who claims to be ahead is not believed: only this node makes versions.
-                if dio.version != dodag.version && !advertiser.provoke(cx.now, cx.entropy) {
+                if message.version() != dodag.version && !advertiser.provoke(cx.now, cx.entropy) {
                     return Err(Error::TooOften);
                 }
                 Ok(())
             }
-            Message::Dao(dao) => {
-                check_names(dodag, dao.instance, dao.dodag)?;
+            Kind::Dao => {
+                dodag.check_names(message)?;
+                let Message::Dao(dao) = message.message() else { return Err(Error::Malformed) };
                 let context = DaoContext { now: cx.now, root: *address, source, dodag };
-                if knowledge.handle(context, &dao, options)? {
+                if knowledge.handle(context, &dao, message.options())? {
                     self.events.push(Event::RoutesChanged);
                 }
                 Ok(())
             }
             // None of these is for a root: it asks for no acknowledgements, and nobody is above it.
-            Message::DaoAck(_) | Message::Dco(_) | Message::DcoAck(_) => Err(Error::Mode),
+            Kind::DaoAck | Kind::Dco | Kind::DcoAck => Err(Error::Mode),
         }
     }
 
@@ -488,7 +494,7 @@ impl<K: Knowledge> Root<K> {
     pub fn poll_transmit(&mut self, out: &mut [u8]) -> Option<usize> {
         let dodag = self.dodag.get()?;
         if let Some(neighbour) = self.advertiser.poll() {
-            let rank = dodag.configuration.min_hop_rank_increase;
+            let rank = dodag.increase();
             return dodag.write_dio(out, (self.address, neighbour), rank, self.dtsn);
         }
         self.knowledge.poll_transmit(self.address, dodag.instance, out)
@@ -517,7 +523,7 @@ impl<K: Knowledge> Root<K> {
             rank_error: false,
             forwarding_error: false,
             instance: dodag.instance,
-            sender_rank: dodag.configuration.min_hop_rank_increase,
+            sender_rank: dodag.increase(),
         };
         let packet = Down { buffer, len, is_own };
         self.knowledge.send_down(self.address, node, packet, (dodag.option_kind(), information))
@@ -535,7 +541,7 @@ impl<K: Knowledge> Root<K> {
     ) -> Result<(), DataError> {
         let (_, destination) = packet::addresses(packet).ok_or(DataError::Malformed)?;
         let dodag = self.dodag.get().ok_or(DataError::NoRoute)?;
-        let (instance, rank) = (dodag.instance, dodag.configuration.min_hop_rank_increase);
+        let (instance, rank) = (dodag.instance, dodag.increase());
         let here = Here { instance, rank, min_hop_rank_increase: rank };
         let found = packet::check(packet, here).inspect_err(|error| {
             if *error == DataError::Rank {

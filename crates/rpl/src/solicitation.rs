@@ -6,7 +6,6 @@ use sixlock_ipv6::rpl::Options;
 use crate::advertising::Advertiser;
 use crate::dodag::Dodag;
 use crate::error::Error;
-use crate::output;
 use crate::time;
 
 /// When a node asks for DIOs: all its neighbours while it has no parent, ever more rarely; and single ones, which are probed by it.
@@ -87,10 +86,10 @@ pub(crate) fn handle<C, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     advertiser: &mut Advertiser,
     dodag: &Dodag,
-    (source, destination): (Ipv6Addr, Ipv6Addr),
+    (from, destination): (Option<Eui64>, Ipv6Addr),
     options: Options<'_>,
 ) -> Result<(), Error> {
-    let from = output::neighbour_of(source).ok_or(Error::Address)?;
+    let from = from.ok_or(Error::Address)?;
     if !options.solicited().all(|solicited| dodag.is_meant(&solicited)) {
         return Err(Error::Dodag);
     }

@@ -217,14 +217,14 @@ impl<A: Array<Route>> Storing<A> {
     /// Writes the next packet of the router `own` to the nodes below it.
     pub(crate) fn poll_transmit(&mut self, own: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
         if let Some(ack) = self.acks.pop() {
-            let addresses = (output::link_local(own), output::link_local(ack.to));
-            return output::write(out, addresses, &ack.to_message(instance), |_| Ok(()));
+            let addresses = output::on_link(own, Some(ack.to));
+            return output::write(out, &addresses, &ack.to_message(instance), |_| Ok(()));
         }
         let cleanup = self.cleanups.iter_mut().find_map(Option::take)?;
         self.sequence = lollipop::next(self.sequence);
         let status = Status::ACCEPTED;
         let dco = Dco { instance, wants_ack: false, status, sequence: self.sequence, dodag: None };
-        let addresses = (output::link_local(own), output::link_local(cleanup.next_hop));
+        let addresses = output::on_link(own, Some(cleanup.next_hop));
         let prefix = Prefix::host(output::global(cleanup.target));
         let transit = Transit {
             external: false,
@@ -234,7 +234,7 @@ impl<A: Array<Route>> Storing<A> {
             path_lifetime: 0,
             parent: None,
         };
-        output::write(out, addresses, &Message::Dco(dco), |builder| {
+        output::write(out, &addresses, &Message::Dco(dco), |builder| {
             builder.option(&RplOption::Target { prefix, flags: 0 })?;
             builder.option(&RplOption::Transit(transit))
         })

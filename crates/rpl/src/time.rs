@@ -11,8 +11,13 @@ pub(crate) fn millis(seconds: u32) -> u32 {
 }
 
 /// A point in the second half of the `millis` milliseconds after `now`, so that not all nodes speak at once.
+#[inline(never)]
 pub(crate) fn within<E: Entropy>(now: Instant, entropy: &mut E, millis: u32) -> Instant {
+    let half = millis / 2;
     // The greatest power of two that is no more than half of it is drawn from by its bits alone.
-    let spread = (millis / 2 + 1).next_power_of_two() / 2;
-    now + Duration::from_millis(millis - millis / 2 + (entropy.next_u32() & spread.saturating_sub(1)))
+    let mut mask = LONGEST - 1;
+    while mask > 0 && mask >= half {
+        mask >>= 1;
+    }
+    now + Duration::from_millis(millis - half + (entropy.next_u32() & mask))
 }

@@ -1,8 +1,8 @@
 use core::net::Ipv6Addr;
 
-use crate::control_message::{Writer, split_address};
+use crate::control_message::Writer;
 use crate::flag::flag;
-use crate::rpl::option::{Options, RplOption};
+use crate::rpl::option::{CONFIGURATION, Configuration, Options, RplOption};
 use crate::{Error, checksum, next_header};
 
 /// The ICMPv6 type of RPL's control messages.
@@ -140,6 +140,14 @@ impl Status {
     }
 }
 
+/// Codes of control messages.
+const DIS: u8 = 0;
+const DIO: u8 = 1;
+const DAO: u8 = 2;
+const DAO_ACK: u8 = 3;
+const DCO: u8 = 7;
+const DCO_ACK: u8 = 8;
+
 const GROUNDED: u8 = 0x80;
 /// In a DAO and a DCO.
 const WANTS_ACK: u8 = 0x80;
@@ -148,13 +156,41 @@ const HAS_DODAG: u8 = 0x40;
 /// In their acknowledgements.
 const ACK_HAS_DODAG: u8 = 0x80;
 
-impl Message {
-    /// Splits the ICMPv6 message `message` into its base object and the options, all of which are well-formed.
-    pub fn parse(
-        source: Ipv6Addr,
-        destination: Ipv6Addr,
-        message: &[u8],
-    ) -> Result<(Self, Options<'_>), Error> {
+/// A control message as it stands in its packet, whose length is that of its code, and whose options are well-formed.
+///
+/// What it says, [`ControlMessage::message`] reads as a whole; who needs little of it reads that alone, and its code is smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlMessage<'a> {
+    kind: Kind,
+    /// The first four bytes of the base object, of all but a DIS.
+    head: [u8; 4],
+    /// The next two, of a DIO.
+    mode: u8,
+    dtsn: u8,
+    dodag: Option<&'a [u8; 16]>,
+    options: Options<'a>,
+}
+
+/// Which control message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A DODAG information solicitation.
+    Dis,
+    /// A DODAG information object.
+    Dio,
+    /// A destination advertisement object.
+    Dao,
+    /// An acknowledgement of one.
+    DaoAck,
+    /// A destination cleanup object.
+    Dco,
+    /// An acknowledgement of one.
+    DcoAck,
+}
+
+impl<'a> ControlMessage<'a> {
+    /// Reads the ICMPv6 message `message`.
+    pub fn parse(source: Ipv6Addr, destination: Ipv6Addr, message: &'a [u8]) -> Result<Self, Error> {
         let (&[kind, code, _, _], body) = message.split_first_chunk().ok_or(Error::Truncated)?;
         if kind != ICMPV6_TYPE {
             return Err(Error::Unknown);
@@ -162,86 +198,157 @@ impl Message {
         if checksum(source, destination, next_header::ICMPV6, message) != 0 {
             return Err(Error::Checksum);
         }
-        let (message, options) = Self::parse_body(code, body)?;
-        Ok((message, Options::parse(options)?))
+        if code == DIS {
+            let (_, options) = body.split_first_chunk::<2>().ok_or(Error::Truncated)?;
+            let options = Options::parse(options)?;
+            return Ok(Self { kind: Kind::Dis, head: [0; 4], mode: 0, dtsn: 0, dodag: None, options });
+        }
+        let (&head, mut rest) = body.split_first_chunk().ok_or(Error::Truncated)?;
+        let (kind, has_dodag) = match code {
+            DIO => (Kind::Dio, u8::MAX),
+            DAO => (Kind::Dao, HAS_DODAG),
+            DAO_ACK => (Kind::DaoAck, ACK_HAS_DODAG),
+            DCO => (Kind::Dco, HAS_DODAG),
+            DCO_ACK => (Kind::DcoAck, ACK_HAS_DODAG),
+            _ => return Err(Error::Unknown),
+        };
+        let [mut mode, mut dtsn] = [0; 2];
+        if kind == Kind::Dio {
+            let (fixed, behind) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
+            [mode, dtsn, ..] = *fixed;
+            rest = behind;
+        }
+        let mut dodag = None;
+        if kind == Kind::Dio || head[1] & has_dodag != 0 {
+            let (octets, behind) = rest.split_first_chunk().ok_or(Error::Truncated)?;
+            (dodag, rest) = (Some(octets), behind);
+        }
+        Ok(Self { kind, head, mode, dtsn, dodag, options: Options::parse(rest)? })
     }
 
-    fn parse_body(code: u8, body: &[u8]) -> Result<(Self, &[u8]), Error> {
-        if code == 0 {
-            let (_, options) = body.split_first_chunk::<2>().ok_or(Error::Truncated)?;
-            return Ok((Self::Dis, options));
+    /// Which it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The RPL instance; none in a DIS.
+    pub fn instance(&self) -> u8 {
+        self.head[0]
+    }
+
+    /// The octets of the root's address, if it is told: it always is in a DIO.
+    pub fn dodag(&self) -> Option<&'a [u8; 16]> {
+        self.dodag
+    }
+
+    /// Its options.
+    pub fn options(&self) -> Options<'a> {
+        self.options
+    }
+
+    /// Of a DIO, the DODAG's version.
+    pub fn version(&self) -> u8 {
+        self.head[1]
+    }
+
+    /// Of a DIO, the router's rank.
+    pub fn rank(&self) -> u16 {
+        u16::from_be_bytes([self.head[2], self.head[3]])
+    }
+
+    /// Of a DIO, the mode of operation.
+    pub fn mode(&self) -> ModeOfOperation {
+        ModeOfOperation(self.mode >> 3 & 7)
+    }
+
+    /// Of a DIO, whether the DODAG is grounded.
+    pub fn is_grounded(&self) -> bool {
+        self.mode & GROUNDED != 0
+    }
+
+    /// Of a DIO, the preference.
+    pub fn preference(&self) -> u8 {
+        self.mode & 7
+    }
+
+    /// Of a DIO, the DTSN.
+    pub fn dtsn(&self) -> u8 {
+        self.dtsn
+    }
+
+    /// Of an acknowledgement, the sequence of what it is of.
+    pub fn acknowledged(&self) -> u8 {
+        self.head[2]
+    }
+
+    /// Of an acknowledgement, the status.
+    pub fn status(&self) -> Status {
+        Status(self.head[3])
+    }
+
+    /// What it says.
+    pub fn message(&self) -> Message {
+        let [instance, flags, b2, b3] = self.head;
+        let dodag = self.dodag.map(|octets| Ipv6Addr::from(*octets));
+        let wants_ack = flags & WANTS_ACK != 0;
+        match self.kind {
+            Kind::Dis => Message::Dis,
+            Kind::Dio => Message::Dio(Dio {
+                instance,
+                version: self.version(),
+                rank: self.rank(),
+                grounded: self.is_grounded(),
+                mode: self.mode(),
+                preference: self.preference(),
+                dtsn: self.dtsn,
+                dodag: dodag.unwrap_or(Ipv6Addr::UNSPECIFIED),
+            }),
+            Kind::Dao => Message::Dao(Dao { instance, wants_ack, sequence: b3, dodag }),
+            Kind::DaoAck => Message::DaoAck(DaoAck { instance, sequence: b2, status: Status(b3), dodag }),
+            Kind::Dco => Message::Dco(Dco { instance, wants_ack, status: Status(b2), sequence: b3, dodag }),
+            Kind::DcoAck => Message::DcoAck(DcoAck { instance, sequence: b2, status: Status(b3), dodag }),
         }
-        let (&[instance, b1, b2, b3], rest) = body.split_first_chunk().ok_or(Error::Truncated)?;
-        Ok(match code {
-            1 => {
-                let (&[mode, dtsn, _, _], rest) = rest.split_first_chunk().ok_or(Error::Truncated)?;
-                let (dodag, options) = split_address(rest)?;
-                let dio = Dio {
-                    instance,
-                    version: b1,
-                    rank: u16::from_be_bytes([b2, b3]),
-                    grounded: mode & GROUNDED != 0,
-                    mode: ModeOfOperation(mode >> 3 & 7),
-                    preference: mode & 7,
-                    dtsn,
-                    dodag,
-                };
-                (Self::Dio(dio), options)
-            }
-            2 => {
-                let (dodag, options) = optional_address(b1 & HAS_DODAG != 0, rest)?;
-                (Self::Dao(Dao { instance, wants_ack: b1 & WANTS_ACK != 0, sequence: b3, dodag }), options)
-            }
-            3 => {
-                let (dodag, options) = optional_address(b1 & ACK_HAS_DODAG != 0, rest)?;
-                (Self::DaoAck(DaoAck { instance, sequence: b2, status: Status(b3), dodag }), options)
-            }
-            7 => {
-                let (dodag, options) = optional_address(b1 & HAS_DODAG != 0, rest)?;
-                let wants_ack = b1 & WANTS_ACK != 0;
-                (Self::Dco(Dco { instance, wants_ack, status: Status(b2), sequence: b3, dodag }), options)
-            }
-            8 => {
-                let (dodag, options) = optional_address(b1 & ACK_HAS_DODAG != 0, rest)?;
-                (Self::DcoAck(DcoAck { instance, sequence: b2, status: Status(b3), dodag }), options)
-            }
-            _ => return Err(Error::Unknown),
-        })
+    }
+}
+
+impl Message {
+    /// Splits the ICMPv6 message `message` into its base object and the options, all of which are well-formed.
+    pub fn parse(
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        message: &[u8],
+    ) -> Result<(Self, Options<'_>), Error> {
+        let control = ControlMessage::parse(source, destination, message)?;
+        Ok((control.message(), control.options()))
     }
 
     /// The code, the first four bytes of the base object and the address behind them.
+    #[inline(always)]
     fn head(&self) -> (u8, [u8; 4], Option<Ipv6Addr>) {
         let flags = |wants_ack: bool, dodag: Option<Ipv6Addr>| {
             flag(wants_ack, WANTS_ACK) | flag(dodag.is_some(), HAS_DODAG)
         };
         let ack_flags = |dodag: Option<Ipv6Addr>| flag(dodag.is_some(), ACK_HAS_DODAG);
         match *self {
-            Self::Dis => (0, [0; 4], None),
+            Self::Dis => (DIS, [0; 4], None),
             Self::Dio(Dio { instance, version, rank, .. }) => {
                 let [high, low] = rank.to_be_bytes();
-                (1, [instance, version, high, low], None)
+                (DIO, [instance, version, high, low], None)
             }
             Self::Dao(Dao { instance, wants_ack, sequence, dodag }) => {
-                (2, [instance, flags(wants_ack, dodag), 0, sequence], dodag)
+                (DAO, [instance, flags(wants_ack, dodag), 0, sequence], dodag)
             }
             Self::DaoAck(DaoAck { instance, sequence, status, dodag }) => {
-                (3, [instance, ack_flags(dodag), sequence, status.0], dodag)
+                (DAO_ACK, [instance, ack_flags(dodag), sequence, status.0], dodag)
             }
             Self::Dco(Dco { instance, wants_ack, status, sequence, dodag }) => {
-                (7, [instance, flags(wants_ack, dodag), status.0, sequence], dodag)
+                (DCO, [instance, flags(wants_ack, dodag), status.0, sequence], dodag)
             }
             Self::DcoAck(DcoAck { instance, sequence, status, dodag }) => {
-                (8, [instance, ack_flags(dodag), sequence, status.0], dodag)
+                (DCO_ACK, [instance, ack_flags(dodag), sequence, status.0], dodag)
             }
         }
     }
-}
-
-fn optional_address(is_there: bool, bytes: &[u8]) -> Result<(Option<Ipv6Addr>, &[u8]), Error> {
-    if !is_there {
-        return Ok((None, bytes));
-    }
-    split_address(bytes).map(|(address, rest)| (Some(address), rest))
 }
 
 /// Writes a control message into a buffer: its base object, then options.
@@ -250,32 +357,42 @@ pub struct Builder<'a>(Writer<'a>);
 
 impl<'a> Builder<'a> {
     /// Begins an ICMPv6 message at the front of `out`.
+    // Of those that a device writes, each knows its kind.
+    #[inline(always)]
     pub fn new(out: &'a mut [u8], message: &Message) -> Result<Self, Error> {
-        let (code, head, dodag) = message.head();
+        match message {
+            Message::Dis => Self::begin(out, DIS, &[0; 2], &[]),
+            Message::Dio(dio) => {
+                let (code, [b0, b1, b2, b3], _) = message.head();
+                let mode = flag(dio.grounded, GROUNDED) | (dio.mode.0 & 7) << 3 | dio.preference & 7;
+                Self::begin(out, code, &[b0, b1, b2, b3, mode, dio.dtsn, 0, 0], &dio.dodag.octets())
+            }
+            _ => {
+                let (code, head, dodag) = message.head();
+                let dodag = dodag.map(|dodag| dodag.octets());
+                Self::begin(out, code, &head, dodag.as_ref().map_or(&[], |octets| octets))
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn begin(out: &'a mut [u8], code: u8, fixed: &[u8], dodag: &[u8]) -> Result<Self, Error> {
         let mut writer = Writer::new(out);
         writer.put(&[ICMPV6_TYPE, code, 0, 0])?;
-        match message {
-            Message::Dis => writer.put(&[0; 2])?,
-            Message::Dio(dio) => {
-                writer.put(&head)?;
-                let grounded = flag(dio.grounded, GROUNDED);
-                writer.put(&[grounded | (dio.mode.0 & 7) << 3 | dio.preference & 7, dio.dtsn, 0, 0])?;
-                writer.put(&dio.dodag.octets())?;
-            }
-            _ => writer.put(&head)?,
-        }
-        if let Some(dodag) = dodag {
-            writer.put(&dodag.octets())?;
-        }
+        writer.put(fixed)?;
+        writer.put(dodag)?;
         Ok(Self(writer))
     }
 
     /// Adds an option. One for which there is no room changes nothing.
     #[inline(always)]
     pub fn option(&mut self, option: &RplOption<'_>) -> Result<(), Error> {
-        let length = option.emit(self.0.rest())?;
-        self.0.advance(length);
-        Ok(())
+        option.write(&mut self.0)
+    }
+
+    /// Adds a configuration, which [`EncodedConfiguration`] reads.
+    pub fn configuration(&mut self, bytes: &[u8; Configuration::LEN]) -> Result<(), Error> {
+        self.0.put_option(CONFIGURATION, bytes, &[])
     }
 
     /// Bytes that there is room for.

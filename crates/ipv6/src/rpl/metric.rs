@@ -99,6 +99,8 @@ impl<'a> MetricObject<'a> {
     }
 
     /// Splits `bytes` into the object at their front and the rest.
+    // Of what is only judged, or looked at for one thing, the rest is not read.
+    #[inline(always)]
     fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
         let (&[kind, high, low, length], rest) = bytes.split_first_chunk().ok_or(Error::Truncated)?;
         let (body, rest) = rest.split_at_checked(length.into()).ok_or(Error::Truncated)?;

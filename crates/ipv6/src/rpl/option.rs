@@ -1,6 +1,7 @@
 use core::net::Ipv6Addr;
 
 use crate::Error;
+use crate::control_message::Writer;
 use crate::flag::flag;
 use crate::prefix::Prefix;
 use crate::prefix_information::PrefixInformation;
@@ -117,7 +118,7 @@ const PAD_1: u8 = 0;
 const PAD_N: u8 = 1;
 const METRICS: u8 = 2;
 const ROUTE_INFORMATION: u8 = 3;
-const CONFIGURATION: u8 = 4;
+pub(super) const CONFIGURATION: u8 = 4;
 const TARGET: u8 = 5;
 const TRANSIT: u8 = 6;
 const SOLICITED: u8 = 7;
@@ -159,7 +160,7 @@ impl<'a> RplOption<'a> {
                     lifetime: u32::from_be_bytes([l0, l1, l2, l3]),
                 }
             }
-            CONFIGURATION => Self::Configuration(Configuration::parse(data)?),
+            CONFIGURATION => Self::Configuration(EncodedConfiguration::parse(data)?.decode()),
             TARGET => {
                 let (&[flags, length], prefix) = data.split_first_chunk().ok_or(Error::Length)?;
                 Self::Target { prefix: Prefix::parse(length, prefix)?, flags }
@@ -175,69 +176,51 @@ impl<'a> RplOption<'a> {
     }
 
     /// Writes the option to the start of `out`; its length.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
+        let mut writer = Writer::new(out);
+        self.write(&mut writer)?;
+        Ok(writer.len())
+    }
+
+    /// Writes the option behind what `writer` has written. One for which there is no room changes nothing.
     // Of those that a device writes, each knows its kind.
     #[inline(always)]
-    pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
-        let mut room = OptionWriter { out, at: 2 };
-        let kind = match self {
-            Self::Pad(0) => return Err(Error::Length),
-            Self::Pad(1) => {
-                *room.out.first_mut().ok_or(Error::Truncated)? = PAD_1;
-                return Ok(1);
-            }
+    pub(crate) fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
+        match self {
+            Self::Pad(0) => Err(Error::Length),
+            Self::Pad(1) => writer.put(&[PAD_1]),
             Self::Pad(length) => {
-                room.out.get_mut(2..(*length).into()).ok_or(Error::Truncated)?.fill(0);
-                room.at = (*length).into();
-                PAD_N
+                let zeros = [0; u8::MAX as usize];
+                writer.put_option(PAD_N, zeros.get(2..(*length).into()).unwrap_or_default(), &[])
             }
-            Self::Metrics(metrics) => {
-                room.put(metrics.bytes())?;
-                METRICS
-            }
+            Self::Metrics(metrics) => writer.put_option(METRICS, metrics.bytes(), &[]),
             Self::RouteInformation { prefix, preference, lifetime } => {
-                room.put(&[prefix.length(), (preference & 3) << 3])?;
-                room.put(&lifetime.to_be_bytes())?;
-                room.put_prefix(prefix)?;
-                ROUTE_INFORMATION
+                let [l0, l1, l2, l3] = lifetime.to_be_bytes();
+                let fixed = [prefix.length(), (preference & 3) << 3, l0, l1, l2, l3];
+                writer.put_option(ROUTE_INFORMATION, &fixed, prefix.octets())
             }
             Self::Configuration(configuration) => {
-                room.put(&configuration.to_bytes())?;
-                CONFIGURATION
+                writer.put_option(CONFIGURATION, &configuration.to_bytes(), &[])
             }
             Self::Target { prefix, flags } => {
-                room.put(&[*flags, prefix.length()])?;
-                room.put_prefix(prefix)?;
-                TARGET
+                writer.put_option(TARGET, &[*flags, prefix.length()], prefix.octets())
             }
             Self::Transit(transit) => {
                 let flags = flag(transit.external, EXTERNAL) | flag(transit.invalidate, INVALIDATE);
-                room.put(&[flags, transit.path_control, transit.path_sequence, transit.path_lifetime])?;
-                if let Some(parent) = transit.parent {
-                    room.put(&parent.octets())?;
-                }
-                TRANSIT
+                let Transit { path_control, path_sequence, path_lifetime, .. } = *transit;
+                let parent = transit.parent.map(|parent| parent.octets());
+                let parent: &[u8] = parent.as_ref().map_or(&[], |octets| octets);
+                writer.put_option(TRANSIT, &[flags, path_control, path_sequence, path_lifetime], parent)
             }
-            Self::Solicited(solicited) => {
-                room.put(&solicited.to_bytes())?;
-                SOLICITED
-            }
+            Self::Solicited(solicited) => writer.put_option(SOLICITED, &solicited.to_bytes(), &[]),
             Self::PrefixInformation(information) => {
-                room.put(&information.to_bytes())?;
-                PREFIX_INFORMATION
+                writer.put_option(PREFIX_INFORMATION, &information.to_bytes(), &[])
             }
             Self::TargetDescriptor(descriptor) => {
-                room.put(&descriptor.to_be_bytes())?;
-                TARGET_DESCRIPTOR
+                writer.put_option(TARGET_DESCRIPTOR, &descriptor.to_be_bytes(), &[])
             }
-            Self::Unknown { kind, data } => {
-                room.put(data)?;
-                *kind
-            }
-        };
-        let OptionWriter { out, at } = room;
-        let length = u8::try_from(at - 2).map_err(|_| Error::Length)?;
-        *out.first_chunk_mut().ok_or(Error::Truncated)? = [kind, length];
-        Ok(at)
+            Self::Unknown { kind, data } => writer.put_option(*kind, data, &[]),
+        }
     }
 }
 
@@ -272,47 +255,107 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Where an option is written, behind its type and length.
-struct OptionWriter<'a> {
-    out: &'a mut [u8],
-    at: usize,
-}
+/// A configuration as it stands in its option: what it says is read when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedConfiguration<'a>(&'a [u8; Configuration::LEN]);
 
-impl OptionWriter<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let room = self.out.get_mut(self.at..self.at + bytes.len()).ok_or(Error::Truncated)?;
-        room.copy_from_slice(bytes);
-        self.at += bytes.len();
-        Ok(())
+impl<'a> EncodedConfiguration<'a> {
+    /// Where its fields stand.
+    const MAX_RANK_INCREASE: usize = 4;
+    const MIN_HOP_RANK_INCREASE: usize = 6;
+    const OBJECTIVE: usize = 8;
+    const LIFETIME_UNIT: usize = 12;
+
+    /// The one that [`Configuration::to_bytes`] wrote.
+    pub const fn new(bytes: &'a [u8; Configuration::LEN]) -> Self {
+        Self(bytes)
     }
 
-    fn put_prefix(&mut self, prefix: &Prefix) -> Result<(), Error> {
-        self.put(prefix.address().octets().get(..prefix.bytes()).unwrap_or_default())
+    #[inline(always)]
+    fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        data.try_into().map(Self).map_err(|_| Error::Length)
+    }
+
+    /// Its bytes; what is reserved in it is left out.
+    pub fn to_bytes(self) -> [u8; Configuration::LEN] {
+        let mut bytes = *self.0;
+        bytes[10] = 0;
+        bytes
+    }
+
+    fn number(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.0[at], self.0[at + 1]])
+    }
+
+    /// The flags: [`Configuration::flags`].
+    pub fn flags(&self) -> u8 {
+        self.0[0] >> 4
+    }
+
+    /// [`Configuration::interval_doublings`].
+    pub fn interval_doublings(&self) -> u8 {
+        self.0[1]
+    }
+
+    /// [`Configuration::interval_minimum`].
+    pub fn interval_minimum(&self) -> u8 {
+        self.0[2]
+    }
+
+    /// [`Configuration::redundancy`].
+    pub fn redundancy(&self) -> u8 {
+        self.0[3]
+    }
+
+    /// [`Configuration::max_rank_increase`].
+    pub fn max_rank_increase(&self) -> u16 {
+        self.number(Self::MAX_RANK_INCREASE)
+    }
+
+    /// [`Configuration::min_hop_rank_increase`].
+    pub fn min_hop_rank_increase(&self) -> u16 {
+        self.number(Self::MIN_HOP_RANK_INCREASE)
+    }
+
+    /// [`Configuration::objective`].
+    pub fn objective(&self) -> u16 {
+        self.number(Self::OBJECTIVE)
+    }
+
+    /// [`Configuration::default_lifetime`].
+    pub fn default_lifetime(&self) -> u8 {
+        self.0[11]
+    }
+
+    /// [`Configuration::lifetime_unit`].
+    pub fn lifetime_unit(&self) -> u16 {
+        self.number(Self::LIFETIME_UNIT)
+    }
+
+    fn decode(self) -> Configuration {
+        let [flags, ..] = self.0;
+        Configuration {
+            flags: self.flags(),
+            authenticated: flags & 8 != 0,
+            path_control_size: flags & 7,
+            interval_doublings: self.interval_doublings(),
+            interval_minimum: self.interval_minimum(),
+            redundancy: self.redundancy(),
+            max_rank_increase: self.max_rank_increase(),
+            min_hop_rank_increase: self.min_hop_rank_increase(),
+            objective: self.objective(),
+            default_lifetime: self.default_lifetime(),
+            lifetime_unit: self.lifetime_unit(),
+        }
     }
 }
 
 impl Configuration {
-    const LEN: usize = 14;
+    /// How many bytes it takes.
+    pub const LEN: usize = 14;
 
-    fn parse(data: &[u8]) -> Result<Self, Error> {
-        let data: &[u8; Self::LEN] = data.try_into().map_err(|_| Error::Length)?;
-        let &[flags, doublings, minimum, redundancy, m0, m1, h0, h1, o0, o1, _, lifetime, u0, u1] = data;
-        Ok(Self {
-            flags: flags >> 4,
-            authenticated: flags & 8 != 0,
-            path_control_size: flags & 7,
-            interval_doublings: doublings,
-            interval_minimum: minimum,
-            redundancy,
-            max_rank_increase: u16::from_be_bytes([m0, m1]),
-            min_hop_rank_increase: u16::from_be_bytes([h0, h1]),
-            objective: u16::from_be_bytes([o0, o1]),
-            default_lifetime: lifetime,
-            lifetime_unit: u16::from_be_bytes([u0, u1]),
-        })
-    }
-
-    fn to_bytes(self) -> [u8; Self::LEN] {
+    /// The same as it stands in an option.
+    pub fn to_bytes(self) -> [u8; Self::LEN] {
         let flags = self.flags << 4 | u8::from(self.authenticated) << 3 | self.path_control_size & 7;
         let [m0, m1] = self.max_rank_increase.to_be_bytes();
         let [h0, h1] = self.min_hop_rank_increase.to_be_bytes();
@@ -409,9 +452,9 @@ impl<'a> Options<'a> {
     }
 
     /// What all nodes of the DODAG agree on, if it is told.
-    pub fn configuration(&self) -> Option<Configuration> {
+    pub fn configuration(&self) -> Option<EncodedConfiguration<'a>> {
         let Split { data, .. } = Split::find(CONFIGURATION, self.0)?;
-        Configuration::parse(data).ok()
+        EncodedConfiguration::parse(data).ok()
     }
 
     /// What a DIS asks for, each of it.
