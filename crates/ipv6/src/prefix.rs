@@ -12,14 +12,16 @@ pub struct Prefix {
 impl Prefix {
     /// The first `length` bits of `address`; `None` if there are not so many.
     pub fn new(address: Ipv6Addr, length: u8) -> Option<Self> {
-        (length <= 128).then(|| Self::masked(address.octets(), length))
+        let octets = address.octets();
+        (length <= 128).then(|| Self::masked(|n| octets[n], length))
     }
 
-    fn masked(mut octets: [u8; 16], length: u8) -> Self {
-        for (n, octet) in octets.iter_mut().enumerate() {
+    #[inline(always)]
+    fn masked(octet: impl Fn(usize) -> u8, length: u8) -> Self {
+        let octets = core::array::from_fn(|n| {
             let bits = usize::from(length).saturating_sub(8 * n).min(8) as u32;
-            *octet &= 0xff_u8.checked_shl(8 - bits).unwrap_or(0);
-        }
+            octet(n) & 0xff_u8.checked_shl(8 - bits).unwrap_or(0)
+        });
         Self { octets, length }
     }
 
@@ -49,18 +51,11 @@ impl Prefix {
     }
 
     /// Reads it from `bytes`, which may hold more than is needed.
-    // Where it is only judged, it is not read.
+    // Where it is only judged, nothing of it is kept.
     #[inline(always)]
     pub(crate) fn parse(length: u8, bytes: &[u8]) -> Result<Self, Error> {
         let needed = usize::from(length).div_ceil(8);
-        let bits = bytes.get(..needed).filter(|_| length <= 128 && bytes.len() <= 16);
-        Ok(Self::read(length, bits.ok_or(Error::Length)?))
-    }
-
-    #[inline(never)]
-    fn read(length: u8, bits: &[u8]) -> Self {
-        let mut octets = [0; 16];
-        octets.iter_mut().zip(bits).for_each(|(to, from)| *to = *from);
-        Self::masked(octets, length)
+        let bits = bytes.get(..needed).filter(|_| length <= 128 && bytes.len() <= 16).ok_or(Error::Length)?;
+        Ok(Self::masked(|n| bits.get(n).copied().unwrap_or(0), length))
     }
 }

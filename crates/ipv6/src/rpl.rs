@@ -15,7 +15,7 @@ pub use crate::prefix::Prefix;
 pub use crate::prefix_information::PrefixInformation;
 pub use message::{
     ALL_RPL_NODES, Builder, ControlMessage, Dao, DaoAck, Dco, DcoAck, Dio, ICMPV6_TYPE, INFINITE_RANK, Kind,
-    Message, ModeOfOperation, Status,
+    Message, ModeOfOperation, Standing, Status,
 };
 pub use metric::{MetricObject, Metrics};
 pub use option::{

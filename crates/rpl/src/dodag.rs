@@ -1,10 +1,8 @@
-use core::net::Ipv6Addr;
-
 use sixlock_base::{Eui64, New};
 use sixlock_ipv6::rpl::packet_information::{DROPPED_IF_UNKNOWN, SKIPPED_IF_UNKNOWN};
 use sixlock_ipv6::rpl::{
-    Configuration, ControlMessage, Dio, EncodedConfiguration, INFINITE_LIFETIME, Message, ModeOfOperation,
-    Solicited,
+    Builder, Configuration, ControlMessage, EncodedConfiguration, INFINITE_LIFETIME, ModeOfOperation,
+    Solicited, Standing,
 };
 
 use crate::error::Error;
@@ -18,10 +16,9 @@ use crate::trickle::Trickle;
 pub(crate) struct Dodag {
     pub(crate) instance: u8,
     pub(crate) version: u8,
-    pub(crate) id: Ipv6Addr,
-    pub(crate) mode: ModeOfOperation,
-    pub(crate) grounded: bool,
-    pub(crate) preference: u8,
+    /// The octets of the root's address.
+    pub(crate) id: [u8; 16],
+    pub(crate) standing: Standing,
     pub(crate) configuration: [u8; Configuration::LEN],
 }
 
@@ -29,10 +26,8 @@ impl New for Dodag {
     const NEW: Self = Self {
         instance: 0,
         version: 0,
-        id: Ipv6Addr::UNSPECIFIED,
-        mode: ModeOfOperation::NO_DOWNWARD,
-        grounded: false,
-        preference: 0,
+        id: [0; 16],
+        standing: Standing::new(false, ModeOfOperation::NO_DOWNWARD, 0),
         configuration: [0; Configuration::LEN],
     };
 }
@@ -52,12 +47,16 @@ impl Dodag {
     /// Takes in what the DIO `dio`, with this configuration, tells of it; but not its version.
     pub(crate) fn learn(&mut self, dio: &ControlMessage<'_>, configuration: EncodedConfiguration<'_>) {
         self.instance = dio.instance();
-        self.mode = dio.mode();
-        (self.grounded, self.preference) = (dio.is_grounded(), dio.preference());
+        self.standing = dio.standing();
         if let Some(id) = dio.dodag() {
-            self.id = Ipv6Addr::from(*id);
+            self.id = *id;
         }
         self.configuration = configuration.to_bytes();
+    }
+
+    /// Whether and how there are routes downwards.
+    pub(crate) fn mode(&self) -> ModeOfOperation {
+        self.standing.mode()
     }
 
     /// What all nodes of it agree on.
@@ -67,7 +66,7 @@ impl Dodag {
 
     /// Whether a message that names a DODAG names this one.
     pub(crate) fn is_named(&self, message: &ControlMessage<'_>) -> bool {
-        message.dodag().is_none_or(|id| *id == self.id.octets())
+        message.dodag().is_none_or(|id| *id == self.id)
     }
 
     /// Whether a message is of this instance and, if it says so, of this DODAG.
@@ -113,7 +112,7 @@ impl Dodag {
     pub(crate) fn is_meant(&self, solicited: &Solicited) -> bool {
         let Solicited { instance, dodag, version } = solicited;
         instance.is_none_or(|instance| instance == self.instance)
-            && dodag.is_none_or(|dodag| dodag == self.id)
+            && dodag.is_none_or(|dodag| dodag.octets() == self.id)
             && version.is_none_or(|version| version == self.version)
     }
 
@@ -121,13 +120,15 @@ impl Dodag {
     pub(crate) fn write_dio(
         &self,
         out: &mut [u8],
-        (source, neighbour): (Eui64, Option<Eui64>),
+        (source, neighbour): (&Eui64, Option<&Eui64>),
         rank: u16,
         dtsn: u8,
     ) -> Option<usize> {
-        let &Self { instance, version, id: dodag, mode, grounded, preference, ref configuration } = self;
-        let dio = Dio { instance, version, rank, grounded, mode, preference, dtsn, dodag };
-        let addresses = output::on_link(source, neighbour);
-        output::write(out, &addresses, &Message::Dio(dio), |builder| builder.configuration(configuration))
+        let numbers = [self.instance, self.version, dtsn];
+        output::write(output::on_link(out, source, neighbour), |body| {
+            let mut builder = Builder::dio(body, numbers, rank, self.standing, &self.id)?;
+            builder.configuration(&self.configuration)?;
+            Ok(builder)
+        })
     }
 }

@@ -19,10 +19,13 @@ impl Limit {
 
     /// Whether there may be one more at `now`; if so, it counts.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
-        let earned = now.since(self.refilled).millis() / Self::INTERVAL;
-        if earned > 0 {
-            self.taken = u32::from(self.taken).saturating_sub(earned) as u8;
+        let mut passed = now.since(self.refilled).millis();
+        if passed >= Self::INTERVAL {
             self.refilled = now;
+        }
+        while passed >= Self::INTERVAL && self.taken > 0 {
+            passed -= Self::INTERVAL;
+            self.taken -= 1;
         }
         let may = self.taken < Self::BURST;
         self.taken += u8::from(may);

@@ -63,10 +63,18 @@ impl Neighbour {
         self.rests_until = Some(now + Duration::from_millis(millis));
     }
 
-    /// How good it is to keep: who is heard by it less than who is not, then by rank and link.
-    fn worth(&self) -> (bool, u16) {
-        let etx = self.link.etx().unwrap_or(ETX);
-        (self.link.is_confirmed(), INFINITE_RANK - self.rank.saturating_add(etx))
+    /// How good it is to keep among those that acknowledge as it does or does not: by rank and link.
+    fn worth(&self) -> u16 {
+        INFINITE_RANK - self.rank.saturating_add(self.link.etx().unwrap_or(ETX))
+    }
+
+    /// Whether it is better to keep than another: who is heard by it more than who is not.
+    fn is_better(&self, other: &Self) -> bool {
+        match (self.link.is_confirmed(), other.link.is_confirmed()) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => self.worth() > other.worth(),
+        }
     }
 }
 
@@ -148,22 +156,28 @@ impl<A: Array<Neighbour>> Neighbours<A> {
         self.get(address).is_some_and(|neighbour| neighbour.is_parent)
     }
 
+    /// A place that is free; else that of the worst neighbour but the parent.
+    fn free_or_worst(&mut self) -> Option<&mut Neighbour> {
+        let mut found: Option<&mut Neighbour> = None;
+        for neighbour in self.0.as_mut() {
+            if !neighbour.is_used {
+                return Some(neighbour);
+            }
+            let is_worse = found.as_ref().is_none_or(|worst| worst.is_better(neighbour));
+            if is_worse && !neighbour.is_parent {
+                found = Some(neighbour);
+            }
+        }
+        found
+    }
+
     /// Makes room for a neighbour of that rank, which is not there yet, beside the parent.
     pub(crate) fn insert(&mut self, address: &Eui64, rank: u16) -> Option<&mut Neighbour> {
         let new = Neighbour { address: *address, is_used: true, rank, link: Link::UNKNOWN, ..Neighbour::NEW };
-        let places = self.0.as_mut();
-        let place = match places.iter().position(|neighbour| !neighbour.is_used) {
-            Some(free) => places.get_mut(free)?,
-            None => {
-                let others = places.iter_mut().filter(|neighbour| !neighbour.is_parent);
-                let worst = others.min_by_key(|neighbour| neighbour.worth())?;
-                let worth_of_new = (worst.link.is_confirmed(), new.worth().1);
-                if worst.worth() >= worth_of_new {
-                    return None;
-                }
-                worst
-            }
-        };
+        let place = self.free_or_worst()?;
+        if place.is_used && place.worth() >= new.worth() {
+            return None;
+        }
         *place = new;
         Some(place)
     }

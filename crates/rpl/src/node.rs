@@ -1,11 +1,16 @@
 use core::cmp::Ordering;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
-use sixlock_ipv6::rpl::{
-    ControlMessage, Dao, INFINITE_RANK, Kind, Message, ModeOfOperation, Options, PacketInformation, Prefix,
-    RplOption, Transit,
+use sixlock_base::{
+    Array, Counter, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, New, Nv, NvError, Slot, lollipop,
 };
+use sixlock_ipv6::Header;
+use sixlock_ipv6::rpl::{
+    Builder, ControlMessage, Dao, INFINITE_RANK, Kind, Message, ModeOfOperation, Options, PacketInformation,
+    Transit,
+};
+
+use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
 
 use crate::advertising::Advertising;
 use crate::dao::{DaoTimer, TimeoutAction};
@@ -246,7 +251,7 @@ impl<P: Profile> Node<P> {
         if dio.instance() != self.instance {
             return Err(Error::Instance);
         }
-        self.check_mode(dio.mode())?;
+        self.check_mode(dio.standing().mode())?;
         if has_unknown_constraint(dio.options()) {
             return Err(Error::Constraint);
         }
@@ -290,11 +295,14 @@ impl<P: Profile> Node<P> {
         Ok(())
     }
 
+    /// Whether it can be in a DODAG whose routers store routes, so that it tells its parent of itself: who keeps none can be no router there.
+    const TELLS_PARENT: bool = P::Downward::STORES || !P::Advertising::ADVERTISES;
+
     /// Whether this node can be in a DODAG of that mode: who keeps no routes cannot be a router where they are stored.
     fn check_mode(&self, mode: ModeOfOperation) -> Result<(), Error> {
         let can = match mode {
             ModeOfOperation::NO_DOWNWARD | ModeOfOperation::NON_STORING => true,
-            ModeOfOperation::STORING => P::Downward::STORES || !P::Advertising::ADVERTISES,
+            ModeOfOperation::STORING => Self::TELLS_PARENT,
             _ => false,
         };
         if can { Ok(()) } else { Err(Error::Mode) }
@@ -307,7 +315,8 @@ impl<P: Profile> Node<P> {
             dodag::check(configuration, P::Objective::CODE_POINT)?;
         }
         let leads = dio.rank() != INFINITE_RANK;
-        let is_known = self.dodag.get().map(|dodag| dodag.is_named(dio) && dodag.mode == dio.mode());
+        let is_known =
+            self.dodag.get().map(|dodag| dodag.is_named(dio) && dodag.mode() == dio.standing().mode());
         if is_known == Some(false) && (self.rank != 0 || !leads || configuration.is_none()) {
             return Err(Error::Dodag);
         }
@@ -504,7 +513,7 @@ impl<P: Profile> Node<P> {
     }
 
     fn mode(&self) -> ModeOfOperation {
-        self.dodag.get().map_or(ModeOfOperation::NO_DOWNWARD, |dodag| dodag.mode)
+        self.dodag.get().map_or(ModeOfOperation::NO_DOWNWARD, Dodag::mode)
     }
 
     /// Tells a new parent of this node and those below it. Where routes are stored, these are asked to tell anew: those who know older
@@ -560,7 +569,7 @@ impl<P: Profile> Node<P> {
             return Err(Error::NotJoined);
         };
         dodag.check_names(message)?;
-        if dodag.mode != ModeOfOperation::STORING {
+        if dodag.mode() != ModeOfOperation::STORING {
             return Err(Error::Mode);
         }
         if let Some(parent) = self.neighbours.get_mut(&from)
@@ -592,11 +601,11 @@ impl<P: Profile> Node<P> {
     ) -> Result<(), Error> {
         let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
         dodag.check_names(ack)?;
-        let is_from_who_was_told = match dodag.mode {
-            ModeOfOperation::STORING => {
+        let is_from_who_was_told = match dodag.mode() {
+            ModeOfOperation::STORING if Self::TELLS_PARENT => {
                 output::neighbour_of(source).is_some_and(|from| self.neighbours.is_parent(&from))
             }
-            _ => source == dodag.id && self.rank != 0,
+            _ => source.octets() == dodag.id && self.rank != 0,
         };
         if !is_from_who_was_told {
             return Err(Error::Address);
@@ -810,18 +819,20 @@ impl<P: Profile> Node<P> {
             && let Some(advertiser) = self.advertising.advertiser_mut()
             && let Some(neighbour) = advertiser.poll()
         {
-            return dodag.write_dio(out, (address, neighbour), rank, dtsn);
+            return dodag.write_dio(out, (&address, neighbour.as_ref()), rank, dtsn);
         }
         if let Some(storing) = self.downward.storing_mut() {
             if let Some((dodag, neighbour)) = self.dodag.get().zip(storing.routes.asked()) {
-                return dodag.write_dio(out, (address, Some(neighbour)), rank, dtsn);
+                return dodag.write_dio(out, (&address, Some(&neighbour)), rank, dtsn);
             }
             if storing.has_output() {
                 return storing.poll_transmit(address, self.instance, out);
             }
         }
         if let Some(neighbour) = self.solicitation.poll() {
-            return output::write(out, &output::on_link(address, neighbour), &Message::Dis, |_| Ok(()));
+            return output::write(output::on_link(out, &address, neighbour.as_ref()), |body| {
+                Builder::new(body, &Message::Dis)
+            });
         }
         if self.dao.is_due { self.write_dao(cx, out) } else { None }
     }
@@ -834,8 +845,8 @@ impl<P: Profile> Node<P> {
             self.dao.stop();
             return None;
         };
-        let parent = parent.address;
-        let is_stored = dodag.mode == ModeOfOperation::STORING;
+        let parent = &parent.address;
+        let is_stored = Self::TELLS_PARENT && dodag.mode() == ModeOfOperation::STORING;
         if let Some(storing) = self.downward.storing_mut()
             && is_stored
             && !self.dao.is_repeated()
@@ -845,35 +856,38 @@ impl<P: Profile> Node<P> {
         let sequence = self.dao.next_sequence();
         self.dao.sent(cx.now, cx.entropy);
         let dao = Dao { instance: dodag.instance, wants_ack: true, sequence, dodag: None };
-        let own = output::global(self.address);
-        let addresses = match is_stored {
-            true => output::on_link(self.address, Some(parent)),
-            false => (own, dodag.id),
-        };
         let transit = Transit {
             external: false,
             invalidate: is_stored,
             path_control: 0x80,
             path_sequence: self.path_sequence,
             path_lifetime: dodag.configuration().default_lifetime(),
-            parent: (!is_stored).then(|| output::global(parent)),
+            parent: None,
         };
         let mut told = 0;
         let routes = self.downward.storing().filter(|_| is_stored).map(|storing| &storing.routes);
         let is_unsaid = self.is_unsaid;
-        let length = output::write(out, &addresses, &Message::Dao(dao), |builder| {
+        let packet = match is_stored {
+            true => output::on_link(out, &self.address, Some(parent)),
+            false => output::in_mesh(out, &self.address, &dodag.id),
+        };
+        let length = output::write(packet, |body| {
+            let mut builder = Builder::new(body, &Message::Dao(dao))?;
+            let mut octets = [0; 16];
             if is_unsaid {
-                builder.option(&RplOption::Target { prefix: Prefix::host(own), flags: 0 })?;
-                builder.option(&RplOption::Transit(transit))?;
+                output::put_address(&mut octets, 0, &MESH_PREFIX, &self.address);
+                builder.host(&octets)?;
+                output::put_address(&mut octets, 0, &MESH_PREFIX, parent);
+                builder.transit(&transit, Some(&octets).filter(|_| !is_stored))?;
             }
             for route in routes.into_iter().flat_map(|routes| routes.chosen()) {
-                let prefix = Prefix::host(output::global(route.target));
-                builder.option(&RplOption::Target { prefix, flags: 0 })?;
+                output::put_address(&mut octets, 0, &MESH_PREFIX, &route.target);
+                builder.host(&octets)?;
                 let (path_sequence, path_lifetime) = (route.sequence, route.lifetime);
-                builder.option(&RplOption::Transit(Transit { path_sequence, path_lifetime, ..transit }))?;
+                builder.transit(&Transit { path_sequence, path_lifetime, ..transit }, None)?;
                 told += 1;
             }
-            Ok(())
+            Ok(builder)
         });
         self.is_path_told |= is_unsaid;
         if !is_unsaid && told == 0 {
@@ -893,10 +907,11 @@ impl<P: Profile> Node<P> {
     /// Puts into a packet of this node, the first `len` bytes of `buffer`, the option that routers read. Its length then; `None` if there
     /// is no room or no way. What stays on the link has no option.
     pub fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        let (_, destination) = packet::addresses(buffer.get(..len)?)?;
-        if packet::stays_on_link(destination) {
+        let packet = buffer.get(..len)?;
+        if packet::stays_on_link(packet) {
             return Some(len);
         }
+        let destination = packet::destination(packet)?;
         let dodag = self.dodag.get().filter(|_| self.rank != 0)?;
         let information = PacketInformation {
             is_down: self.route_down(destination).is_some(),
@@ -917,7 +932,7 @@ impl<P: Profile> Node<P> {
         from: Eui64,
         packet: &mut [u8],
     ) -> Result<Eui64, DataError> {
-        let (_, destination) = packet::addresses(packet).ok_or(DataError::Malformed)?;
+        let destination = packet::destination(packet).ok_or(DataError::Malformed)?;
         let Some(dodag) = self.dodag.get().filter(|_| P::Advertising::ADVERTISES) else {
             return Err(DataError::NoRoute);
         };
@@ -931,46 +946,44 @@ impl<P: Profile> Node<P> {
                 }
             }
         })?;
-        let own = [output::global(self.address), output::link_local(self.address)];
-        if own.contains(&destination) {
-            let next = packet::follow(packet, |address| own.contains(&address))?;
-            let next = next.ok_or(DataError::NoRoute)?;
-            return output::node_of(next).or(output::neighbour_of(next)).ok_or(DataError::NoRoute);
-        }
-        if let Some(found) = &found
-            && found.information.rank_error
-            && !found.information.is_down
-            && let Some(advertiser) = self.advertising.advertiser_mut()
-        {
-            // Who takes this node for nearer to the root than it is, has not heard its rank.
-            advertiser.answer(from);
+        let octets = packet.get(Header::DESTINATION_AT..Header::LEN).unwrap_or_default();
+        if packet::is_of(&self.address, octets) {
+            let leads_on = packet::follow(packet, &self.address)?;
+            return packet::node_at(packet).filter(|_| leads_on).ok_or(DataError::NoRoute);
         }
         let Some(mut found) = found else {
             let next_hop = self.next_hop(destination).filter(|next_hop| *next_hop != from);
             return next_hop.ok_or(DataError::NoRoute);
         };
-        let information = &mut found.information;
-        if information.forwarding_error {
+        if found.flags & (RANK_ERROR | DOWN) == RANK_ERROR
+            && let Some(advertiser) = self.advertising.advertiser_mut()
+        {
+            // Who takes this node for nearer to the root than it is, has not heard its rank.
+            advertiser.answer(from);
+        }
+        let was_sent_back = found.flags & FORWARDING_ERROR != 0;
+        if was_sent_back {
             // Whom it was sent to has no route.
             self.forget_route(cx, destination, from);
         }
         let down = self.route_down(destination).filter(|next_hop| *next_hop != from);
-        let next_hop = match (down, self.parent()) {
-            (Some(down), _) => {
-                (information.is_down, information.forwarding_error) = (true, false);
-                down
+        let next_hop = if let Some(down) = down {
+            found.flags = found.flags & RANK_ERROR | DOWN;
+            down
+        } else {
+            let parent = self.parent();
+            match parent {
+                // It has come down, and there is no way further: back to where it has come from.
+                Some(parent) if was_sent_back => parent,
+                _ if found.flags & DOWN != 0 => {
+                    found.flags |= FORWARDING_ERROR;
+                    from
+                }
+                Some(parent) if parent != from => parent,
+                _ => return Err(DataError::NoRoute),
             }
-            // It has come down, and there is no way further: back to where it has come from.
-            (None, Some(parent)) if information.forwarding_error => parent,
-            (None, _) if information.is_down => {
-                information.forwarding_error = true;
-                from
-            }
-            (None, Some(parent)) if parent != from => parent,
-            (None, _) => return Err(DataError::NoRoute),
         };
-        information.sender_rank = here.rank;
-        found.write(packet);
+        found.write(packet, here.rank);
         Ok(next_hop)
     }
 

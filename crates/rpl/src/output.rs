@@ -3,15 +3,11 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
-use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder, Message};
+use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder};
 use sixlock_ipv6::{Error, Header, icmpv6};
 
 /// The hop limit of packets made here; one that header compression leaves out.
 pub(crate) const HOP_LIMIT: u8 = 64;
-
-pub(crate) fn link_local(node: Eui64) -> Ipv6Addr {
-    node.with_prefix(LINK_LOCAL_PREFIX)
-}
 
 /// The address of a node in the mesh.
 pub(crate) fn global(node: Eui64) -> Ipv6Addr {
@@ -28,33 +24,59 @@ pub(crate) fn neighbour_of(address: Ipv6Addr) -> Option<Eui64> {
     (address.octets()[..8] == LINK_LOCAL_PREFIX).then(|| Eui64::of_address(address))
 }
 
-/// The addresses of a packet on the link, from a node to a neighbour or to all that speak RPL.
-#[inline(never)]
-pub(crate) fn on_link(node: Eui64, neighbour: Option<Eui64>) -> (Ipv6Addr, Ipv6Addr) {
-    (link_local(node), neighbour.map_or(ALL_RPL_NODES, link_local))
+/// Room for a packet, in whose header the addresses stand.
+pub(crate) struct Addressed<'a> {
+    header: &'a mut [u8; Header::LEN],
+    body: &'a mut [u8],
 }
 
-/// Writes a packet with a control message to `out`; its length. `None` if there is no room.
-// Of those that a device writes, each knows its kind.
-#[inline(always)]
-pub(crate) fn write(
-    out: &mut [u8],
-    addresses: &(Ipv6Addr, Ipv6Addr),
-    message: &Message,
-    options: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
+/// A packet on the link, from a node to a neighbour or to all that speak RPL. `None` if there is no room in `out`.
+#[inline(never)]
+pub(crate) fn on_link<'a>(
+    out: &'a mut [u8],
+    node: &Eui64,
+    neighbour: Option<&Eui64>,
+) -> Option<Addressed<'a>> {
+    let (header, body) = out.split_first_chunk_mut()?;
+    put_address(header, Header::SOURCE_AT, &LINK_LOCAL_PREFIX, node)?;
+    match neighbour {
+        Some(neighbour) => put_address(header, Header::DESTINATION_AT, &LINK_LOCAL_PREFIX, neighbour)?,
+        None => header.get_mut(Header::DESTINATION_AT..)?.copy_from_slice(&ALL_RPL_NODES.octets()),
+    }
+    Some(Addressed { header, body })
+}
+
+/// The same through the mesh, from a node to any destination.
+#[inline(never)]
+pub(crate) fn in_mesh<'a>(out: &'a mut [u8], node: &Eui64, destination: &[u8; 16]) -> Option<Addressed<'a>> {
+    let (header, body) = out.split_first_chunk_mut()?;
+    put_address(header, Header::SOURCE_AT, &MESH_PREFIX, node)?;
+    header.get_mut(Header::DESTINATION_AT..)?.copy_from_slice(destination);
+    Some(Addressed { header, body })
+}
+
+/// Writes the address of a node with this prefix to the place in `out`.
+#[inline(never)]
+pub(crate) fn put_address(out: &mut [u8], at: usize, prefix: &[u8; 8], node: &Eui64) -> Option<()> {
+    let (front, id) = out.get_mut(at..at + 16)?.split_at_mut(8);
+    front.copy_from_slice(prefix);
+    id.copy_from_slice(&node.interface_id());
+    Some(())
+}
+
+/// Writes the packet with the control message that `message` builds; its length. `None` if there is no room.
+pub(crate) fn write<'a>(
+    packet: Option<Addressed<'a>>,
+    message: impl FnOnce(&'a mut [u8]) -> Result<Builder<'a>, Error>,
 ) -> Option<usize> {
-    let (front, body) = out.split_at_mut_checked(Header::LEN)?;
-    let mut builder = Builder::new(body, message).ok()?;
-    options(&mut builder).ok()?;
-    finish(front, builder, addresses)
+    let Addressed { header, body } = packet?;
+    finish(header, message(body).ok()?)
 }
 
 #[inline(never)]
-fn finish(
-    front: &mut [u8],
-    builder: Builder<'_>,
-    &(source, destination): &(Ipv6Addr, Ipv6Addr),
-) -> Option<usize> {
+fn finish(header: &mut [u8; Header::LEN], builder: Builder<'_>) -> Option<usize> {
+    let address = |at| Header::address_at(header, at).map(|address| Ipv6Addr::from(*address));
+    let (source, destination) = (address(Header::SOURCE_AT)?, address(Header::DESTINATION_AT)?);
     let length = builder.finish(source, destination);
-    icmpv6::emit_packet_header(front, length, HOP_LIMIT, (source, destination))
+    icmpv6::emit_packet_header(header, length, HOP_LIMIT, (source, destination))
 }

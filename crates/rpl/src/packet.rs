@@ -3,9 +3,9 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::LINK_LOCAL_PREFIX;
+use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
 use sixlock_ipv6::extension::Refusal;
-use sixlock_ipv6::rpl::packet_information::{self, HEADER};
+use sixlock_ipv6::rpl::packet_information::{self, DOWN, FORWARDING_ERROR, HEADER, RANK_ERROR};
 use sixlock_ipv6::rpl::{PacketInformation, source_route};
 use sixlock_ipv6::{Header, next_header};
 
@@ -15,16 +15,30 @@ use crate::output::HOP_LIMIT;
 /// What a header with the option and one that tunnels a packet take, in bytes.
 pub(crate) const TUNNEL: usize = Header::LEN + HEADER;
 
-/// The addresses of a packet.
-pub(crate) fn addresses(packet: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr)> {
-    let source = Header::address_at(packet, Header::SOURCE_AT)?;
-    let destination = Header::address_at(packet, Header::DESTINATION_AT)?;
-    Some(((*source).into(), (*destination).into()))
+/// Where a packet goes.
+#[inline(never)]
+pub(crate) fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
+    Header::address_at(packet, Header::DESTINATION_AT).map(|destination| Ipv6Addr::from(*destination))
 }
 
-/// Whether a packet to `destination` leaves no link, so that no router reads it.
-pub(crate) fn stays_on_link(destination: Ipv6Addr) -> bool {
-    destination.is_multicast() || destination.octets()[..8] == LINK_LOCAL_PREFIX
+/// Whether a packet leaves no link, so that no router reads it.
+pub(crate) fn stays_on_link(packet: &[u8]) -> bool {
+    let destination = packet.get(Header::DESTINATION_AT..).unwrap_or_default();
+    destination.first() == Some(&0xff) || destination.starts_with(&LINK_LOCAL_PREFIX)
+}
+
+/// Whether the address is one of the node's, in the mesh or on the link.
+#[inline(never)]
+pub(crate) fn is_of(node: &Eui64, address: &[u8]) -> bool {
+    (address.starts_with(&MESH_PREFIX) || address.starts_with(&LINK_LOCAL_PREFIX))
+        && address.get(8..) == Some(&node.interface_id())
+}
+
+/// The node that a packet goes to, if it goes to one in the mesh or on the link.
+pub(crate) fn node_at(packet: &[u8]) -> Option<Eui64> {
+    let octets = Header::address_at(packet, Header::DESTINATION_AT)?;
+    let is_node = octets.starts_with(&MESH_PREFIX) || octets.starts_with(&LINK_LOCAL_PREFIX);
+    is_node.then(|| Eui64::of_address(Ipv6Addr::from(*octets)))
 }
 
 /// Grows the packet that the first `len` bytes of `buffer` are by `room` bytes at `at`; what is new may be written.
@@ -130,18 +144,20 @@ pub(crate) struct Here {
     pub(crate) min_hop_rank_increase: u16,
 }
 
-/// What a packet's option says, and where it stands.
+/// Where the option of a packet stands, and its flags.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
-    pub(crate) at: usize,
-    pub(crate) information: PacketInformation,
+    at: usize,
+    pub(crate) flags: u8,
 }
 
 impl Found {
-    /// Writes what it says now into the packet.
-    pub(crate) fn write(&self, packet: &mut [u8]) {
-        if let Some(place) = packet.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
-            *place = self.information.to_bytes();
+    /// Writes the flags into the packet, and that it comes from a router of that rank.
+    #[inline(never)]
+    pub(crate) fn write(&self, packet: &mut [u8], rank: u16) {
+        if let Some([flags, _, high, low]) = packet.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
+            *flags = self.flags;
+            [*high, *low] = rank.to_be_bytes();
         }
     }
 }
@@ -153,29 +169,28 @@ pub(crate) fn check(packet: &[u8], here: Here) -> Result<Option<Found>, DataErro
         return Ok(None);
     };
     let bytes = packet.get(at..).and_then(<[u8]>::first_chunk).ok_or(DataError::Malformed)?;
-    let mut information = PacketInformation::from_bytes(*bytes);
-    if information.instance != here.instance {
+    let &[flags, instance, high, low] = bytes;
+    let mut flags = flags & (DOWN | RANK_ERROR | FORWARDING_ERROR);
+    if instance != here.instance {
         return Err(DataError::Instance);
     }
     let integer = |rank| crate::rank::dag_rank(rank, here.min_hop_rank_increase);
-    let (sender, own) = (integer(information.sender_rank), integer(here.rank));
-    let is_wrong = if information.is_down { sender >= own } else { sender <= own };
+    let (sender, own) = (integer(u16::from_be_bytes([high, low])), integer(here.rank));
+    let is_wrong = if flags & DOWN != 0 { sender >= own } else { sender <= own };
     // One that was sent back comes from below on its way down.
-    if is_wrong && !information.forwarding_error {
-        if information.rank_error {
+    if is_wrong && flags & FORWARDING_ERROR == 0 {
+        if flags & RANK_ERROR != 0 {
             return Err(DataError::Rank);
         }
-        information.rank_error = true;
+        flags |= RANK_ERROR;
     }
-    Ok(Some(Found { at, information }))
+    Ok(Some(Found { at, flags }))
 }
 
-/// Follows the source route of a packet for this host, if it has one that goes on: the next address.
-pub(crate) fn follow(
-    packet: &mut [u8],
-    is_own: impl Fn(Ipv6Addr) -> bool,
-) -> Result<Option<Ipv6Addr>, DataError> {
-    source_route::advance(packet, is_own).map_err(|refusal| match refusal {
+/// Follows the source route of a packet for the node `own`; whether it has one that goes on.
+pub(crate) fn follow(packet: &mut [u8], own: &Eui64) -> Result<bool, DataError> {
+    let followed = source_route::advance(packet, |address| is_of(own, &address.octets()));
+    followed.map(|next| next.is_some()).map_err(|refusal| match refusal {
         Refusal::Silent => DataError::Malformed,
         Refusal::Problem { pointer, .. } => DataError::SourceRoute { pointer },
     })

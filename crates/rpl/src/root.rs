@@ -2,9 +2,11 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
 use sixlock_ipv6::rpl::{
-    Configuration, ControlMessage, Dao, EncodedConfiguration, Kind, Message, ModeOfOperation, Options,
-    PacketInformation, Status,
+    Builder, Configuration, ControlMessage, Dao, EncodedConfiguration, Kind, Message, ModeOfOperation,
+    Options, PacketInformation, Standing, Status,
 };
+
+use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
 
 use crate::advertising::Advertiser;
 use crate::dodag::{self, Dodag};
@@ -154,8 +156,8 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
 
     fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
         let ack = self.acks.pop()?;
-        let addresses = (output::global(root), output::global(ack.to));
-        output::write(out, &addresses, &ack.to_message(instance), |_| Ok(()))
+        let to = output::global(ack.to).octets();
+        output::write(output::in_mesh(out, &root, &to), |body| Builder::new(body, &ack.to_message(instance)))
     }
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
@@ -337,9 +339,8 @@ impl<K: Knowledge> Root<K> {
         self.address = address;
         // In a new version all nodes tell of themselves, whatever this number was before.
         self.dtsn = lollipop::FIRST;
-        let id = output::global(address);
-        let dodag =
-            Dodag { instance, version, id, mode: K::MODE, grounded, preference, configuration: encoded };
+        let (id, standing) = (output::global(address).octets(), Standing::new(grounded, K::MODE, preference));
+        let dodag = Dodag { instance, version, id, standing, configuration: encoded };
         self.advertiser.trickle.start(cx.now, cx.entropy, dodag.intervals());
         self.dodag = Slot::Full(dodag);
         Ok(())
@@ -495,7 +496,7 @@ impl<K: Knowledge> Root<K> {
         let dodag = self.dodag.get()?;
         if let Some(neighbour) = self.advertiser.poll() {
             let rank = dodag.increase();
-            return dodag.write_dio(out, (self.address, neighbour), rank, self.dtsn);
+            return dodag.write_dio(out, (&self.address, neighbour.as_ref()), rank, self.dtsn);
         }
         self.knowledge.poll_transmit(self.address, dodag.instance, out)
     }
@@ -512,10 +513,11 @@ impl<K: Knowledge> Root<K> {
     }
 
     fn send_down(&self, buffer: &mut [u8], len: usize, is_own: bool) -> Option<usize> {
-        let (_, destination) = packet::addresses(buffer.get(..len)?)?;
-        if packet::stays_on_link(destination) {
+        let packet = buffer.get(..len)?;
+        if packet::stays_on_link(packet) {
             return Some(len);
         }
+        let destination = packet::destination(packet)?;
         let Some(node) = output::node_of(destination) else { return Some(len) };
         let dodag = self.dodag.get()?;
         let information = PacketInformation {
@@ -539,7 +541,7 @@ impl<K: Knowledge> Root<K> {
         from: Eui64,
         packet: &mut [u8],
     ) -> Result<(), DataError> {
-        let (_, destination) = packet::addresses(packet).ok_or(DataError::Malformed)?;
+        let destination = packet::destination(packet).ok_or(DataError::Malformed)?;
         let dodag = self.dodag.get().ok_or(DataError::NoRoute)?;
         let (instance, rank) = (dodag.instance, dodag.increase());
         let here = Here { instance, rank, min_hop_rank_increase: rank };
@@ -550,16 +552,15 @@ impl<K: Knowledge> Root<K> {
         })?;
         let Some(mut found) = found else { return Ok(()) };
         let node = output::node_of(destination);
-        if found.information.forwarding_error
+        if found.flags & FORWARDING_ERROR != 0
             && let Some(node) = node
             && self.knowledge.forget(node, from)
         {
             self.events.push(Event::RoutesChanged);
         }
-        found.information.forwarding_error = false;
-        found.information.sender_rank = rank;
-        found.information.is_down = node.is_some_and(|node| self.address != node);
-        found.write(packet);
+        let is_down = node.is_some_and(|node| self.address != node);
+        found.flags = found.flags & RANK_ERROR | if is_down { DOWN } else { 0 };
+        found.write(packet, rank);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 use sixlock_base::{Array, Eui64, Instant, New, lollipop};
-use sixlock_ipv6::rpl::{Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit};
+use sixlock_ipv6::rpl::{
+    Builder, Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit,
+};
 
 use crate::dodag::Dodag;
 use crate::error::Error;
@@ -217,14 +219,14 @@ impl<A: Array<Route>> Storing<A> {
     /// Writes the next packet of the router `own` to the nodes below it.
     pub(crate) fn poll_transmit(&mut self, own: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
         if let Some(ack) = self.acks.pop() {
-            let addresses = output::on_link(own, Some(ack.to));
-            return output::write(out, &addresses, &ack.to_message(instance), |_| Ok(()));
+            return output::write(output::on_link(out, &own, Some(&ack.to)), |body| {
+                Builder::new(body, &ack.to_message(instance))
+            });
         }
         let cleanup = self.cleanups.iter_mut().find_map(Option::take)?;
         self.sequence = lollipop::next(self.sequence);
         let status = Status::ACCEPTED;
         let dco = Dco { instance, wants_ack: false, status, sequence: self.sequence, dodag: None };
-        let addresses = output::on_link(own, Some(cleanup.next_hop));
         let prefix = Prefix::host(output::global(cleanup.target));
         let transit = Transit {
             external: false,
@@ -234,9 +236,11 @@ impl<A: Array<Route>> Storing<A> {
             path_lifetime: 0,
             parent: None,
         };
-        output::write(out, &addresses, &Message::Dco(dco), |builder| {
+        output::write(output::on_link(out, &own, Some(&cleanup.next_hop)), |body| {
+            let mut builder = Builder::new(body, &Message::Dco(dco))?;
             builder.option(&RplOption::Target { prefix, flags: 0 })?;
-            builder.option(&RplOption::Transit(transit))
+            builder.option(&RplOption::Transit(transit))?;
+            Ok(builder)
         })
     }
 }

@@ -107,7 +107,7 @@ impl Trickle {
         let half = 1 << (exponent - 1);
         let drawn = half + (entropy.next_u32() & (half - 1));
         self.at = now + Duration::from_millis(drawn);
-        self.end = now + Duration::from_millis(1 << exponent);
+        self.end = now + Duration::from_millis(half + half);
     }
 }
 

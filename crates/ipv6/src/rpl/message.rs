@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use crate::control_message::Writer;
 use crate::flag::flag;
-use crate::rpl::option::{CONFIGURATION, Configuration, Options, RplOption};
+use crate::rpl::option::{CONFIGURATION, Configuration, Options, RplOption, TARGET, TRANSIT, Transit};
 use crate::{Error, checksum, next_header};
 
 /// The ICMPv6 type of RPL's control messages.
@@ -122,6 +122,22 @@ impl ModeOfOperation {
     pub const STORING_MULTICAST: Self = Self(3);
 }
 
+/// The mode of operation, the preference, and whether the DODAG is grounded, as a DIO has them in one octet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing(u8);
+
+impl Standing {
+    /// The octet of these.
+    pub const fn new(grounded: bool, mode: ModeOfOperation, preference: u8) -> Self {
+        Self(flag(grounded, GROUNDED) | (mode.0 & 7) << 3 | preference & 7)
+    }
+
+    /// The mode of operation.
+    pub const fn mode(self) -> ModeOfOperation {
+        ModeOfOperation(self.0 >> 3 & 7)
+    }
+}
+
 /// The status of an acknowledgement or a DCO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub u8);
@@ -149,6 +165,8 @@ const DCO: u8 = 7;
 const DCO_ACK: u8 = 8;
 
 const GROUNDED: u8 = 0x80;
+/// Beside it and the mode of operation.
+const RESERVED: u8 = 0x40;
 /// In a DAO and a DCO.
 const WANTS_ACK: u8 = 0x80;
 /// In a DAO and a DCO.
@@ -256,19 +274,9 @@ impl<'a> ControlMessage<'a> {
         u16::from_be_bytes([self.head[2], self.head[3]])
     }
 
-    /// Of a DIO, the mode of operation.
-    pub fn mode(&self) -> ModeOfOperation {
-        ModeOfOperation(self.mode >> 3 & 7)
-    }
-
-    /// Of a DIO, whether the DODAG is grounded.
-    pub fn is_grounded(&self) -> bool {
-        self.mode & GROUNDED != 0
-    }
-
-    /// Of a DIO, the preference.
-    pub fn preference(&self) -> u8 {
-        self.mode & 7
+    /// Of a DIO, the mode of operation, the preference, and whether the DODAG is grounded.
+    pub fn standing(&self) -> Standing {
+        Standing(self.mode & !RESERVED)
     }
 
     /// Of a DIO, the DTSN.
@@ -297,9 +305,9 @@ impl<'a> ControlMessage<'a> {
                 instance,
                 version: self.version(),
                 rank: self.rank(),
-                grounded: self.is_grounded(),
-                mode: self.mode(),
-                preference: self.preference(),
+                grounded: self.mode & GROUNDED != 0,
+                mode: self.standing().mode(),
+                preference: self.mode & 7,
                 dtsn: self.dtsn,
                 dodag: dodag.unwrap_or(Ipv6Addr::UNSPECIFIED),
             }),
@@ -364,8 +372,8 @@ impl<'a> Builder<'a> {
             Message::Dis => Self::begin(out, DIS, &[0; 2], &[]),
             Message::Dio(dio) => {
                 let (code, [b0, b1, b2, b3], _) = message.head();
-                let mode = flag(dio.grounded, GROUNDED) | (dio.mode.0 & 7) << 3 | dio.preference & 7;
-                Self::begin(out, code, &[b0, b1, b2, b3, mode, dio.dtsn, 0, 0], &dio.dodag.octets())
+                let Standing(standing) = Standing::new(dio.grounded, dio.mode, dio.preference);
+                Self::begin(out, code, &[b0, b1, b2, b3, standing, dio.dtsn, 0, 0], &dio.dodag.octets())
             }
             _ => {
                 let (code, head, dodag) = message.head();
@@ -373,6 +381,18 @@ impl<'a> Builder<'a> {
                 Self::begin(out, code, &head, dodag.as_ref().map_or(&[], |octets| octets))
             }
         }
+    }
+
+    /// Begins a DIO of the instance and the version, with this rank and DTSN, of the DODAG whose root has the address `dodag`.
+    pub fn dio(
+        out: &'a mut [u8],
+        [instance, version, dtsn]: [u8; 3],
+        rank: u16,
+        standing: Standing,
+        dodag: &[u8; 16],
+    ) -> Result<Self, Error> {
+        let [high, low] = rank.to_be_bytes();
+        Self::begin(out, DIO, &[instance, version, high, low, standing.0, dtsn, 0, 0], dodag)
     }
 
     #[inline(never)]
@@ -388,6 +408,16 @@ impl<'a> Builder<'a> {
     #[inline(always)]
     pub fn option(&mut self, option: &RplOption<'_>) -> Result<(), Error> {
         option.write(&mut self.0)
+    }
+
+    /// Adds a target that is a host, by the octets of its address.
+    pub fn host(&mut self, octets: &[u8; 16]) -> Result<(), Error> {
+        self.0.put_option(TARGET, &[0, 128], octets)
+    }
+
+    /// Adds a transit information; its parent is `parent`, the octets of an address, if there is one.
+    pub fn transit(&mut self, transit: &Transit, parent: Option<&[u8; 16]>) -> Result<(), Error> {
+        self.0.put_option(TRANSIT, &transit.front(), parent.map_or(&[], |octets| octets))
     }
 
     /// Adds a configuration, which [`EncodedConfiguration`] reads.

@@ -119,8 +119,8 @@ const PAD_N: u8 = 1;
 const METRICS: u8 = 2;
 const ROUTE_INFORMATION: u8 = 3;
 pub(super) const CONFIGURATION: u8 = 4;
-const TARGET: u8 = 5;
-const TRANSIT: u8 = 6;
+pub(super) const TARGET: u8 = 5;
+pub(super) const TRANSIT: u8 = 6;
 const SOLICITED: u8 = 7;
 const PREFIX_INFORMATION: u8 = 8;
 const TARGET_DESCRIPTOR: u8 = 9;
@@ -206,11 +206,8 @@ impl<'a> RplOption<'a> {
                 writer.put_option(TARGET, &[*flags, prefix.length()], prefix.octets())
             }
             Self::Transit(transit) => {
-                let flags = flag(transit.external, EXTERNAL) | flag(transit.invalidate, INVALIDATE);
-                let Transit { path_control, path_sequence, path_lifetime, .. } = *transit;
                 let parent = transit.parent.map(|parent| parent.octets());
-                let parent: &[u8] = parent.as_ref().map_or(&[], |octets| octets);
-                writer.put_option(TRANSIT, &[flags, path_control, path_sequence, path_lifetime], parent)
+                writer.put_option(TRANSIT, &transit.front(), parent.as_ref().map_or(&[], |octets| octets))
             }
             Self::Solicited(solicited) => writer.put_option(SOLICITED, &solicited.to_bytes(), &[]),
             Self::PrefixInformation(information) => {
@@ -382,6 +379,12 @@ impl Configuration {
 }
 
 impl Transit {
+    /// What it begins with, before the parent.
+    pub(super) const fn front(&self) -> [u8; 4] {
+        let flags = flag(self.external, EXTERNAL) | flag(self.invalidate, INVALIDATE);
+        [flags, self.path_control, self.path_sequence, self.path_lifetime]
+    }
+
     fn parse(data: &[u8]) -> Result<Self, Error> {
         let (&[flags, path_control, path_sequence, path_lifetime], parent) =
             data.split_first_chunk().ok_or(Error::Length)?;

@@ -29,9 +29,12 @@ pub struct PacketInformation {
     pub sender_rank: u16,
 }
 
-const DOWN: u8 = 0x80;
-const RANK_ERROR: u8 = 0x40;
-const FORWARDING_ERROR: u8 = 0x20;
+/// The flag of a packet that is on its way downwards: [`PacketInformation::is_down`].
+pub const DOWN: u8 = 0x80;
+/// The flag of a packet that was met on its way in the wrong direction: [`PacketInformation::rank_error`].
+pub const RANK_ERROR: u8 = 0x40;
+/// The flag of a packet that was sent back: [`PacketInformation::forwarding_error`].
+pub const FORWARDING_ERROR: u8 = 0x20;
 
 impl PacketInformation {
     /// Length of what the option says, in bytes.
@@ -49,6 +52,7 @@ impl PacketInformation {
     }
 
     /// The option's data.
+    #[inline(always)]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let errors = flag(self.rank_error, RANK_ERROR) | flag(self.forwarding_error, FORWARDING_ERROR);
         let [high, low] = self.sender_rank.to_be_bytes();

@@ -72,6 +72,12 @@ impl<'a> SourceRoute<'a> {
         }
     }
 
+    /// Whether the address at `index`, in a packet to `destination`, is one that `is_own` says is of this host.
+    #[inline(never)]
+    fn visits(&self, index: usize, destination: &[u8; 16], is_own: &impl Fn(Ipv6Addr) -> bool) -> bool {
+        self.address(index, Ipv6Addr::from(*destination)).is_some_and(is_own)
+    }
+
     /// The address at `index`, counted from 0, in a packet to `destination`.
     pub fn address(&self, index: usize, destination: Ipv6Addr) -> Option<Ipv6Addr> {
         let (at, left_out) = self.place(index)?;
@@ -133,29 +139,38 @@ pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<O
         Ok(pointer) => Refusal::Problem { problem: Problem::Field, pointer },
         Err(_) => Refusal::Silent,
     };
-    let header = packet.get(at..at + length).ok_or(Refusal::Silent)?;
-    let destination = *Header::address_at(packet, Header::DESTINATION_AT).ok_or(Refusal::Silent)?;
+    let (front, header) = packet.split_at_mut_checked(at).ok_or(Refusal::Silent)?;
+    let header = header.get_mut(..length).ok_or(Refusal::Silent)?;
+    let field = front.get_mut(Header::DESTINATION_AT..).and_then(<[u8]>::first_chunk_mut);
+    let field: &mut [u8; 16] = field.ok_or(Refusal::Silent)?;
     let route = SourceRoute::parse(header).map_err(|_| refusal(1))?;
     let Some(left) = route.segments_left.checked_sub(1) else { return Ok(None) };
     let index = route.count.checked_sub(usize::from(left) + 1).ok_or_else(|| refusal(SEGMENTS_LEFT_AT))?;
     let (offset, left_out) = route.place(index).ok_or(Refusal::Silent)?;
-    let next = route.address(index, destination.into()).ok_or(Refusal::Silent)?;
+    let was_multicast = field[0] == 0xff;
+    let visits_again = (0..route.count).any(|index| route.visits(index, field, &is_own));
+    header[SEGMENTS_LEFT_AT] = left;
+    let place = header.get_mut(FIXED + offset..FIXED + offset + 16 - left_out).ok_or(Refusal::Silent)?;
+    let behind = field.get_mut(left_out..).ok_or(Refusal::Silent)?;
+    swap(place, behind);
     // Neither may a packet be sent to all of a group by a source route (RFC 6554 section 4.2).
-    if next.is_multicast() || destination.first() == Some(&0xff) || next.is_unspecified() {
+    if was_multicast || field[0] == 0xff || *field == [0; 16] {
         return Err(Refusal::Silent);
     }
-    let visits_again =
-        (0..route.count).any(|index| route.address(index, destination.into()).is_some_and(&is_own));
     if visits_again {
+        // As it was, it is told of.
+        header[SEGMENTS_LEFT_AT] = left + 1;
+        let place = header.get_mut(FIXED + offset..).unwrap_or_default();
+        swap(place, field.get_mut(left_out..).unwrap_or_default());
         return Err(refusal(FIXED + offset));
     }
-    let place = at + FIXED + offset;
-    let address = packet.get_mut(place..place + 16 - left_out).ok_or(Refusal::Silent)?;
-    address.copy_from_slice(destination.get(left_out..).unwrap_or_default());
-    *packet.get_mut(at + SEGMENTS_LEFT_AT).ok_or(Refusal::Silent)? = left;
-    let field = Header::DESTINATION_AT..Header::DESTINATION_AT + 16;
-    packet.get_mut(field).ok_or(Refusal::Silent)?.copy_from_slice(&next.octets());
-    Ok(Some(next))
+    Ok(Some(Ipv6Addr::from(*field)))
+}
+
+/// Exchanges what both hold, as far as the shorter one goes.
+#[inline(never)]
+fn swap(a: &mut [u8], b: &mut [u8]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| core::mem::swap(a, b));
 }
 
 /// Whether `packet` has a source route that leads on behind its destination, as far as can be told without following it.
