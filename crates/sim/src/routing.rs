@@ -231,7 +231,7 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
     const ROUTES: bool = true;
 
     fn has_way(&self) -> bool {
-        routed!(self, by => by.has_way())
+        routed!(&self.by, by => by.has_way())
     }
 
     fn room(&self) -> usize {

@@ -329,7 +329,8 @@ impl<'a> EncodedConfiguration<'a> {
         self.number(Self::LIFETIME_UNIT)
     }
 
-    fn decode(self) -> Configuration {
+    /// All that it says.
+    pub fn decode(self) -> Configuration {
         let [flags, ..] = self.0;
         Configuration {
             flags: self.flags(),

@@ -40,7 +40,7 @@ fn read(context: &AttackerContext, frame: &[u8]) -> Option<(Dio, Configuration)>
         return None;
     }
     match Message::parse(header.source, header.destination, message).ok()? {
-        (Message::Dio(dio), options) => Some((dio, options.configuration()?)),
+        (Message::Dio(dio), options) => Some((dio, options.configuration()?.decode())),
         _ => None,
     }
 }
