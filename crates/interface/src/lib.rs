@@ -26,4 +26,4 @@ pub use sixlock_net::{
     Discovery, ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink,
 };
 pub use sixlock_sixlowpan::ipsec::{Context, Format};
-pub use sixlock_sixlowpan::{Ghc, Lithe, PayloadCompression, Payloads};
+pub use sixlock_sixlowpan::{Ghc, Lithe, PayloadCompression, Payloads, Stateless};

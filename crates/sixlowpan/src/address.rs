@@ -34,17 +34,27 @@ pub(crate) struct Mode {
     pub(crate) mode: u8,
 }
 
-/// Writes what cannot be left out of a source address.
-pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Mode {
+/// Writes what cannot be left out of a source address, statelessly or by the context.
+pub(crate) fn emit_source(
+    address: &[u8; 16],
+    id: &[u8; 8],
+    is_stateless: bool,
+    out: &mut Writer<'_>,
+) -> Mode {
     if *address == [0; 16] {
         return Mode { context: true, mode: 0 };
     }
-    emit_unicast(address, id, out)
+    emit_unicast(address, id, is_stateless, out)
 }
 
 /// Writes what cannot be left out of a unicast address, whatever it is.
-pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Mode {
-    let context = address[..8] == MESH_PREFIX;
+pub(crate) fn emit_unicast(
+    address: &[u8; 16],
+    id: &[u8; 8],
+    is_stateless: bool,
+    out: &mut Writer<'_>,
+) -> Mode {
+    let context = !is_stateless && address[..8] == MESH_PREFIX;
     let mode = if !context && address[..8] != LINK_LOCAL_PREFIX {
         0
     } else if address[8..] == *id {
@@ -59,7 +69,7 @@ pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_
 }
 
 /// Writes what cannot be left out of a multicast address.
-pub(crate) fn emit_multicast(address: &[u8; 16], out: &mut Writer<'_>) -> Mode {
+pub(crate) fn emit_multicast(address: &[u8; 16], is_stateless: bool, out: &mut Writer<'_>) -> Mode {
     let zeros = |from: usize, to: usize| address[from..to].iter().all(|&byte| byte == 0);
     let stateless = |mode| Mode { context: false, mode };
     if address[1] == 2 && zeros(2, 15) {
@@ -73,7 +83,7 @@ pub(crate) fn emit_multicast(address: &[u8; 16], out: &mut Writer<'_>) -> Mode {
         out.put(&address[1..2]);
         out.put(&address[11..]);
         stateless(1)
-    } else if address[3] == CONTEXT_BITS && address[4..12] == MESH_PREFIX {
+    } else if !is_stateless && address[3] == CONTEXT_BITS && address[4..12] == MESH_PREFIX {
         out.put(&address[1..3]);
         out.put(&address[12..]);
         Mode { context: true, mode: 0 }

@@ -98,7 +98,8 @@ impl<'a, C: Context> Compressor<'a, C> {
         self.innermost = header;
         self.at += IPV6_LEN;
         let next = self.classify(header[NEXT_HEADER_AT]);
-        iphc::emit(header, next.is_some(), &self.encapsulating, &mut self.out);
+        let is_stateless = self.context.is_stateless();
+        iphc::emit(header, next.is_some(), &self.encapsulating, is_stateless, &mut self.out);
         self.encapsulating = iphc::encapsulating(header);
         Ok(next)
     }
@@ -202,6 +203,9 @@ impl<'a, C: Context> Compressor<'a, C> {
     /// the receiver will compute.
     fn classify(&self, kind: u8) -> Option<Next<'a>> {
         let rest = self.packet.get(self.at..)?;
+        if self.context.is_stateless() && self.ipv6_headers > 0 && kind != protocol::UDP {
+            return None;
+        }
         match kind {
             protocol::IPV6 => {
                 let is_ipv6 = rest.first()? >> 4 == 6

@@ -26,12 +26,13 @@ const SOURCE_MODE_SHIFT: u8 = 4;
 const MULTICAST: u8 = 1 << 3;
 const DESTINATION_CONTEXT: u8 = 1 << 2;
 
-/// Compresses `header`, whose next header is compressed too or is carried as it is.
+/// Compresses `header`, whose next header is compressed too or is carried as it is; its addresses statelessly, or by the context.
 #[inline(never)]
 pub(crate) fn emit(
     header: &[u8; IPV6_LEN],
     next_header_compressed: bool,
     encapsulating: &Encapsulating,
+    is_stateless: bool,
     out: &mut Writer<'_>,
 ) {
     let start = out.at();
@@ -53,16 +54,16 @@ pub(crate) fn emit(
     };
     let (addresses, _) = header[8..].as_chunks();
     let (source, destination) = (&addresses[0], &addresses[1]);
-    let mode = emit_source(source, &encapsulating.source, out);
+    let mode = emit_source(source, &encapsulating.source, is_stateless, out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
     if mode.context {
         second |= SOURCE_CONTEXT;
     }
     let mode = if destination[0] == 0xff {
         second |= MULTICAST;
-        emit_multicast(destination, out)
+        emit_multicast(destination, is_stateless, out)
     } else {
-        emit_unicast(destination, &encapsulating.destination, out)
+        emit_unicast(destination, &encapsulating.destination, is_stateless, out)
     };
     second |= mode.mode;
     if mode.context {

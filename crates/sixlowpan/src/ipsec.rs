@@ -59,6 +59,12 @@ pub struct Known {
 
 /// The knowledge that both ends of a link share: of AH and ESP, and how payloads are compressed.
 pub trait Context {
+    /// Whether addresses are compressed without a context, and of the headers behind that of IPv6 the one of UDP alone: see
+    /// [`Stateless`](crate::Stateless). What comes in may use all.
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
     /// How the payload of UDP is compressed. With `None` it is sent uncompressed, and a compressed one is refused.
     fn payloads(&self) -> Option<PayloadCompression> {
         None

@@ -16,6 +16,7 @@ pub mod ipsec;
 mod lithe;
 mod nhc;
 mod payload;
+mod stateless;
 pub mod udp;
 
 use sixlock_base::Eui64;
@@ -24,6 +25,7 @@ pub use compress::{Compressed, compress, compress_with};
 pub use decompress::{Decompressed, ElidedChecksum, decompress, decompress_with};
 pub use fragment::{FragmentHeader, MAX_DATAGRAM};
 pub use payload::{Ghc, Lithe, PayloadCompression, Payloads};
+pub use stateless::Stateless;
 
 /// The dispatch byte of an uncompressed IPv6 packet.
 pub const UNCOMPRESSED: u8 = 0x41;

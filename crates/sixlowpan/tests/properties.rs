@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
-use sixlock_sixlowpan::{Error, LinkAddresses, compress, decompress};
+use sixlock_sixlowpan::{Error, LinkAddresses, Stateless, compress, compress_with, decompress};
 
 const LINK: LinkAddresses = LinkAddresses {
     source: Eui64([0x02, 0x12, 0x74, 0, 0, 0, 0, 1]),
@@ -163,6 +163,18 @@ proptest! {
         let first = &payload[..payload.len() - (packet.len() - consumed)];
         let headers = decompressed(first, Some(packet.len() as u16)).unwrap();
         prop_assert_eq!(&headers[..], &packet[..consumed]);
+    }
+
+    #[test]
+    fn decompression_undoes_stateless_compression_which_knows_udp_alone(packet in packet()) {
+        let mut out = vec![0; packet.len() + 1];
+        let done = compress_with(&Stateless, &packet, LINK, &mut out).unwrap();
+        let payload = [&out[..done.written], &packet[done.consumed..]].concat();
+        prop_assert_eq!(&decompressed(&payload, None).unwrap(), &packet);
+        // Neither of the bits of a context, but for the source that is unspecified.
+        prop_assert!(payload[1] & 0x44 == 0 || payload[1] & 0x74 == 0x40);
+        let expected = if payload[0] & 0x04 == 0 { 40 } else { 48 };
+        prop_assert_eq!(done.consumed, expected);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use sixlock_base::Eui64;
 use sixlock_sixlowpan::{
-    Compressed, Decompressed, ElidedChecksum, Error, LinkAddresses, compress, decompress,
+    Compressed, Decompressed, ElidedChecksum, Error, LinkAddresses, Stateless, compress, compress_with,
+    decompress,
 };
 
 const LINK: LinkAddresses = LinkAddresses {
@@ -279,4 +280,30 @@ fn what_cannot_be_compressed_is_refused_with_the_reason() {
     assert_eq!(compress(&packet[..43], LINK, &mut out), Err(Error::NotIpv6));
     assert_eq!(compress(&packet[..39], LINK, &mut out), Err(Error::NotIpv6));
     assert_eq!(compress(&hex("45"), LINK, &mut out), Err(Error::NotIpv6));
+}
+
+#[test]
+fn stateless_compression_uses_no_context_and_leaves_all_headers_but_udp() {
+    let mesh = "fd000000000000000012740000000001 fd000000000000000012740000000002";
+    let route = "1100030100000000";
+    let udp = format!("d431 1633 000c abcd {DATA}");
+    for (what, next_header, source, payload, compressed) in [
+        ("UDP", 17, "fd00::12:7400:0:1", udp.clone(), format!("7e00 {mesh} f0 d431 1633 abcd {DATA}")),
+        ("no source", 59, "::", DATA.into(), format!("7a40 3b {} {DATA}", &mesh[33..])),
+        (
+            "a source route",
+            43,
+            "fd00::12:7400:0:1",
+            format!("{route} {udp}"),
+            format!("7a00 2b {mesh} {route} {udp}"),
+        ),
+    ] {
+        let packet = ipv6("60000000", next_header, 64, source, "fd00::12:7400:0:2", &payload);
+        let mut out = [0; 200];
+        let Compressed { written, consumed, .. } =
+            compress_with(&Stateless, &packet, LINK, &mut out).unwrap();
+        let compressed = hex(&compressed);
+        assert_eq!([&out[..written], &packet[consumed..]].concat(), compressed, "{what}");
+        one_way(what, &packet, &compressed);
+    }
 }
