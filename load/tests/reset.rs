@@ -63,7 +63,7 @@ impl Computer {
     fn start(&self, disk: Disk) -> (Machine, Powered) {
         let disk = disk.power_on(self.socket.clone()).unwrap();
         let network = Network::Forward { here: self.port, there: COAPS };
-        let hardware = Hardware { memory: MEMORY, disk: Some(&disk), network };
+        let hardware = Hardware { memory: MEMORY, disk: Some(&disk), network, air: None };
         let mut machine = Machine::start(&self.linux, &self.initramfs, &hardware).unwrap();
         machine.await_line("ready ", PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         (machine, disk)

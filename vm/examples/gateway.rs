@@ -97,7 +97,7 @@ fn outside() -> Result<Vec<[String; 4]>, Box<dyn Error>> {
         OUTER.iter().chain(&INNER).map(|address| format!("/bin/ip address add {address}/128 dev lo\n"));
     fs::write(&file, initramfs.finish(&(addresses.collect::<String>() + "/bin/gateway inside")))?;
     let cable = Cable::new()?;
-    let hardware = Hardware { memory: 256, disk: None, network: Network::Cable(&cable) };
+    let hardware = Hardware { memory: 256, disk: None, network: Network::Cable(&cable), air: None };
     let machine = Machine::start(&linux, &file, &hardware);
     let rows = machine.and_then(|mut machine| {
         let rows = (0..SUITES.len() * LENGTHS.len()).map(|_| machine.await_line("row ", PATIENCE));

@@ -34,6 +34,8 @@ pub struct Hardware<'a> {
     pub disk: Option<&'a Powered>,
     /// Where its interface `eth0` (module `virtio_net`) leads.
     pub network: Network<'a>,
+    /// Where its interface `eth1` leads, if it has one.
+    pub air: Option<&'a Cable>,
 }
 
 /// Where a machine's interface leads.
@@ -85,6 +87,10 @@ impl Machine {
         };
         command.args(["-netdev", &format!("{network},id=network")]);
         command.args(["-device", "virtio-net-pci,netdev=network,mac=02:00:00:00:00:02,romfile="]);
+        if let Some(air) = hardware.air {
+            command.args(["-netdev", &format!("{},id=air", air.plugged_in())]);
+            command.args(["-device", "virtio-net-pci,netdev=air,mac=02:00:00:00:00:02,romfile="]);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|error| {
             io::Error::other(format!("qemu-system-x86_64 ({error}): apt-get install qemu-system-x86"))

@@ -1,12 +1,15 @@
-//! IPsec with the Linux kernel on the other side: each takes what the other has protected, and refuses what was altered.
+//! IPsec with the Linux kernel on the other side: each takes what the other has protected, and refuses what was altered. And its
+//! IEEE 802.15.4 and 6LoWPAN beside ours.
 //!
 //! The kernel is Debian's, in a virtual machine for each test. `SIXLOCK_LENGTHS` says how many lengths of packets are
-//! tried with each suite, and `SIXLOCK_NETWORK_LENGTHS` how many through a network: two or more.
+//! tried with each suite, `SIXLOCK_NETWORK_LENGTHS` how many through a network, and `SIXLOCK_LOWPAN_LENGTHS` how many over the air
+//! with a suite of link security: two or more.
 #![cfg(target_arch = "x86_64")]
 
 mod network;
 mod pair;
 mod peer;
+mod radio;
 mod security_gateway;
 mod tcp;
 

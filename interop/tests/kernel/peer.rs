@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::Ipv6Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use sixlock_ipv6::{Header, next_header, udp};
@@ -17,8 +17,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 const MEMORY: u32 = 192;
 /// What Debian's kernel loads when it is asked for an association. `drbg` is what it draws initialization vectors from.
 const MODULES: &[&str] = &[
-    "virtio_pci",
-    "virtio_net",
     "xfrm_user",
     "ah6",
     "esp6",
@@ -60,6 +58,24 @@ pub(crate) fn observer() -> Ipv6Addr {
     "fd0f::1".parse().unwrap()
 }
 
+/// What a kernel has beside the address at its cable and the program that answers.
+#[derive(Default)]
+pub(crate) struct Equipment<'a> {
+    pub(crate) modules: &'a [&'a str],
+    /// Programs in `/bin`.
+    pub(crate) programs: &'a [PathBuf],
+    /// Programs in `/bin` that are installed, and their packages.
+    pub(crate) installed: &'a [(&'a str, &'a str)],
+    /// Where its second interface leads.
+    pub(crate) air: Option<&'a Cable>,
+    /// Lines for iproute2's `ip`.
+    pub(crate) commands: &'a str,
+    /// Lines for the shell, after those.
+    pub(crate) script: &'a str,
+    /// More addresses that the program answers at.
+    pub(crate) addresses: &'a [Ipv6Addr],
+}
+
 /// A kernel that runs, with us at the other end of its cable: all addresses that it does not have are there.
 pub(crate) struct Kernel {
     cable: Cable,
@@ -68,29 +84,45 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Boots one that is configured by `commands`, lines for iproute2's `ip`.
+    /// Boots one with IPsec that is configured by `commands`, lines for iproute2's `ip`.
     pub(crate) fn boot(commands: &str) -> Self {
+        Self::equipped(&Equipment { modules: MODULES, commands, ..Equipment::default() })
+    }
+
+    /// Boots one with this equipment.
+    pub(crate) fn equipped(equipment: &Equipment<'_>) -> Self {
         let linux = Linux::fetched().unwrap_or_else(|error| panic!("{error}"));
         let mut initramfs = Initramfs::new(&linux).unwrap();
-        initramfs.modules(&linux, MODULES).unwrap();
-        initramfs.installed("ip", "iproute2").unwrap_or_else(|error| panic!("{error}"));
+        initramfs.modules(&linux, &["virtio_pci", "virtio_net"]).unwrap();
+        initramfs.modules(&linux, equipment.modules).unwrap();
+        for (name, package) in [("ip", "iproute2")].iter().chain(equipment.installed) {
+            initramfs.installed(name, package).unwrap_or_else(|error| panic!("{error}"));
+        }
         initramfs.program(Path::new(env!("CARGO_BIN_EXE_answer"))).unwrap();
+        equipment.programs.iter().try_for_each(|program| initramfs.program(program)).unwrap();
         let (outside, inside, neighbour) = (outside(), inside(), Cable::ADDRESS);
+        let Equipment { commands, script, addresses, .. } = equipment;
+        let more: String = addresses.iter().map(|address| format!(" {address}")).collect();
         let script = format!(
-            "/bin/ip -batch - <<'END' && /bin/answer {outside} {inside}\n\
+            "/bin/ip -batch - <<'END' && {{\n\
              link set eth0 up\n\
              address add {outside}/64 dev eth0 nodad\n\
              address add {inside}/64 dev eth0 nodad\n\
              neighbour add fe80::1 lladdr {neighbour} dev eth0 nud permanent\n\
              route add default via fe80::1 dev eth0\n\
              {commands}\
-             END\n"
+             END\n\
+             set -e\n\
+             {script}\
+             /bin/answer {outside} {inside}{more}\n\
+             }}\n"
         );
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("initramfs");
         fs::write(&file, initramfs.finish(&script)).unwrap();
         let cable = Cable::new().unwrap();
-        let hardware = Hardware { memory: MEMORY, disk: None, network: Network::Cable(&cable) };
+        let network = Network::Cable(&cable);
+        let hardware = Hardware { memory: MEMORY, disk: None, network, air: equipment.air };
         let mut machine = Machine::start(&linux, &file, &hardware).unwrap();
         machine.await_line("ready", PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         Self { cable, _machine: machine }
