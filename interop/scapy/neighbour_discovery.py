@@ -1,12 +1,6 @@
-"""Neighbour discovery by scapy. Each line of standard input asks for one thing, `N build NAME` or `N read NAME PACKET`, and is
-answered by a line `N PACKET`, `N same` or `N refused REASON`. To build is to write the message of that name; to read is to compare
-each field of a packet with that message's.
-"""
+"""Neighbour discovery by scapy: messages.py says what is asked and answered."""
 
-import logging
-import sys
-
-logging.getLogger("scapy").setLevel(logging.ERROR)
+from messages import serve
 
 from scapy.layers.inet6 import (
     ICMPv6ND_NA,
@@ -21,7 +15,6 @@ from scapy.layers.inet6 import (
     ICMPv6Unknown,
     IPv6,
 )
-from scapy.packet import NoPayload
 from scapy.utils6 import inet_pton
 from socket import AF_INET6
 
@@ -100,31 +93,4 @@ MESSAGES = {
     "edac": duplicate(158, 1, "01f10102"),
 }
 
-
-def whole(packet):
-    """The packet with its lengths and its checksum."""
-    return IPv6(bytes(packet))
-
-
-def compare(ours, theirs):
-    while not isinstance(ours, NoPayload) or not isinstance(theirs, NoPayload):
-        if type(ours) is not type(theirs) or ours.fields != theirs.fields:
-            raise ValueError(f"{ours.command()} is not {theirs.command()}".replace("\n", " "))
-        ours, theirs = ours.payload, theirs.payload
-
-
-def answer(verb, name, packet=None):
-    expected = whole(MESSAGES[name])
-    if verb == "build":
-        return bytes(expected).hex()
-    compare(expected, IPv6(bytes.fromhex(packet)))
-    return "same"
-
-
-print("ready", flush=True)
-for line in sys.stdin:
-    identifier, *request = line.split()
-    try:
-        print(identifier, answer(*request), flush=True)
-    except Exception as error:  # whatever the reason, it is told
-        print(identifier, "refused", repr(error), flush=True)
+serve(MESSAGES)

@@ -11,6 +11,7 @@ mod nat;
 mod peer;
 mod ports;
 mod process;
+mod scapy;
 mod secure;
 
 pub use authority::Authority;
@@ -21,6 +22,7 @@ pub use nat::Nat;
 pub use peer::{Authentication, Library, Peer, Settings};
 pub use ports::{on_free_ports, two_free_ports};
 pub use process::Process;
+pub use scapy::{Scapy, altered, from_hex, to_hex};
 pub use secure::{
     CertifiedClient, CertifiedServer, Credential, Keys, PlainClient, SecureClient, SecureServer,
     SecureSocket, Seen, TicketClient,

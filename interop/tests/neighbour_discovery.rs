@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_interop::{PATIENCE, Process};
+use sixlock_interop::{Scapy, altered};
 use sixlock_ipv6::nd::{
     ALL_NODES, ALL_ROUTERS, AddressRegistration, BorderRouter, Builder, Capabilities, Context,
     DuplicateAddress, HOP_LIMIT, LinkLayerAddress, Message, NdOption, NeighbourAdvertisement, Prefix,
@@ -10,45 +10,11 @@ use sixlock_ipv6::nd::{
 };
 use sixlock_ipv6::{Header, next_header};
 
-const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scapy/neighbour_discovery.py");
-
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 5);
 const ROUTER: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x12, 0x7400, 0, 6);
 const GLOBAL: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0x12, 0x7400, 0, 5);
 const BORDER_ROUTER: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
 const EUI: [u8; 8] = [2, 0x12, 0x74, 0, 0, 0, 0, 5];
-
-/// Scapy as a process, asked by lines.
-struct Scapy {
-    process: Process,
-    asked: u32,
-}
-
-impl Scapy {
-    fn start() -> Self {
-        // It is no package of Debian's: ./test puts it in place.
-        let process = Process::start("scapy-python3", "python3-venv, and run ./test", &["-u", PEER]);
-        assert!(process.line("ready", PATIENCE).is_some(), "{}", process.output());
-        Self { process, asked: 0 }
-    }
-
-    fn ask(&mut self, request: &str) -> String {
-        self.asked += 1;
-        let name = format!("ask-{}", self.asked);
-        self.process.write(&format!("{name} {request}\n"));
-        let answer = self.process.line(&format!("{name} "), PATIENCE);
-        answer.unwrap_or_else(|| panic!("no answer: {}", self.process.output()))
-    }
-}
-
-fn from_hex(hex: &str) -> Vec<u8> {
-    let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16));
-    bytes.collect::<Result<_, _>>().unwrap_or_else(|_| panic!("{hex}"))
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// A message by its name in scapy's list, and how it is sent.
 struct Case {
@@ -191,21 +157,16 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn both_write_the_same_and_each_reads_what_the_other_writes() {
-    let mut scapy = Scapy::start();
+    let mut scapy = Scapy::start("neighbour_discovery.py");
     for case in cases() {
-        let theirs = from_hex(&scapy.ask(&format!("build {}", case.name)));
+        let theirs = scapy.build(case.name);
         let (header, message) = Header::parse(&theirs).unwrap();
         let (read, options) = Message::parse(header.source, header.destination, message)
             .unwrap_or_else(|error| panic!("{}: {error:?}", case.name));
         assert_eq!((read, options.iter().collect::<Vec<_>>()), (case.message, case.options.clone()));
         let ours = case.packet();
-        assert_eq!(to_hex(&ours), to_hex(&theirs), "{}", case.name);
-        assert_eq!(scapy.ask(&format!("read {} {}", case.name, to_hex(&ours))), "same");
-        // A bit that is turned is seen: what is the same is not the same by chance.
-        let mut altered = ours;
-        let last = altered.len() - 1;
-        altered[last] ^= 1;
-        assert!(scapy.ask(&format!("read {} {}", case.name, to_hex(&altered))).starts_with("refused"));
+        scapy.agrees(case.name, &ours);
+        let altered = altered(&ours);
         let (header, message) = Header::parse(&altered).unwrap();
         assert!(Message::parse(header.source, header.destination, message).is_err(), "{}", case.name);
     }

@@ -221,7 +221,7 @@ impl<'a> Air<'a> {
     fn start(&mut self, suite: Option<LinkSuite>) {
         let interface = config(NODE, Uplink::NextHop(Eui64::of_node(KERNEL)), suite);
         let config = Config { interface, cloud: None, serves: false, echoes: true };
-        self.node = Box::new(Echo::new());
+        *self.node = Echo::new();
         self.node.start(&mut self.rigs[0].cx(), &config).unwrap();
         self.border = Border::new(&mut self.rigs[1], suite);
     }
