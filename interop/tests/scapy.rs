@@ -13,7 +13,14 @@ fn common() -> impl Iterator<Item = String> {
 }
 
 /// What scapy makes of `packet`, unless it refuses it.
-fn ask(scapy: &mut Scapy, verb: &str, suite: &str, way: ModeKind, number: u64, packet: &[u8]) -> Option<Vec<u8>> {
+fn ask(
+    scapy: &mut Scapy,
+    verb: &str,
+    suite: &str,
+    way: ModeKind,
+    number: u64,
+    packet: &[u8],
+) -> Option<Vec<u8>> {
     let mode = if way == ModeKind::Transport { "transport" } else { "tunnel" };
     let extended = if number >> 32 == 0 { "short" } else { "extended" };
     let answer = scapy.ask(&format!("{verb} {suite} {mode} {extended} {number} {}", to_hex(packet)));

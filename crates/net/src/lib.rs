@@ -15,6 +15,7 @@ mod routes;
 
 pub use discovery::Discovery;
 pub use fragmentation::fragment;
+pub use limit::Limit;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};
 pub use reassembly::{Fragments, REASSEMBLY_TIMEOUT, Reassembler, Whole};
 pub use router::{ForwardError, Router};

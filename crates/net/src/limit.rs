@@ -2,7 +2,7 @@ use sixlock_base::Instant;
 
 /// Bounds the rate of ICMPv6 errors by a token bucket
 /// ([RFC 4443 section 2.4 (f)](https://www.rfc-editor.org/rfc/rfc4443#section-2.4)).
-pub(crate) struct Limit {
+pub struct Limit {
     /// How many are missing in the bucket.
     taken: u8,
     refilled: Instant,
@@ -14,12 +14,13 @@ impl Limit {
     /// Milliseconds until one more may be sent.
     const INTERVAL: u32 = 500;
 
-    pub(crate) const fn new() -> Self {
+    /// A full bucket.
+    pub const fn new() -> Self {
         Self { taken: 0, refilled: Instant::from_millis(0) }
     }
 
     /// Whether one more may be sent at `now`; if so, it counts as sent.
-    pub(crate) fn take(&mut self, now: Instant) -> bool {
+    pub fn take(&mut self, now: Instant) -> bool {
         let earned = now.since(self.refilled).millis() / Self::INTERVAL;
         if earned > 0 {
             self.taken = u32::from(self.taken).saturating_sub(earned) as u8;
@@ -28,6 +29,12 @@ impl Limit {
         let may = self.taken < Self::BURST;
         self.taken += u8::from(may);
         may
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -5,10 +5,12 @@
 //! look like one. The services of nodes are published the other way round, each at a loopback port; and where
 //! it may, the router makes a network interface, through which whole IPv6 packets go both ways.
 //!
+//! [`Line`] is a serial line to a device that is the bridge into the mesh.
 //! [`Air`] is a radio channel made of UDP, for border routers and nodes that are programs.
 
 mod air;
 mod flows;
+mod line;
 mod messages;
 mod services;
 mod stations;
@@ -16,6 +18,7 @@ mod tun;
 
 pub use air::Air;
 pub use flows::{Uplink, run};
+pub use line::{Line, LineError, LineEvent, Speed};
 pub use messages::{Client, Inbound, Outbound};
 pub use services::{Clients, Services};
 pub use tun::{GATEWAY, HOST, Tun, TunError};

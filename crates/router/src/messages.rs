@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use sixlock_gateway::FlowId;
 
+use crate::line::LineEvent;
+
 /// A program that asks a published service: on this machine or, where services are published to others, on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
@@ -50,6 +52,8 @@ pub enum Inbound {
     Packet(Vec<u8>),
     /// A frame of the radio channel.
     Frame(Vec<u8>),
+    /// What comes over the serial line, or becomes of it.
+    Line(LineEvent),
     /// All places of the radio channel are taken, which so many newcomers have found.
     ChannelFull(u64),
     /// What a client sends to a published service.

@@ -11,6 +11,7 @@ use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, Network, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_node::PayloadCompression;
+use sixlock_router::Speed;
 use sixlock_sim::{Platform, Span, parse_duration, parse_span};
 
 use crate::modes;
@@ -218,9 +219,19 @@ pub(crate) struct Router {
     /// Where nodes join its radio channel, by ZEP over UDP; off loopback with llsec only
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
     pub(crate) air: SocketAddr,
+    /// Serial device, such as /dev/ttyUSB0, of a board that runs the image bridge: its radio is this router's, instead of a channel over UDP. The
+    /// board holds the key of links, and its routes
+    #[arg(long, value_name = "DEV", conflicts_with_all = ["air", "compression"])]
+    pub(crate) serial: Option<PathBuf>,
+    /// Speed of the serial line in bits per second, as the board has it
+    #[arg(long, value_name = "N", default_value = "115200", requires = "serial", value_parser = speed)]
+    pub(crate) baud: Speed,
     /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) compression: Compression,
+    /// File of the rules that say which flows may enter or leave the mesh [default: all may]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) firewall: Option<PathBuf>,
     /// Where the cloud takes CoAP over DTLS [default: as the network's file says, or 127.0.0.1:5684]
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) coaps: Option<SocketAddr>,
@@ -730,6 +741,14 @@ fn emulated_node(text: &str) -> Result<(u32, Platform), String> {
     let (node, platform) = text.split_once('=').ok_or("it is a node and a platform, such as 2=tmote-sky")?;
     let node = node.parse().map_err(|_| format!("\"{node}\" is no node's number"))?;
     Ok((node, Platform::named(platform)?))
+}
+
+/// A speed that a serial line may have.
+fn speed(text: &str) -> Result<Speed, String> {
+    text.parse().ok().and_then(Speed::new).ok_or_else(|| {
+        let all: Vec<_> = Speed::all().map(|baud| baud.to_string()).collect();
+        format!("a serial line has one of these speeds: {}", all.join(", "))
+    })
 }
 
 /// A name that Linux takes for an interface.

@@ -138,7 +138,7 @@ impl Mesh {
                     }
                 }
                 // A simulated network has an air of its own.
-                Inbound::Frame(_) | Inbound::ChannelFull(_) => {}
+                Inbound::Frame(_) | Inbound::ChannelFull(_) | Inbound::Line(_) => {}
             }
         }
     }

@@ -32,11 +32,17 @@ pub(crate) struct Moment {
     pub(crate) at: Symbols,
 }
 
-struct Clock(std::time::Instant);
+/// The clock on the wall.
+pub(crate) struct Clock(std::time::Instant);
 
 impl Clock {
+    /// One that begins now.
+    pub(crate) fn start() -> Self {
+        Self(std::time::Instant::now())
+    }
+
     /// Both clocks wrap, as the protocols expect.
-    fn read(&self) -> Moment {
+    pub(crate) fn read(&self) -> Moment {
         let micros = self.0.elapsed().as_micros();
         Moment {
             now: Instant::from_millis((micros / 1000) as u32),
@@ -104,7 +110,7 @@ pub(crate) fn drive(
     inbound: &Receiver<Inbound>,
     stop: &AtomicBool,
 ) {
-    let clock = Clock(std::time::Instant::now());
+    let clock = Clock::start();
     let mut listens = true;
     while !stop.load(Ordering::Relaxed) {
         let time = clock.read();

@@ -1,11 +1,16 @@
-//! `sixlock up` with a microcontroller in an emulator among its nodes. Left out unless it is asked for (`-- --ignored`):
+//! `sixlock up` with a microcontroller in an emulator among its nodes, and `sixlock router` at the serial port of one. Left out unless it is asked for (`-- --ignored`):
 //! `./test` sees to emulators and images.
 
 mod support;
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use support::Up;
+use support::bridge::emulated::Emulated;
+use support::bridge::{Bridge, link_key};
+use support::namespace::{inside, run};
+use support::part::{Part, enrol};
 
 /// How long the readings may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -32,4 +37,44 @@ fn an_emulated_node_s_readings_reach_the_cloud_through_dtls() {
     let values: Vec<_> = points.as_array().unwrap().iter().map(|point| point["value"].as_f64()).collect();
     assert_eq!(values.len(), 2);
     assert!(values.iter().all(|value| (Some(16.0)..Some(27.0)).contains(value)), "{values:?}");
+}
+
+/// Where a build leaves the image of a bridge.
+fn bridge_image(target: &str) -> PathBuf {
+    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    // Tests run in the package's folder, images are built in the workspace's.
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
+    built.join("firmware").join(target).join("release/bridge-llsec")
+}
+
+#[test]
+#[ignore = "needs QEMU, mspdebug and the images"]
+fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings() {
+    if !inside("a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings") {
+        return;
+    }
+    for target in ["thumbv7m-none-eabi", "msp430-none-elf"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
+        let cloud = Part::start(directory, &cloud);
+        let coaps = cloud.says("coaps=");
+        enrol(directory, "llsec+dtls-psk", &["only"]);
+        let device = directory.join("bridge");
+        let (image, key) = (bridge_image(target), link_key(directory));
+        let bridge = Bridge::plug(&device, move || Emulated::new(&image, key, 1));
+        let path = device.to_str().unwrap();
+        let arguments = ["router", "network.toml", "--serial", path, "--coaps", &coaps, "--tun"];
+        let router = Part::start(directory, &arguments);
+        router.says(" answers");
+        let air = bridge.air.to_string();
+        let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+        node.says("DTLS session opened");
+        node.says("the cloud has the reading");
+        for bytes in ["56", "1200"] {
+            let arguments = ["-6", "-c", "1", "-W", "60", "-s", bytes, "fd00::12:7400:0:1"];
+            let (ok, said) = run("ping", "iputils-ping", &arguments);
+            assert!(ok, "{target}, {bytes} bytes: {said}");
+        }
+    }
 }

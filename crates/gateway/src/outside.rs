@@ -1,0 +1,189 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Cx, Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Nv};
+use sixlock_ipv6::{Header, extension, next_header, udp};
+
+use crate::firewall::{Direction, Filter, Traffic};
+use crate::flows::{Flow, FlowId, Flows};
+use crate::internet::Internet;
+
+/// What leaves the mesh, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// UDP datagrams, each in a flow, whatever extension headers stand before them that a host passes; anything else has no way out.
+    Flows,
+    /// Whole packets, to hosts that answer in packets; only what is for the host `flows` leaves in flows.
+    Packets {
+        /// The host.
+        flows: Ipv6Addr,
+    },
+}
+
+/// What is on its way out of the mesh, lent.
+#[derive(Debug)]
+pub enum Upstream<'a> {
+    /// A datagram of a flow.
+    Datagram(Datagram<'a>),
+    /// An IPv6 packet.
+    Packet(&'a [u8]),
+}
+
+/// A datagram on its way out of the mesh.
+#[derive(Debug)]
+pub struct Datagram<'a> {
+    /// The flow it belongs to: answers are handed in under this name.
+    pub flow: FlowId,
+    /// The flow's two ends.
+    pub ends: Flow,
+    /// What it carries.
+    pub payload: &'a [u8],
+}
+
+/// Why a datagram from outside was not sent into the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The flow is gone.
+    UnknownFlow,
+    /// The datagram is longer than the mesh carries.
+    TooLong,
+    /// No route leads to the node.
+    NoRoute,
+    /// Every buffer is in use.
+    Full,
+    /// Policy demands that it is not sent, or protected in a way that it cannot be.
+    Refused,
+}
+
+/// The side of a border router that is not the mesh: `F` says which packets pass, `I` protects those that leave whole.
+pub(crate) struct Outside<const FLOWS: usize, I, F> {
+    pub(crate) internet: I,
+    pub(crate) firewall: F,
+    exit: Exit,
+    flows: Flows<FLOWS>,
+}
+
+impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
+    pub(crate) fn new(internet: I, exit: Exit) -> Self {
+        Self { internet, firewall: F::NEW, exit, flows: Flows::new() }
+    }
+
+    /// Whether `packet` leaves as it is.
+    pub(crate) fn takes_whole(&self, packet: &[u8]) -> bool {
+        match (self.exit, Header::parse(packet)) {
+            (Exit::Packets { flows }, Ok((header, _))) => header.destination != flows,
+            _ => false,
+        }
+    }
+
+    /// Gives a packet of the mesh to `upstream` as it leaves, if it may and there is a way.
+    pub(crate) fn leave<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &[u8],
+        upstream: impl FnOnce(Upstream<'_>),
+    ) where
+        I: Internet<C>,
+    {
+        if !self.firewall.passes(cx.now, Direction::Out, Traffic::Packet(packet)) {
+            return;
+        }
+        if self.takes_whole(packet) {
+            if let Some(packet) = self.internet.outbound(cx, packet) {
+                upstream(Upstream::Packet(packet));
+            }
+            return;
+        }
+        match datagram(packet) {
+            Some((ends, payload)) => {
+                let flow = self.flows.of(cx.now, ends, cx.counters);
+                upstream(Upstream::Datagram(Datagram { flow, ends, payload }));
+            }
+            None => cx.counters.count(Counter::GatewayNotUdp),
+        }
+    }
+
+    /// Takes in a packet from outside, the first `len` bytes of `buffer`; its length if it may go into the mesh.
+    pub(crate) fn enter<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Option<usize>
+    where
+        I: Internet<C>,
+    {
+        let len = self.internet.inbound(cx, buffer, len)?;
+        let Some((header, payload)) = buffer.get(..len).and_then(|packet| Header::parse(packet).ok()) else {
+            cx.counters.count(Counter::Ipv6Malformed);
+            return None;
+        };
+        let len = Header::LEN + payload.len();
+        let is_taken = match self.exit {
+            Exit::Flows => false,
+            Exit::Packets { flows } => {
+                header.source != flows && is_outside(header.source) && is_node(header.destination)
+            }
+        };
+        if !is_taken {
+            cx.counters.count(Counter::Ipv6BadAddress);
+            return None;
+        }
+        self.firewall.passes(cx.now, Direction::In, Traffic::Packet(buffer.get(..len)?)).then_some(len)
+    }
+
+    /// Begins a flow from outside.
+    pub(crate) fn open<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        host: Ipv6Addr,
+        node: Eui64,
+        node_port: u16,
+    ) -> FlowId {
+        self.flows.open(cx.now, node.with_prefix(MESH_PREFIX), node_port, host, cx.counters)
+    }
+
+    /// The ends of a flow in which a datagram is to go into the mesh, if it may.
+    pub(crate) fn ends<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, flow: FlowId) -> Result<Flow, Error> {
+        let ends = self.flows.get(cx.now, flow).ok_or(Error::UnknownFlow)?;
+        match self.firewall.passes(cx.now, Direction::In, Traffic::Datagram(ends)) {
+            true => Ok(ends),
+            false => Err(Error::Refused),
+        }
+    }
+}
+
+/// Whether a packet may come from there, from outside.
+fn is_outside(address: Ipv6Addr) -> bool {
+    !is_node(address)
+        && address.octets()[..8] != LINK_LOCAL_PREFIX
+        && !address.is_multicast()
+        && address != Ipv6Addr::LOCALHOST
+        && address != Ipv6Addr::UNSPECIFIED
+}
+
+/// Whether it is an address of the mesh.
+pub(crate) fn is_node(address: Ipv6Addr) -> bool {
+    address.octets()[..8] == MESH_PREFIX
+}
+
+/// Whether a packet of the mesh for this address leaves it.
+pub(crate) fn leaves(destination: Ipv6Addr) -> bool {
+    is_outside(destination)
+}
+
+/// The UDP datagram in `packet`: its ends, and what it carries.
+fn datagram(packet: &[u8]) -> Option<(Flow, &[u8])> {
+    let (header, behind) = Header::parse(packet).ok()?;
+    let packet = packet.get(..Header::LEN + behind.len())?;
+    // The host is behind the flow, so that its share of the extension headers is done here.
+    let upper = extension::process(packet).ok().filter(|upper| upper.protocol == next_header::UDP)?;
+    let (ports, payload) =
+        udp::Header::parse(header.source, header.destination, packet.get(upper.at..)?).ok()?;
+    let ends = Flow {
+        node: header.source,
+        node_port: ports.source_port,
+        host: header.destination,
+        host_port: ports.destination_port,
+    };
+    Some((ends, payload))
+}

@@ -1,0 +1,172 @@
+//! `sixlock router --serial`: nodes behind a bridge at a pseudo-terminal, which runs the code of the image.
+
+mod support;
+
+use std::net::UdpSocket;
+use std::path::Path;
+use std::time::Duration;
+
+use support::bridge::native::Native;
+use support::bridge::terminal::Terminal;
+use support::bridge::{Bridge, link_key};
+use support::namespace::{inside, run};
+use support::part::{Part, enrol, said, sixlock};
+
+/// A cloud with these devices, and where it takes CoAP over DTLS.
+fn cloud(directory: &Path, mode: &str, devices: &[&str]) -> (Part, String) {
+    let cloud = Part::start(
+        directory,
+        &["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"],
+    );
+    let coaps = cloud.says("coaps=");
+    enrol(directory, mode, devices);
+    (cloud, coaps)
+}
+
+fn native(directory: &Path, nodes: u32) -> impl FnOnce() -> Native + Send + 'static {
+    let key = link_key(directory);
+    move || Native::new(key, nodes)
+}
+
+#[test]
+fn readings_reach_the_cloud_through_a_bridge_that_is_unplugged_and_comes_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_cloud, coaps) = cloud(directory, "llsec+dtls-psk", &["first", "second"]);
+    let device = directory.join("bridge");
+    let path = device.to_str().unwrap();
+    let arguments = ["router", "network.toml", "--serial", path, "--coaps", &coaps];
+    let output = sixlock(directory, &arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("bridge: plug the bridge in"), "{}", said(&output));
+
+    let bridge = Bridge::plug(&device, native(directory, 2));
+    let router = Part::start(directory, &arguments);
+    router.says("ready serial=");
+    router.says(" answers");
+    let again = sixlock(directory, &[&arguments[..], &["--counters", "other"]].concat()).output().unwrap();
+    assert!(said(&again).contains("another sixlock router has "), "{}", said(&again));
+
+    let node = |file: &str, bridge: &Bridge| {
+        let air = bridge.air.to_string();
+        Part::start(directory, &["node", file, "--air", &air, "--period", "1s"])
+    };
+    let nodes = ["first.toml", "second.toml"].map(|file| node(file, &bridge));
+    for node in &nodes {
+        node.says("DTLS session opened");
+        node.says("the cloud has the reading");
+    }
+    drop((nodes, bridge));
+    router.says("the serial line is gone");
+
+    let bridge = Bridge::plug(&device, native(directory, 2));
+    router.says(" is there again");
+    let node = node("first.toml", &bridge);
+    node.says("the cloud has the reading");
+}
+
+#[test]
+fn a_bridge_that_is_silent_is_told_of_and_garbage_on_the_line_is_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_cloud, coaps) = cloud(directory, "llsec+dtls-psk", &["only"]);
+    let device = directory.join("bridge");
+    let arguments = ["router", "network.toml", "--serial", device.to_str().unwrap(), "--coaps", &coaps];
+    let mut terminal = Terminal::new(&device);
+    let router = Part::start(directory, &arguments);
+    router.says(" does not answer: is it on");
+    terminal.write(b"U-Boot 1.0\r\n\xc0\xdb\xdb\xc0");
+    terminal.write(&[0x60; 4000]);
+    terminal.write(&[0xc0]);
+    let told = router.says("refused so far:");
+    assert!(told.contains("ipv6_malformed=1") || router.says("refused so far:").contains("ipv6_malformed=1"));
+    drop(terminal);
+    let _bridge = Bridge::plug(&device, native(directory, 1));
+    router.says(" is there again");
+    router.says(" answers");
+
+    let not_a_line = ["router", "network.toml", "--serial", "network.toml", "--counters", "other"];
+    let output = sixlock(directory, &not_a_line).output().unwrap();
+    assert!(said(&output).contains("network.toml is no serial line"), "{}", said(&output));
+    let wrong = sixlock(directory, &[&arguments[..], &["--baud", "110"]].concat()).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(said(&wrong).contains("a serial line has one of these speeds: 9600,"), "{}", said(&wrong));
+}
+
+/// Says something to a node's port; what comes back, if something does within a while.
+fn asked(from: &UdpSocket, port: u16) -> Option<Vec<u8>> {
+    let mut buffer = [0; 2000];
+    from.send_to(b"are you there?", ("fd00::12:7400:0:1", port)).unwrap();
+    let (len, _) = from.recv_from(&mut buffer).ok()?;
+    Some(buffer[..len].to_vec())
+}
+
+#[test]
+fn the_machine_s_programs_reach_a_node_as_far_as_the_firewall_lets_them() {
+    if !inside("the_machine_s_programs_reach_a_node_as_far_as_the_firewall_lets_them") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_cloud, coaps) = cloud(directory, "llsec+dtls-psk", &["only"]);
+    let device = directory.join("bridge");
+    let bridge = Bridge::plug(&device, native(directory, 1));
+    let air = bridge.air.to_string();
+    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s", "--serve"]);
+    let start = |rules: &str| {
+        std::fs::write(directory.join("firewall.toml"), rules).unwrap();
+        let path = device.to_str().unwrap();
+        let arguments = [
+            "router",
+            "network.toml",
+            "--serial",
+            path,
+            "--coaps",
+            &coaps,
+            "--tun",
+            "--firewall",
+            "firewall.toml",
+        ];
+        let router = Part::start(directory, &arguments);
+        router.says(" answers");
+        router
+    };
+    let ping = |bytes| {
+        let arguments = ["-6", "-c", "1", "-W", "20", "-s", bytes, "fd00::12:7400:0:1"];
+        run("ping", "iputils-ping", &arguments).0
+    };
+    let blocked = || !run("ping", "iputils-ping", &["-6", "-c", "1", "-W", "2", "fd00::12:7400:0:1"]).0;
+
+    let router = start("");
+    node.says("the cloud has the reading");
+    assert!(ping("56") && ping("1200"), "without rules all may pass");
+    drop(router);
+
+    let router = start("[default]\nin = \"deny\"\nout = \"deny\"\n");
+    assert!(blocked());
+    let told = router.says("refused so far:");
+    assert!(told.contains("firewall/default-in=1"), "{told}");
+    drop(router);
+
+    let rules = "[default]\nin = \"deny\"\nout = \"deny\"\n\
+        [[rule]]\nname = \"readings\"\ndirection = \"out\"\nverdict = \"allow\"\nhost = \"fd00:c::1\"\nprotocol = \"udp\"\nhost_port = 5684\n\
+        [[rule]]\nname = \"ping\"\ndirection = \"in\"\nverdict = \"allow\"\nprotocol = \"icmpv6\"\nicmpv6_type = 128\n\
+        [[rule]]\nname = \"ask\"\ndirection = \"in\"\nverdict = \"allow\"\nprotocol = \"udp\"\nnode_port = \"5683\"\n";
+    let router = start(rules);
+    node.says("the cloud has the reading");
+    assert!(ping("56") && ping("1200"));
+    let socket = UdpSocket::bind("[::]:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // No CoAP at the port of CoAP: the node answers, or is silent; at another port the firewall is.
+    let get = [0x40, 1, 0, 7, 0xb7, b's', b'e', b'n', b's', b'o', b'r', b's'];
+    socket.send_to(&get, ("fd00::12:7400:0:1", 5683)).unwrap();
+    let mut buffer = [0; 2000];
+    let (len, _) = socket.recv_from(&mut buffer).expect("an answer to an allowed question");
+    assert_eq!(buffer[2..4], [0, 7], "{:02x?}", &buffer[..len]);
+    socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    assert_eq!(asked(&socket, 7), None);
+    let told = router.says("refused so far:");
+    assert!(told.contains("firewall/default-in="), "{told}");
+    assert!(told.contains("firewall/ping=4") && told.contains("firewall/ask=2"), "{told}");
+    assert!(told.contains("firewall/readings="), "{told}");
+}
