@@ -25,7 +25,7 @@ impl Native {
         let security = key.map(|key| LinkSecurity { suite: LinkSuite::Ccm64, key, key_index: 1 });
         let address = Eui64::of_node(0);
         let mac = MacConfig { address, pan_id: 0xabcd, csma: Csma::NONE, ack: false, security };
-        let mut bridge = Box::new(Bridge::new());
+        let mut bridge: Box<Bridge<Soft, Layers>> = Box::new(Bridge::new());
         bridge.start(&mut rig.cx(), &Config { mac, uplink: Uplink::External });
         for node in (1..=nodes).map(Eui64::of_node) {
             bridge.interface().routing().add(node, node).unwrap();
