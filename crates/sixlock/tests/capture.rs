@@ -145,6 +145,28 @@ fn decode_opens_what_tshark_has_no_keys_for() {
 }
 
 #[test]
+fn tshark_reads_every_frame_of_a_network_that_rpl_forms() {
+    for (routing, security) in
+        [("storing", "none"), ("storing", "ah"), ("non-storing", "none"), ("non-storing", "llsec")]
+    {
+        let text = format!(
+            "duration = \"60s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
+             [traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"10s\"\n\
+             [routing]\nkind = \"rpl\"\nmode = \"{routing}\""
+        );
+        let run = Run::of(&format!("rpl-{routing}-{security}"), &text, &["--security", security]);
+        assert_eq!(run.tshark("_ws.malformed || _ws.expert.severity >= error"), 0, "{routing}, {security}");
+        // DIS, DIO, DAO and DAO-ACK.
+        for code in 0..4 {
+            let messages = run.tshark(&format!("icmpv6.type == 155 && icmpv6.code == {code}"));
+            assert!(messages > 0, "{routing}, {security}: none of code {code}");
+        }
+        let source_routes = run.tshark("ipv6.routing.type == 3");
+        assert_eq!(source_routes > 0, routing == "non-storing", "{security}: {source_routes}");
+    }
+}
+
+#[test]
 fn decode_takes_echoes_over_dtls_for_no_coap() {
     let text = "duration = \"60s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
         [traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"10s\"\n[routing]\nkind = ";
