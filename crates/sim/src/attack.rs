@@ -1,5 +1,6 @@
 //! Attackers: stations that hear and send real frames, but run none of the protocol code.
 
+mod antenna;
 mod behaviour;
 mod dodag;
 mod flood;
@@ -12,32 +13,25 @@ mod speak;
 mod trail;
 mod wormhole;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use sixlock_base::Eui64;
 
 use crate::medium::Medium;
 use crate::random::{Purpose, Stream};
 use crate::scenario::{Attack, AttackKind, AttackedFrom, Flood, Scenario};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::timer::Timer;
 use crate::topology::{Layout, within};
 
-use behaviour::{AttackerContext, Behaviour, Sending};
+use antenna::Antenna;
+use behaviour::{Behaviour, AttackerContext, Sending};
 use frames::LinkKey;
 
 pub(crate) use packets::{datagram, ipv6};
 pub(crate) use trail::{PacketFingerprint, Trail, fingerprint};
 
-/// How long an attacker waits for an acknowledgement, with the pause that its receiver needs then: 54 and 40 symbols.
-const REST: Span = Span::from_micros(94 * 16);
-/// The unit of the pause of who finds the channel busy: 20 symbols.
-const BACKOFF: Span = Span::from_micros(320);
-/// Of how many of these units the pause is at most.
-const BACKOFFS: u64 = 16;
-/// How often an attacker finds the channel busy until it gives a frame up.
-const TRIES: u8 = 32;
-/// What an attacker has under way at most, and as much waits at each of its antennas; what is more, it does not send.
+/// What an attacker has under way at most; what is more, it does not send.
 const UNDER_WAY: usize = 512;
 
 /// Something that an attacker is about to do.
@@ -71,50 +65,6 @@ pub(crate) struct Attacker {
     timer: Timer,
 }
 
-/// An attacker's antenna, on the medium behind the stations of the network.
-struct Antenna {
-    attacker: usize,
-    /// Which of the attacker's antennas it is.
-    place: usize,
-    at: (i32, i32),
-    range: Option<i32>,
-    on_air: Vec<u8>,
-    is_sending: bool,
-    /// Before this time it does not send what may wait: the frame before may be acknowledged.
-    rests_until: Time,
-    /// What waits to be sent.
-    waiting: VecDeque<Vec<u8>>,
-    /// How often the channel was busy when the first of them was to be sent.
-    tries: u8,
-}
-
-impl Antenna {
-    /// Sends a frame, unless another is being sent; whether it does.
-    fn send_now(&mut self, frame: Vec<u8>) -> bool {
-        let is_free = !self.is_sending;
-        if is_free {
-            (self.on_air, self.is_sending) = (frame, true);
-        }
-        is_free
-    }
-
-    /// Sends the first frame that waits, if the channel is clear; whether it does, and when to try again.
-    fn try_first(&mut self, now: Time, is_clear: bool, stream: &mut Stream) -> (bool, Option<Time>) {
-        let is_free = is_clear && !self.is_sending && now >= self.rests_until;
-        self.tries += 1;
-        let first = self.waiting.pop_front_if(|_| is_free);
-        let is_sent = first.is_some_and(|frame| self.send_now(frame));
-        if !is_sent && self.tries == TRIES {
-            self.waiting.pop_front();
-        }
-        if is_sent || self.tries == TRIES {
-            self.tries = 0;
-        }
-        let later = now + Span::from_micros((1 + stream.below(BACKOFFS)) * BACKOFF.micros());
-        (is_sent, (!self.waiting.is_empty()).then_some(later))
-    }
-}
-
 /// All attackers of a network.
 #[derive(Default)]
 pub(crate) struct Attackers {
@@ -139,17 +89,7 @@ impl Attackers {
                 _ => vec![here],
             };
             let first = stations + all.antennas.len() as u32;
-            let antenna = |(place, at)| Antenna {
-                attacker: index,
-                place,
-                at,
-                range: attack.range,
-                on_air: Vec::new(),
-                is_sending: false,
-                rests_until: Time::ZERO,
-                waiting: VecDeque::new(),
-                tries: 0,
-            };
+            let antenna = |(place, at)| Antenna::new(index, place, at, attack.range);
             all.antennas.extend(places.into_iter().enumerate().map(antenna));
             let is_captured = matches!(attack.by, AttackedFrom::Node(_));
             let context = AttackerContext {
@@ -214,7 +154,7 @@ impl Attackers {
     /// The transmission of an antenna has ended.
     pub(crate) fn transmitted(&mut self, id: u32, now: Time) {
         if let Some(antenna) = self.antenna_mut(id) {
-            (antenna.is_sending, antenna.rests_until) = (false, now + REST);
+            antenna.transmitted(now);
         }
     }
 
@@ -247,6 +187,11 @@ impl Attackers {
         if !attacker.timer.fires(now) {
             return begun;
         }
+        if !attacker.is_at_it(now) {
+            attacker.due.clear();
+            let own = (attacker.first - *stations) as usize..;
+            antennas[own].iter_mut().take(attacker.antennas()).for_each(Antenna::give_up);
+        }
         while let Some(entry) = attacker.due.first_entry().filter(|entry| entry.key().0 <= now) {
             let (antenna, frame) = match entry.remove() {
                 PlannedAction::Act => {
@@ -255,11 +200,7 @@ impl Attackers {
                 }
                 PlannedAction::Send { antenna, frame } => (antenna, Some(frame)),
                 PlannedAction::Wait { antenna, frame } => {
-                    let place = &mut antennas[(attacker.first + antenna as u32 - *stations) as usize];
-                    if place.waiting.len() < UNDER_WAY {
-                        place.waiting.push_back(frame);
-                    }
-                    if place.waiting.len() > 1 {
+                    if !antennas[(attacker.first + antenna as u32 - *stations) as usize].wait(frame) {
                         continue;
                     }
                     (antenna, None)
@@ -303,10 +244,8 @@ impl Attacker {
     }
 
     fn plan(&mut self, time: Time, due: PlannedAction) {
-        if self.due.len() < UNDER_WAY {
-            self.due.insert((time, self.planned), due);
-            self.planned += 1;
-        }
+        self.due.insert((time, self.planned), due);
+        self.planned += 1;
     }
 
     fn act(&mut self, now: Time) {
@@ -321,12 +260,10 @@ impl Attacker {
 
     fn send(&mut self, now: Time, sendings: Vec<Sending>) {
         for Sending { after, antenna, frame, is_polite } in sendings {
-            let due = if is_polite {
-                PlannedAction::Wait { antenna, frame }
-            } else {
-                PlannedAction::Send { antenna, frame }
-            };
-            self.plan(now + after, due);
+            let due = if is_polite { PlannedAction::Wait { antenna, frame } } else { PlannedAction::Send { antenna, frame } };
+            if self.due.len() < UNDER_WAY {
+                self.plan(now + after, due);
+            }
         }
     }
 }

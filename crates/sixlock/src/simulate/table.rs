@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn what_an_attack_cost_is_told() {
         let text = "duration = \"100s\"\nsecurity = \"none\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"10s\"\n\
-            [[attack]]\nkind = \"forge\"\nx = \"80m\"\ny = \"40m\"\n";
+            [[attack]]\nkind = \"forge\"\nx = \"80m\"\ny = \"40m\"\nend = \"100s\"\n";
         let scenario = Scenario::parse("s", text).unwrap();
         let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
         let reports = [sixlock_sim::with_cost(&scenario, report).unwrap()];
