@@ -622,7 +622,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 }
             }
         }
-        if L::Routing::ROUTES {
+        if L::Routing::ENCAPSULATES {
             let router = self.net.router();
             grow(packet, router.room(), |buffer, len| router.encapsulate(buffer, len))?;
         }

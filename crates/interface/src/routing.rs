@@ -9,6 +9,9 @@ pub trait Routing: Router {
     /// Whether it does anything.
     const ROUTES: bool;
 
+    /// Whether [`Routing::encapsulate`] does anything.
+    const ENCAPSULATES: bool = Self::ROUTES;
+
     /// Whether packets of this host that leave the link have a way.
     fn has_way(&self) -> bool {
         true

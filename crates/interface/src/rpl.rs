@@ -10,7 +10,7 @@ use sixlock_ipv6::rpl::{
 use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_mac::Outcome;
 use sixlock_net::{ForwardError, Router};
-use sixlock_rpl::{DataError, Error, Knowledge, MAX_HOPS, Node, Profile, Root};
+use sixlock_rpl::{Advertising, DataError, Error, Knowledge, MAX_HOPS, Node, Profile, Root};
 
 use crate::routing::{FrameOutcome, Routing};
 
@@ -81,12 +81,13 @@ impl<P: Profile> Router for RplNode<P> {
         destination == ALL_RPL_NODES
     }
 
+    /// A leaf follows no source route, and no packet of its own goes a way down, on which one could be sent back.
     fn leads_on(&self, packet: &[u8]) -> bool {
-        source_route::leads_on(packet)
+        P::Advertising::ADVERTISES && source_route::leads_on(packet)
     }
 
     fn comes_back(&self, packet: &[u8]) -> bool {
-        has_forwarding_error(packet)
+        P::Advertising::ADVERTISES && has_forwarding_error(packet)
     }
 
     fn handle<C, E: Entropy, N: Nv>(
@@ -110,6 +111,8 @@ impl<P: Profile> Router for RplNode<P> {
 
 impl<P: Profile> Routing for RplNode<P> {
     const ROUTES: bool = true;
+    /// Only the root puts headers around packets.
+    const ENCAPSULATES: bool = false;
 
     fn has_way(&self) -> bool {
         self.0.parent().is_some()

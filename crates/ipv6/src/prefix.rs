@@ -51,11 +51,15 @@ impl Prefix {
     }
 
     /// Reads it from `bytes`, which may hold more than is needed.
-    // Where it is only judged, nothing of it is kept.
-    #[inline(always)]
     pub(crate) fn parse(length: u8, bytes: &[u8]) -> Result<Self, Error> {
-        let needed = usize::from(length).div_ceil(8);
-        let bits = bytes.get(..needed).filter(|_| length <= 128 && bytes.len() <= 16).ok_or(Error::Length)?;
-        Ok(Self::masked(|n| bits.get(n).copied().unwrap_or(0), length))
+        if !Self::fits(length, bytes) {
+            return Err(Error::Length);
+        }
+        Ok(Self::masked(|n| bytes.get(n).copied().unwrap_or(0), length))
+    }
+
+    /// Whether so many bits can be read from `bytes`.
+    pub(crate) fn fits(length: u8, bytes: &[u8]) -> bool {
+        length <= 128 && (usize::from(length).div_ceil(8)..=16).contains(&bytes.len())
     }
 }

@@ -118,6 +118,7 @@ impl DaoTimer {
     }
 
     /// The DAO under way is given up for a while.
+    #[inline(never)]
     pub(crate) fn pause(&mut self, now: Instant) {
         self.is_due = false;
         (self.at, self.then) = (Some(now + Duration::from_millis(Self::PAUSE)), Then::Begin);

@@ -83,6 +83,7 @@ impl Dodag {
         self.configuration().min_hop_rank_increase()
     }
 
+    #[inline(never)]
     pub(crate) fn dag_rank(&self, rank: u16) -> u16 {
         dag_rank(rank, self.increase())
     }

@@ -64,6 +64,7 @@ impl Neighbour {
     }
 
     /// How good it is to keep among those that acknowledge as it does or does not: by rank and link.
+    #[inline(never)]
     fn worth(&self) -> u16 {
         INFINITE_RANK - self.rank.saturating_add(self.link.etx().unwrap_or(ETX))
     }
@@ -118,6 +119,7 @@ impl<A: Array<Neighbour>> Neighbours<A> {
         self.0.as_mut().get_mut(place)
     }
 
+    #[inline(never)]
     pub(crate) fn parent(&self) -> Option<&Neighbour> {
         self.at(self.parent_place()?)
     }
@@ -152,6 +154,7 @@ impl<A: Array<Neighbour>> Neighbours<A> {
     }
 
     /// Whether the preferred parent is that one.
+    #[inline(never)]
     pub(crate) fn is_parent(&self, address: &Eui64) -> bool {
         self.get(address).is_some_and(|neighbour| neighbour.is_parent)
     }

@@ -194,6 +194,7 @@ impl<P: Profile> Node<P> {
 
     /// Takes in the ICMPv6 message `message` with a control message of RPL, from `source` to `destination`, an address of this node or
     /// of all that speak RPL.
+    #[inline(never)]
     pub fn handle<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -240,7 +241,6 @@ impl<P: Profile> Node<P> {
         solicitation::handle(cx, advertiser, dodag, (from, destination), options)
     }
 
-    #[inline(never)]
     fn handle_dio<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -362,12 +362,18 @@ impl<P: Profile> Node<P> {
         Ok(asks)
     }
 
+    /// The cost of the path through a neighbour over a link of that ETX, and the rank of who goes by it.
+    #[inline(never)]
+    fn path_over(dodag: &Dodag, neighbour: &Neighbour, etx: u16) -> (u16, u16) {
+        let increase = dodag.increase();
+        let cost = P::Objective::path_cost(neighbour.rank, etx, increase);
+        (cost, P::Objective::rank(neighbour.rank, cost, increase))
+    }
+
     /// The cost of the path through a neighbour over a link of that ETX: [`INFINITE_RANK`] if it may not be the parent.
     #[inline(never)]
     fn cost_over(&self, dodag: &Dodag, neighbour: &Neighbour, etx: u16) -> u16 {
-        let increase = dodag.increase();
-        let cost = P::Objective::path_cost(neighbour.rank, etx, increase);
-        let rank = P::Objective::rank(neighbour.rank, cost, increase);
+        let (cost, rank) = Self::path_over(dodag, neighbour, etx);
         if neighbour.rank == INFINITE_RANK || rank == INFINITE_RANK {
             return INFINITE_RANK;
         }
@@ -444,10 +450,9 @@ impl<P: Profile> Node<P> {
     fn follow<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, chosen: usize) {
         let Some(dodag) = self.dodag.get_mut() else { return };
         let Some(parent) = self.neighbours.at(chosen) else { return };
-        let increase = dodag.increase();
-        let cost = P::Objective::path_cost(parent.rank, parent.link.etx().unwrap_or(INFINITE_RANK), increase);
         let had_one = self.rank != 0;
-        self.rank = P::Objective::rank(parent.rank, cost, increase);
+        let etx = parent.link.etx().unwrap_or(INFINITE_RANK);
+        (_, self.rank) = Self::path_over(dodag, parent, etx);
         let (is_new_parent, is_new_version) = (!parent.is_parent, dodag.version != parent.version);
         dodag.version = parent.version;
         if self.lowest == 0 || is_new_version || self.rank < self.lowest {
@@ -456,7 +461,8 @@ impl<P: Profile> Node<P> {
         let intervals = dodag.intervals();
         // One that has risen is a loop to those below until they hear of it; one that has sunk a little is no news.
         let has_risen = dodag.dag_rank(self.rank) > dodag.dag_rank(self.told_rank);
-        let has_moved = has_risen || self.told_rank.saturating_sub(self.rank) >= increase.saturating_mul(2);
+        let has_moved =
+            has_risen || self.told_rank.saturating_sub(self.rank) >= dodag.increase().saturating_mul(2);
         if is_new_parent {
             self.events.push(if had_one { Event::ParentChanged } else { Event::Joined });
             cx.counters.count(Counter::RplParentChanges);
@@ -592,7 +598,6 @@ impl<P: Profile> Node<P> {
         Ok(())
     }
 
-    #[inline(never)]
     fn handle_dao_ack<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -662,6 +667,7 @@ impl<P: Profile> Node<P> {
 
     /// Takes in what became of a frame to a neighbour: whether it was acknowledged, and at how many attempts. One that was never sent
     /// tells nothing.
+    #[inline(never)]
     pub fn handle_outcome<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -809,6 +815,7 @@ impl<P: Profile> Node<P> {
     }
 
     /// Writes the next packet of this node to `out`; its length. A packet of 200 bytes is the longest.
+    #[inline(never)]
     pub fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

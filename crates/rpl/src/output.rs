@@ -47,7 +47,6 @@ pub(crate) fn on_link<'a>(
 }
 
 /// The same through the mesh, from a node to any destination.
-#[inline(never)]
 pub(crate) fn in_mesh<'a>(out: &'a mut [u8], node: &Eui64, destination: &[u8; 16]) -> Option<Addressed<'a>> {
     let (header, body) = out.split_first_chunk_mut()?;
     put_address(header, Header::SOURCE_AT, &MESH_PREFIX, node)?;

@@ -16,7 +16,6 @@ use crate::output::HOP_LIMIT;
 pub(crate) const TUNNEL: usize = Header::LEN + HEADER;
 
 /// Where a packet goes.
-#[inline(never)]
 pub(crate) fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
     Header::address_at(packet, Header::DESTINATION_AT).map(|destination| Ipv6Addr::from(*destination))
 }
@@ -153,7 +152,6 @@ pub(crate) struct Found {
 
 impl Found {
     /// Writes the flags into the packet, and that it comes from a router of that rank.
-    #[inline(never)]
     pub(crate) fn write(&self, packet: &mut [u8], rank: u16) {
         if let Some([flags, _, high, low]) = packet.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut) {
             *flags = self.flags;

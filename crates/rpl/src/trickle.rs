@@ -70,6 +70,7 @@ impl Trickle {
 
     /// Begins again with the least interval, after something that is not as others say. In the least interval nothing changes, or
     /// who resets often would silence this.
+    #[inline(never)]
     pub fn reset<E: Entropy>(&mut self, now: Instant, entropy: &mut E) {
         if self.is_running && self.exponent > self.minimum {
             self.begin(now, entropy, self.minimum);

@@ -25,7 +25,7 @@ use crate::timer::Timer;
 use crate::topology::{Layout, within};
 
 use antenna::Antenna;
-use behaviour::{Behaviour, AttackerContext, Sending};
+use behaviour::{AttackerContext, Behaviour, Sending};
 use frames::LinkKey;
 
 pub(crate) use packets::{datagram, ipv6};
@@ -260,7 +260,11 @@ impl Attacker {
 
     fn send(&mut self, now: Time, sendings: Vec<Sending>) {
         for Sending { after, antenna, frame, is_polite } in sendings {
-            let due = if is_polite { PlannedAction::Wait { antenna, frame } } else { PlannedAction::Send { antenna, frame } };
+            let due = if is_polite {
+                PlannedAction::Wait { antenna, frame }
+            } else {
+                PlannedAction::Send { antenna, frame }
+            };
             if self.due.len() < UNDER_WAY {
                 self.plan(now + after, due);
             }

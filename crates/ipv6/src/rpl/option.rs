@@ -133,11 +133,15 @@ const BY_VERSION: u8 = 0x80;
 const BY_INSTANCE: u8 = 0x40;
 const BY_DODAG: u8 = 0x20;
 impl<'a> RplOption<'a> {
-    /// Splits `bytes` into the option at their front and the rest. No field is read beyond the option's own length.
+    /// Whether `data` is well-formed in an option of that type: whether it can be read, without reading it.
     #[inline(always)]
-    fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
-        let Split { kind, data, rest } = Split::parse(bytes)?;
-        Ok((Self::parse_data(kind, data)?, rest))
+    fn is_well_formed(kind: u8, data: &'a [u8]) -> bool {
+        match (kind, data) {
+            (ROUTE_INFORMATION, &[length, _, _, _, _, _, ref prefix @ ..])
+            | (TARGET, &[_, length, ref prefix @ ..]) => Prefix::fits(length, prefix),
+            (ROUTE_INFORMATION | TARGET, _) => false,
+            _ => Self::parse_data(kind, data).is_ok(),
+        }
     }
 
     // Where options are only judged, nothing of what they say is kept then.
@@ -440,7 +444,11 @@ impl<'a> Options<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            (_, rest) = RplOption::parse(rest)?;
+            let split = Split::parse(rest)?;
+            if !RplOption::is_well_formed(split.kind, split.data) {
+                return Err(Error::Length);
+            }
+            rest = split.rest;
         }
         Ok(Self(bytes))
     }
@@ -449,9 +457,9 @@ impl<'a> Options<'a> {
     pub fn iter(&self) -> impl Iterator<Item = RplOption<'a>> + Clone + use<'a> {
         let mut rest = self.0;
         core::iter::from_fn(move || {
-            let (option, left) = RplOption::parse(rest).ok()?;
-            rest = left;
-            Some(option)
+            let split = Split::parse(rest).ok()?;
+            rest = split.rest;
+            RplOption::parse_data(split.kind, split.data).ok()
         })
     }
 

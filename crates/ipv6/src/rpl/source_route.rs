@@ -133,6 +133,7 @@ pub fn emit(
 ///
 /// Whether an address is one of this host `is_own` says: a route that leads back here is a loop, and refused
 /// ([RFC 6554 section 4.2](https://www.rfc-editor.org/rfc/rfc6554#section-4.2)).
+#[inline(never)]
 pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<Option<Ipv6Addr>, Refusal> {
     let Some((at, length)) = find(packet)? else { return Ok(None) };
     let refusal = |offset: usize| match u16::try_from(at + offset) {
