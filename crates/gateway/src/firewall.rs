@@ -1,6 +1,7 @@
 //! A stateful packet filter between a mesh and what is outside: rules decide about the first packet of a flow, and whatever
 //! belongs to a flow that was let through passes, both ways.
 
+mod decision;
 mod seen;
 mod states;
 
@@ -9,29 +10,9 @@ use sixlock_interface::ipsec::{Flow as Ends, Selector};
 use sixlock_ipv6::next_header;
 
 use crate::flows::Flow;
+pub use decision::{Decision, Direction};
 use seen::{Kind, Seen};
 use states::States;
-
-/// Which way a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Into the mesh.
-    In,
-    /// Out of it.
-    Out,
-}
-
-impl Direction {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::In, Self::Out];
-
-    const fn reversed(self) -> Self {
-        match self {
-            Self::In => Self::Out,
-            Self::Out => Self::In,
-        }
-    }
-}
 
 /// What is done with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,17 +42,6 @@ pub struct Defaults {
     pub inward: Verdict,
     /// Those out of it.
     pub outward: Verdict,
-}
-
-/// What decided about a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// The rule at this place, or a flow that it has let through.
-    Rule(u16),
-    /// The default of this direction, or a flow that it has let through.
-    Default(Direction),
-    /// Nothing: its headers do not parse, or a routing header names the node that it is really for. It is dropped.
-    Unreadable,
 }
 
 /// There are more rules than there is room for.

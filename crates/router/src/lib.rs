@@ -18,7 +18,7 @@ mod tun;
 
 pub use air::Air;
 pub use flows::{Uplink, run};
-pub use line::{Line, LineError, LineEvent, Speed};
-pub use messages::{Client, Inbound, Outbound};
+pub use line::{Line, LineError, Speed};
+pub use messages::{Client, Inbound, LineEvent, Outbound};
 pub use services::{Clients, Services};
 pub use tun::{GATEWAY, HOST, Tun, TunError};

@@ -13,7 +13,7 @@ use nix::sys::termios::{
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::Receiver;
 
-use crate::Inbound;
+use crate::{Inbound, LineEvent};
 
 /// How often a device that has gone is looked for.
 const SOUGHT_EVERY: Duration = Duration::from_secs(1);
@@ -101,17 +101,6 @@ impl std::error::Error for LineError {
             _ => None,
         }
     }
-}
-
-/// What becomes of a serial line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LineEvent {
-    /// Bytes have come in.
-    Bytes(Vec<u8>),
-    /// It is gone: its device was unplugged, or fails. From now on it is looked for once a second.
-    Lost(String),
-    /// It is there again.
-    Found,
 }
 
 /// A serial line: bytes of eight bits, no parity, one stop bit, no flow control.

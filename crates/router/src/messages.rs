@@ -4,8 +4,6 @@ use std::net::SocketAddr;
 
 use sixlock_gateway::FlowId;
 
-use crate::line::LineEvent;
-
 /// A program that asks a published service: on this machine or, where services are published to others, on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
@@ -63,4 +61,15 @@ pub enum Inbound {
         /// What it carries.
         payload: Vec<u8>,
     },
+}
+
+/// What becomes of a serial line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineEvent {
+    /// Bytes have come in.
+    Bytes(Vec<u8>),
+    /// It is gone: its device was unplugged, or fails. From now on it is looked for once a second.
+    Lost(String),
+    /// It is there again.
+    Found,
 }

@@ -6,7 +6,7 @@ use sixlock_interface::ipsec::Flow as Ends;
 use sixlock_ipv6::extension::Chain;
 use sixlock_ipv6::{Header, icmpv6, next_header};
 
-use super::Direction;
+use super::decision::Direction;
 use crate::flows::Flow;
 
 /// Types of ICMPv6 ([RFC 4443 section 4](https://www.rfc-editor.org/rfc/rfc4443#section-4)).

@@ -3,7 +3,7 @@
 use sixlock_base::{Instant, Slot};
 use sixlock_interface::ipsec::Flow as Ends;
 
-use super::Decision;
+use super::decision::Decision;
 use crate::flows::IDLE;
 
 #[derive(Clone, Copy)]

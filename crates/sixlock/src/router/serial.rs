@@ -28,7 +28,7 @@ struct Line {
     /// Packets that have found no room on the line.
     full: u64,
     /// When that was told, and how many there were.
-    told: (Instant, u64),
+    reported: (Instant, u64),
 }
 
 impl Line {
@@ -108,7 +108,7 @@ impl SerialStation {
         let serial = Serial { bridge: Eui64::of_node(0).with_prefix(MESH_PREFIX), host: CLOUD };
         let machine = Box::new(Bridged {
             gateway: SerialGateway::new(start, serial, exit),
-            line: Line { to_line, full: 0, told: (start, 0) },
+            line: Line { to_line, full: 0, reported: (start, 0) },
         });
         Ok(Self { router: BorderRouter::new(machine, parts, start)?, device })
     }
@@ -163,9 +163,9 @@ impl SerialStation {
             ),
             None => {}
         }
-        let (at, told) = &mut line.told;
-        if line.full != *told && time.now.since(*at).millis() >= 1000 {
-            (*at, *told) = (time.now, line.full);
+        let (at, reported) = &mut line.reported;
+        if line.full != *reported && time.now.since(*at).millis() >= 1000 {
+            (*at, *reported) = (time.now, line.full);
             to_stderr!("the serial line is full: {} packets have found no room so far", line.full);
         }
         self.router.settle(time.now);
