@@ -542,6 +542,8 @@ impl<R: Router, D: Discovery> Net<R, D> {
     }
 
     /// Whether `address` is this node's alone.
+    // It is asked at many places.
+    #[inline(never)]
     pub fn is_own(&self, address: Ipv6Addr) -> bool {
         (self.discovery.is_inside(address) || is_link_local(address))
             && Eui64::of_address(address) == self.address
