@@ -1,13 +1,13 @@
 //! The bridge's own code, run on the host.
 
-use sixlock_base::{Eui64, LinkSuite};
+use sixlock_base::{Eui64, LinkSuite, NvSlot};
 use sixlock_bridge::{
     Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route,
     Routes, Stack, Uplink,
 };
 use sixlock_crypto::Soft;
 use sixlock_slip::Encoder;
-use sixlock_testing::Rig;
+use sixlock_testing::{Ranges, Rig};
 
 use super::{Board, Input, Moment, Output};
 
@@ -20,8 +20,10 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    pub(crate) fn new(key: Option<[u8; 16]>, nodes: u32) -> Self {
-        let mut rig = Rig::seeded(3);
+    /// Its frame counter, which a board keeps in flash, goes on at `frame_counter`.
+    pub(crate) fn new(key: Option<[u8; 16]>, nodes: u32, frame_counter: u32) -> Self {
+        let nv = Ranges::starting_at(NvSlot::LinkFrameCounter, frame_counter);
+        let mut rig = Rig { nv, ..Rig::seeded(3) };
         let security = key.map(|key| LinkSecurity { suite: LinkSuite::Ccm64, key, key_index: 1 });
         let address = Eui64::of_node(0);
         let mac = MacConfig { address, pan_id: 0xabcd, csma: Csma::NONE, ack: false, security };

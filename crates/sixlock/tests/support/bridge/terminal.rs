@@ -1,16 +1,17 @@
 //! A pseudo-terminal.
 
-use std::fs::{File, read_link, remove_file};
+use std::fs::{File, remove_file};
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::symlink;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 
-use nix::pty::openpty;
+use nix::fcntl::OFlag;
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use sixlock_router::{Inbound, LineEvent};
 
 /// A pseudo-terminal whose name is a link to it, so that another can take its place.
@@ -25,10 +26,15 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn new(link: &Path) -> Self {
-        let pair = openpty(None, None).unwrap();
-        let name = read_link(format!("/proc/self/fd/{}", pair.slave.as_raw_fd())).unwrap();
+        // A program that a test starts would keep the line open, if it had the master's end, too.
+        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname_r(&master).unwrap();
+        let no_control = OFlag::O_NOCTTY.bits();
+        let slave = File::options().read(true).write(true).custom_flags(no_control).open(&name).unwrap();
         symlink(name, link).unwrap();
-        let (master, slave) = (pair.master.into(), pair.slave.into());
+        let master = OwnedFd::from(master).into();
         Self { master, slave, link: link.into(), ends: Arc::default(), reader: None }
     }
 
