@@ -34,7 +34,7 @@ pub(crate) fn inside(test: &str) -> bool {
         .arg("--kill-child")
         .arg("--fork")
         .arg(program)
-        .args([test, "--exact", "--nocapture"])
+        .args([test, "--exact", "--include-ignored", "--nocapture"])
         .env(INSIDE, "1")
         .status()
         .expect("unshare was there before");
