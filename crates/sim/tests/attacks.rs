@@ -324,12 +324,12 @@ fn every_network_recovers_when_an_attack_has_ended() {
 }
 
 /// Routes to nodes that there are not fill the tables of the root, or of the router next to the attacker. Whose routes are there
-/// already keeps them.
+/// already keeps them. The flood is as slow as leaves the air to them.
 #[test]
 fn a_flood_of_daos_fills_a_table_and_no_reading_is_lost() {
     let case = CASES.iter().find(|case| case.name == "dao-flood").unwrap();
     for (routing, full) in [("non-storing", 0), ("storing", 3)] {
-        let text = text("none", routing, 1, Some(case)).replace("480s", "240s") + "every = \"50ms\"\n";
+        let text = text("none", routing, 1, Some(case)).replace("480s", "360s") + "every = \"150ms\"\n";
         let scenario = Scenario::parse("attack", &text).unwrap();
         let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
         simulation.step_until(Time::ZERO + scenario.duration());
