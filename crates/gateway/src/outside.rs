@@ -152,8 +152,8 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
     }
 }
 
-/// Whether a packet may come from there, from outside.
-fn is_outside(address: Ipv6Addr) -> bool {
+/// Whether it is an address of a host outside the mesh.
+pub(crate) fn is_outside(address: Ipv6Addr) -> bool {
     !is_node(address)
         && address.octets()[..8] != LINK_LOCAL_PREFIX
         && !address.is_multicast()
@@ -164,11 +164,6 @@ fn is_outside(address: Ipv6Addr) -> bool {
 /// Whether it is an address of the mesh.
 pub(crate) fn is_node(address: Ipv6Addr) -> bool {
     address.octets()[..8] == MESH_PREFIX
-}
-
-/// Whether a packet of the mesh for this address leaves it.
-pub(crate) fn leaves(destination: Ipv6Addr) -> bool {
-    is_outside(destination)
 }
 
 /// The UDP datagram in `packet`: its ends, and what it carries.

@@ -11,7 +11,7 @@ use sixlock_slip::{Decoder, Encoder};
 use crate::firewall::Filter;
 use crate::flows::FlowId;
 use crate::internet::Internet;
-use crate::outside::{Error, Exit, Outside, Upstream, is_node, leaves};
+use crate::outside::{Error, Exit, Outside, Upstream, is_node, is_outside};
 use crate::presence::{Presence, Watch};
 
 /// The longest packet that a bridge takes.
@@ -141,7 +141,7 @@ where
             return cx.counters.count(Counter::Ipv6Malformed);
         };
         let len = Header::LEN + payload.len();
-        if !is_node(header.source) || !leaves(header.destination) {
+        if !is_node(header.source) || !is_outside(header.destination) {
             return cx.counters.count(Counter::Ipv6BadAddress);
         }
         watch.heard(cx.now);
@@ -221,19 +221,9 @@ where
         packet.reset(HEADERS + self.security.front());
         packet.extend(payload).map_err(|_| Error::TooLong)?;
         packet.push_front(HEADERS).map_err(|_| Error::TooLong)?;
-        let (front, datagram) = packet.bytes_mut().split_at_mut(Header::LEN);
-        let header = Header {
-            traffic_class: 0,
-            flow_label: 0,
-            payload_length: u16::try_from(datagram.len()).map_err(|_| Error::TooLong)?,
-            next_header: next_header::UDP,
-            hop_limit: HOP_LIMIT,
-            source: ends.host,
-            destination: ends.node,
-        };
         let ports = udp::Header { source_port: ends.host_port, destination_port: ends.node_port };
-        header.emit(front).map_err(|_| Error::TooLong)?;
-        ports.emit(ends.host, ends.node, datagram).map_err(|_| Error::TooLong)?;
+        udp::emit_packet(packet.bytes_mut(), (ends.host, ends.node), ports, HOP_LIMIT)
+            .map_err(|_| Error::TooLong)?;
         self.security.outbound(cx, packet).map_err(|_| Error::Refused)?;
         line(Encoder::new(packet.bytes()));
         Ok(())
@@ -246,11 +236,8 @@ where
         cx.counters.count(Counter::Ipv6TooBig);
         let packet = buffer.get(..len)?;
         let (header, _) = Header::parse(packet).ok()?;
-        let about_error = extension::skip(packet).is_none_or(|upper| {
-            upper.protocol == next_header::ICMPV6
-                && packet.get(upper.at).is_none_or(|&kind| icmpv6::is_error(kind))
-        });
-        if about_error || !self.errors.take(cx.now) {
+        // Of a packet that cannot be read nobody knows.
+        if extension::carries_error(packet).unwrap_or(true) || !self.errors.take(cx.now) {
             return None;
         }
         let (source, destination) = (self.serial.bridge, header.source);

@@ -21,7 +21,9 @@ pub use routing::{FrameOutcome, Routing};
 pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_lowpan::{Datagrams, Pool};
-pub use sixlock_mac::{Config as MacConfig, Csma, Link, LinkLayer, LinkSecurity, Outcome, RadioCommand};
+pub use sixlock_mac::{
+    Config as MacConfig, Csma, Link, LinkLayer, LinkSecurity, Outcome, RadioCommand, security_level,
+};
 pub use sixlock_net::{
     Discovery, ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink,
 };

@@ -1,6 +1,6 @@
 //! Extension headers ([RFC 8200 section 4](https://www.rfc-editor.org/rfc/rfc8200#section-4)).
 
-use crate::icmpv6::Problem;
+use crate::icmpv6::{self, Problem};
 use crate::{Error, Header, next_header};
 
 /// Longest chain that is followed; a packet with more is treated as malformed.
@@ -43,6 +43,15 @@ pub fn skip(packet: &[u8]) -> Option<Upper> {
         }
     }
     Some(chain.upper())
+}
+
+/// Whether `packet` carries an ICMPv6 error, or a message of which not even the type is there; `None` if its extension headers do not
+/// parse.
+#[inline]
+pub fn carries_error(packet: &[u8]) -> Option<bool> {
+    let upper = skip(packet)?;
+    let may_be_error = || packet.get(upper.at).is_none_or(|&kind| icmpv6::is_error(kind));
+    Some(upper.protocol == next_header::ICMPV6 && may_be_error())
 }
 
 /// Where in `packet` the UDP datagram begins that follows its extension headers; `None` if something else does.

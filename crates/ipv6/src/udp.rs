@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use crate::{Error, checksum, next_header};
+use crate::{Error, Header as Ipv6Header, checksum, next_header};
 
 /// The ports of a UDP datagram. Length and checksum are checked when parsed and computed when emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,29 @@ impl Header {
         datagram[6..8].copy_from_slice(&sum.to_be_bytes());
         Ok(())
     }
+}
+
+/// Writes the headers of IPv6 and UDP to the first 48 bytes of `packet`, whose payload stands behind them.
+#[inline]
+pub fn emit_packet(
+    packet: &mut [u8],
+    (source, destination): (Ipv6Addr, Ipv6Addr),
+    ports: Header,
+    hop_limit: u8,
+) -> Result<(), Error> {
+    let (front, datagram) = packet.split_at_mut_checked(Ipv6Header::LEN).ok_or(Error::Truncated)?;
+    let header = Ipv6Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: datagram.len() as u16,
+        next_header: next_header::UDP,
+        hop_limit,
+        source,
+        destination,
+    };
+    header.emit(front)?;
+    // It refuses a length that the header of IPv6 cannot say.
+    ports.emit(source, destination, datagram)
 }
 
 #[cfg(test)]

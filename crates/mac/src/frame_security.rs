@@ -7,6 +7,19 @@ use crate::LinkSecurity;
 /// Frame counters reserved at a time: what a reboot may waste of the 2^32 of a key.
 const RESERVATION: u16 = 1024;
 
+/// The level at which frames say that they are secured by `suite`, and the tag that CCM\* makes for it.
+pub const fn security_level(suite: LinkSuite) -> (SecurityLevel, CcmTag) {
+    match suite {
+        LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
+        LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
+        LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
+        LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
+        LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
+        LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
+        LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
+    }
+}
+
 /// The sealing and opening of frames, and the outgoing frame counter.
 pub(crate) struct FrameSecurity<C: Crypto> {
     key: C::Aes128,
@@ -20,15 +33,7 @@ pub(crate) struct FrameSecurity<C: Crypto> {
 
 impl<C: Crypto> FrameSecurity<C> {
     pub(crate) fn new(security: &LinkSecurity, crypto: &mut C) -> Self {
-        let (level, tag) = match security.suite {
-            LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
-            LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
-            LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
-            LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
-            LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
-            LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
-            LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
-        };
+        let (level, tag) = security_level(security.suite);
         let key = crypto.aes_128(&security.key);
         Self { key, level, tag, key_index: security.key_index, next_counter: 0, reserved: 0 }
     }

@@ -22,6 +22,7 @@ mod transmit;
 
 pub use config::{Config, Csma, LinkSecurity};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};
+pub use frame_security::security_level;
 pub use link::{Link, LinkLayer};
 pub use mac::Mac;
 pub use radio::RadioCommand;

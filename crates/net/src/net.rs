@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, Nv, Packet};
 use sixlock_ipv6::extension::{self, Refusal, Upper};
-use sixlock_ipv6::icmpv6::{self, Exceeded, Message, Problem, Unreachable};
+use sixlock_ipv6::icmpv6::{Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, nd, next_header, udp};
 
 use crate::discovery::Discovery;
@@ -232,19 +232,8 @@ impl<R: Router, D: Discovery> Net<R, D> {
         let Some(NextHop::Neighbour(next_hop)) = self.next_hop(destination) else {
             return Err(SendError::NoRoute);
         };
-        let (front, datagram) = packet.split_at_mut_checked(Header::LEN).ok_or(SendError::NoRoom)?;
-        let header = Header {
-            traffic_class: 0,
-            flow_label: 0,
-            payload_length: datagram.len() as u16,
-            next_header: next_header::UDP,
-            hop_limit: HOP_LIMIT,
-            source,
-            destination,
-        };
-        header.emit(front).map_err(|_| SendError::NoRoom)?;
-        ports.emit(source, destination, datagram).map_err(|_| SendError::NoRoom)?;
-        Ok(next_hop)
+        let emitted = udp::emit_packet(packet, (source, destination), ports, HOP_LIMIT);
+        emitted.map(|()| next_hop).map_err(|_| SendError::NoRoom)
     }
 
     /// Processes a packet that has come in over a link of the mesh, from the neighbour `from`: the first `len` bytes of `buffer`. An
@@ -481,10 +470,7 @@ impl<R: Router, D: Discovery> Net<R, D> {
         let Ok((header, _)) = Header::parse(packet) else { return Verdict::Dropped };
         // An unknown option may ask for an answer to a multicast packet too.
         let about_option = matches!(message, Message::ParameterProblem { problem: Problem::Option, .. });
-        let about_error = extension::skip(packet).is_some_and(|upper| {
-            upper.protocol == next_header::ICMPV6
-                && packet.get(upper.at).is_none_or(|&kind| icmpv6::is_error(kind))
-        });
+        let about_error = extension::carries_error(packet).unwrap_or(false);
         let total = (FRONT + len).min(MTU).min(buffer.len());
         if header.source == Ipv6Addr::UNSPECIFIED
             || header.source.is_multicast()

@@ -187,10 +187,10 @@ impl Attackers {
         if !attacker.timer.fires(now) {
             return begun;
         }
+        let own = &mut antennas[(attacker.first - *stations) as usize..][..attacker.antennas()];
         if !attacker.is_at_it(now) {
             attacker.due.clear();
-            let own = (attacker.first - *stations) as usize..;
-            antennas[own].iter_mut().take(attacker.antennas()).for_each(Antenna::give_up);
+            own.iter_mut().for_each(Antenna::give_up);
         }
         while let Some(entry) = attacker.due.first_entry().filter(|entry| entry.key().0 <= now) {
             let (antenna, frame) = match entry.remove() {
@@ -200,7 +200,7 @@ impl Attackers {
                 }
                 PlannedAction::Send { antenna, frame } => (antenna, Some(frame)),
                 PlannedAction::Wait { antenna, frame } => {
-                    if !antennas[(attacker.first + antenna as u32 - *stations) as usize].wait(frame) {
+                    if !own[antenna].wait(frame) {
                         continue;
                     }
                     (antenna, None)
@@ -208,12 +208,11 @@ impl Attackers {
                 PlannedAction::Try { antenna } => (antenna, None),
             };
             let id = attacker.first + antenna as u32;
-            let place = &mut antennas[(id - *stations) as usize];
             let sent = match frame {
-                Some(frame) => place.send_now(frame),
+                Some(frame) => own[antenna].send_now(frame),
                 None => {
                     let (is_sent, again) =
-                        place.try_first(now, medium.is_clear(id, now), &mut attacker.context.stream);
+                        own[antenna].try_first(now, medium.is_clear(id, now), &mut attacker.context.stream);
                     if let Some(time) = again {
                         attacker.plan(time, PlannedAction::Try { antenna });
                     }

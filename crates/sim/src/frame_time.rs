@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use sixlock_base::{Engines, LinkSuite};
-use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Tag};
+use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, Tag};
 use sixlock_ieee802154::{FCS, MAX_FRAME};
+use sixlock_node::security_level;
 
 use crate::costs::{Costs, Step, Work};
 use crate::engine::Accelerated;
@@ -42,21 +43,13 @@ impl FrameTime {
     pub(crate) fn frame(&self, len: usize) -> Span {
         let mut crypto = Accelerated::new(Some((self.platform, self.engines)));
         if let Some(suite) = self.link {
-            let (is_encrypted, tag) = match suite {
-                LinkSuite::CbcMac32 => (false, CcmTag::Four),
-                LinkSuite::CbcMac64 => (false, CcmTag::Eight),
-                LinkSuite::CbcMac128 => (false, CcmTag::Sixteen),
-                LinkSuite::Ctr => (true, CcmTag::Zero),
-                LinkSuite::Ccm32 => (true, CcmTag::Four),
-                LinkSuite::Ccm64 => (true, CcmTag::Eight),
-                LinkSuite::Ccm128 => (true, CcmTag::Sixteen),
-            };
+            let (level, tag) = security_level(suite);
             let mut tag = Tag::empty(tag);
             let key = crypto.aes_128(&[0; AES_128_KEY]);
             crypto.take();
             let mut frame = [0; MAX_FRAME];
             let sealed = len.min(MAX_FRAME).saturating_sub(tag.bytes().len() + FCS);
-            let clear = if is_encrypted { HEADER.min(sealed) } else { sealed };
+            let clear = if level.is_encrypted() { HEADER.min(sealed) } else { sealed };
             let (clear, payload) = frame[..sealed].split_at_mut(clear);
             crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), clear, payload, &mut tag);
         }

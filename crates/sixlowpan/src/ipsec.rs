@@ -57,7 +57,7 @@ pub struct Known {
     pub ah_len: usize,
 }
 
-/// The knowledge that both ends of a link share: of AH and ESP, and how payloads are compressed.
+/// The knowledge that both ends of a link share: of AH and ESP, and how payloads are compressed. Of AH and ESP it is none, if nothing else is said.
 pub trait Context {
     /// Whether addresses are compressed without a context, and of the headers behind that of IPv6 the one of UDP alone: see
     /// [`Stateless`](crate::Stateless). What comes in may use all.
@@ -71,7 +71,9 @@ pub trait Context {
     }
 
     /// The encoding. With `None` such headers are sent uncompressed, and compressed ones are refused.
-    fn format(&self) -> Option<Format>;
+    fn format(&self) -> Option<Format> {
+        None
+    }
 
     /// The security parameters index that is left out.
     fn default_spi(&self) -> u32 {
@@ -80,10 +82,14 @@ pub trait Context {
 
     /// Whether the receiver of a packet with this sequence number, and with an AH of `ah_len` bytes if that is what it has, tells both
     /// from the last 16 bits: not if it may know nothing of the flow, or is to be told again.
-    fn is_known_to_receiver(&self, flow: &Flow<'_>, sequence: u32, ah_len: usize) -> bool;
+    fn is_known_to_receiver(&self, _flow: &Flow<'_>, _sequence: u32, _ah_len: usize) -> bool {
+        false
+    }
 
     /// The state of a flow as its receiver knows it.
-    fn known(&self, flow: &Flow<'_>) -> Option<Known>;
+    fn known(&self, _flow: &Flow<'_>) -> Option<Known> {
+        None
+    }
 
     /// Length of AH in bytes where packets do not say it and nothing was heard of the flow, and with the drafts' encoding
     /// always.
@@ -113,18 +119,6 @@ pub trait Context {
 impl<P: Payloads> Context for P {
     fn payloads(&self) -> Option<PayloadCompression> {
         self.compression()
-    }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
-        false
-    }
-
-    fn known(&self, _: &Flow<'_>) -> Option<Known> {
-        None
     }
 }
 

@@ -1,6 +1,6 @@
 use sixlock_base::New;
 
-use crate::ipsec::{Context, Flow, Format, Known};
+use crate::ipsec::Context;
 
 /// For links whose other ends were told of no context, and restore no next header but that of UDP: those of Linux, whose modules
 /// for the others refuse them.
@@ -14,17 +14,5 @@ impl New for Stateless {
 impl Context for Stateless {
     fn is_stateless(&self) -> bool {
         true
-    }
-
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
-        false
-    }
-
-    fn known(&self, _: &Flow<'_>) -> Option<Known> {
-        None
     }
 }

@@ -65,8 +65,8 @@ impl MessageBuffer {
         self.message.map(|(message_seq, _)| message_seq)
     }
 
-    /// Adds a fragment; false if there is no room for it, or if another message made room. One whose message looks different from what is there begins anew.
-    /// Fragments of a message that is not the next are added only if no other message is there.
+    /// Adds a fragment; false if there is no room for it, or if another message made room. One whose message looks different from what is
+    /// there begins anew. Fragments of a message that is not the next are added only if no other message is there.
     pub(crate) fn add(&mut self, header: &HandshakeHeader, fragment: &[u8], is_next: bool) -> bool {
         if !self.fits(header) || self.kept {
             return false;

@@ -12,6 +12,7 @@ use super::frames::{self, FrameFields, LinkKey};
 
 /// From the end of a frame to its acknowledgement: 12 symbols.
 const TURNAROUND: Span = Span::from_micros(192);
+
 /// A frame that an attacker sends.
 pub(super) struct Sending {
     /// How much later.

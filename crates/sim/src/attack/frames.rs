@@ -7,6 +7,7 @@ use sixlock_ieee802154::{
     Version, fcs,
 };
 use sixlock_lowpan::LinkAddresses;
+use sixlock_node::security_level;
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, UNCOMPRESSED, compress, decompress};
 
 use crate::network::{LINK_KEY_INDEX, PAN_ID};
@@ -32,7 +33,7 @@ pub(crate) struct FrameFields {
 pub(crate) fn write(fields: FrameFields, key: Option<LinkKey>, payload: &[u8]) -> Vec<u8> {
     let FrameFields { source, destination, sequence, wants_ack, frame_counter } = fields;
     let end = |address| Some(Endpoint { pan_id: PAN_ID, address });
-    let levels = key.map(|(suite, key)| (level(suite), key));
+    let levels = key.map(|(suite, key)| (security_level(suite), key));
     let security = levels.map(|((level, _), _)| AuxiliaryHeader {
         level,
         key_id: KeyId::Index(LINK_KEY_INDEX),
@@ -70,18 +71,6 @@ pub(crate) fn with_fcs(mut frame: Vec<u8>) -> Vec<u8> {
     let check = fcs(&frame).to_le_bytes();
     frame.extend(check);
     frame
-}
-
-const fn level(suite: LinkSuite) -> (SecurityLevel, CcmTag) {
-    match suite {
-        LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
-        LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
-        LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
-        LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
-        LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
-        LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
-        LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
-    }
 }
 
 /// The payloads of the frames that carry `packet` as it is.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, SyncSender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 
 use sixlock_gateway::Exit;
@@ -74,27 +74,30 @@ impl MeshLink {
         inbound: Receiver<Inbound>,
         stop: Arc<AtomicBool>,
     ) -> Result<JoinHandle<()>, Box<dyn Error>> {
-        let (told, started) = channel();
+        let (told, answer) = channel();
         let thread = thread::Builder::new().name("mesh".into()).stack_size(STACK);
         let mesh = thread.spawn(move || match self {
             Self::Radio { mut air, neighbours } => {
-                match RadioStation::new(parts, neighbours, exit, compression.choice()) {
-                    Ok(mut station) => {
-                        let _ = told.send(Ok(()));
-                        drive(&mut station, &mut air, &inbound, &stop);
-                    }
-                    Err(error) => drop(told.send(Err(error.to_string()))),
-                }
+                let station = RadioStation::new(parts, neighbours, exit, compression.choice());
+                started(&told, station, |mut station| drive(&mut station, &mut air, &inbound, &stop));
             }
-            Self::Serial { device, to_line } => match SerialStation::new(parts, exit, device, to_line) {
-                Ok(mut station) => {
-                    let _ = told.send(Ok(()));
-                    station.drive(&inbound, &stop);
-                }
-                Err(error) => drop(told.send(Err(error.to_string()))),
-            },
+            Self::Serial { device, to_line } => {
+                let station = SerialStation::new(parts, exit, device, to_line);
+                started(&told, station, |mut station| station.drive(&inbound, &stop));
+            }
         })?;
-        started.recv()??;
+        answer.recv()??;
         Ok(mesh)
+    }
+}
+
+/// Says whether there is a station, and drives it if so.
+fn started<S>(told: &Sender<Result<(), String>>, station: Result<S, Box<dyn Error>>, drive: impl FnOnce(S)) {
+    match station {
+        Ok(station) => {
+            let _ = told.send(Ok(()));
+            drive(station);
+        }
+        Err(error) => drop(told.send(Err(error.to_string()))),
     }
 }

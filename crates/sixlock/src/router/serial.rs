@@ -13,8 +13,7 @@ use tokio::sync::mpsc;
 
 use super::border_router::{BorderRouter, Parts, outbound};
 use super::machine::{Hosts, Machine, MeshSecurity, Rules};
-use crate::station::NAP;
-use crate::station::{Clock, Context, Moment};
+use crate::station::{Clock, Context, Moment, NAP};
 
 /// A border router whose bridge does what is to be done on the air.
 pub(super) struct Bridged {
