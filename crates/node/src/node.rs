@@ -20,8 +20,8 @@ pub struct Node<C: Crypto, A, L: Layers<C>, S = ()> {
     service: S,
     serves: bool,
     echoes: bool,
-    /// Whether the application waits for a way out of the link.
-    waits_for_way: bool,
+    /// Whether routing has had a way out of the link since the start.
+    has_joined: bool,
     transmit: Packet<<L::Pool as Pool>::Buffer>,
 }
 
@@ -35,7 +35,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
             service: S::NEW,
             serves: false,
             echoes: false,
-            waits_for_way: false,
+            has_joined: false,
             transmit: Packet::new(),
         }
     }
@@ -205,11 +205,12 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
     }
 
-    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time. While
-    /// routing has no way it waits: what goes nowhere would only lengthen the pauses before it is sent again.
+    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time. Until
+    /// routing has its first way it waits: what goes nowhere would only lengthen the pauses before it is sent again. Later it does not,
+    /// since what was sent once is given up after its last pause, however often it was sent.
     fn flush_application<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.waits_for_way = L::Routing::ROUTES && !self.interface.routing().has_way();
-        while !self.waits_for_way {
+        self.has_joined |= !L::Routing::ROUTES || self.interface.routing().has_way();
+        while self.has_joined {
             if self.application.has_flights() && !self.interface.can_send() {
                 return;
             }
@@ -236,7 +237,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for No
 
     /// Sends more of a flight, if there is room for it now, and what has waited for a way.
     fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.application.has_flights() || L::Routing::ROUTES && self.waits_for_way {
+        if self.application.has_flights() || L::Routing::ROUTES && !self.has_joined {
             self.flush(cx, at);
         }
     }
