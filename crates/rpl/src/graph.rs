@@ -56,6 +56,8 @@ impl Path {
 pub(crate) struct Graph<A> {
     members: A,
     len: usize,
+    /// No time is over before this one.
+    due: Option<Instant>,
 }
 
 /// For how long a node without an end is kept when there is no room for another.
@@ -63,7 +65,7 @@ const ENDLESS: u32 = 3_600_000;
 
 impl<A: Array<Member>> Graph<A> {
     pub(crate) const fn new() -> Self {
-        Self { members: A::NEW, len: 0 }
+        Self { members: A::NEW, len: 0, due: None }
     }
 
     fn listed(&self) -> &[Member] {
@@ -101,6 +103,7 @@ impl<A: Array<Member>> Graph<A> {
                 return Err(Error::Stale);
             }
             *member = new;
+            self.will_end(&new);
             return Ok(());
         }
         if self.len == A::LEN {
@@ -118,7 +121,14 @@ impl<A: Array<Member>> Graph<A> {
         members.copy_within(at..self.len, at + 1);
         *members.get_mut(at).ok_or(Error::Full)? = new;
         self.len += 1;
+        self.will_end(&new);
         Ok(())
+    }
+
+    fn will_end(&mut self, member: &Member) {
+        if member.lifetime != INFINITE_LIFETIME {
+            self.due = Instant::earliest(self.due, Some(member.ends));
+        }
     }
 
     fn remove_at(&mut self, at: usize) {
@@ -161,13 +171,14 @@ impl<A: Array<Member>> Graph<A> {
             }
         }
         self.len = kept;
+        let ending = self.listed().iter().filter(|member| member.lifetime != INFINITE_LIFETIME);
+        self.due = ending.fold(None, |due, member| Instant::earliest(due, Some(member.ends)));
         kept < before
     }
 
-    /// When the next one's time is over.
+    /// When to call [`Graph::expire`]: when the next one's time is over, or before that, as some are heard of again meanwhile.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let ending = self.listed().iter().filter(|member| member.lifetime != INFINITE_LIFETIME);
-        ending.fold(None, |due, member| Instant::earliest(due, Some(member.ends)))
+        self.due
     }
 
     /// The route from `root` to `node`; `None` if a node on it is not known, if it is longer than [`MAX_HOPS`], or leads nowhere

@@ -63,18 +63,28 @@ const MOST_LOST: u8 = 3;
 ///
 /// When there is no room, a route without an end that was not heard of for an hour makes room; else the new one is refused. So nobody
 /// keeps others out for ever by routes without an end.
-pub(crate) struct Routes<A>(A);
+pub(crate) struct Routes<A> {
+    routes: A,
+    /// None was ever kept from this place on.
+    used: usize,
+}
 
 /// For how long a route without an end is kept when there is no room for another.
 const ENDLESS: u32 = 3_600_000;
 
 impl<A: Array<Route>> Routes<A> {
     pub(crate) const fn new() -> Self {
-        Self(A::NEW)
+        Self { routes: A::NEW, used: 0 }
+    }
+
+    /// The places that were ever used.
+    fn places(&self) -> &[Route] {
+        self.routes.as_ref().get(..self.used).unwrap_or_default()
     }
 
     fn iter_mut(&mut self) -> impl Iterator<Item = &mut Route> {
-        self.0.as_mut().iter_mut().filter(|route| route.state != State::Free)
+        let places = self.routes.as_mut().get_mut(..self.used).unwrap_or_default();
+        places.iter_mut().filter(|route| route.state != State::Free)
     }
 
     fn get_mut(&mut self, target: Eui64) -> Option<&mut Route> {
@@ -83,13 +93,13 @@ impl<A: Array<Route>> Routes<A> {
 
     /// The next hop towards `target`.
     pub(crate) fn next_hop(&self, target: Eui64) -> Option<Eui64> {
-        let mut routes = self.0.as_ref().iter();
+        let mut routes = self.places().iter();
         routes.find(|route| route.leads() && route.target == target).map(|route| route.next_hop)
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.0.as_ref().iter().filter(|route| route.leads()).count()
+        self.places().iter().filter(|route| route.leads()).count()
     }
 
     /// Takes in that `next_hop` reaches `target`, for `millis` milliseconds or without an end. The next hop of an older route that is to
@@ -122,20 +132,20 @@ impl<A: Array<Route>> Routes<A> {
             *route = new;
             return Ok(old);
         }
-        let places = self.0.as_mut();
-        let is_free = |route: &Route| {
-            let is_old = route.lifetime == INFINITE_LIFETIME && now.since(route.ends).millis() >= ENDLESS;
-            route.state == State::Free || is_old
-        };
+        let is_old =
+            |route: &Route| route.lifetime == INFINITE_LIFETIME && now.since(route.ends).millis() >= ENDLESS;
+        let places = self.places();
         let free = places.iter().position(|route| route.state == State::Free);
-        let free = free.or_else(|| places.iter().position(is_free)).ok_or(Error::Full)?;
-        *places.get_mut(free).ok_or(Error::Full)? = new;
+        let free = free.or_else(|| (self.used < A::LEN).then_some(self.used));
+        let free = free.or_else(|| places.iter().position(is_old)).ok_or(Error::Full)?;
+        *self.routes.as_mut().get_mut(free).ok_or(Error::Full)? = new;
+        self.used = self.used.max(free + 1);
         Ok(None)
     }
 
     /// The sequence of the route to `target`, if that is newer than `sequence`.
     pub(crate) fn newer(&self, target: Eui64, sequence: u8) -> Option<u8> {
-        let mut routes = self.0.as_ref().iter();
+        let mut routes = self.places().iter();
         let route = routes.find(|route| route.leads() && route.target == target)?;
         let is_newer = lollipop::compare(route.sequence, sequence) == Some(Ordering::Greater);
         is_newer.then_some(route.sequence)
@@ -189,7 +199,7 @@ impl<A: Array<Route>> Routes<A> {
 
     /// When the next one's time is over.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let ending = self.0.as_ref().iter();
+        let ending = self.places().iter();
         let ending = ending.filter(|route| route.leads() && route.lifetime != INFINITE_LIFETIME);
         ending.fold(None, |due, route| Instant::earliest(due, Some(route.ends)))
     }
@@ -206,7 +216,7 @@ impl<A: Array<Route>> Routes<A> {
 
     /// Whether there are some of which the parent does not know.
     pub(crate) fn are_unknown(&self) -> bool {
-        self.0.as_ref().iter().any(|route| matches!(route.state, State::Unsaid | State::Said))
+        self.places().iter().any(|route| matches!(route.state, State::Unsaid | State::Said))
     }
 
     /// Chooses at most `most` of which the parent is told in a new DAO. One that is sent again tells of the same, so that an
@@ -221,7 +231,7 @@ impl<A: Array<Route>> Routes<A> {
 
     /// Those that were chosen.
     pub(crate) fn chosen(&self) -> impl Iterator<Item = &Route> {
-        self.0.as_ref().iter().filter(|route| route.state == State::Said)
+        self.places().iter().filter(|route| route.state == State::Said)
     }
 
     /// The parent has acknowledged what it was told. Those that are no more are forgotten.
@@ -238,7 +248,7 @@ impl<A: Array<Route>> Routes<A> {
 
     /// Whether there is a next hop that is to be asked.
     pub(crate) fn asks(&self) -> bool {
-        self.0.as_ref().iter().any(|route| route.is_asked && route.leads())
+        self.places().iter().any(|route| route.is_asked && route.leads())
     }
 
     /// The next hop that is asked now.
