@@ -1,14 +1,15 @@
 //! `sixlock up` with a microcontroller in an emulator among its nodes, and `sixlock router` at the serial port of one. Left out unless it is asked for (`-- --ignored`):
 //! `./test` sees to emulators and images.
 
+mod bridge;
 mod support;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bridge::emulated::Emulated;
+use bridge::{Bridge, link_key};
 use support::Up;
-use support::bridge::emulated::Emulated;
-use support::bridge::{Bridge, link_key};
 use support::namespace::{inside, run};
 use support::part::{Part, enrol};
 

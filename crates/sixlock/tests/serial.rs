@@ -1,14 +1,15 @@
 //! `sixlock router --serial`: nodes behind a bridge at a pseudo-terminal, which runs the code of the image.
 
+mod bridge;
 mod support;
 
 use std::net::UdpSocket;
 use std::path::Path;
 use std::time::Duration;
 
-use support::bridge::native::Native;
-use support::bridge::terminal::Terminal;
-use support::bridge::{Bridge, link_key};
+use bridge::native::Native;
+use bridge::terminal::Terminal;
+use bridge::{Bridge, link_key};
 use support::namespace::{inside, run};
 use support::part::{Part, enrol, said, sixlock};
 

@@ -18,6 +18,7 @@ mod link;
 mod rpl;
 pub mod seeds;
 mod senml;
+mod serial;
 mod x509;
 
 pub use input::{join, split};
@@ -37,6 +38,7 @@ pub const ENTRY_POINTS: &[(&str, EntryPoint)] = &[
     ("interface", link::interface),
     ("gateway", gateway::gateway),
     ("line", bridge::line),
+    ("serial", serial::serial),
     ("dtls_message", dtls::message),
     ("dtls_server", dtls::server),
     ("dtls_client", dtls::client),

@@ -62,6 +62,7 @@ pub fn all() -> Vec<Seed> {
     }
     for (name, packet) in &packets {
         add("packet", name, join([&packet[..]]));
+        add("serial", name, [vec![0], marked(1, &[bridge::on_the_line(packet)])].concat());
         add("compression", name, compressed(None, packet));
         let pieces = taken_apart(&wrapped(packet), 0);
         add("assembly", name, marked(2, &pieces));
@@ -98,6 +99,7 @@ pub fn all() -> Vec<Seed> {
         let marked = [&[PACKET], &packet[..]].concat();
         add("gateway", name, [vec![PACKETS], join([&marked[..]])].concat());
         add("line", name, bridge::on_the_line(&packet));
+        add("serial", &format!("{name}-in"), [vec![3], join([&marked[..]])].concat());
     }
 
     let (from_client, from_server) = dtls::handshake(0);

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-pub(crate) mod bridge;
 pub(crate) mod namespace;
 pub(crate) mod part;
 

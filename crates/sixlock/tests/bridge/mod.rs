@@ -1,6 +1,8 @@
 //! A bridge between a pseudo-terminal and a radio channel made of UDP, as a thread of the test: what a board with the image
 //! `bridge` is at a serial device.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 pub(crate) mod emulated;
 pub(crate) mod native;
 pub(crate) mod terminal;
