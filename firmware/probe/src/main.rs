@@ -19,6 +19,9 @@ mod io;
 mod ipsec;
 mod node;
 mod rpl;
+// It holds packets of 1,280 bytes: the smallest processors have no room for them.
+#[cfg(target_pointer_width = "32")]
+mod serial;
 mod sizes;
 mod x509;
 
@@ -45,6 +48,8 @@ enum Machine {
     Coap(coap::Coap),
     Node(node::Node<Backend>),
     Gateway(gateway::Gateway<Backend>),
+    #[cfg(target_pointer_width = "32")]
+    Serial(serial::Gateway<Backend>),
     Endpoint(endpoint::Endpoint<Backend>),
     Ipsec(ipsec::Ipsec<Backend>),
     Rpl(rpl::Rpl),
@@ -84,6 +89,8 @@ fn run() -> ! {
             10 => *machine = Some(Machine::Assembly(assembly::Assembly::new())),
             11 => *machine = Some(Machine::Rpl(rpl::new(cx))),
             12 => *machine = Some(Machine::RplRoot(rpl::new_root(cx))),
+            #[cfg(target_pointer_width = "32")]
+            13 => *machine = Some(Machine::Serial(serial::new(cx))),
             _ => match machine {
                 Some(Machine::Assembly(assembly)) => assembly::probe(cx, assembly),
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
@@ -93,6 +100,8 @@ fn run() -> ! {
                 Some(Machine::Coap(coap)) => coap::probe(cx, coap),
                 Some(Machine::Node(node)) => node::probe(cx, node),
                 Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),
+                #[cfg(target_pointer_width = "32")]
+                Some(Machine::Serial(gateway)) => serial::probe(cx, gateway),
                 Some(Machine::Endpoint(endpoint)) => endpoint::probe(cx, endpoint),
                 Some(Machine::Ipsec(ipsec)) => ipsec::probe(cx, ipsec),
                 Some(Machine::Rpl(node)) => rpl::probe(cx, node),
