@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bridge::native::Native;
 use bridge::terminal::Terminal;
-use bridge::{Bridge, link_key};
+use bridge::{Bridge, link_key, spi};
 use support::namespace::{inside, run};
 use support::part::{Part, enrol, said, sixlock};
 
@@ -35,8 +35,8 @@ fn begun_before(
     nodes: u32,
     frame_counter: u32,
 ) -> impl FnOnce() -> Native + Send + 'static {
-    let key = link_key(directory);
-    move || Native::new(key, nodes, frame_counter)
+    let (key, spi) = (link_key(directory), spi(directory));
+    move || Native::new(key, nodes, spi, frame_counter)
 }
 
 #[test]
@@ -111,6 +111,35 @@ fn refused(router: &Part, what: &str) -> String {
             return told;
         }
     }
+}
+
+#[test]
+fn ipsec_of_a_node_ends_at_the_router_behind_the_bridge_in_transport_mode() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_cloud, coaps) = cloud(directory, "llsec+esp+dtls-psk", &["only"]);
+    let device = directory.join("bridge");
+    let bridge = Bridge::plug(&device, native(directory, 1));
+    let path = device.to_str().unwrap();
+    // The datagrams of nodes to the cloud are seen as what they are, not as ESP.
+    let rule = "[default]\nout = \"deny\"\n[[rule]]\nname = \"readings\"\ndirection = \"out\"\nverdict = \"allow\"\n\
+        host = \"fd00:c::1\"\nprotocol = \"udp\"\nhost_port = 5684\n";
+    std::fs::write(directory.join("firewall.toml"), rule).unwrap();
+    let arguments =
+        ["router", "network.toml", "--serial", path, "--coaps", &coaps, "--firewall", "firewall.toml"];
+    let router = Part::start(directory, &arguments);
+    router.says(" answers");
+    let air = bridge.air.to_string();
+    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+    assert!(node.says("protected by ").contains("esp"));
+    node.says("the cloud has the reading");
+    drop((node, router));
+
+    // The file that is made for such nodes has tunnels with them.
+    let with_gateway = [&arguments[..], &["--gateway", "gateway.toml"]].concat();
+    let output = sixlock(directory, &with_gateway).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("set [nodes] security = \"link\""), "{}", said(&output));
 }
 
 /// Says something to a node's port; what comes back, if something does within a while.

@@ -120,3 +120,10 @@ pub(crate) fn link_key(directory: &Path) -> Option<[u8; 16]> {
     let byte = |n: usize| u8::from_str_radix(&digits[2 * n..2 * n + 2], 16).unwrap();
     Some(std::array::from_fn(byte))
 }
+
+/// The security parameters index of the last node in the network's file, if nodes have IPsec.
+pub(crate) fn spi(directory: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(directory.join("network.toml")).unwrap();
+    let (_, rest) = text.rsplit_once("spi = ")?;
+    Some(rest.lines().next()?.parse().unwrap())
+}

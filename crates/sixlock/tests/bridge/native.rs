@@ -6,12 +6,14 @@ use sixlock_bridge::{
     Routes, Stack, Uplink,
 };
 use sixlock_crypto::Soft;
+use sixlock_node::Format;
+use sixlock_node::ipsec::Contexts;
 use sixlock_slip::Encoder;
 use sixlock_testing::{Ranges, Rig};
 
 use super::{Board, Input, Moment, Output};
 
-type Layers = Stack<Link<true, 8, 4>, Datagrams<1280, 8>, Routes<[Route; 8]>>;
+type Layers = Stack<Link<true, 8, 4>, Datagrams<1280, 8>, Routes<[Route; 8]>, (), Contexts<8>>;
 
 /// A bridge with this key of links, if they are secured, and these nodes beside it.
 pub(crate) struct Native {
@@ -20,8 +22,9 @@ pub(crate) struct Native {
 }
 
 impl Native {
-    /// Its frame counter, which a board keeps in flash, goes on at `frame_counter`.
-    pub(crate) fn new(key: Option<[u8; 16]>, nodes: u32, frame_counter: u32) -> Self {
+    /// Its frame counter, which a board keeps in flash, goes on at `frame_counter`. `spi` is the security parameters index that
+    /// packets with AH and ESP do not carry on the air, if their headers are compressed.
+    pub(crate) fn new(key: Option<[u8; 16]>, nodes: u32, spi: Option<u32>, frame_counter: u32) -> Self {
         let nv = Ranges::starting_at(NvSlot::LinkFrameCounter, frame_counter);
         let mut rig = Rig { nv, ..Rig::seeded(3) };
         let security = key.map(|key| LinkSecurity { suite: LinkSuite::Ccm64, key, key_index: 1 });
@@ -29,6 +32,9 @@ impl Native {
         let mac = MacConfig { address, pan_id: 0xabcd, csma: Csma::NONE, ack: false, security };
         let mut bridge: Box<Bridge<Soft, Layers>> = Box::new(Bridge::new());
         bridge.start(&mut rig.cx(), &Config { mac, uplink: Uplink::External });
+        if let Some(spi) = spi {
+            bridge.interface().compression().start(Format::default(), spi);
+        }
         for node in (1..=nodes).map(Eui64::of_node) {
             bridge.interface().routing().add(node, node).unwrap();
         }
