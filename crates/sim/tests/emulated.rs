@@ -247,6 +247,7 @@ fn routes_by_rpl(platform: &str, security: &str) {
 #[ignore = "needs mspdebug and the image"]
 fn a_tmote_sky_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_another() {
     routes_by_rpl("tmote-sky", "none");
+    routes_by_rpl("tmote-sky", "ah");
 }
 
 #[test]
