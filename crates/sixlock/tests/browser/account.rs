@@ -11,7 +11,7 @@ fn change(browser: &Browser, current: &str, new: &str, again: &str) {
     for (field, text) in
         [("#current-password", current), ("#new-password", new), ("#new-password-again", again)]
     {
-        browser.run(&format!("document.querySelector('{field}').value = ''"));
+        browser.until(&format!("(document.querySelector('{field}').value = '') === ''"));
         browser.fill(field, text);
     }
     browser.click("Change password");

@@ -93,14 +93,23 @@ impl Browser {
         self.command("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until `expression` is true in the page; if it is not in time, fails with what the page says.
+    /// Waits until `expression` is true in the page; if it is not in time, fails with what the page says. An expression that
+    /// throws is not true yet: what it asks for may not be in the page before the cloud has answered.
     pub(crate) fn until(&self, expression: &str) {
+        let script = json!({"script": format!("return Boolean({expression})"), "args": []});
+        let path = format!("{}/execute/sync", self.session);
         let started = Instant::now();
-        while self.run(&format!("return Boolean({expression})")) != true {
-            if started.elapsed() > PATIENCE {
-                panic!("not true in time: {expression}\nThe page says: {}", self.text("body"));
+        loop {
+            let answer = self.try_ask("POST", &path, &script);
+            match answer {
+                Ok(Value::Bool(true)) => return,
+                Err(error) if error["error"] != "javascript error" => panic!("{expression}: {error}"),
+                answer if started.elapsed() > PATIENCE => panic!(
+                    "not true in time: {expression}, last {answer:?}\nThe page says: {}",
+                    self.text("body")
+                ),
+                _ => std::thread::sleep(Duration::from_millis(200)),
             }
-            std::thread::sleep(Duration::from_millis(200));
         }
     }
 
