@@ -1,4 +1,4 @@
-use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
+use sixlock_base::{Cx, Duration, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::{
@@ -12,6 +12,11 @@ use crate::event::Event;
 use crate::measurement::Measurement;
 use crate::service::Service;
 
+/// How long an application waits for its first way out of the link: MAX_TRANSMIT_WAIT of
+/// [RFC 7252, section 4.8.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.8.2), after which a message that is sent would be given
+/// up, too.
+const FIRST_WAY_TIMEOUT: Duration = Duration::from_secs(93);
+
 /// A node of the layers `L`, with the application `A`, such as a [`Sensor`](crate::Sensor), and the service `S`: whether and how it
 /// tells its latest reading to those who ask by CoAP.
 pub struct Node<C: Crypto, A, L: Layers<C>, S = ()> {
@@ -20,8 +25,8 @@ pub struct Node<C: Crypto, A, L: Layers<C>, S = ()> {
     service: S,
     serves: bool,
     echoes: bool,
-    /// Whether routing has had a way out of the link since the start.
-    has_joined: bool,
+    /// Until when the application waits for its first way out of the link; `None` once it has had one or has waited enough.
+    waits_until: Option<Instant>,
     transmit: Packet<<L::Pool as Pool>::Buffer>,
 }
 
@@ -35,7 +40,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
             service: S::NEW,
             serves: false,
             echoes: false,
-            has_joined: false,
+            waits_until: None,
             transmit: Packet::new(),
         }
     }
@@ -57,6 +62,9 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
         if self.application.is_secured() && (config.echoes || config.serves && !L::Security::PROTECTS) {
             return Err(StartError::InTheClear);
+        }
+        if L::Routing::ROUTES {
+            self.waits_until = Some(cx.now + FIRST_WAY_TIMEOUT);
         }
         self.serves = S::SERVES && config.serves;
         self.echoes = config.echoes;
@@ -205,12 +213,21 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
     }
 
-    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time. Until
-    /// routing has its first way it waits: what goes nowhere would only lengthen the pauses before it is sent again. Later it does not,
-    /// since what was sent once is given up after its last pause, however often it was sent.
+    /// Whether the application waits for its first way: a message that goes nowhere would only lengthen the pauses before it is sent
+    /// again. Later it does not wait, since a message that was sent once is given up after its last pause, however often it was sent.
+    fn waits_for_way(&mut self, now: Instant) -> bool {
+        if !Instant::take_due(&mut self.waits_until, now) && self.interface.routing().has_way() {
+            self.waits_until = None;
+        }
+        self.waits_until.is_some()
+    }
+
+    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
     fn flush_application<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.has_joined |= !L::Routing::ROUTES || self.interface.routing().has_way();
-        while self.has_joined {
+        if L::Routing::ROUTES && self.waits_for_way(cx.now) {
+            return;
+        }
+        loop {
             if self.application.has_flights() && !self.interface.can_send() {
                 return;
             }
@@ -237,13 +254,14 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for No
 
     /// Sends more of a flight, if there is room for it now, and what has waited for a way.
     fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.application.has_flights() || L::Routing::ROUTES && !self.has_joined {
+        if self.application.has_flights() || L::Routing::ROUTES && self.waits_until.is_some() {
             self.flush(cx, at);
         }
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {
         let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
+        let due = if L::Routing::ROUTES { Instant::earliest(due, self.waits_until) } else { due };
         if S::IS_OBSERVED { Instant::earliest(due, self.service.poll_timeout()) } else { due }
     }
 

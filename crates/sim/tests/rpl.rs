@@ -67,6 +67,22 @@ fn a_handshake_waits_for_a_way_and_begins_as_soon_as_there_is_one() {
     }
 }
 
+/// A reading that waited for ever would stand in the way of all later ones.
+#[test]
+fn a_node_that_no_way_leads_from_gives_its_readings_up() {
+    for security in ["none", "llsec+ah", "esp"] {
+        let text = format!(
+            "security = \"{security}\"\nduration = \"600s\"\n[routing]\nkind = \"rpl\"\n\
+            [topology]\nkind = \"chain\"\nnodes = 2\n[traffic]\nkind = \"report\"\nperiod = \"60s\"\n\
+            [[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"\n"
+        );
+        let scenario = Scenario::parse("alone", &text).unwrap_or_else(|error| panic!("{error}"));
+        let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+        let alone = report.nodes.iter().find(|node| node.id == 2).unwrap();
+        assert!(alone.failed >= 2, "{security}: {alone:?}");
+    }
+}
+
 fn delivers_all(mode: &str, kind: &str) {
     for security in MODES {
         let simulation = run(security, mode, kind);
