@@ -353,7 +353,11 @@ impl Invariants {
         // Where ways change, a packet may be without one for a while, or come back to who sent it.
         let is_way = |wrong| matches!(wrong, Counter::Ipv6NoRoute | Counter::Ipv6BadAddress) && !routed;
         for &wrong in looked_after.iter().filter(|&&wrong| !is_way(wrong)) {
-            let count = counters.get(wrong);
+            let mut count = counters.get(wrong);
+            if routed && wrong == Counter::IpsecDiscarded {
+                // Of such a packet the station would tell its source, which no policy may allow.
+                count = count.saturating_sub(counters.get(Counter::Ipv6NoRoute));
+            }
             if count > 0 {
                 let whose = if station.is_some() { "" } else { "the far end counts " };
                 self.breach(now, station, Invariant::WellFormed, format!("{whose}{count} {}", wrong.name()));
