@@ -215,6 +215,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
 
     /// Whether the application waits for its first way: a message that goes nowhere would only lengthen the pauses before it is sent
     /// again. Later it does not wait, since a message that was sent once is given up after its last pause, however often it was sent.
+    /// No timer ends the wait: those of routing let the node look again soon enough.
     fn waits_for_way(&mut self, now: Instant) -> bool {
         if !Instant::take_due(&mut self.waits_until, now) && self.interface.routing().has_way() {
             self.waits_until = None;
@@ -261,7 +262,6 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for No
 
     fn poll_timeout(&mut self) -> Option<Instant> {
         let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
-        let due = if L::Routing::ROUTES { Instant::earliest(due, self.waits_until) } else { due };
         if S::IS_OBSERVED { Instant::earliest(due, self.service.poll_timeout()) } else { due }
     }
 
