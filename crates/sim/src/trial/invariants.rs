@@ -140,7 +140,7 @@ pub(crate) struct Guarantees {
     /// Nobody forges or damages what no check sequence tells.
     pub(crate) honest: bool,
     /// The ways do not change, and so nothing is ever without one.
-    pub(crate) routed: bool,
+    pub(crate) static_routes: bool,
     /// What is sent once arrives once, without any protection against replays.
     pub(crate) single: bool,
     /// No request comes again so late that newer ones have made it forgotten.
@@ -164,7 +164,7 @@ impl Guarantees {
         // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
         let is_spoilt = transport.is_some() && plan.spoils_handshakes();
-        let routed = scenario.routing == RoutingKind::Static;
+        let static_routes = scenario.routing == RoutingKind::Static;
         let recovery = if is_spoilt { RECOVERY_OF_HANDSHAKE } else { RECOVERY };
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
@@ -177,7 +177,7 @@ impl Guarantees {
                 once: true,
                 acknowledged,
                 honest,
-                routed,
+                static_routes,
                 single: !plan.multiplies(),
                 remembered: plan.restarts.is_empty(),
                 patient: transport.is_none(),
@@ -189,8 +189,10 @@ impl Guarantees {
         // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
         // astray that restore compressed ones, for up to 64 packets.
         // Who forges versions of the DODAG leads nodes away from its root for as long as they last.
-        let is_undone =
-            keeps_sessions && !collides && !reach.link_key && (is_link_safe || network.is_none() && routed);
+        let is_undone = keeps_sessions
+            && !collides
+            && !reach.link_key
+            && (is_link_safe || network.is_none() && static_routes);
         let recovers = is_undone.then_some(recovery);
         let authentic = transport.is_some() || (is_link_safe || network.is_some()) && !reach.internet;
         Self {
@@ -200,7 +202,7 @@ impl Guarantees {
             once: transport.is_some() || authentic && !reboots,
             acknowledged: authentic && (!reboots || transport.is_some()),
             honest: false,
-            routed,
+            static_routes,
             single: false,
             remembered: false,
             patient: transport.is_none(),
@@ -349,12 +351,13 @@ impl Invariants {
     /// What a station, or the far end, has counted by the end.
     pub(crate) fn well_formed(&mut self, now: Time, station: Option<u32>, counters: &Counters) {
         let looked_after = if self.guarantees.honest { WRONG } else { &[] };
-        let Guarantees { routed, .. } = self.guarantees;
+        let Guarantees { static_routes, .. } = self.guarantees;
         // Where ways change, a packet may be without one for a while, or come back to who sent it.
-        let is_way = |wrong| matches!(wrong, Counter::Ipv6NoRoute | Counter::Ipv6BadAddress) && !routed;
+        let is_way =
+            |wrong| matches!(wrong, Counter::Ipv6NoRoute | Counter::Ipv6BadAddress) && !static_routes;
         for &wrong in looked_after.iter().filter(|&&wrong| !is_way(wrong)) {
             let mut count = counters.get(wrong);
-            if routed && wrong == Counter::IpsecDiscarded {
+            if !static_routes && wrong == Counter::IpsecDiscarded {
                 // Of such a packet the station would tell its source, which no policy may allow.
                 count = count.saturating_sub(counters.get(Counter::Ipv6NoRoute));
             }
@@ -403,7 +406,7 @@ mod tests {
         once: true,
         acknowledged: true,
         honest: true,
-        routed: true,
+        static_routes: true,
         single: true,
         remembered: true,
         patient: true,
