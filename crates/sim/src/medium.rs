@@ -11,7 +11,7 @@ use crate::energy::{RadioMeter, RadioState};
 use crate::random::{Probability, Purpose, Stream};
 use crate::scenario::Radio;
 use crate::time::{Span, Time};
-use crate::topology::within;
+use crate::topology::{near, within};
 
 /// Symbols of a clear channel assessment, in microseconds.
 pub(crate) const CCA: Span = Span::from_micros(8 * 16);
@@ -158,8 +158,12 @@ impl Medium {
             reached: positions.iter().map(|_| Vec::new()).collect(),
             ears: vec![Receiver::default(); positions.len()],
         };
-        for node in 0..positions.len() as u32 {
-            medium.relocate(node, positions, deaf, Time::ZERO);
+        for (node, others) in (0..).zip(near(positions, radio.interference)) {
+            for other in others {
+                let [here, there] = [node, other].map(|node| positions[node as usize]);
+                let carries = within(here, there, radio.range) && !deaf.contains(&(node, other));
+                medium.link((node, other), Some(carries), Time::ZERO);
+            }
         }
         medium
     }

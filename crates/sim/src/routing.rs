@@ -1,5 +1,6 @@
 //! How stations route: by the ways that the simulator has found, or by RPL.
 
+use core::cell::Cell;
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
@@ -70,8 +71,31 @@ macro_rules! routed {
     ($routing:expr, $by:ident => $call:expr) => {
         match $routing {
             By::Listed($by) => $call,
-            By::First($by) => $call,
-            By::Second($by) => $call,
+            By::First(first) => {
+                let $by = &first.by;
+                $call
+            }
+            By::Second(second) => {
+                let $by = &second.by;
+                $call
+            }
+        }
+    };
+}
+
+/// The same for what may change it.
+macro_rules! changed {
+    ($routing:expr, $by:ident => $call:expr) => {
+        match $routing {
+            By::Listed($by) => $call,
+            By::First(first) => {
+                let $by = first.change();
+                $call
+            }
+            By::Second(second) => {
+                let $by = second.change();
+                $call
+            }
         }
     };
 }
@@ -83,8 +107,36 @@ macro_rules! routed {
 )]
 enum By<A, B> {
     Listed(Routes<[Route; NODES]>),
-    First(Box<A>),
-    Second(Box<B>),
+    First(Box<Remembering<A>>),
+    Second(Box<Remembering<B>>),
+}
+
+/// A routing protocol of which it is remembered when it has something to do: each station is asked after each event, and most events
+/// have nothing to do with routing.
+struct Remembering<R> {
+    by: R,
+    timeout: Cell<Option<Option<Instant>>>,
+    has_output: Cell<Option<bool>>,
+}
+
+impl<R> Remembering<R> {
+    fn new(by: R) -> Self {
+        Self { by, timeout: Cell::new(None), has_output: Cell::new(None) }
+    }
+
+    /// The protocol, which may change.
+    fn change(&mut self) -> &mut R {
+        self.timeout.take();
+        self.has_output.take();
+        &mut self.by
+    }
+}
+
+/// What `ask` says, unless it is remembered.
+fn remember<T: Copy>(remembered: &Cell<Option<T>>, ask: impl FnOnce() -> T) -> T {
+    let says = remembered.get().unwrap_or_else(ask);
+    remembered.set(Some(says));
+    says
 }
 
 /// How a station routes.
@@ -111,13 +163,13 @@ impl NodeRouting {
     ) -> Result<(), NvError> {
         let RoutingKind::Rpl { objective, .. } = kind else { return Ok(()) };
         self.by = match objective {
-            Objective::Mrhof => By::First(Box::new(RplNode::NEW)),
-            Objective::Of0 => By::Second(Box::new(RplNode::NEW)),
+            Objective::Mrhof => By::First(Box::new(Remembering::new(RplNode::NEW))),
+            Objective::Of0 => By::Second(Box::new(Remembering::new(RplNode::NEW))),
         };
         match &mut self.by {
             By::Listed(_) => Ok(()),
-            By::First(mrhof) => mrhof.0.start(cx, address, INSTANCE),
-            By::Second(of0) => of0.0.start(cx, address, INSTANCE),
+            By::First(mrhof) => mrhof.change().0.start(cx, address, INSTANCE),
+            By::Second(of0) => of0.change().0.start(cx, address, INSTANCE),
         }
     }
 
@@ -125,8 +177,8 @@ impl NodeRouting {
     pub(crate) fn parent(&self) -> Option<Eui64> {
         match &self.by {
             By::Listed(_) => None,
-            By::First(mrhof) => mrhof.0.parent(),
-            By::Second(of0) => of0.0.parent(),
+            By::First(mrhof) => mrhof.by.0.parent(),
+            By::Second(of0) => of0.by.0.parent(),
         }
     }
 
@@ -134,8 +186,8 @@ impl NodeRouting {
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         match &mut self.by {
             By::Listed(_) => None,
-            By::First(mrhof) => mrhof.0.poll_event(),
-            By::Second(of0) => of0.0.poll_event(),
+            By::First(mrhof) => mrhof.by.0.poll_event(),
+            By::Second(of0) => of0.by.0.poll_event(),
         }
     }
 }
@@ -145,8 +197,8 @@ impl RootRouting {
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         match &mut self.by {
             By::Listed(_) => None,
-            By::First(non_storing) => non_storing.0.poll_event(),
-            By::Second(storing) => storing.0.poll_event(),
+            By::First(non_storing) => non_storing.by.0.poll_event(),
+            By::Second(storing) => storing.by.0.poll_event(),
         }
     }
 
@@ -159,8 +211,8 @@ impl RootRouting {
     ) -> Result<(), StartError> {
         let RoutingKind::Rpl { objective, mode } = kind else { return Ok(()) };
         self.by = match mode {
-            RplMode::NonStoring => By::First(Box::new(RplRoot::NEW)),
-            RplMode::Storing => By::Second(Box::new(RplRoot::NEW)),
+            RplMode::NonStoring => By::First(Box::new(Remembering::new(RplRoot::NEW))),
+            RplMode::Storing => By::Second(Box::new(Remembering::new(RplRoot::NEW))),
         };
         let settings = match objective {
             Objective::Mrhof => Settings::usual::<Mrhof>(),
@@ -168,8 +220,8 @@ impl RootRouting {
         };
         match &mut self.by {
             By::Listed(_) => Ok(()),
-            By::First(non_storing) => non_storing.0.start(cx, address, &settings),
-            By::Second(storing) => storing.0.start(cx, address, &settings),
+            By::First(non_storing) => non_storing.change().0.start(cx, address, &settings),
+            By::Second(storing) => storing.change().0.start(cx, address, &settings),
         }
     }
 }
@@ -211,7 +263,7 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         addresses: (Ipv6Addr, Ipv6Addr),
         message: &[u8],
     ) -> bool {
-        routed!(&mut self.by, by => by.handle(cx, addresses, message))
+        changed!(&mut self.by, by => by.handle(cx, addresses, message))
     }
 
     fn forward<C, E: Entropy, N: Nv>(
@@ -223,7 +275,7 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         if self.drops.as_mut().is_some_and(|drops| drops.drops(packet)) {
             return Err(ForwardError::Dropped);
         }
-        routed!(&mut self.by, by => by.forward(cx, from, packet))
+        changed!(&mut self.by, by => by.forward(cx, from, packet))
     }
 }
 
@@ -251,11 +303,15 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
     }
 
     fn handle_outcome<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: &FrameOutcome) {
-        routed!(&mut self.by, by => by.handle_outcome(cx, outcome));
+        changed!(&mut self.by, by => by.handle_outcome(cx, outcome));
     }
 
     fn has_output(&self) -> bool {
-        routed!(&self.by, by => by.has_output())
+        match &self.by {
+            By::Listed(routes) => routes.has_output(),
+            By::First(first) => remember(&first.has_output, || first.by.has_output()),
+            By::Second(second) => remember(&second.has_output, || second.by.has_output()),
+        }
     }
 
     fn poll_transmit<C, E: Entropy, N: Nv, P: Array<u8>>(
@@ -263,14 +319,18 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         cx: &mut Cx<'_, C, E, N>,
         packet: &mut Packet<P>,
     ) -> bool {
-        routed!(&mut self.by, by => by.poll_transmit(cx, packet))
+        changed!(&mut self.by, by => by.poll_transmit(cx, packet))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        routed!(&self.by, by => by.poll_timeout())
+        match &self.by {
+            By::Listed(routes) => routes.poll_timeout(),
+            By::First(first) => remember(&first.timeout, || first.by.poll_timeout()),
+            By::Second(second) => remember(&second.timeout, || second.by.poll_timeout()),
+        }
     }
 
     fn handle_timeout<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        routed!(&mut self.by, by => by.handle_timeout(cx));
+        changed!(&mut self.by, by => by.handle_timeout(cx));
     }
 }

@@ -154,7 +154,12 @@ impl Layout {
     /// Whether these two nodes stand within `range`, and each hears the other.
     pub fn carries_both_ways(&self, a: u32, b: u32, range: i32) -> bool {
         let [here, there] = [a, b].map(|node| self.positions[node as usize]);
-        within(here, there, range) && !self.deaf.contains(&(a, b)) && !self.deaf.contains(&(b, a))
+        within(here, there, range) && !self.is_one_way(a, b)
+    }
+
+    /// Whether one of these two, who stand within range of each other, does not hear the other.
+    fn is_one_way(&self, a: u32, b: u32) -> bool {
+        self.deaf.contains(&(a, b)) || self.deaf.contains(&(b, a))
     }
 
     /// The way of `node` to the router: itself and each next hop, the router left out.
@@ -203,6 +208,24 @@ pub(crate) fn within(a: (i32, i32), b: (i32, i32), range: i32) -> bool {
     square(a.0, b.0) + square(a.1, b.1) <= i64::from(range).pow(2)
 }
 
+/// For each position the others within `range` of it, in order.
+pub(crate) fn near(positions: &[(i32, i32)], range: i32) -> Vec<Vec<u32>> {
+    let mut from_west: Vec<_> = (0..).zip(positions).map(|(node, &at)| (at, node)).collect();
+    from_west.sort_unstable();
+    let mut near = vec![Vec::new(); positions.len()];
+    for (place, &(here, node)) in from_west.iter().enumerate() {
+        let not_too_far_east = |&&(there, _): &&((i32, i32), u32)| there.0.saturating_sub(range) <= here.0;
+        for &(there, other) in from_west.iter().skip(place + 1).take_while(not_too_far_east) {
+            if within(here, there, range) {
+                near[node as usize].push(other);
+                near[other as usize].push(node);
+            }
+        }
+    }
+    near.iter_mut().for_each(|others| others.sort_unstable());
+    near
+}
+
 impl Topology {
     /// Positions and the routing tree: shortest paths by hop count over links that carry frames both ways, the lowest id among equals,
     /// save where a parent is given.
@@ -229,8 +252,9 @@ impl Topology {
         stream: &mut Stream,
     ) -> Result<Layout, TopologyError> {
         let (positions, given) = self.place(stream)?;
-        let deaf = draw_deaf(&positions, range, one_way, stream);
-        let mut layout = shortest_paths(positions, deaf, range);
+        let near = near(&positions, range);
+        let deaf = draw_deaf(&near, one_way, stream);
+        let mut layout = shortest_paths(positions, deaf, &near);
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
             if parent as usize >= layout.len() || parent as usize == id {
@@ -294,21 +318,14 @@ type Placed = (Vec<(i32, i32)>, Vec<Option<u32>>);
 const UNREACHED: u32 = u32::MAX;
 
 /// The links that carry frames one way only, and which way.
-fn draw_deaf(
-    positions: &[(i32, i32)],
-    range: i32,
-    one_way: Probability,
-    stream: &mut Stream,
-) -> BTreeSet<(u32, u32)> {
+fn draw_deaf(near: &[Vec<u32>], one_way: Probability, stream: &mut Stream) -> BTreeSet<(u32, u32)> {
     let mut deaf = BTreeSet::new();
     if !one_way.happens_ever() {
         return deaf;
     }
-    for (b, &there) in positions.iter().enumerate() {
-        for (a, &here) in positions.iter().enumerate().take(b) {
-            if within(here, there, range) {
-                deaf.extend(draw_deaf_end((a as u32, b as u32), one_way, stream));
-            }
+    for (b, others) in (0..).zip(near) {
+        for &a in others.iter().take_while(|&&a| a < b) {
+            deaf.extend(draw_deaf_end((a, b), one_way, stream));
         }
     }
     deaf
@@ -320,7 +337,7 @@ fn draw_deaf_end((a, b): (u32, u32), one_way: Probability, stream: &mut Stream) 
 }
 
 /// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.
-fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, range: i32) -> Layout {
+fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, near: &[Vec<u32>]) -> Layout {
     let nodes = positions.len();
     let unreached = vec![UNREACHED; nodes];
     let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, deaf };
@@ -328,11 +345,12 @@ fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, range:
     let mut ring = vec![0_usize];
     while !ring.is_empty() {
         let mut next = Vec::new();
-        for &near in &ring {
-            for far in 0..nodes {
+        for &here in &ring {
+            for &there in &near[here] {
+                let (from, far) = (here as u32, there as usize);
                 let is_reached = layout.hops[far] != UNREACHED;
-                if !is_reached && layout.carries_both_ways(near as u32, far as u32, range) {
-                    (layout.parents[far], layout.hops[far]) = (near as u32, layout.hops[near] + 1);
+                if !is_reached && !layout.is_one_way(from, there) {
+                    (layout.parents[far], layout.hops[far]) = (from, layout.hops[here] + 1);
                     next.push(far);
                 }
             }

@@ -355,7 +355,9 @@ impl Deployment {
 
     /// Tells a station whose CPU takes no time how its links compress, and its routes; a board is told at its start.
     fn connect(&self, station: &mut Station) -> Result<(), String> {
-        let ways = self.layout.routes_below(station.id);
+        // RPL finds them itself.
+        let is_listed = self.scenario.routing == RoutingKind::Static;
+        let ways = is_listed.then(|| self.layout.routes_below(station.id)).into_iter().flatten();
         let ways = ways.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
         let compression = self.scenario.compression;
         let listed = match &mut station.machine {
