@@ -1,8 +1,8 @@
 //! Fields of 50 nodes that route by RPL, in which a router with nodes below it reboots, moves or dies, or the border router
 //! reboots: the network repairs itself.
 //!
-//! Many hours are simulated, so that no run of all tests has this. `cargo test --release -p sixlock-sim --test repair -- --ignored` runs
-//! it; `SIXLOCK_FIELDS` says how many seeds.
+//! Many hours are simulated: `./test` runs this in release. `cargo test --release -p sixlock-sim --test repair -- --ignored --nocapture`
+//! runs it alone; `SIXLOCK_FIELDS` says how many seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -181,7 +181,7 @@ fn count_of(log: &[u8], meant: &BTreeSet<u32>) -> Outcome {
 #[test]
 #[ignore = "it simulates many hours: to be run in release"]
 fn what_reboots_moves_or_dies_is_repaired_within_two_minutes() {
-    let seeds: u64 = std::env::var("SIXLOCK_FIELDS").map_or(10, |seeds| seeds.parse().unwrap());
+    let seeds: u64 = std::env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap());
     let threads = thread::available_parallelism().map_or(1, usize::from) as u64;
     let mut broken = Vec::new();
     for (case, mode) in CASES.into_iter().flat_map(|case| ["non-storing", "storing"].map(|mode| (case, mode)))
