@@ -74,8 +74,14 @@ export interface Page {
 export interface NetworkNode {
   id: number;
   address: string;
-  parent: number;
-  hops: number;
+  /** The next hop to the router, which is 0; null as long as RPL has found none. */
+  parent: number | null;
+  /** Null where parents do not lead to the router just now. */
+  hops: number | null;
+  /** What RPL alone tells: the rank while there is a parent, when the node joined, how often it took a parent. */
+  rank?: number;
+  joined_s?: number;
+  parent_changes?: number;
   security: string;
   handshakes: number;
   retransmissions: number;
@@ -83,6 +89,8 @@ export interface NetworkNode {
   bytes: number;
   /** The part of `bytes` that is there only because of the security mode. */
   security_bytes: number;
+  /** The bytes of frames with messages of RPL, where that routes. */
+  control_bytes?: number;
   points: number;
 }
 
@@ -90,6 +98,8 @@ export interface Network {
   schema: number;
   /** Simulation time. */
   time_s: number;
+  /** How ways are found: `static` or `rpl`. */
+  routing: string;
   /** How far the simulation stands behind the wall clock, where the server tells. */
   lag_s?: number;
   nodes: NetworkNode[];

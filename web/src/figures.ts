@@ -32,7 +32,7 @@ export class Figures {
   update(node: NetworkNode | undefined): void {
     this.root.hidden = node === undefined;
     if (!node) return;
-    setText(this.hops, formatCount(node.hops));
+    setText(this.hops, node.hops === null ? "none yet" : formatCount(node.hops));
     setText(this.handshakes, formatCount(node.handshakes));
     setText(this.retransmissions, formatCount(node.retransmissions));
     setText(this.bytes, formatBytes(node.bytes));

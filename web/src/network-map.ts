@@ -1,7 +1,7 @@
 import type { NetworkNode } from "./api";
 import { html, svg } from "./dom";
 import { formatBytes, formatShare } from "./format";
-import { linkQuality, securityShare } from "./network";
+import { linkQuality, parentWords, securityShare } from "./network";
 import { fold, layOut, routeFrom, type Tree } from "./tree";
 
 const MARGIN = 24;
@@ -117,7 +117,10 @@ export class NetworkMap {
       const parent = byId.get(place.parent)!;
       const [px, py] = [x(parent.depth), y(parent.row)];
       const bend = (px + cx) / 2;
-      const path = svg("path", { d: `M${cx} ${cy}C${bend} ${cy} ${bend} ${py} ${px} ${py}` });
+      const path = svg("path", {
+        class: place.joined ? "" : "astray",
+        d: `M${cx} ${cy}C${bend} ${cy} ${bend} ${py} ${px} ${py}`,
+      });
       links.append(path);
       this.links.set(place.id, path);
 
@@ -146,9 +149,11 @@ export class NetworkMap {
     for (const node of this.nodes) {
       const dot = this.dots.get(node.id);
       if (!dot) continue;
-      const towards = node.parent === 0 ? "the router" : `node ${node.parent}`;
+      const towards = parentWords(node.parent, "the router");
+      const hops = node.hops === null ? "" : `${node.hops} ${node.hops === 1 ? "hop" : "hops"}, `;
+      const sends = node.parent === null ? "has no way to the router yet" : `sends to ${towards}`;
       const words =
-        `Node ${node.id}, ${node.hops} ${node.hops === 1 ? "hop" : "hops"}, sends to ${towards}, ` +
+        `Node ${node.id}, ${hops}${sends}, ` +
         `${formatBytes(node.bytes)} on the air, security ${formatShare(securityShare(node))}`;
       dot.querySelector("title")!.textContent = words;
       (dot.closest("a") ?? dot).setAttribute("aria-label", words);

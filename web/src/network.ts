@@ -31,6 +31,11 @@ export function linkQuality(node: NetworkNode): Quality {
   return frames >= 20 ? "good" : frames >= 5 ? "fair" : "poor";
 }
 
+/** Where a node sends to, in words. */
+export function parentWords(parent: number | null, router: string): string {
+  return parent === null ? "nobody yet" : parent === 0 ? router : `node ${parent}`;
+}
+
 /** The share of the bytes on the air that security costs; nothing sent has no share. */
 export function securityShare(figures: { bytes: number; security_bytes: number }): number | null {
   return figures.bytes > 0 ? Math.min(1, figures.security_bytes / figures.bytes) : null;

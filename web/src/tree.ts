@@ -1,5 +1,8 @@
 import type { NetworkNode } from "./api";
 
+/** What a node stands under: nothing as long as it has no parent. */
+type Parented = Pick<NetworkNode, "id" | "parent">;
+
 export interface Placed {
   id: number;
   parent: number;
@@ -7,6 +10,8 @@ export interface Placed {
   depth: number;
   /** Line, a fraction where a parent stands between its children. */
   row: number;
+  /** Whether its parents lead to the router. */
+  joined: boolean;
 }
 
 export interface Tree {
@@ -19,8 +24,9 @@ export interface Tree {
  * Lays the network out as a tree: one column a hop, one line a leaf, a parent in the middle of its children.
  * A node whose parents do not lead to the router hangs on the router, so that every node is seen.
  */
-export function layOut(nodes: readonly Pick<NetworkNode, "id" | "parent">[]): Tree {
-  const parents = new Map(nodes.filter((node) => node.id !== 0).map((node) => [node.id, node.parent]));
+export function layOut(nodes: readonly Parented[]): Tree {
+  const parents = new Map(nodes.filter((node) => node.id !== 0).map((node) => [node.id, node.parent ?? -1]));
+  const astray = new Set<number>();
   for (const id of parents.keys()) {
     const seen = new Set<number>();
     let at = id;
@@ -28,8 +34,9 @@ export function layOut(nodes: readonly Pick<NetworkNode, "id" | "parent">[]): Tr
       seen.add(at);
       at = parents.get(at) ?? -1;
     }
-    if (at !== 0) parents.set(id, 0);
+    if (at !== 0) astray.add(id);
   }
+  for (const id of astray) parents.set(id, 0);
 
   const children = new Map<number, number[]>();
   for (const [id, parent] of [...parents].sort(([a], [b]) => a - b)) {
@@ -44,7 +51,7 @@ export function layOut(nodes: readonly Pick<NetworkNode, "id" | "parent">[]): Tr
     const lines = (children.get(id) ?? []).map((child) => place(child, id, depth + 1));
     const first = lines[0];
     const row = first === undefined ? rows++ : (first + lines[lines.length - 1]!) / 2;
-    places.push({ id, parent, depth, row });
+    places.push({ id, parent, depth, row, joined: !astray.has(id) });
     return row;
   };
   place(0, 0, 0);
@@ -66,12 +73,12 @@ export function fold(tree: Tree, columns: number): Tree {
 }
 
 /** The nodes on the way from `id` to the router, both included; a loop ends it. */
-export function routeFrom(id: number, nodes: readonly Pick<NetworkNode, "id" | "parent">[]): number[] {
+export function routeFrom(id: number, nodes: readonly Parented[]): number[] {
   const parents = new Map(nodes.map((node) => [node.id, node.parent]));
   const route = [id];
   for (let at = id; at !== 0;) {
     const next = parents.get(at);
-    if (next === undefined || route.includes(next)) break;
+    if (next === undefined || next === null || route.includes(next)) break;
     route.push(next);
     at = next;
   }

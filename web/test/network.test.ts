@@ -11,7 +11,7 @@ import {
 } from "../src/network";
 import { fold, layOut, routeFrom } from "../src/tree";
 
-function node(id: number, parent: number, bytes = 0, security_bytes = 0): NetworkNode {
+function node(id: number, parent: number | null, bytes = 0, security_bytes = 0): NetworkNode {
   const figures = { hops: 1, handshakes: 1, retransmissions: 2, frames: 3, points: 4 };
   return { id, parent, address: "", security: "dtls-psk", bytes, security_bytes, ...figures };
 }
@@ -54,6 +54,12 @@ test("a parent stands between its children", () => {
 test("loops and strangers' children are seen as well", () => {
   const tree = layOut([node(1, 2), node(2, 1), node(3, 99)]);
   expect(tree.places.map((place) => place.id).sort()).toEqual([0, 1, 2, 3]);
+});
+
+test("a node without a parent hangs on the router and is known to be astray, and so are those behind it", () => {
+  const tree = layOut([node(1, 0), node(2, null), node(3, 2)]);
+  expect(tree.places.filter((place) => !place.joined).map((place) => place.id)).toEqual([2, 3]);
+  expect(routeFrom(3, [node(2, null), node(3, 2)])).toEqual([3, 2]);
 });
 
 test("a chain too long for the sheet turns back in the next line", () => {

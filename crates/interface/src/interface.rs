@@ -111,6 +111,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.net.router_mut()
     }
 
+    /// The same, to be asked.
+    pub fn router(&self) -> &L::Routing {
+        self.net.router()
+    }
+
     /// How it comes to its prefix, its router and its neighbours.
     pub fn discovery(&mut self) -> &mut L::Discovery {
         self.net.discovery_mut()

@@ -1,6 +1,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::Slot;
+use sixlock_ipv6::{next_header, rpl};
 
 use crate::event::AssociationId;
 use crate::{Flow, InboundId, OutboundId, table};
@@ -113,6 +114,14 @@ impl Selector {
         protocol: None,
         local_ports: Ports::ANY,
         remote_ports: Ports::ANY,
+    };
+
+    /// The control messages of RPL: who sends them and whom they are for has no associations yet. Links secure them, where they are
+    /// secured.
+    pub const RPL: Self = Self {
+        protocol: Some(next_header::ICMPV6),
+        local_ports: Ports::icmpv6(rpl::ICMPV6_TYPE, rpl::ICMPV6_TYPE),
+        ..Self::ANY
     };
 
     /// Whether it is for packets of `flow`.

@@ -103,6 +103,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         self.flush(cx, at);
     }
 
+    /// Where its packets go.
+    pub fn routing(&self) -> &L::Routing {
+        self.interface.router()
+    }
+
     /// What the application has under way.
     pub fn under_way(&self) -> UnderWay {
         self.application.under_way()

@@ -12,6 +12,8 @@
 //!   acknowledgement;
 //! - a frame that asks for whole sequence numbers of IPsec: the same.
 //!
+//! It also tells which frames carry control messages, where the network has a protocol that finds its ways.
+//!
 //! What IPsec protects, nobody reads on the way: stations that protect a packet tell what it was, and for an emulated one
 //! the native node beside it does.
 //!
@@ -25,6 +27,8 @@ use std::collections::{BTreeMap, VecDeque};
 use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{BlockCiphers, Soft};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
+use sixlock_ipv6::rpl::ICMPV6_TYPE;
+use sixlock_ipv6::{extension, nd, next_header};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -69,6 +73,8 @@ pub(crate) struct Observer {
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
     oldest: VecDeque<Seal>,
+    /// Whether the network has control messages.
+    has_control: bool,
     /// How many stations the network has, if there are attackers behind them, whose packets are to be told from others.
     attacked: Option<u32>,
 }
@@ -93,6 +99,8 @@ pub(crate) enum Kind {
     Fragment,
     /// The same of a datagram that is there for a DTLS session: of a handshake, or an alert.
     Handshake,
+    /// The same of one with a message of RPL or of neighbour discovery.
+    Control,
     /// A question for whole sequence numbers of IPsec.
     SequenceRequest,
     /// An acknowledgement.
@@ -109,6 +117,7 @@ impl Kind {
             Self::Data => "data",
             Self::Fragment => "fragment",
             Self::Handshake => "handshake",
+            Self::Control => "control",
             Self::SequenceRequest => "sequence-request",
             Self::Acknowledgement => "ack",
             Self::Other => "other",
@@ -153,19 +162,28 @@ struct Counterpart {
     second: usize,
     /// How much of it each further frame carries.
     step: usize,
-    /// Whether it is there for a DTLS session.
-    is_of_handshake: bool,
+    /// What it is there for.
+    purpose: Purpose,
 }
 
-/// What a datagram is to DTLS.
+/// What a datagram is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dtls {
-    /// It is none of DTLS, or carries data.
+enum Purpose {
+    /// None of these.
     Other,
-    /// It is there for a session.
+    /// It carries a message of RPL or of neighbour discovery.
+    Control,
+    /// It is there for a session of DTLS.
     Session,
     /// It asks for one, in the name of this node.
     Hello { from: Eui64 },
+}
+
+impl Purpose {
+    /// Whether it is part of a handshake, or an alert.
+    const fn is_handshake(self) -> bool {
+        matches!(self, Self::Session | Self::Hello { .. })
+    }
 }
 
 /// What the frame would be without security.
@@ -199,8 +217,14 @@ impl Observer {
             key: link_key.map(|key| Soft.aes_128(key)),
             stations: vec![Station::default(); stations],
             packet: vec![0; MAX_DATAGRAM],
+            has_control: false,
             attacked: None,
         }
+    }
+
+    /// The network has control messages, which are to be told from others.
+    pub(crate) fn look_for_control(&mut self) {
+        self.has_control = true;
     }
 
     /// Stations from number `stations` on are antennas of attackers.
@@ -219,10 +243,11 @@ impl Observer {
         self.cleartexts.insert(protected.seal, protected.packet);
     }
 
-    /// What the frame is that `sender` transmits. Where there is no security nothing is, and it is looked at only if it
-    /// `is_told`.
+    /// What the frame is that `sender` transmits. Where there is neither security nor control nothing is, and it is looked at
+    /// only if it `is_told`.
     pub(crate) fn observe(&mut self, sender: u32, frame: &[u8], is_told: bool) -> Observed {
-        if self.security == Security::default() && !is_told && self.attacked.is_none() {
+        let is_nothing = self.security == Security::default() && !self.has_control;
+        if is_nothing && !is_told && self.attacked.is_none() {
             return Observed::default();
         }
         let Ok((header, header_len)) = Header::parse(frame) else { return Observed::default() };
@@ -267,17 +292,17 @@ impl Observer {
         };
         // What attackers send is there for no mode.
         let is_of_attacker = self.attacked.is_some_and(|stations| sender >= stations);
-        if self.security == Security::default() || is_of_attacker {
+        if is_of_attacker || self.security == Security::default() && !self.has_control {
             return Observed { kind, ..nothing };
         }
 
         let capacity = MAX_FRAME - FCS - bare_header;
         let link = LinkAddresses { source, destination };
-        let (without, dtls) = match kind {
-            Kind::SequenceRequest => (Without::Nothing, Dtls::Other),
+        let (without, purpose) = match kind {
+            Kind::SequenceRequest => (Without::Nothing, Purpose::Other),
             _ => self.without(sender, (fragment, rest), link, capacity, link_security),
         };
-        let is_of_handshake = dtls != Dtls::Other;
+        let is_of_handshake = purpose.is_handshake();
         let share = Share { is_whole: without == Without::Nothing, is_of_handshake };
         if let Some(receiver) = destination.node_id().and_then(|id| self.stations.get_mut(id as usize)) {
             receiver.to_acknowledge = Some((header.sequence, share));
@@ -287,8 +312,12 @@ impl Observer {
             Without::Nothing => frame.len() as i64,
             Without::Unknown => link_security as i64,
         };
-        let kind = if is_of_handshake { Kind::Handshake } else { kind };
-        let begins_handshake = dtls == Dtls::Hello { from: source };
+        let kind = match purpose {
+            Purpose::Control => Kind::Control,
+            Purpose::Session | Purpose::Hello { .. } => Kind::Handshake,
+            Purpose::Other => kind,
+        };
+        let begins_handshake = purpose == Purpose::Hello { from: source };
         Observed { security_bytes, kind, is_of_handshake, begins_handshake, ..nothing }
     }
 
@@ -309,7 +338,8 @@ impl Observer {
         fingerprint(&self.packet[..end])
     }
 
-    /// What a frame's payload would be without security, and what it is to DTLS.
+    /// What a frame's payload would be without security, which is not looked for where there is none; and what its datagram is
+    /// there for.
     fn without(
         &mut self,
         sender: u32,
@@ -317,15 +347,19 @@ impl Observer {
         link: LinkAddresses,
         capacity: usize,
         link_security: usize,
-    ) -> (Without, Dtls) {
-        const UNKNOWN: (Without, Dtls) = (Without::Unknown, Dtls::Other);
+    ) -> (Without, Purpose) {
+        const UNKNOWN: (Without, Purpose) = (Without::Unknown, Purpose::Other);
+        let is_secured = self.security != Security::default();
         if let Some(fragment) = fragment.filter(|fragment| fragment.offset > 0) {
             let datagrams = &self.stations[sender as usize].datagrams;
             let known = datagrams.iter().flatten().find(|(tag, _)| *tag == fragment.tag);
             return known.map_or(UNKNOWN, |(_, counterpart)| {
                 let beyond = usize::from(fragment.offset).saturating_sub(counterpart.second);
-                let dtls = if counterpart.is_of_handshake { Dtls::Session } else { Dtls::Other };
-                (counterpart.frame(1 + beyond / counterpart.step), dtls)
+                let without = match is_secured {
+                    true => counterpart.frame(1 + beyond / counterpart.step),
+                    false => Without::Unknown,
+                };
+                (without, counterpart.purpose)
             });
         }
         let size = fragment.map(|fragment| fragment.datagram_size);
@@ -337,28 +371,32 @@ impl Observer {
         room.copy_from_slice(verbatim);
         self.contexts.received(&self.packet[..second]);
         let len = size.map_or(second, usize::from);
-        let (bare, dtls) = self.unprotect(len, second);
-        let is_of_handshake = dtls != Dtls::Other;
-        let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, is_of_handshake };
-        if let Some(len) = bare {
+        let (bare, purpose) = match is_control(&self.packet[..second]) {
+            true => (Some(len), Purpose::Control),
+            false => self.unprotect(len, second),
+        };
+        // Only its first frame begins a handshake.
+        let of_rest = if purpose.is_handshake() { Purpose::Session } else { purpose };
+        let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, purpose: of_rest };
+        if let Some(len) = bare.filter(|_| is_secured) {
             let sizes = fragment_sizes(self.contexts.payloads, &self.packet[..len], link, capacity);
             for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
                 *frame = size as u8;
             }
         }
-        let first = counterpart.frame(0);
+        let first = if is_secured { counterpart.frame(0) } else { Without::Unknown };
         if let Some(fragment) = fragment {
             let room = capacity - link_security - FragmentHeader::SUBSEQUENT_LEN;
             counterpart.step = (room / 8 * 8).max(8);
             self.stations[sender as usize].remember(fragment.tag, counterpart);
         }
-        (first, dtls)
+        (first, purpose)
     }
 
     /// Makes the datagram of `len` bytes in `packet`, of which the first `present` are there, what it
-    /// would be without network and transport security, and returns its length, `None` if it would not exist; and what it is to
-    /// DTLS.
-    fn unprotect(&mut self, mut len: usize, mut present: usize) -> (Option<usize>, Dtls) {
+    /// would be without network and transport security, and returns its length, `None` if it would not exist; and what it is
+    /// there for.
+    fn unprotect(&mut self, mut len: usize, mut present: usize) -> (Option<usize>, Purpose) {
         let seal = Seal::of(&self.packet[..present]);
         if let Some(clear) = seal.and_then(|seal| self.cleartexts.get(&seal)) {
             // It has come as far.
@@ -372,11 +410,11 @@ impl Observer {
         let layers = Layers::of(&packet[..present]).filter(|_| self.security.transport.is_some());
         let Some(Layers { headers, udp }) = layers.filter(|layers| is_dtls(layers, &packet[..present]))
         else {
-            return (Some(packet.len()), Dtls::Other);
+            return (Some(packet.len()), Purpose::Other);
         };
         let payload = udp + UDP_HEADER;
         if packet[payload] != APPLICATION_DATA || len < payload + RECORD {
-            return (None, dtls_of(&packet[..present], &headers, payload));
+            return (None, purpose_of(&packet[..present], &headers, payload));
         }
         let len = len - RECORD;
         for header in headers {
@@ -384,7 +422,7 @@ impl Observer {
                 .copy_from_slice(&((len - header - IPV6_HEADER) as u16).to_be_bytes());
         }
         packet[udp + 4..udp + 6].copy_from_slice(&((len - udp) as u16).to_be_bytes());
-        (Some(len), Dtls::Other)
+        (Some(len), Purpose::Other)
     }
 }
 
@@ -394,15 +432,31 @@ fn is_dtls(layers: &Layers, packet: &[u8]) -> bool {
         && layers.ports(packet).is_some_and(|ports| ports.iter().any(|port| DTLS.contains(port)))
 }
 
-/// What a datagram is to DTLS whose record, at `payload`, is none of data.
-fn dtls_of(packet: &[u8], headers: &[usize], payload: usize) -> Dtls {
+/// What a datagram is there for whose record of DTLS, at `payload`, is none of data.
+fn purpose_of(packet: &[u8], headers: &[usize], payload: usize) -> Purpose {
     let is_hello =
         packet.get(payload) == Some(&HANDSHAKE) && packet.get(payload + RECORD_HEADER) == Some(&CLIENT_HELLO);
     let source = headers.last().and_then(|header| packet.get(header + SOURCE..)?.first_chunk::<16>());
     match source {
-        Some(source) if is_hello => Dtls::Hello { from: Eui64::of_address(Ipv6Addr::from(*source)) },
-        _ => Dtls::Session,
+        Some(source) if is_hello => Purpose::Hello { from: Eui64::of_address(Ipv6Addr::from(*source)) },
+        _ => Purpose::Session,
     }
+}
+
+/// Whether a packet, of which the beginning is there, carries a message of RPL or of neighbour discovery. A root may have put a header
+/// around it.
+fn is_control(packet: &[u8]) -> bool {
+    let message = extension::skip(packet).and_then(|upper| match upper.protocol {
+        next_header::IPV6 => {
+            let inner = packet.get(upper.at..)?;
+            Some((extension::skip(inner)?, inner))
+        }
+        _ => Some((upper, packet)),
+    });
+    message.is_some_and(|(upper, packet)| {
+        let kind = packet.get(upper.at).filter(|_| upper.protocol == next_header::ICMPV6);
+        kind.is_some_and(|&kind| kind == ICMPV6_TYPE || nd::is_type(kind))
+    })
 }
 
 impl Counterpart {

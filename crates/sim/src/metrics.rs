@@ -78,6 +78,8 @@ pub const METRICS: &[Metric] = &[
         "s",
         "Where RPL routes, when packets could go to the border router and back first; left out if they never could",
     ),
+    counted("rank", "", "Where RPL routes, its rank at the end; left out if it has no parent"),
+    counted("parent_changes", "changes", "Where RPL routes, how often it took a parent, the first included"),
     counted("due", READINGS, "Readings that were due, or echoes to it"),
     counted("sent", READINGS, "Those handed to CoAP; of echoes, those sent"),
     counted(
@@ -161,6 +163,11 @@ pub const METRICS: &[Metric] = &[
     },
     counted("frames", "frames", "Frames put on the air, acknowledgements and retries included"),
     counted("bytes", "bytes", "Their bytes, FCS included"),
+    counted(
+        "control_bytes",
+        "bytes",
+        "Where RPL routes, those of frames that carried its messages, others' that it forwarded and retries included",
+    ),
     Metric {
         name: "energy_mj",
         parts: &Energy::PARTS,
@@ -240,6 +247,8 @@ mod tests {
             hops: 1,
             parent: 0,
             joined_s: Some(1.0),
+            rank: Some(1),
+            parent_changes: Some(1),
             due: 1,
             sent: 1,
             delivered: 1,
@@ -262,6 +271,7 @@ mod tests {
             cpu_ms: Some(EchoWork { echoed: times, forwarded: times }),
             frames: 1,
             bytes: 1,
+            control_bytes: Some(1),
             energy_mj: energy,
             provenance: Some(Provenance {
                 platform: "micaz",
@@ -296,7 +306,7 @@ mod tests {
         assert_eq!(listed.len(), columns().len(), "none is listed twice");
         assert_eq!(keys_of(node()), listed);
         let drops = BTreeMap::from(drops::NAMES.map(|cause| (cause, 1)));
-        let router = keys_of(RouterReport { frames: 1, bytes: 1, drops });
+        let router = keys_of(RouterReport { frames: 1, bytes: 1, control_bytes: Some(1), drops });
         assert!(router.is_subset(&listed), "{router:?}");
     }
 

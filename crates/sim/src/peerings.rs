@@ -5,7 +5,9 @@ use std::net::Ipv6Addr;
 use std::ops::Add;
 
 use sixlock_base::{Duration, Instant, NetworkSuite};
-use sixlock_node::ipsec::{ConfigError, InboundId, Ipsec, Keying, OutboundId, Transform};
+use sixlock_node::ipsec::{
+    Action, ConfigError, InboundId, Ipsec, Keying, OutboundId, Policy, Selector, Transform,
+};
 
 use crate::protection::{Peering, WINDOW};
 
@@ -14,7 +16,11 @@ const OVERLAP: Duration = Duration::from_secs(60);
 
 /// What a host shares with others, and under which associations.
 #[derive(Default)]
-pub struct Peerings(Vec<Shared>);
+pub struct Peerings {
+    shared: Vec<Shared>,
+    /// What passes as it is, before all policies.
+    passing: Option<Selector>,
+}
 
 /// A peering, and its associations.
 struct Shared {
@@ -115,12 +121,12 @@ impl Peerings {
     {
         let (kept, _) = self.matched(wanted);
         for (peering, place) in wanted.iter().zip(&kept) {
-            if place.is_some_and(|place| self.0[place].peering == *peering) {
+            if place.is_some_and(|place| self.shared[place].peering == *peering) {
                 continue;
             }
             let end = (peering.ends(id).1, peering.spi);
             let is_in_use = |&place: &usize| {
-                let now = &self.0[place].peering;
+                let now = &self.shared[place].peering;
                 (now.ends(id).1, now.spi) == end
             };
             if kept.iter().flatten().any(is_in_use) {
@@ -128,22 +134,30 @@ impl Peerings {
             }
         }
         let mut trial = Box::new(Ipsec::<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>::new());
+        if let Some(selector) = self.passing {
+            trial.add_policy(Policy { selector, action: Action::Bypass })?;
+        }
         Ok(wanted.iter().try_for_each(|peering| peering.share(&mut trial, id, false, &transform))?)
     }
 
     /// Where those of `wanted` are whose ends are the same now, and the places of the others that there are now.
     fn matched(&self, wanted: &[Peering]) -> (Vec<Option<usize>>, Vec<usize>) {
-        let mut left: Vec<_> = (0..self.0.len()).collect();
+        let mut left: Vec<_> = (0..self.shared.len()).collect();
         let mut find = |peering: &Peering| {
-            let at = left.iter().position(|&place| self.0[place].peering.has_ends_of(peering))?;
+            let at = left.iter().position(|&place| self.shared[place].peering.has_ends_of(peering))?;
             Some(left.remove(at))
         };
         let matched = wanted.iter().map(&mut find).collect();
         (matched, left)
     }
 
-    /// Makes the associations and policies of `ipsec` those of `wanted`, of which station `id` is one end; policies stand in this order, and
-    /// there are no others. A peering that is there already goes on with its associations, sequence numbers and replay windows. If it has
+    /// None yet, beside which packets of this pass as they are, before all policies.
+    pub const fn passing(selector: Selector) -> Self {
+        Self { shared: Vec::new(), passing: Some(selector) }
+    }
+
+    /// Makes the associations and policies of `ipsec` those of `wanted`, of which station `id` is one end; policies stand in this order, behind
+    /// that of [`Peerings::passing`], and there are no others. A peering that is there already goes on with its associations, sequence numbers and replay windows. If it has
     /// other keys, packets go out under the new ones at once, and packets under the old ones are let in for a minute.
     ///
     /// `K` has to keep as many replaced associations as there may be peerings whose keys change.
@@ -164,9 +178,12 @@ impl Peerings {
         self.check(ipsec, id, wanted, &transform)?;
         let (kept, gone) = self.matched(wanted);
         let mut changed = Changed { removed: gone.len() as u32, ..Changed::default() };
-        let mut before: Vec<_> = std::mem::take(&mut self.0).into_iter().map(Some).collect();
+        let mut before: Vec<_> = std::mem::take(&mut self.shared).into_iter().map(Some).collect();
         // No packet comes or goes before they are there again.
         ipsec.remove_policies();
+        if let Some(selector) = self.passing {
+            ipsec.add_policy(Policy { selector, action: Action::Bypass })?;
+        }
         for Shared { outbound, inbound, .. } in gone.into_iter().filter_map(|place| before[place].take()) {
             ipsec.remove_outbound(outbound)?;
             ipsec.remove_inbound(inbound)?;
@@ -205,7 +222,7 @@ impl Peerings {
                 }
             };
             ipsec.add_policy(peering.policy_at(id, shared.outbound, shared.inbound, false))?;
-            self.0.push(shared);
+            self.shared.push(shared);
         }
         Ok(changed)
     }
@@ -216,7 +233,7 @@ impl Peerings {
         ipsec: &mut Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>,
         now: Instant,
     ) {
-        for shared in &mut self.0 {
+        for shared in &mut self.shared {
             if let Some(old) = shared.replaced.take_if(|old| now.has_reached(old.ends)) {
                 // It is there, and no policy names it.
                 let _ = ipsec.remove_inbound(old.id);

@@ -6,11 +6,11 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, New, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
-use sixlock_ipv6::{next_header, rpl};
+use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, Automated, ConfigError, Contexts, Event, InboundError,
     InboundId, Ipsec as Policed, Keying, Mode, Opened, OutboundError, OutboundId, PacketBuffer, Policy,
-    Ports, Protection as Associations, Protocol, Refusal, Resynchronised, Selector, Sending, SequenceNumber,
+    Protection as Associations, Protocol, Refusal, Resynchronised, Selector, Sending, SequenceNumber,
     Transform,
 };
 use sixlock_node::{
@@ -396,18 +396,12 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
         peerings.try_for_each(|peering| peering.share(&mut tables.ipsec, id, unauthenticated, Keyed::of))
     }
 
-    /// Lets the control messages of RPL pass as they are: who sends them and whom they are for has no associations yet. Links secure
-    /// them, where they are secured.
+    /// Lets the control messages of RPL pass as they are.
     ///
     /// # Errors
     /// When there is no room.
     pub(crate) fn pass_rpl(&mut self) -> Result<(), ConfigError> {
-        let selector = Selector {
-            protocol: Some(next_header::ICMPV6),
-            local_ports: Ports::icmpv6(rpl::ICMPV6_TYPE, rpl::ICMPV6_TYPE),
-            ..Selector::ANY
-        };
-        self.tables().ipsec.add_policy(Policy { selector, action: Action::Bypass })
+        self.tables().ipsec.add_policy(Policy { selector: Selector::RPL, action: Action::Bypass })
     }
 
     fn tables(&mut self) -> &mut Tables<POLICIES, PEERS> {

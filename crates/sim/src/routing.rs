@@ -182,6 +182,16 @@ impl NodeRouting {
         }
     }
 
+    /// The rank in the DODAG, if it routes by RPL and has a parent.
+    pub(crate) fn rank(&self) -> Option<u16> {
+        self.parent()?;
+        match &self.by {
+            By::Listed(_) => None,
+            By::First(mrhof) => Some(mrhof.0.rank()),
+            By::Second(of0) => Some(of0.0.rank()),
+        }
+    }
+
     /// What has happened in RPL, once.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         match &mut self.by {

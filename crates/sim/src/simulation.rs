@@ -24,7 +24,7 @@ use sixlock_node::SendError;
 use sixlock_node::ipsec::ConfigError;
 use sixlock_rpl::Event as RplEvent;
 
-use crate::accounting::Observer;
+use crate::accounting::{Kind, Observer};
 use crate::attack::{Attackers, Trail};
 use crate::drops::Drops;
 use crate::echoes::Echoes;
@@ -110,8 +110,9 @@ struct Air {
     /// Its frames and their bytes, of the one under way too.
     frames: u32,
     bytes: u32,
-    /// Its bytes that are there for security.
+    /// Its bytes that are there for security, and those that carry control messages.
     security_bytes: i64,
+    control_bytes: u32,
     /// Its frames that are part of handshakes, or acknowledge such, and their bytes.
     handshake_frames: u32,
     handshake_bytes: u32,
@@ -372,6 +373,9 @@ impl Simulation {
         air.frames = air.frames.wrapping_add(1);
         air.bytes = air.bytes.wrapping_add(bytes as u32);
         air.security_bytes += seen.security_bytes;
+        if seen.kind == Kind::Control {
+            air.control_bytes = air.control_bytes.wrapping_add(bytes as u32);
+        }
         if seen.is_of_handshake {
             air.handshake_frames = air.handshake_frames.wrapping_add(1);
             air.handshake_bytes = air.handshake_bytes.wrapping_add(bytes as u32);

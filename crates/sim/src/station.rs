@@ -254,9 +254,17 @@ impl Station {
     }
 
     /// The parent of a node that routes by RPL, if it has one.
-    pub(crate) fn rpl_parent(&mut self) -> Option<u32> {
-        match &mut self.machine {
-            Machine::Node(node) => node.interface().routing().parent()?.node_id(),
+    pub(crate) fn rpl_parent(&self) -> Option<u32> {
+        match &self.machine {
+            Machine::Node(node) => node.routing().parent()?.node_id(),
+            Machine::Gateway(_) | Machine::Board(_) => None,
+        }
+    }
+
+    /// The rank of such a node, as long as it has a parent.
+    pub(crate) fn rank(&self) -> Option<u16> {
+        match &self.machine {
+            Machine::Node(node) => node.routing().rank(),
             Machine::Gateway(_) | Machine::Board(_) => None,
         }
     }

@@ -114,6 +114,9 @@ pub struct RouterReport {
     pub frames: u32,
     /// Their bytes, FCS included.
     pub bytes: u32,
+    /// Those of frames that carried control messages, where RPL routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_bytes: Option<u32>,
     /// What it has dropped, by cause.
     pub drops: BTreeMap<&'static str, u32>,
 }
@@ -131,6 +134,12 @@ pub struct NodeReport {
     /// When packets could go to the border router and back first, in seconds, where RPL finds their way; nothing if they never could.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joined_s: Option<f64>,
+    /// Its rank at the end, where RPL routes and it has a parent; nothing is known of an emulated one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u16>,
+    /// How often it took a parent, the first included, where RPL routes; nothing is known of an emulated one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_changes: Option<u32>,
     /// Readings that were due until now, by the node's schedule and whatever it made of that.
     pub due: u64,
     /// Those handed to CoAP; of echoes, those sent.
@@ -166,6 +175,9 @@ pub struct NodeReport {
     pub frames: u32,
     /// Their bytes, FCS included.
     pub bytes: u32,
+    /// Those of frames that carried messages of RPL, others' that it forwarded and retries included, where RPL routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_bytes: Option<u32>,
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,
@@ -299,6 +311,8 @@ pub struct Network {
     pub schema: u32,
     /// Seconds since the simulation began.
     pub time_s: f64,
+    /// How ways are found: `static` or `rpl`.
+    pub routing: &'static str,
     /// The border router's transmissions.
     pub router: Transmissions,
     /// The nodes, by id.
@@ -314,6 +328,9 @@ pub struct Transmissions {
     pub bytes: u32,
     /// Those of the bytes that are there only because of the security mode.
     pub security_bytes: u64,
+    /// Those of frames that carry messages of RPL, where that routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_bytes: Option<u32>,
 }
 
 /// One node as it is now.
@@ -323,10 +340,19 @@ pub struct NetworkNode {
     pub id: u32,
     /// Its address in the mesh.
     pub address: String,
-    /// Its next hop towards the router, which is 0.
-    pub parent: u32,
-    /// How many hops it is from the router.
-    pub hops: u32,
+    /// Its next hop towards the router, which is 0; nothing as long as RPL has found none.
+    pub parent: Option<u32>,
+    /// How many hops it is from the router; nothing where parents do not lead there just now.
+    pub hops: Option<u32>,
+    /// Its rank, where RPL routes and it has a parent; nothing is known of an emulated one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u16>,
+    /// When packets could go to the router and back first, in seconds, where RPL finds their way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined_s: Option<f64>,
+    /// How often it took a parent, the first included, where RPL routes; nothing is known of an emulated one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_changes: Option<u32>,
     /// The security mode.
     pub security: String,
     /// DTLS handshakes completed.

@@ -331,7 +331,7 @@ fn reports_are_spelled_as_others_read_them() {
     assert_eq!(keys(&report["nodes"][0]["rtt_ms"]), "mean p50 p95");
     assert_eq!(report["simulated_s"], 90.0);
     let network = serde_json::to_value(&network).unwrap();
-    assert_eq!(keys(&network), "nodes router schema time_s");
+    assert_eq!(keys(&network), "nodes router routing schema time_s");
     let expected =
         "address bytes frames handshakes hops id parent points retransmissions security security_bytes";
     assert_eq!(keys(&network["nodes"][3]), expected);

@@ -89,7 +89,8 @@ fn reachable(layout: &Layout, range: i32, without: u32) -> BTreeSet<u32> {
 
 /// The nodes below each.
 fn below(network: &Network) -> BTreeMap<u32, BTreeSet<u32>> {
-    let parents: BTreeMap<u32, u32> = network.nodes.iter().map(|node| (node.id, node.parent)).collect();
+    let parents: BTreeMap<u32, u32> =
+        network.nodes.iter().filter_map(|node| Some((node.id, node.parent?))).collect();
     let mut below: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for &node in parents.keys() {
         let mut at = node;

@@ -83,6 +83,54 @@ fn a_node_that_no_way_leads_from_gives_its_readings_up() {
     }
 }
 
+#[test]
+fn the_network_tells_what_rpl_has_found_and_what_that_took() {
+    for mode in ["non-storing", "storing"] {
+        let scenario = scenario("none", mode, "report");
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        let before = simulation.network();
+        assert_eq!(before.routing, "rpl");
+        for node in &before.nodes {
+            assert_eq!((node.parent, node.hops, node.rank, node.joined_s), (None, None, None, None));
+        }
+        simulation.step_until(Time::ZERO + scenario.duration());
+        let (network, report) = (simulation.network(), simulation.report());
+        let mut above = (0, 128, 0.0);
+        for node in &network.nodes {
+            let (rank, joined) = (node.rank.unwrap(), node.joined_s.unwrap());
+            assert_eq!((node.parent, node.hops), (Some(above.0), Some(node.id)), "{mode}");
+            // Of a link without loss MRHOF makes 128 more, and each joins behind the one before.
+            assert!(rank >= above.1 + 128 && joined > above.2, "{mode}: {node:?}");
+            above = (node.id, rank, joined);
+            let reported = &report.nodes[node.id as usize - 1];
+            assert_eq!((reported.rank, reported.joined_s), (Some(rank), Some(joined)));
+            assert_eq!((node.parent_changes, reported.parent_changes), (Some(1), Some(1)), "{mode}");
+            let control = node.transmissions.control_bytes.unwrap();
+            assert!(control > 0 && control < node.transmissions.bytes, "{mode}: {node:?}");
+            assert_eq!(reported.control_bytes, Some(control));
+        }
+        assert!(network.router.control_bytes > Some(0), "{mode}");
+        let events = network.nodes.iter().map(|node| node.transmissions.control_bytes.unwrap()).sum::<u32>();
+        assert_eq!(told_control_bytes(&scenario), events + network.router.control_bytes.unwrap());
+    }
+}
+
+/// The bytes of frames that the event log says to carry control messages.
+fn told_control_bytes(scenario: &Scenario) -> u32 {
+    let log = Recording::default();
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() }).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let log = String::from_utf8(log.bytes()).unwrap();
+    let control = log.lines().filter(|line| line.contains("\"kind\":\"control\""));
+    control
+        .map(|line| {
+            let (_, rest) = line.split_once("\"bytes\":").unwrap();
+            rest[..rest.find(',').unwrap()].parse::<u32>().unwrap()
+        })
+        .sum()
+}
+
 fn delivers_all(mode: &str, kind: &str) {
     for security in MODES {
         let simulation = run(security, mode, kind);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, Network, PollAllow};
 use sixlock_eval::EXPERIMENTS;
@@ -72,6 +72,10 @@ pub(crate) struct Up {
     /// What the border router is as a security gateway.
     #[command(flatten)]
     pub(crate) gateway: GatewayOptions,
+    /// How nodes find the way to the border router and back: rpl, or static for the ways of the chain [default: rpl; static with
+    /// --emulate, as no image that posts readings speaks RPL]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) routing: Option<Routing>,
     /// Let a node be a microcontroller in an emulator: tmote-sky, micaz, openmote or mb851; may be given again
     #[arg(long, value_name = "NODE=PLATFORM", value_parser = emulated_node)]
     pub(crate) emulate: Vec<(u32, Platform)>,
@@ -81,6 +85,17 @@ pub(crate) struct Up {
     /// Where the cloud listens and keeps its data.
     #[command(flatten)]
     pub(crate) cloud: CloudOptions,
+}
+
+/// How nodes find their ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Routing {
+    /// They are listed before the start
+    #[default]
+    Static,
+    /// By RPL, whose root is the border router
+    Rpl,
 }
 
 /// How links compress the payload of UDP.
@@ -232,6 +247,9 @@ pub(crate) struct Router {
     /// File of the rules that say which flows may enter or leave the mesh [default: all may]
     #[arg(long, value_name = "FILE")]
     pub(crate) firewall: Option<PathBuf>,
+    /// How it finds ways: rpl, as the root, or static, which all its nodes are to do as well [default: as the network's file says]
+    #[arg(long, value_name = "HOW", conflicts_with = "serial")]
+    pub(crate) routing: Option<Routing>,
     /// Where the cloud takes CoAP over DTLS [default: as the network's file says, or 127.0.0.1:5684]
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) coaps: Option<SocketAddr>,
@@ -262,6 +280,9 @@ pub(crate) struct Node {
     /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) compression: Compression,
+    /// How it finds its way: rpl or static, as the border router does [default: as the device's file says]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) routing: Option<Routing>,
     /// Time between readings
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) period: Span,

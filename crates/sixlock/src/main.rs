@@ -21,6 +21,7 @@ mod protection;
 mod published;
 mod reload;
 mod router;
+mod routing;
 mod secure_services;
 mod simulate;
 mod station;

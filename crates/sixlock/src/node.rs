@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use sixlock_base::{Duration, Instant};
+use sixlock_base::{Duration, Eui64, Instant};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
+use sixlock_node::rpl::RplNode;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
     RadioMachine, Readings, Route, Routes, Sensor, Stack,
@@ -17,36 +18,39 @@ use sixlock_node::{
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
 
-use crate::args::Node as Args;
+use crate::args::{Node as Args, Routing};
 use crate::key_ring;
-use crate::keys::DeviceFile;
+use crate::keys::{DeviceFile, MAX_NODES};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Compression, Ipsec, Reassembly, bypass, compress, peering, protect};
+use crate::routing::{NodeRouting, Router};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 
-/// Neighbours whose frames it takes: the border router, and one more.
-const NEIGHBOURS: usize = 2;
+/// Neighbours whose frames it takes: all on its channel.
+const NEIGHBOURS: usize = MAX_NODES + 1;
 
-/// How long it waits for an answer before it says that there is none: a handshake takes less, also if datagrams are lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits for an answer before it says that there is none: RPL and a handshake take less, also if datagrams are lost.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// At most eight observe its readings.
-type Machine = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers, Readings<3, 8>>;
-type Layers = Stack<
-    Link<true, NEIGHBOURS, 2>,
-    Datagrams<MTU, 4>,
-    Routes<[Route; 1]>,
-    Ipsec<1, 1>,
-    Compression<8>,
-    Reassembly,
->;
+type Machine<R> = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers<R>, Readings<3, 8>>;
+/// IPsec has a policy for RPL, and one for the rest.
+type Layers<R> =
+    Stack<Link<true, NEIGHBOURS, 2>, Datagrams<MTU, 4>, R, Ipsec<2, 1>, Compression<8>, Reassembly>;
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let file = DeviceFile::read(&args.device)?;
+    match args.routing.or(file.mesh.map(|mesh| mesh.routing)).unwrap_or_default() {
+        Routing::Static => run_by::<Routes<[Route; 1]>>(args, file),
+        Routing::Rpl => run_by::<RplNode<Router>>(args, file),
+    }
+}
+
+fn run_by<R: NodeRouting>(args: &Args, file: DeviceFile) -> Result<(), Box<dyn Error>> {
     let told = |why: &str| format!("{}: {why}", args.device.display());
     let mode = file.mode()?;
     let mesh = file.mesh.ok_or_else(|| {
@@ -70,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let counters = args.counters.clone().unwrap_or_else(|| args.device.with_extension("counters"));
     let mut station = NodeStation {
-        machine: Box::new(Machine::new()),
+        machine: Box::new(Machine::<R>::new()),
         lent: Lent::new([&counters])?,
         neighbours: NeighbourFile::beside(&counters, file.llsec.as_ref(), NEIGHBOURS)?,
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
@@ -84,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         period: Duration::from_millis(period),
         first: Duration::from_millis(0),
     };
-    let interface = interface(mesh.id, file.llsec.as_ref())?;
+    let interface = interface(mesh.id, file.llsec.as_ref(), R::SPEAKS_RPL)?;
     let config = Config { interface, cloud: Some(cloud), serves: args.serve, echoes: false };
     let now = Instant::from_millis(0);
     let started = station.machine.start(&mut station.lent.cx(now), &config);
@@ -94,6 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         station.machine.interface().restore_frame_counter(neighbour, counter);
     }
     let interface = station.machine.interface();
+    interface.routing().begin(&mut station.lent.cx(now), Eui64::of_node(mesh.id))?;
+    if R::SPEAKS_RPL {
+        bypass(interface.security(), Selector::RPL)?;
+    }
     interface.compression().payloads = args.compression.choice();
     match (mode.network, &file.ipsec) {
         (None, _) if args.tunnel => return Err(told("a tunnel needs ah or esp in its mode").into()),
@@ -120,8 +128,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-struct NodeStation {
-    machine: Box<Machine>,
+struct NodeStation<R: NodeRouting> {
+    machine: Box<Machine<R>>,
     lent: Lent,
     /// What its neighbours' frame counters have reached, if links are secured.
     neighbours: Option<NeighbourFile>,
@@ -129,10 +137,10 @@ struct NodeStation {
     silence: Silence,
 }
 
-impl Station for NodeStation {
-    type Machine = Machine;
+impl<R: NodeRouting> Station for NodeStation<R> {
+    type Machine = Machine<R>;
 
-    fn lend(&mut self, now: Instant) -> (&mut Machine, Context<'_>) {
+    fn lend(&mut self, now: Instant) -> (&mut Machine<R>, Context<'_>) {
         (&mut self.machine, self.lent.cx(now))
     }
 

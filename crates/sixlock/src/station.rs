@@ -159,8 +159,12 @@ fn until(machine: &mut impl RadioMachine, time: Moment) -> Duration {
     radio.into_iter().chain(timer).min().unwrap_or(NAP)
 }
 
-/// The interface of node `id`; 0 is the border router.
-pub(crate) fn interface(id: u32, link: Option<&LinkKey>) -> Result<InterfaceConfig, Box<dyn Error>> {
+/// The interface of node `id`; 0 is the border router. A node that speaks RPL learns its way.
+pub(crate) fn interface(
+    id: u32,
+    link: Option<&LinkKey>,
+    speaks_rpl: bool,
+) -> Result<InterfaceConfig, Box<dyn Error>> {
     let security = match link {
         None => None,
         Some(link) => {
@@ -179,6 +183,7 @@ pub(crate) fn interface(id: u32, link: Option<&LinkKey>) -> Result<InterfaceConf
         },
         uplink: match id {
             0 => Uplink::External,
+            _ if speaks_rpl => Uplink::None,
             _ => Uplink::NextHop(Eui64::of_node(0)),
         },
     })

@@ -13,13 +13,15 @@ use sixlock_base::{Nv, Security, TransportSuite};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
 use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret, replace_private};
 use sixlock_router::{HOST, Tun, Uplink};
+use sixlock_rpl::MAX_HOPS;
 use sixlock_sim::{
-    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, ScenarioBuilder, Simulation,
+    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Objective, Options, RoutingKind, RplMode, Scenario,
+    ScenarioBuilder, Simulation,
 };
 use tokio::sync::{mpsc, watch};
 
 use crate::announce::announce;
-use crate::args::Up;
+use crate::args::{Routing, Up};
 use crate::cloud;
 use crate::durable::FileCounters;
 use crate::gateway_file::{Gateway, gateway};
@@ -113,6 +115,9 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             args.security,
             scenario.seed()
         );
+        if routing(args) != RoutingKind::Static {
+            to_stdout!("their network forms itself by RPL: each hop takes it some 5 s");
+        }
         to_stdout!("{told}");
         let last = published.endpoints.last().and_then(|node| node["address"].as_str());
         if let (Some(name), Some(address)) = (&args.tun, last) {
@@ -150,11 +155,25 @@ fn scenario(args: &Up) -> Result<Scenario, Box<dyn Error>> {
         .period(args.period)
         .compression(args.compression.choice())
         .mac(mac)
+        .routing(routing(args))
         .seed(seed);
     let emulated = |builder: ScenarioBuilder, &(id, platform)| {
         builder.emulated(id, EmulatedNode { platform, image: None })
     };
     Ok(args.emulate.iter().fold(builder, emulated).build()?)
+}
+
+/// How the network routes.
+fn routing(args: &Up) -> RoutingKind {
+    let default = if args.emulate.is_empty() { Routing::Rpl } else { Routing::Static };
+    match args.routing.unwrap_or(default) {
+        Routing::Static => RoutingKind::Static,
+        Routing::Rpl => {
+            // A source route is at most as long as this.
+            let mode = if args.nodes as usize > MAX_HOPS { RplMode::Storing } else { RplMode::NonStoring };
+            RoutingKind::Rpl { objective: Objective::Mrhof, mode }
+        }
+    }
 }
 
 /// Makes the cloud know a node, and the node its resource. A key pair is a new one each time.

@@ -69,7 +69,10 @@ fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings(
         let router = Part::start(directory, &arguments);
         router.says(" answers");
         let air = bridge.air.to_string();
-        let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+        let node = Part::start(
+            directory,
+            &["node", "only.toml", "--air", &air, "--period", "1s", "--routing", "static"],
+        );
         node.says("DTLS session opened");
         node.says("the cloud has the reading");
         for bytes in ["56", "1200"] {

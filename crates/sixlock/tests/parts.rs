@@ -58,6 +58,58 @@ fn nodes_join_a_border_router_and_the_cloud_has_their_readings() {
     second.says("the cloud has the reading");
 }
 
+/// Files of earlier versions do not say how the network routes.
+#[test]
+fn a_network_whose_files_say_nothing_of_routing_has_static_routes() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
+    let cloud = Part::start(directory, &cloud);
+    cloud.says("coaps=");
+    enrol(directory, "llsec+dtls-psk", &["only"]);
+    for file in ["network.toml", "only.toml"] {
+        let path = directory.join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let old = text.replace("routing = \"rpl\"\n", "");
+        assert_ne!(text, old, "{text}");
+        std::fs::write(path, old).unwrap();
+    }
+    let router = Part::start(directory, &["router", "network.toml", "--air", "127.0.0.1:0"]);
+    let air = router.says("ready air=");
+    let recorder = Recorder::join(&air);
+    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+    node.says("the cloud has the reading");
+    let frames: Vec<_> = recorder.frames.try_iter().collect();
+    // RPL begins with messages to all, whose destinations are short addresses.
+    let is_to_all = |inbound: &Inbound| matches!(inbound, Inbound::Frame(frame) if frame[1] & 0x0c == 0x08);
+    assert!(frames.len() > 3 && !frames.iter().any(is_to_all));
+}
+
+#[test]
+fn a_border_router_that_starts_anew_has_its_nodes_again_by_rpl() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let ([_cloud, router], air) = cloud_and_router(directory, "esp+dtls-psk", &["first", "second"], &[]);
+    let nodes = ["first.toml", "second.toml"]
+        .map(|file| Part::start(directory, &["node", file, "--air", &air, "--period", "1s"]));
+    for node in &nodes {
+        node.says("the cloud has the reading");
+    }
+    drop(router);
+    let coaps = std::fs::read(directory.join("data/endpoints.json")).unwrap();
+    let coaps = serde_json::from_slice::<serde_json::Value>(&coaps).unwrap()["coaps"].clone();
+    let args = ["router", "network.toml", "--air", &air, "--coaps", coaps.as_str().unwrap()];
+    let router = Part::start(directory, &args);
+    router.says("ready air=");
+    for node in &nodes {
+        while node.has_said("the cloud has the reading") {}
+        node.says("the cloud has the reading");
+    }
+    // Its version is another: durable, and one further.
+    let counters = std::fs::read_to_string(directory.join("network.counters")).unwrap();
+    assert!(counters.contains("rpl_sequence = 2"), "{counters}");
+}
+
 #[test]
 fn nodes_do_without_ipsec_as_well_on_a_channel_of_this_machine_alone() {
     let directory = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::time::Duration;
 
-use bridge::native::Native;
+use bridge::native::{Listed, Native};
 use bridge::terminal::Terminal;
 use bridge::{Bridge, link_key, spi};
 use support::namespace::{inside, run};
@@ -25,7 +25,7 @@ fn cloud(directory: &Path, mode: &str, devices: &[&str]) -> (Part, String) {
 }
 
 /// A bridge with so many nodes beside it.
-fn native(directory: &Path, nodes: u32) -> impl FnOnce() -> Native + Send + 'static {
+fn native(directory: &Path, nodes: u32) -> impl FnOnce() -> Native<Listed> + Send + 'static {
     begun_before(directory, nodes, 0)
 }
 
@@ -34,7 +34,7 @@ fn begun_before(
     directory: &Path,
     nodes: u32,
     frame_counter: u32,
-) -> impl FnOnce() -> Native + Send + 'static {
+) -> impl FnOnce() -> Native<Listed> + Send + 'static {
     let (key, spi) = (link_key(directory), spi(directory));
     move || Native::new(key, nodes, spi, frame_counter)
 }
@@ -60,7 +60,7 @@ fn readings_reach_the_cloud_through_a_bridge_that_is_unplugged_and_comes_again()
 
     let node = |file: &str, bridge: &Bridge| {
         let air = bridge.air.to_string();
-        Part::start(directory, &["node", file, "--air", &air, "--period", "1s"])
+        Part::start(directory, &["node", file, "--air", &air, "--period", "1s", "--routing", "static"])
     };
     let nodes = ["first.toml", "second.toml"].map(|file| node(file, &bridge));
     for node in &nodes {
@@ -74,6 +74,28 @@ fn readings_reach_the_cloud_through_a_bridge_that_is_unplugged_and_comes_again()
     router.says(" is there again");
     let node = node("first.toml", &bridge);
     node.says("the cloud has the reading");
+}
+
+/// The board is the root: what the router has of the mesh is the line.
+#[test]
+fn readings_reach_the_cloud_through_a_bridge_whose_nodes_speak_rpl() {
+    for mode in ["llsec+dtls-psk", "esp+dtls-psk"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let (_cloud, coaps) = cloud(directory, mode, &["first", "second"]);
+        let device = directory.join("bridge");
+        let (key, spi) = (link_key(directory), spi(directory));
+        let bridge = Bridge::plug(&device, move || Native::root(key, spi));
+        let arguments = ["router", "network.toml", "--serial", device.to_str().unwrap(), "--coaps", &coaps];
+        let router = Part::start(directory, &arguments);
+        router.says(" answers");
+        let air = bridge.air.to_string();
+        let nodes = ["first.toml", "second.toml"]
+            .map(|file| Part::start(directory, &["node", file, "--air", &air, "--period", "1s"]));
+        for node in &nodes {
+            node.says("the cloud has the reading");
+        }
+    }
 }
 
 #[test]
@@ -130,7 +152,10 @@ fn ipsec_of_a_node_ends_at_the_router_behind_the_bridge_in_transport_mode() {
     let router = Part::start(directory, &arguments);
     router.says(" answers");
     let air = bridge.air.to_string();
-    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+    let node = Part::start(
+        directory,
+        &["node", "only.toml", "--air", &air, "--period", "1s", "--routing", "static"],
+    );
     assert!(node.says("protected by ").contains("esp"));
     node.says("the cloud has the reading");
     drop((node, router));
@@ -161,7 +186,10 @@ fn the_machine_s_programs_reach_a_node_as_far_as_the_firewall_lets_them() {
     let device = directory.join("bridge");
     let bridge = Bridge::plug(&device, native(directory, 1));
     let air = bridge.air.to_string();
-    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s", "--serve"]);
+    let node = Part::start(
+        directory,
+        &["node", "only.toml", "--air", &air, "--period", "1s", "--serve", "--routing", "static"],
+    );
     let start = |rules: &str| {
         std::fs::write(directory.join("firewall.toml"), rules).unwrap();
         let path = device.to_str().unwrap();

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ fn check_nodes(mode: &str, nodes: &[Value]) {
         assert_eq!((node["id"].as_u64(), node["parent"].as_u64()), (Some(n as u64 + 1), Some(n as u64)));
         assert_eq!(node["hops"], n as u64 + 1);
         assert!(modes.contains(&node["security"].as_str().unwrap()), "{node}");
+        assert!(node["rank"].as_u64() >= Some((n as u64 + 1) * 128), "{node}");
+        assert!(node["joined_s"].as_f64() > Some(0.0) && node["control_bytes"].as_u64() > Some(0), "{node}");
         assert_eq!(node["security_bytes"].as_i64() > Some(0), mode != "none", "{mode}: {node}");
         assert!(node["bytes"].as_i64() > node["security_bytes"].as_i64(), "{node}");
         assert_eq!(node["handshakes"].as_u64() >= Some(1), mode.contains("dtls"), "{mode}: {node}");
@@ -61,6 +64,21 @@ fn check_streams(http: &Http) {
         points.as_array().unwrap().iter().map(|point| point["time"].as_i64().unwrap()).collect();
     assert_eq!(times.len(), 5);
     assert!(times.is_sorted());
+}
+
+/// All that the network says is described, and without RPL nothing is said of it.
+#[test]
+fn by_static_routes_and_as_the_api_describes_it() {
+    let up = Up::start(&["--security", "none", "--nodes", "2", "--routing", "static"]);
+    let (network, api) = (up.http().get("/api/v1/network"), up.http().get("/api/v1/openapi.json"));
+    assert_eq!((&network["routing"], &network["nodes"][1]["parent"]), (&"static".into(), &1.into()));
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let described = &api["components"]["schemas"]["Network"]["properties"];
+    assert_eq!(keys(&network), keys(described));
+    let (node, described) = (keys(&network["nodes"][0]), keys(&described["nodes"]["items"]["properties"]));
+    assert!(node.is_subset(&described), "{node:?} {described:?}");
+    let of_rpl: Vec<_> = described.difference(&node).collect();
+    assert_eq!(of_rpl, ["control_bytes", "joined_s", "parent_changes", "rank"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 import type { LivePoint, Network, NetworkNode, Resource } from "../api";
 import { arrange, html, setText } from "../dom";
 import { formatBytes, formatCount, formatShare } from "../format";
-import { framesPerRetransmission, linkQuality, nodeOfLabel, securityShare } from "../network";
+import { framesPerRetransmission, linkQuality, nodeOfLabel, parentWords, securityShare } from "../network";
 import { NetworkMap } from "../network-map";
 import type { Page } from "../page";
 import { deviceLink } from "../route";
@@ -42,6 +42,7 @@ export class NetworkPage implements Page {
             column("Node"),
             column("Sends to"),
             column("Hops"),
+            column("Rank", "wide"),
             column("Frames per retransmission"),
             column("Handshakes", "wide"),
             column("Security costs"),
@@ -104,10 +105,12 @@ export class NetworkPage implements Page {
       network.nodes.map((node) => this.rows.get(node.id)!.root),
     );
     const far = network.nodes.reduce<NetworkNode | undefined>(
-      (far, node) => (far && far.hops >= node.hops ? far : node),
+      (far, node) => (far && (far.hops ?? 0) >= (node.hops ?? 0) ? far : node),
       undefined,
     );
-    if (this.selected === undefined && far) this.select(far.id);
+    // Which is the farthest is known when all have joined.
+    const haveJoined = network.nodes.every((node) => node.hops !== null);
+    if (this.selected === undefined && far && haveJoined) this.select(far.id);
     this.show();
   }
 
@@ -145,6 +148,7 @@ export class NetworkPage implements Page {
     };
     const link = this.links.get(node.id);
     const route = routeFrom(node.id, this.nodes).map((id) => (id === 0 ? "router" : String(id)));
+    const way = node.hops === null ? `${route.join(" → ")} → nobody yet` : `${route.join(" → ")} → cloud`;
     const title = html("h2", { id: "node-heading" }, `Node ${node.id}`);
     this.detail.replaceChildren(
       html(
@@ -156,7 +160,7 @@ export class NetworkPage implements Page {
       html(
         "dl",
         { class: "facts" },
-        long("Route", `${route.join(" → ")} → cloud`, "route"),
+        long("Route", way, "route"),
         long("Address", html("code", {}, node.address)),
         long("Security", node.security),
         long("Link", qualityWords(node)),
@@ -166,9 +170,21 @@ export class NetworkPage implements Page {
         fact("Readings", formatCount(node.points)),
         fact("On the air", formatBytes(node.bytes)),
         fact("Security costs", `${formatShare(securityShare(node))}, ${formatBytes(node.security_bytes)}`),
+        ...routingFacts(node).map(([name, value]) => fact(name, value)),
       ),
     );
   }
+}
+
+/** What a node tells of RPL, if that routes. */
+function routingFacts({ rank, joined_s, parent_changes, control_bytes }: NetworkNode): [string, string][] {
+  const facts: [string, string | undefined][] = [
+    ["Rank", rank === undefined ? undefined : formatCount(rank)],
+    ["Joined after", joined_s === undefined ? undefined : `${joined_s.toFixed(1)} s`],
+    ["Parents taken", parent_changes === undefined ? undefined : formatCount(parent_changes)],
+    ["Routing costs", control_bytes === undefined ? undefined : formatBytes(control_bytes)],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
 
 function qualityWords(node: NetworkNode): string {
@@ -181,28 +197,28 @@ function qualityWords(node: NetworkNode): string {
 class NodeRow {
   readonly root: HTMLTableRowElement;
   private readonly button: HTMLButtonElement;
-  private readonly cells = Array.from({ length: 6 }, () => html("td"));
+  private readonly cells = Array.from({ length: 7 }, () => html("td"));
 
   constructor(id: number, select: () => void) {
     this.button = html("button", { type: "button", class: "quiet" }, `Node ${id}`);
     this.button.addEventListener("click", select);
-    this.cells[3]!.classList.add("wide");
-    this.cells[5]!.classList.add("wide");
+    for (const cell of [2, 4, 6]) this.cells[cell]!.classList.add("wide");
     this.root = html("tr", {}, html("th", { scope: "row" }, this.button), ...this.cells);
   }
 
   update(node: NetworkNode): void {
     const frames = framesPerRetransmission(node);
     const texts = [
-      node.parent === 0 ? "router" : `node ${node.parent}`,
-      formatCount(node.hops),
+      parentWords(node.parent, "router"),
+      node.hops === null ? "–" : formatCount(node.hops),
+      node.rank === undefined ? "–" : formatCount(node.rank),
       Number.isFinite(frames) ? formatCount(frames) : "none",
       formatCount(node.handshakes),
       formatShare(securityShare(node)),
       formatBytes(node.bytes),
     ];
     texts.forEach((text, index) => setText(this.cells[index]!, text));
-    this.cells[2]!.dataset["quality"] = linkQuality(node);
+    this.cells[3]!.dataset["quality"] = linkQuality(node);
   }
 
   mark(chosen: boolean): void {

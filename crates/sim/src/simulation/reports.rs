@@ -10,6 +10,7 @@ use crate::energy::{Energy, StateTimes};
 use crate::medium::Medium;
 use crate::profile::Profile;
 use crate::readings::Counted;
+use crate::routing::RoutingKind;
 use crate::sizes::READINGS;
 use crate::station::Station;
 use crate::statistics::{
@@ -32,7 +33,9 @@ impl Simulation {
                 id,
                 hops: self.hops(id),
                 parent: state.parent,
-                joined_s: state.joined.map(|joined| joined.since(Time::ZERO).as_secs()),
+                joined_s: state.joined_s(),
+                rank: self.stations[id as usize].rank(),
+                parent_changes: self.parent_changes(id),
                 due,
                 sent,
                 delivered,
@@ -47,6 +50,7 @@ impl Simulation {
                 cpu_ms: self.deployment.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
                 frames: self.air[id as usize].frames,
                 bytes: self.air[id as usize].bytes,
+                control_bytes: self.control_bytes(id),
                 energy_mj: self.energy(id),
                 provenance: self.provenance(id),
             }
@@ -62,6 +66,7 @@ impl Simulation {
             router: RouterReport {
                 frames: self.air[0].frames,
                 bytes: self.air[0].bytes,
+                control_bytes: self.control_bytes(0),
                 drops: Drops::of(router).by_cause(),
             },
             cloud: Some(self.far.drops().by_cause())
@@ -74,14 +79,40 @@ impl Simulation {
 
     /// How many hops node `id` is from the border router by its parents; those of the layout where they lead round in a circle just now.
     fn hops(&self, id: u32) -> u32 {
-        let mut at = id;
-        for hops in 0..=self.nodes.len() as u32 {
-            match self.nodes.get((at as usize).wrapping_sub(1)) {
-                Some(node) => at = node.parent,
-                None => return hops,
-            }
+        let parent = |at: u32| self.nodes.get(at as usize - 1).map(|node| node.parent);
+        self.hops_by(parent, id).unwrap_or(self.deployment.layout.hops[id as usize])
+    }
+
+    /// How many hops node `id` is from the border router by these parents, if they lead there.
+    fn hops_by(&self, parent: impl Fn(u32) -> Option<u32>, id: u32) -> Option<u32> {
+        let way = core::iter::successors(Some(id), |&at| (at != 0).then(|| parent(at)).flatten());
+        let hops = way.take(self.stations.len()).position(|at| at == 0)?;
+        Some(hops as u32)
+    }
+
+    /// The parent that node `id` has now; nothing as long as RPL has found none. An emulated one does not tell.
+    fn parent_now(&self, id: u32) -> Option<u32> {
+        let (station, node) = (&self.stations[id as usize], &self.nodes[id as usize - 1]);
+        match self.routes_by_rpl() && !station.is_board() {
+            true => station.rpl_parent(),
+            false => Some(node.parent),
         }
-        self.deployment.layout.hops[id as usize]
+    }
+
+    fn routes_by_rpl(&self) -> bool {
+        self.deployment.scenario.routing != RoutingKind::Static
+    }
+
+    /// How often node `id` took a parent, if it tells.
+    fn parent_changes(&self, id: u32) -> Option<u32> {
+        let station = &self.stations[id as usize];
+        let tells = self.routes_by_rpl() && !station.is_board();
+        tells.then(|| station.counters.get(Counter::RplParentChanges))
+    }
+
+    /// The bytes of a station's frames that carried control messages, if there may be any.
+    fn control_bytes(&self, id: u32) -> Option<u32> {
+        self.routes_by_rpl().then(|| self.air[id as usize].control_bytes)
     }
 
     /// The handshakes of node `id`. Those that other nodes began with it are theirs.
@@ -145,7 +176,8 @@ impl Simulation {
     pub fn network(&self) -> Network {
         let transmissions = |id: u32| {
             let Air { frames, bytes, security_bytes, .. } = self.air[id as usize];
-            Transmissions { frames, bytes, security_bytes: security_bytes.max(0) as u64 }
+            let security_bytes = security_bytes.max(0) as u64;
+            Transmissions { frames, bytes, security_bytes, control_bytes: self.control_bytes(id) }
         };
         let security = self.deployment.scenario.security.to_string();
         let node = |(state, id): (&NodeState, u32)| {
@@ -155,8 +187,11 @@ impl Simulation {
             NetworkNode {
                 id,
                 address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
-                parent: state.parent,
-                hops: self.hops(id),
+                parent: self.parent_now(id),
+                hops: self.hops_by(|at| self.parent_now(at), id),
+                rank: self.stations[id as usize].rank(),
+                joined_s: state.joined_s(),
+                parent_changes: self.parent_changes(id),
                 security: security.clone(),
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),
@@ -167,9 +202,17 @@ impl Simulation {
         Network {
             schema: 1,
             time_s: self.now.since(Time::ZERO).as_secs(),
+            routing: if self.routes_by_rpl() { "rpl" } else { "static" },
             router: transmissions(0),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
         }
+    }
+}
+
+impl NodeState {
+    /// When it has joined, in seconds.
+    fn joined_s(&self) -> Option<f64> {
+        self.joined.map(|joined| joined.since(Time::ZERO).as_secs())
     }
 }
 

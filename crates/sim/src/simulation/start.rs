@@ -23,6 +23,7 @@ use crate::peerings::Peerings;
 use crate::power::Power;
 use crate::readings::{Readings, Schedule};
 use crate::recorder::{Recorder, Sinks};
+use crate::routing::RoutingKind;
 use crate::scenario::{Destination, Scenario, TrafficKind};
 use crate::station::Station;
 use crate::time::Time;
@@ -58,6 +59,9 @@ impl Simulation {
         let all = stations.len() + attackers.places().count();
         let (compression, key) = (scenario.compression, deployment.link_key());
         let mut observer = Observer::new(scenario.security, compression, key, all);
+        if scenario.routing != RoutingKind::Static {
+            observer.look_for_control();
+        }
         if !attackers.is_empty() {
             observer.look_for_attackers(stations.len() as u32);
         }

@@ -24,6 +24,7 @@ use sixlock_crypto::AES_128_KEY;
 
 use super::key::Key;
 use super::secret_file::read;
+use crate::args::Routing;
 
 /// The device file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -64,6 +65,9 @@ pub(crate) struct CloudTable {
 pub(crate) struct MeshTable {
     /// Its number, of which its address is made; the border router has 0.
     pub(crate) id: u32,
+    /// How it finds its way. Files of earlier versions do not say so.
+    #[serde(default)]
+    pub(crate) routing: Routing,
 }
 
 impl DeviceFile {
@@ -172,7 +176,7 @@ mod tests {
                 ..CloudTable::default()
             },
             llsec: Some(link),
-            mesh: Some(MeshTable { id: 3 }),
+            mesh: Some(MeshTable { id: 3, routing: Routing::Rpl }),
             ipsec: Some(Associations::random(suite).unwrap()),
         };
         let text = to_toml(&file).unwrap();

@@ -64,8 +64,9 @@ impl DeviceSettings {
     /// Adds the device to the nodes of the border router's file.
     pub(super) fn join(&mut self, path: &Path, label: &str, mode: Security) -> Result<(), Box<dyn Error>> {
         let mut network = NetworkFile::open(path)?;
+        let routing = network.routing;
         let node = network.add(label, mode, self.link.as_ref())?;
-        (self.mesh, self.ipsec) = (Some(MeshTable { id: node.id }), node.ipsec.clone());
+        (self.mesh, self.ipsec) = (Some(MeshTable { id: node.id, routing }), node.ipsec.clone());
         network.cloud = Some(network_file::CloudTable { coaps: self.coaps.clone() });
         network.write(path)
     }

@@ -10,6 +10,7 @@ use sixlock_cloud::{read_private, replace_private};
 
 use super::device_file::{Associations, LinkKey};
 use super::secret_file::{read, to_toml};
+use crate::args::Routing;
 
 /// Nodes of one network.
 pub(crate) const MAX_NODES: usize = 250;
@@ -18,6 +19,9 @@ pub(crate) const MAX_NODES: usize = 250;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NetworkFile {
+    /// How its nodes and border router find ways. Files of earlier versions do not say so.
+    #[serde(default)]
+    pub(crate) routing: Routing,
     /// Where the cloud is. Files of earlier versions do not say so.
     pub(crate) cloud: Option<CloudTable>,
     pub(crate) llsec: Option<LinkKey>,
@@ -52,7 +56,9 @@ impl NetworkFile {
     /// The same, or a network without nodes if the file is not there.
     pub(crate) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         match read_private(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(Self { routing: Routing::Rpl, ..Self::default() })
+            }
             _ => Self::read(path),
         }
     }
@@ -100,6 +106,17 @@ mod tests {
     use sixlock_base::LinkSuite;
 
     #[test]
+    fn a_network_whose_file_does_not_say_how_it_routes_has_static_routes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("network.toml");
+        let node = "[[node]]\nid = 1\nname = \"n\"\nmode = \"dtls-psk\"\n";
+        replace_private(&path, node).unwrap();
+        assert_eq!(NetworkFile::open(&path).unwrap().routing, Routing::Static);
+        replace_private(&path, &format!("routing = \"rpl\"\n{node}")).unwrap();
+        assert_eq!(NetworkFile::open(&path).unwrap().routing, Routing::Rpl);
+    }
+
+    #[test]
     fn nodes_are_numbered_and_share_a_link_key() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("network.toml");
@@ -111,7 +128,7 @@ mod tests {
             network.write(&path).unwrap();
         }
         let mut network = NetworkFile::read(&path).unwrap();
-        assert_eq!(network.nodes.len(), 3);
+        assert_eq!((network.nodes.len(), network.routing), (3, Routing::Rpl));
         assert_eq!(network.llsec, Some(link.clone()));
         let keys = |node: usize| network.nodes[node].ipsec.clone().unwrap().from_node_hex;
         assert_ne!(keys(0), keys(1));

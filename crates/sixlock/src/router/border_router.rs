@@ -24,6 +24,8 @@ use crate::station::{Context, Lent, Moment};
 const ROUTER: u32 = 0;
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
+/// Room for what goes around a packet from outside: a tunnel, and a source route.
+const AROUND: usize = 512;
 
 /// What a border router is told at its start, wherever its mesh is.
 pub(super) struct Parts {
@@ -58,7 +60,7 @@ impl<M: Machine> BorderRouter<M> {
             machine,
             lent,
             network,
-            with_nodes: Peerings::default(),
+            with_nodes: if M::SPEAKS_RPL { Peerings::passing(Selector::RPL) } else { Peerings::default() },
             with_hosts: Peerings::default(),
             reloads,
             to_router,
@@ -143,7 +145,7 @@ impl<M: Machine> BorderRouter<M> {
             }
             Inbound::Packet(mut packet) => {
                 let len = packet.len();
-                packet.resize(len.max(MTU), 0);
+                packet.resize(len.max(MTU) + AROUND, 0);
                 if let Some(answer) = machine.handle_packet(&mut cx, time, &mut packet, len) {
                     let _ = to_router.try_send(Outbound::Packet(answer.to_vec()));
                 }

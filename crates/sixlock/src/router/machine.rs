@@ -15,8 +15,8 @@ const HOSTS: usize = 16;
 /// Rules of a firewall, at most.
 pub(super) const RULES: usize = 64;
 
-/// What protects packets in the mesh: a policy for each node, and two for the packets of others.
-pub(super) type MeshSecurity = MeshGateway<Ipsec<{ MAX_NODES + 2 }, MAX_NODES>>;
+/// What protects packets in the mesh: a policy for each node, one for RPL, and two for the packets of others.
+pub(super) type MeshSecurity = MeshGateway<Ipsec<{ MAX_NODES + 3 }, MAX_NODES>>;
 /// What protects packets outside of it.
 pub(super) type Hosts = Tunnels<Soft, Transform, HOSTS, Automated<HOSTS>>;
 /// What says which flows pass.
@@ -24,6 +24,9 @@ pub(super) type Rules = Firewall<RULES, 1024>;
 
 /// A border router's machine, whose mesh is a radio channel, or at the other end of a serial line.
 pub(super) trait Machine {
+    /// Whether it speaks RPL, whose messages pass as they are: see [`Selector::RPL`](sixlock_gateway::ipsec::Selector::RPL).
+    const SPEAKS_RPL: bool;
+
     fn security(&mut self) -> &mut MeshSecurity;
 
     fn internet(&mut self) -> &mut Hosts;

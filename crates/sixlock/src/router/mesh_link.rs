@@ -14,10 +14,11 @@ use tokio::sync::mpsc;
 use super::border_router::Parts;
 use super::radio::RadioStation;
 use super::serial::SerialStation;
-use crate::args::{Compression, Router as Args};
+use crate::args::{Compression, Router as Args, Routing};
 use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
+use crate::routing::{Listed, Root};
 use crate::station::{CHANNEL, drive};
 
 /// The border router's tables are large, and made on the stack before they are moved.
@@ -25,7 +26,7 @@ const STACK: usize = 64 << 20;
 
 /// A radio channel of its own, or a serial line to a bridge.
 pub(super) enum MeshLink {
-    Radio { air: Air, neighbours: Option<NeighbourFile> },
+    Radio { air: Air, neighbours: Option<NeighbourFile>, routing: Routing },
     Serial { device: String, to_line: mpsc::Sender<Vec<u8>> },
 }
 
@@ -42,7 +43,7 @@ impl MeshLink {
             format!("no socket at {}: {error}; choose another address with --air", args.air)
         })?;
         air.read(inbound)?;
-        Ok(Self::Radio { air, neighbours })
+        Ok(Self::Radio { air, neighbours, routing: args.routing.unwrap_or(network.routing) })
     }
 
     /// A serial line, whose bytes go to `inbound`; to be called within a runtime, which carries them.
@@ -77,9 +78,18 @@ impl MeshLink {
         let (told, answer) = channel();
         let thread = thread::Builder::new().name("mesh".into()).stack_size(STACK);
         let mesh = thread.spawn(move || match self {
-            Self::Radio { mut air, neighbours } => {
-                let station = RadioStation::new(parts, neighbours, exit, compression.choice());
-                started(&told, station, |mut station| drive(&mut station, &mut air, &inbound, &stop));
+            Self::Radio { mut air, neighbours, routing } => {
+                let compression = compression.choice();
+                match routing {
+                    Routing::Static => {
+                        let station = RadioStation::<Listed>::new(parts, neighbours, exit, compression);
+                        started(&told, station, |mut it| drive(&mut it, &mut air, &inbound, &stop));
+                    }
+                    Routing::Rpl => {
+                        let station = RadioStation::<Root>::new(parts, neighbours, exit, compression);
+                        started(&told, station, |mut it| drive(&mut it, &mut air, &inbound, &stop));
+                    }
+                }
             }
             Self::Serial { device, to_line } => {
                 let station = SerialStation::new(parts, exit, device, to_line);

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use sixlock_base::{Counter, Eui64, Instant};
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Route, Routes, Stack};
+use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Stack};
 use sixlock_ieee802154::{Address, Endpoint, Header};
 use sixlock_node::{PayloadCompression, RadioMachine};
 use sixlock_router::Inbound;
@@ -16,24 +16,27 @@ use super::machine::{Hosts, Machine, MeshSecurity, Rules};
 use crate::keys::MAX_NODES;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Compression, Reassembly, compress};
+use crate::routing::RouterRouting;
 use crate::station::{Context, Moment, Station, interface};
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 
-type Layers = Stack<
+type Layers<R> = Stack<
     Link<true, MAX_NODES, 4>,
     Datagrams<MTU, 32>,
-    Routes<[Route; MAX_NODES]>,
+    R,
     MeshSecurity,
     Compression<{ 2 * MAX_NODES }>,
     Reassembly,
 >;
 
 /// A border router that has a radio.
-pub(super) type Radio = Gateway<Soft, Layers, 1024, Hosts, Rules>;
+pub(super) type Radio<R> = Gateway<Soft, Layers<R>, 1024, Hosts, Rules>;
 
-impl Machine for Radio {
+impl<R: RouterRouting> Machine for Radio<R> {
+    const SPEAKS_RPL: bool = R::SPEAKS_RPL;
+
     fn security(&mut self) -> &mut MeshSecurity {
         self.interface().security()
     }
@@ -76,15 +79,15 @@ impl Machine for Radio {
 }
 
 /// A border router on its channel.
-pub(super) struct RadioStation {
-    router: BorderRouter<Radio>,
+pub(super) struct RadioStation<R: RouterRouting> {
+    router: BorderRouter<Radio<R>>,
     /// The network's nodes. With secured links, frames of others are dropped before anything is remembered of their senders.
     members: HashSet<Eui64>,
     /// What its neighbours' frame counters have reached, if links are secured.
     neighbours: Option<NeighbourFile>,
 }
 
-impl RadioStation {
+impl<R: RouterRouting> RadioStation<R> {
     pub(super) fn new(
         mut parts: Parts,
         neighbours: Option<NeighbourFile>,
@@ -92,19 +95,16 @@ impl RadioStation {
         compression: Option<PayloadCompression>,
     ) -> Result<Self, Box<dyn Error>> {
         let start = Instant::from_millis(0);
-        let config = interface(0, parts.network.llsec.as_ref())?;
-        let mut machine = Box::new(Radio::new(&mut parts.lent.cx(start), &config, exit));
+        let config = interface(0, parts.network.llsec.as_ref(), R::SPEAKS_RPL)?;
+        let mut machine = Box::new(Radio::<R>::new(&mut parts.lent.cx(start), &config, exit));
         let interface = machine.interface();
         interface.compression().payloads = compression;
         for (neighbour, counter) in neighbours.iter().flat_map(NeighbourFile::counters) {
             // The table has as much room as the file.
             interface.restore_frame_counter(neighbour, counter);
         }
-        for node in &parts.network.nodes {
-            let address = Eui64::of_node(node.id);
-            let route = interface.routing().add(address, address);
-            route.map_err(|_| format!("node {}: a network has at most {MAX_NODES} nodes", node.id))?;
-        }
+        let nodes = parts.network.nodes.iter().map(|node| node.id);
+        interface.routing().begin(&mut parts.lent.cx(start), nodes)?;
         let members = parts.network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();
         Ok(Self { router: BorderRouter::new(machine, parts, start)?, members, neighbours })
     }
@@ -135,10 +135,10 @@ fn is_of(members: &HashSet<Eui64>, frame: &[u8]) -> bool {
     }
 }
 
-impl Station for RadioStation {
-    type Machine = Radio;
+impl<R: RouterRouting> Station for RadioStation<R> {
+    type Machine = Radio<R>;
 
-    fn lend(&mut self, now: Instant) -> (&mut Radio, Context<'_>) {
+    fn lend(&mut self, now: Instant) -> (&mut Radio<R>, Context<'_>) {
         (&mut self.router.machine, self.router.lent.cx(now))
     }
 

@@ -39,6 +39,9 @@ impl Line {
 }
 
 impl Machine for Bridged {
+    // The bridge does, or does not.
+    const SPEAKS_RPL: bool = false;
+
     fn security(&mut self) -> &mut MeshSecurity {
         self.gateway.security()
     }

@@ -133,7 +133,7 @@ mod tests {
                 seed: 1,
                 simulated_s: 1.0,
                 nodes: Vec::new(),
-                router: RouterReport { frames: 0, bytes: 0, drops: BTreeMap::new() },
+                router: RouterReport { frames: 0, bytes: 0, control_bytes: None, drops: BTreeMap::new() },
                 cloud: None,
                 attacks: Vec::new(),
                 cost: None,
