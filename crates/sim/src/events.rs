@@ -31,6 +31,8 @@ pub(crate) enum ScheduledEvent {
     RadioTimer,
     /// The timer of the event's owner.
     Timer,
+    /// A packet is at the other end of the serial line of the event's owner, a border router.
+    Line,
     /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
     Board,
     /// A reading of this node is due.

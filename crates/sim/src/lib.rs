@@ -53,6 +53,7 @@ mod random_block;
 mod readings;
 mod receipts;
 mod recorder;
+mod router;
 mod routing;
 mod runs;
 mod scenario;

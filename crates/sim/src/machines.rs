@@ -1,21 +1,17 @@
 //! The protocol code of nodes and of the border router, as the simulator sizes it.
 
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
-use sixlock_gateway::{Gateway, Tunnels};
 use sixlock_lockstep::DeviceEvent;
-use sixlock_node::ipsec::Automated;
 use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Stack};
 
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
 use crate::memory::Memory;
-use crate::protection::{Compression, Ipsec, Keyed, Reassembly};
+use crate::protection::{Compression, Ipsec, Reassembly};
 use crate::random::Stream;
 use crate::routing::{NodeRouting, RootRouting};
 use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
 
-/// Hosts outside with tunnels to a security gateway, at most.
-const HOSTS: usize = 16;
 /// IPsec of a node: with 64 hosts, and a policy for RPL.
 pub(crate) type NodeIpsec = Ipsec<65, 64>;
 /// How a node compresses: it forwards for 512 nodes in both directions.
@@ -33,18 +29,17 @@ pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: us
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
-/// The layers of the border router. It has IPsec with every node, two policies more for the packets of others, and one for RPL.
-type GatewayLayers = Stack<
+/// IPsec of the border router: with every node, two policies more for the packets of others, and one for RPL.
+pub(crate) type RouterIpsec = Ipsec<{ NODES + 3 }, NODES>;
+/// The layers of the border router.
+pub(crate) type GatewayLayers = Stack<
     Link<true, NODES, 4>,
     Datagrams<MTU, 32>,
     RootRouting,
-    Ipsec<{ NODES + 3 }, NODES>,
+    RouterIpsec,
     Compression<{ 2 * NODES }>,
     Reassembly,
 >;
-/// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS, Automated<HOSTS>>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

@@ -50,6 +50,8 @@ pub struct Scenario {
     pub(crate) routing: RoutingKind,
     /// How nodes and border router compress the payload of UDP over links; none as it is.
     pub(crate) compression: Option<PayloadCompression>,
+    /// How fast the serial line between border router and host is, in bits per second, if there is one.
+    pub(crate) serial: Option<u32>,
     /// Where the nodes stand.
     pub(crate) topology: Topology,
     /// What they send.
@@ -206,6 +208,7 @@ impl Default for Scenario {
             mac: Mac::Csma(Csma::default()),
             routing: RoutingKind::Static,
             compression: None,
+            serial: None,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,

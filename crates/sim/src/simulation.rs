@@ -33,15 +33,15 @@ use crate::event_log::Logged;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
-use crate::machines::{Context, SimulatedGateway};
+use crate::machines::Context;
 use crate::medium::{Medium, Reception, airtime};
-use crate::network::CLOUD;
 use crate::outbound::Outbound;
 use crate::peerings::{ChangeError, Changed, Peerings};
 use crate::power::Power;
 use crate::protection::{Keyed, Peering};
 use crate::readings::Readings;
 use crate::recorder::Recorder;
+use crate::router::Router;
 use crate::security_gateway::InternetSide;
 use crate::sizes::MTU;
 use crate::station::Station;
@@ -102,6 +102,14 @@ struct NodeState {
     joined: Option<Time>,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
     false_readings: u64,
+}
+
+/// What comes to a station.
+enum Arriving<'a> {
+    /// A frame.
+    Frame(&'a mut [u8]),
+    /// What is at the other end of a border router's serial line by now.
+    Line,
 }
 
 /// What was seen of a station.
@@ -238,8 +246,7 @@ impl Simulation {
     /// Begins a flow from outside to a node's UDP port.
     pub fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
         let now = self.now;
-        self.stations[0]
-            .with_gateway(now, |gateway, cx, _| gateway.open(cx, CLOUD, Eui64::of_node(node), port))
+        self.stations[0].with_gateway(now, |gateway, cx, _| gateway.open(cx, Eui64::of_node(node), port))
     }
 
     /// The event counters of a node, or of the border router, which is 0.
@@ -258,6 +265,7 @@ impl Simulation {
             (_, ScheduledEvent::AttackTurns(number)) => self.attack_turns(number),
             (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
+            (Owner::Node(id), ScheduledEvent::Line) => self.receive(id, Arriving::Line),
             (Owner::Node(id), event) => {
                 let now = self.now;
                 let station = &mut self.stations[id as usize];
@@ -274,10 +282,7 @@ impl Simulation {
     }
 
     /// Does something with the border router, unless it is off.
-    fn with_router<T>(
-        &mut self,
-        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>, Symbols) -> T,
-    ) -> Option<T> {
+    fn with_router<T>(&mut self, act: impl FnOnce(&mut Router, &mut Context<'_>, Symbols) -> T) -> Option<T> {
         if self.is_off(0) {
             return None;
         }
@@ -441,7 +446,7 @@ impl Simulation {
         self.outcomes = outcomes;
     }
 
-    fn receive(&mut self, receiver: u32, frame: &mut [u8]) {
+    fn receive(&mut self, receiver: u32, arriving: Arriving<'_>) {
         let (outbound, packets) = (&mut self.outbound, &mut self.packets);
         let upstream = |upstream: Upstream<'_>| match upstream {
             Upstream::Packet(packet) => packets.push_back(packet.to_vec()),
@@ -452,7 +457,11 @@ impl Simulation {
                 payload: datagram.payload.to_vec(),
             }),
         };
-        self.stations[receiver as usize].handle_frame(self.now, frame, upstream);
+        let station = &mut self.stations[receiver as usize];
+        match arriving {
+            Arriving::Frame(frame) => station.handle_frame(self.now, frame, upstream),
+            Arriving::Line => station.handle_line(self.now, upstream),
+        }
         self.settle(receiver);
         if receiver == 0 && !self.outbound.is_empty() {
             self.settle_far_end();

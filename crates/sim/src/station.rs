@@ -9,7 +9,7 @@ use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{
-    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, Router, SendError,
+    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, Router as _, SendError,
     UnderWay,
 };
 
@@ -20,7 +20,7 @@ use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::frame_time::FrameTime;
-use crate::machines::{Context, SimulatedGateway, SimulatedNode, happens};
+use crate::machines::{Context, SimulatedNode, happens};
 use crate::medium::Medium;
 use crate::memory::Memory;
 use crate::outcome::Failure;
@@ -28,6 +28,7 @@ use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::radio::{Radio, RadioEvent};
 use crate::random::{Purpose, Stream};
+use crate::router::Router;
 use crate::routing::RoutingKind;
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
@@ -40,7 +41,7 @@ pub(crate) enum Machine {
     /// A node.
     Node(Box<SimulatedNode>),
     /// The border router.
-    Gateway(Box<SimulatedGateway>),
+    Gateway(Box<Router>),
     /// A node whose CPU takes time.
     Board(Box<Board>),
 }
@@ -323,7 +324,7 @@ impl Station {
     pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
         match &mut self.machine {
             Machine::Node(node) => node.interface().security().take_cleartexts(),
-            Machine::Gateway(gateway) => gateway.interface().security().take_cleartexts(),
+            Machine::Gateway(gateway) => gateway.security().take_cleartexts(),
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.take_cleartexts(),
                 Processor::Emulated(emulated) => emulated.take_cleartexts(),
@@ -336,7 +337,7 @@ impl Station {
         match &mut self.machine {
             Machine::Node(node) => node.interface().security().take_refusals(),
             Machine::Gateway(gateway) => {
-                let mut refusals = gateway.interface().security().take_refusals();
+                let mut refusals = gateway.security().take_refusals();
                 refusals.extend(gateway.internet().ipsec().poll_event().and_then(refusal));
                 refusals
             }
@@ -370,7 +371,10 @@ impl Station {
     ) -> Result<(), ConfigError> {
         let id = self.id;
         match &mut self.machine {
-            Machine::Gateway(gateway) => protect(gateway.interface(), peerings, id, unauthenticated),
+            Machine::Gateway(gateway) => {
+                gateway.interface().compression().start();
+                gateway.security().start(peerings, id, unauthenticated)
+            }
             Machine::Node(node) => protect(node.interface(), peerings, id, unauthenticated),
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.protect(peerings, id, unauthenticated),
@@ -430,6 +434,13 @@ impl Station {
         }
     }
 
+    /// Takes in what has come over the border router's serial line, and gives what leaves the mesh to `upstream`.
+    pub(crate) fn handle_line(&mut self, now: Time, upstream: impl FnMut(Upstream<'_>)) {
+        if let (Machine::Gateway(gateway), mut cx, at) = self.lend(now) {
+            gateway.arrive(&mut cx, (now, at), upstream);
+        }
+    }
+
     /// Hands a node its measurements.
     pub(crate) fn report(&mut self, now: Time, measurements: &[Measurement]) {
         if let (Machine::Node(node), mut cx, at) = self.lend(now) {
@@ -441,7 +452,7 @@ impl Station {
     pub(crate) fn with_gateway<T>(
         &mut self,
         now: Time,
-        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>, Symbols) -> T,
+        act: impl FnOnce(&mut Router, &mut Context<'_>, Symbols) -> T,
     ) -> Option<T> {
         match self.lend(now) {
             (Machine::Gateway(gateway), mut cx, at) => Some(act(gateway, &mut cx, at)),
@@ -464,6 +475,11 @@ impl Station {
             self.radio.take(self.id, command, now, self.clock, medium);
         }
         self.schedule_radio(events);
+        if let Machine::Gateway(gateway) = &mut self.machine {
+            for time in gateway.carry(now) {
+                events.push(time, Owner::Node(self.id), ScheduledEvent::Line);
+            }
+        }
         let (radio, timer) = self.machine.native().map_or((None, None), Native::timeouts);
         self.set_timers(now, events, radio, timer);
         core::mem::take(&mut self.transmits)

@@ -25,6 +25,8 @@ pub(super) const MAX_RETRIES: RangeInclusive<u64> = 0..=7;
 pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
 /// Frames that a link loses in a row.
 pub(super) const BURST: RangeInclusive<u64> = 1..=1000;
+/// Bits per second of a serial line.
+pub(super) const BAUD: RangeInclusive<u64> = 1200..=4_000_000;
 /// Bytes of an echo.
 const PAYLOAD: RangeInclusive<u16> = 8..=1024;
 /// That which fills a packet of 1,280 bytes, where nothing is added to it: headers of IPv6 and UDP take 48.

@@ -18,7 +18,7 @@ use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_drift, parse_duration, parse_length, parse_span};
 
-use super::checks::{BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
+use super::checks::{BAUD, BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
 use super::{
     Attack, Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent,
     ScenarioEventKind, Traffic, TrafficKind, attack,
@@ -82,6 +82,7 @@ impl ScenarioBuilder {
             mac: read_mac(top.section("mac", "[mac]")?)?,
             routing: default.routing,
             compression: default.compression,
+            serial: read_serial(&mut top)?,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic, &mut lines)?,
             profile: None,
@@ -128,6 +129,15 @@ fn read_gateway(top: &mut Section<'_, '_>) -> Result<Option<NodesSide>, Scenario
     section.finish()?;
     let link_only = link_only.into_iter().map(|id| id as u32).collect();
     Ok(is_there.then_some(NodesSide { tunnels, link_only, enforce }))
+}
+
+/// How fast the serial line between border router and host is, in bits per second, if there is one.
+fn read_serial(top: &mut Section<'_, '_>) -> Result<Option<u32>, ScenarioError> {
+    let is_there = top.span("serial").is_some();
+    let mut section = top.section("serial", "[serial]")?;
+    let baud = section.integer("baud", 115_200, BAUD)? as u32;
+    section.finish()?;
+    Ok(is_there.then_some(baud))
 }
 
 fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<ScenarioEvent>, ScenarioError> {

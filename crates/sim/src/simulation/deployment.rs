@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use sixlock_base::{Duration, Eui64, MESH_PREFIX};
+use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
-use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
     MacConfig, Node, RadioMachine, Resource, Uplink,
@@ -28,6 +28,7 @@ use crate::processor::Processor;
 use crate::protection::{Host, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
+use crate::router::Router;
 use crate::routing::RoutingKind;
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
@@ -90,6 +91,11 @@ impl Deployment {
         let (devices, cloud_keys) = devices(scenario, nodes, options.devices.take())?;
         let of_scenario = || scenario.gateway.clone().map(|nodes| SecurityGateway { internet: None, nodes });
         let security_gateway = options.security_gateway.take().or_else(of_scenario);
+        if scenario.serial.is_some() && security_gateway.is_some() {
+            return Err("tunnels end at the border router's address in the mesh, which the device at its serial line has: leave \
+                        [serial] or the security gateway out"
+                .into());
+        }
         let peerings = peerings_of(scenario, nodes, options.host, security_gateway.as_ref())?;
         let mut link_key = [0; 16];
         sixlock_base::Entropy::fill(&mut Stream::new(scenario.seed, ROUTER, Purpose::Keys), &mut link_key);
@@ -175,7 +181,8 @@ impl Deployment {
     fn router(&self, start: &Start) -> Result<Station, String> {
         let Scenario { mac, profile, security, .. } = self.scenario;
         let mut router = Station::new(start.seed, ROUTER, (self.clock(ROUTER), start.now), |cx| {
-            Machine::Gateway(Box::new(Gateway::new(cx, &self.interface(ROUTER), self.exit)))
+            let baud = self.scenario.serial;
+            Machine::Gateway(Box::new(Router::new(cx, &self.interface(ROUTER), self.exit, baud)))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
             let frame_time = FrameTime::of(platform, security.link, security.engines);
@@ -340,7 +347,7 @@ impl Deployment {
             if self.scenario.routing != RoutingKind::Static {
                 let passed = match &mut station.machine {
                     Machine::Node(node) => node.interface().security().pass_rpl(),
-                    Machine::Gateway(gateway) => gateway.interface().security().pass_rpl(),
+                    Machine::Gateway(gateway) => gateway.security().pass_rpl(),
                     Machine::Board(_) => Ok(()),
                 };
                 passed.map_err(|_| format!("station {id} has no room for a policy for RPL"))?;
@@ -379,7 +386,7 @@ impl Deployment {
 fn start_gateway(gateway: &SecurityGateway, router: &mut Station) -> Result<(), ConfigError> {
     let started = router.with_gateway(Time::ZERO, |router, _, _| {
         router.interface().compression().start();
-        router.interface().security().protect_others(!gateway.nodes.enforce)
+        router.security().protect_others(!gateway.nodes.enforce)
     });
     started.unwrap_or(Err(ConfigError::NoAssociation))
 }

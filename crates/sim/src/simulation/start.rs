@@ -17,7 +17,7 @@ use crate::error::ScenarioError;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::handshakes::Handshakes;
-use crate::network::{CLOUD, LINK_KEY_INDEX};
+use crate::network::LINK_KEY_INDEX;
 use crate::options::{FarEnd, Options};
 use crate::peerings::Peerings;
 use crate::power::Power;
@@ -164,8 +164,7 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
 pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Time) -> Vec<FlowId> {
     let secured = deployment.scenario.security.transport.is_some();
     let port = if secured { DTLS_ECHO_PORT } else { ECHO_PORT };
-    let open =
-        |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, CLOUD, Eui64::of_node(id), port));
+    let open = |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, Eui64::of_node(id), port));
     deployment.ids().filter_map(open).collect()
 }
 

@@ -15,7 +15,7 @@ use crate::statistics::NodeReport;
 use crate::time::{Span, Time};
 use crate::trial::{Action, Breach, Guarantees, Invariant, Plan, Trial, Witness};
 
-use super::Simulation;
+use super::{Arriving, Simulation};
 
 /// Events that are never due at once.
 const AT_ONCE: u32 = 10_000;
@@ -147,7 +147,7 @@ impl Simulation {
         if self.is_overheard(receiver, frame) {
             return;
         }
-        let Some(trial) = &mut self.trial else { return self.receive(receiver, frame) };
+        let Some(trial) = &mut self.trial else { return self.receive(receiver, Arriving::Frame(frame)) };
         if let Some(attacker) = &mut trial.attacker {
             attacker.hear(receiver, frame);
         }
@@ -162,7 +162,7 @@ impl Simulation {
     /// A station receives a frame, unless it is off.
     fn receive_on(&mut self, receiver: u32, frame: &mut [u8]) {
         if !self.is_off(receiver) {
-            self.receive(receiver, frame);
+            self.receive(receiver, Arriving::Frame(frame));
         }
     }
 
@@ -312,7 +312,7 @@ fn show(station: &mut Station, witness: &Witness) {
     station.crypto.show(witness.of_device());
     match &mut station.machine {
         Machine::Node(node) => node.interface().security().witness = Some(witness.of_device()),
-        Machine::Gateway(gateway) => gateway.interface().security().witness = Some(witness.of_device()),
+        Machine::Gateway(gateway) => gateway.security().witness = Some(witness.of_device()),
         Machine::Board(_) => {}
     }
 }
