@@ -1,4 +1,4 @@
-//! The application: a reading every period, posted by confirmable CoAP.
+//! The application: a reading every period, posted by CoAP, confirmable as a rule.
 
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
@@ -28,8 +28,12 @@ const CLIENT_PORT: u16 = 49_152;
 /// having forgotten the session.
 const SENDS_A_SESSION: u8 = 3;
 
-/// A sensor that sends its readings the way `W`.
-pub struct Sensor<C, W> {
+/// The same where nothing is sent again: each of these is another request, and loses its answer on the way more often than a
+/// request that is sent again and again.
+const UNCONFIRMED_SENDS_A_SESSION: u8 = 8;
+
+/// A sensor that sends its readings the way `W`, as confirmable messages or, once each, as non-confirmable ones.
+pub struct Sensor<C, W, const CONFIRMABLE: bool = true> {
     address: Ipv6Addr,
     port: u16,
     period: Duration,
@@ -42,7 +46,7 @@ pub struct Sensor<C, W> {
     crypto: PhantomData<C>,
 }
 
-impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
+impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Sensor<C, W, CONFIRMABLE> {
     type Access<'a> = W::Access<'a>;
 
     const NEW: Self = Self {
@@ -83,19 +87,26 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         self.period
     }
 
-    /// Begins to post a reading. One that comes while the one before is under way is skipped.
+    /// Begins to post a reading. One that comes while the one before is under way is skipped; where readings are not confirmable,
+    /// the one before is waited for no more.
     fn report<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         name: &DeviceName,
         measurements: &[Measurement],
     ) {
+        if !CONFIRMABLE {
+            self.client.cancel();
+        }
         let resource = self.channel.resource();
-        let begun =
-            self.client.request(cx, true, Code::POST, |message| build(message, resource, name, measurements));
+        let begun = self
+            .client
+            .request(cx, CONFIRMABLE, Code::POST, |message| build(message, resource, name, measurements));
         match begun {
             Ok(()) => {
-                self.sends = 0;
+                if CONFIRMABLE {
+                    self.sends = 0;
+                }
                 cx.counters.count(Counter::ReadingsSent);
             }
             Err(RequestError::Busy | RequestError::Build(_)) => cx.counters.count(Counter::ReadingsSkipped),
@@ -109,9 +120,12 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         datagram: Datagram<'_>,
         _: &mut Packet<B>,
     ) -> bool {
-        let Self { channel, client, confirmed, .. } = self;
+        let Self { channel, client, confirmed, sends, .. } = self;
         channel.handle(cx, datagram.payload, |cx, message| {
             if let Some(response) = client.handle(cx, message) {
+                if !CONFIRMABLE {
+                    *sends = 0;
+                }
                 let success = response.code().is_success();
                 if success {
                     cx.counters.count(Counter::ReadingsConfirmed);
@@ -185,14 +199,25 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         self.channel.handle_timeout(cx);
         self.follow_channel(cx);
         self.client.handle_timeout(cx);
-        if self.sends >= SENDS_A_SESSION && self.client.is_busy() && self.channel.is_open() {
+        let most = if CONFIRMABLE { SENDS_A_SESSION } else { UNCONFIRMED_SENDS_A_SESSION };
+        if self.sends >= most && self.client.is_busy() && self.channel.is_open() {
             self.sends = 0;
             self.channel.reopen(cx);
         }
     }
 }
 
-impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
+impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Sensor<C, W, CONFIRMABLE> {
+    /// When the next reading is due, once it was told where readings go.
+    pub fn next_sample(&self) -> Option<Instant> {
+        self.next_sample
+    }
+
+    /// Lets the next reading be due at `at`, whatever the period; the one after it comes a period later again.
+    pub fn sample_at(&mut self, at: Instant) {
+        self.next_sample = Some(at);
+    }
+
     /// In a new session the request under way is another message.
     fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         if self.channel.poll_renewed() {

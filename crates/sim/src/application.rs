@@ -9,8 +9,10 @@ use sixlock_node::{
     KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
 };
 
+use crate::arrivals::Arrivals;
 use crate::engine::Accelerated;
 use crate::sizes::{OBSERVERS, READINGS};
+use crate::time::Span;
 
 /// DTLS sessions of a node that others post to, handshakes under way included.
 const SESSIONS: usize = 8;
@@ -19,11 +21,43 @@ const SESSIONS: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
     /// It posts its readings.
-    Posts(Access<'a>),
+    Posts {
+        /// How it proves whose they are.
+        access: Access<'a>,
+        /// Whether by confirmable messages.
+        confirmable: bool,
+        /// When.
+        pace: Pace,
+    },
     /// It takes in those of others.
     Takes(Own<'a>),
     /// It sends back what it gets over DTLS.
     Echoes(Own<'a>),
+}
+
+/// When the readings of a node are due, of which the first is told apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// The times between them.
+    pub(crate) arrivals: Arrivals,
+    /// The number of the next, from 1 on.
+    pub(crate) next: u64,
+}
+
+impl Pace {
+    /// One is taken that was `due` at a time: the next that is not due by `now`.
+    fn after(&mut self, mut due: Instant, now: Instant) -> Instant {
+        while now.has_reached(due) {
+            due = due + millis(self.arrivals.gap(self.next));
+            self.next += 1;
+        }
+        due
+    }
+}
+
+/// Its whole milliseconds.
+fn millis(span: Span) -> Duration {
+    Duration::from_millis((span.micros() / 1000).max(1) as u32)
 }
 
 /// What a node that is a server has of its own.
@@ -38,7 +72,8 @@ pub(crate) enum Own<'a> {
 /// One of them.
 #[expect(clippy::large_enum_variant, reason = "a node has one, and the whole node is boxed")]
 pub(crate) enum AnyApplication {
-    Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>),
+    Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>, Option<Pace>),
+    UnconfirmedSensor(Sensor<Accelerated, AnyChannel<Accelerated>, false>, Option<Pace>),
     Server(Server<Accelerated, PreShared, SESSIONS, READINGS, OBSERVERS>),
     CertifiedServer(Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>),
     Echoes(EchoServer<Accelerated, PreShared, SESSIONS>),
@@ -49,7 +84,8 @@ pub(crate) enum AnyApplication {
 macro_rules! each {
     ($application:expr, $inner:ident => $call:expr) => {
         match $application {
-            AnyApplication::Sensor($inner) => $call,
+            AnyApplication::Sensor($inner, _) => $call,
+            AnyApplication::UnconfirmedSensor($inner, _) => $call,
             AnyApplication::Server($inner) => $call,
             AnyApplication::CertifiedServer($inner) => $call,
             AnyApplication::Echoes($inner) => $call,
@@ -61,11 +97,16 @@ macro_rules! each {
 impl Application<Accelerated> for AnyApplication {
     type Access<'a> = Part<'a>;
 
-    const NEW: Self = Self::Sensor(Sensor::NEW);
+    const NEW: Self = Self::Sensor(Sensor::NEW, None);
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Part<'_>>) -> Result<(), TooLong> {
         *self = match cloud.access {
-            Part::Posts(access) => Self::Sensor(started(now, cloud, access)?),
+            Part::Posts { access, confirmable: true, pace } => {
+                Self::Sensor(started(now, cloud, access)?, Some(pace))
+            }
+            Part::Posts { access, confirmable: false, pace } => {
+                Self::UnconfirmedSensor(started(now, cloud, access)?, Some(pace))
+            }
             Part::Takes(Own::PreShared(access)) => Self::Server(started(now, cloud, access)?),
             Part::Takes(Own::PublicKey(access)) => Self::CertifiedServer(started(now, cloud, access)?),
             Part::Echoes(Own::PreShared(access)) => Self::Echoes(started(now, cloud, access)?),
@@ -135,7 +176,14 @@ impl Application<Accelerated> for AnyApplication {
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
-        each!(self, application => application.poll_event(now))
+        match self {
+            Self::Sensor(sensor, pace) => poll_sensor(sensor, pace.as_mut(), now),
+            Self::UnconfirmedSensor(sensor, pace) => poll_sensor(sensor, pace.as_mut(), now),
+            Self::Server(server) => server.poll_event(now),
+            Self::CertifiedServer(server) => server.poll_event(now),
+            Self::Echoes(server) => server.poll_event(now),
+            Self::CertifiedEchoes(server) => server.poll_event(now),
+        }
     }
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
@@ -153,6 +201,20 @@ impl Application<Accelerated> for AnyApplication {
     fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, Accelerated, E, N>) {
         each!(self, application => application.handle_timeout(cx));
     }
+}
+
+/// What has happened at a sensor whose readings are due at its pace.
+fn poll_sensor<const CONFIRMABLE: bool>(
+    sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE>,
+    pace: Option<&mut Pace>,
+    now: Instant,
+) -> Option<Event> {
+    let due = sensor.next_sample();
+    let event = sensor.poll_event(now);
+    if let (Some(Event::Sample), Some(due), Some(pace)) = (event, due, pace) {
+        sensor.sample_at(pace.after(due, now));
+    }
+    event
 }
 
 /// An application with its part.

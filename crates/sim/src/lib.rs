@@ -6,6 +6,7 @@
 
 mod accounting;
 mod application;
+mod arrivals;
 mod attack;
 mod board;
 mod built_image;
@@ -97,7 +98,7 @@ pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
 pub use runs::{run_seeds, with_cost};
 pub use scenario::{
-    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, Mac, Radio, Scenario,
+    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, Mac, Pattern, Radio, Scenario,
     ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic, TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};

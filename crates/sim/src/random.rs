@@ -39,6 +39,11 @@ pub(crate) enum Purpose {
         /// Which event.
         event: u32,
     },
+    /// When the node's reading of this number is due.
+    Traffic {
+        /// Its number, wrapping.
+        number: u32,
+    },
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -68,6 +73,7 @@ impl Stream {
             Purpose::Drift => (12, 0),
             Purpose::Field => (13, 0),
             Purpose::Move { event } => (14, event),
+            Purpose::Traffic { number } => (15, number),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -2,37 +2,50 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::time::{Span, Time};
 
 /// Readings that were begun and may yet arrive, late ones included. When there are more, the oldest stays what it is.
-const BEGUN: usize = 16;
+pub(crate) const BEGUN: usize = 16;
 
 /// When readings are due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
+    arrivals: Arrivals,
+    /// How long after the beginning the first is due.
     first: Span,
-    period: Span,
     /// By whose clock.
     clock: Clock,
+    /// The number of the next, from 1 on, and how long after the beginning it is due.
+    next: (u64, Span),
 }
 
 impl Schedule {
-    /// One at `first`, and then one each period.
-    pub(crate) const fn new(first: Span, period: Span) -> Self {
-        Self { first, period, clock: Clock::TRUE }
+    pub(crate) fn new(arrivals: Arrivals) -> Self {
+        Self::from(Clock::TRUE, arrivals.first(), arrivals)
     }
 
     /// The same as a device keeps it, whose clock counts whole milliseconds.
-    pub(crate) fn of_device(clock: Clock, first: Span, period: Span) -> Self {
-        let whole = |span: Span| Span::from_millis(span.micros() / 1000);
-        Self { first: whole(first), period: whole(period).max(Span::from_millis(1)), clock }
+    pub(crate) fn of_device(clock: Clock, arrivals: Arrivals) -> Self {
+        Self::from(clock, Span::from_millis(arrivals.first().micros() / 1000), arrivals)
     }
 
-    /// When reading `number`, from 1 on, is due.
-    pub(crate) fn due(&self, number: u64) -> Time {
-        let periods = self.period.micros().saturating_mul(number.saturating_sub(1));
-        self.clock.after(self.first + Span::from_micros(periods))
+    fn from(clock: Clock, first: Span, arrivals: Arrivals) -> Self {
+        Self { arrivals, first, clock, next: (1, first) }
+    }
+
+    /// When the next is due.
+    fn due(&self) -> Time {
+        self.clock.after(self.next.1)
+    }
+
+    /// Passes the next; when that was due.
+    fn advance(&mut self) -> Time {
+        let due = self.due();
+        let (number, after) = self.next;
+        self.next = (number + 1, after + self.arrivals.gap(number));
+        due
     }
 }
 
@@ -109,8 +122,8 @@ pub(crate) struct Readings {
     delivered: u64,
     failed: u64,
     skipped: [u64; Skip::ALL.len()],
-    /// The numbers of those that are due and not begun.
-    waiting: VecDeque<u64>,
+    /// The numbers of those that are due and not begun, and since when they are.
+    waiting: VecDeque<(u64, Time)>,
     begun: VecDeque<ReadingState>,
     /// Times from the beginning of the task that makes a reading to its confirmation, or from sending an echo until it is back,
     /// where a report is made of them; without those in which a handshake was made.
@@ -158,27 +171,35 @@ impl Readings {
         self.schedule.is_some()
     }
 
-    /// When reading `number` is due, if it ever is.
-    pub(crate) fn due_at(&self, number: u64) -> Option<Time> {
-        self.schedule.map(|schedule| schedule.due(number))
+    /// When each reading was due that was, with its number.
+    pub(crate) fn all_due(&self) -> Vec<(u64, Time)> {
+        let from_first = |schedule: Schedule| Schedule { next: (1, schedule.first), ..schedule };
+        let Some(mut schedule) = self.schedule.map(from_first) else { return Vec::new() };
+        (1..=self.due).map(|number| (number, schedule.advance())).collect()
+    }
+
+    /// The number of the next reading.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.due + 1
     }
 
     /// When the next reading is due, if there are any.
     pub(crate) fn next_due(&self) -> Option<Time> {
-        self.due_at(self.due + 1).filter(|due| self.end.is_none_or(|end| *due < end))
+        self.schedule.map(|schedule| schedule.due()).filter(|due| self.end.is_none_or(|end| *due < end))
     }
 
     /// Another reading is due; its number.
     pub(crate) fn is_due(&mut self) -> u64 {
         self.due += 1;
-        self.waiting.push_back(self.due);
+        let since = self.schedule.as_mut().map_or(Time::ZERO, Schedule::advance);
+        self.waiting.push_back((self.due, since));
         self.due
     }
 
     /// The oldest that is due and not begun, but for that which the task takes that is under way since `task`.
     pub(crate) fn missed(&self, task: Option<Time>) -> Option<u64> {
         let taken = task.and_then(|since| self.latest(since));
-        self.waiting.iter().copied().find(|&number| Some(number) != taken)
+        self.waiting.iter().map(|&(number, _)| number).find(|&number| Some(number) != taken)
     }
 
     /// The oldest that is due and not begun, if a later one is taken at `now`.
@@ -189,13 +210,12 @@ impl Readings {
 
     /// The one that a node takes at `now`: the latest that is due by then and not begun.
     pub(crate) fn latest(&self, now: Time) -> Option<u64> {
-        let schedule = self.schedule?;
-        self.waiting.iter().copied().filter(|&number| schedule.due(number) <= now).max()
+        self.waiting.iter().filter(|(_, since)| *since <= now).map(|&(number, _)| number).max()
     }
 
     /// The oldest that is due and not begun.
     pub(crate) fn oldest(&self) -> Option<u64> {
-        self.waiting.front().copied()
+        self.waiting.front().map(|&(number, _)| number)
     }
 
     /// How many are due and not begun.
@@ -229,7 +249,7 @@ impl Readings {
     }
 
     fn take(&mut self, number: u64) {
-        self.waiting.retain(|&waiting| waiting != number);
+        self.waiting.retain(|&(waiting, _)| waiting != number);
     }
 
     /// A handshake is made meanwhile.
@@ -247,12 +267,25 @@ impl Readings {
         self.deliver(number)
     }
 
+    /// The same where several may be on their way: `made` tells, of the time when the task began that makes a reading, whether it
+    /// made the one that was accepted. The oldest of these that has not been accepted is meant.
+    pub(crate) fn accept_made(&mut self, mut made: impl FnMut(Time) -> bool) -> Option<u64> {
+        let mut open = self.begun.iter().filter(|begun| begun.fate != Fate::Delivered);
+        let number = open.find(|begun| made(begun.since))?.number;
+        self.deliver(number)
+    }
+
     /// When the task began that made the latest.
     pub(crate) fn latest_begun(&self) -> Option<Time> {
         self.begun.back().map(|latest| latest.since)
     }
 
-    /// The same for the reading of this number, where the far end tells.
+    /// When the tasks began that made those which may yet arrive.
+    pub(crate) fn all_begun(&self) -> impl Iterator<Item = Time> + '_ {
+        self.begun.iter().map(|begun| begun.since)
+    }
+
+    /// The far end has accepted the reading of this number; which that is, it tells.
     pub(crate) fn deliver(&mut self, number: u64) -> Option<u64> {
         let begun = self.begun.iter_mut().find(|begun| begun.number == number)?;
         match begun.fate {
@@ -309,13 +342,18 @@ impl Readings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Scenario, Traffic};
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
+    fn every(period: Span) -> Arrivals {
+        Arrivals::new(1, 1, &Traffic { period, ..Scenario::default().traffic })
+    }
+
     fn readings() -> Readings {
-        Readings::new(Some(Schedule::new(Span::from_millis(5), Span::from_millis(10))))
+        Readings::new(Some(Schedule::from(Clock::TRUE, Span::from_millis(5), every(Span::from_millis(10)))))
     }
 
     /// (due, sent, delivered, failed, skipped, pending)
@@ -333,8 +371,8 @@ mod tests {
         assert_eq!([readings.is_due(), readings.is_due()], [1, 2]);
         assert_eq!(readings.next_due(), Some(at(25)));
         assert_eq!(Readings::default().next_due(), None);
-        let device = Schedule::of_device(Clock::TRUE, Span::from_micros(5999), Span::from_micros(300));
-        assert_eq!([device.due(1), device.due(3)], [at(5), at(7)]);
+        assert_eq!(readings.all_due(), [(1, at(5)), (2, at(15))]);
+        assert_eq!(readings.next_number(), 3);
     }
 
     #[test]
@@ -352,6 +390,20 @@ mod tests {
         assert_eq!(readings.confirm(at(40)), None);
         assert_eq!(readings.fail(), None, "it has arrived");
         assert_eq!(counts(&readings), [1, 1, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn of_several_readings_on_their_way_the_one_that_arrives_is_known_by_when_it_was_made() {
+        let mut readings = readings();
+        for number in 1..=3 {
+            readings.is_due();
+            readings.send(at(10 * number), number, false);
+        }
+        assert_eq!(counts(&readings), [3, 3, 0, 2, 0, 1]);
+        assert_eq!(readings.accept_made(|since| since == at(20)), Some(2));
+        assert_eq!(readings.accept_made(|since| since == at(20)), None, "once");
+        assert_eq!(readings.accept_made(|_| true), Some(1), "the oldest that it may be");
+        assert_eq!(counts(&readings), [3, 3, 2, 0, 0, 1]);
     }
 
     #[test]

@@ -144,14 +144,38 @@ impl Default for Csma {
 pub struct Traffic {
     /// Who sends what to whom.
     pub kind: TrafficKind,
-    /// The time between a node's readings; the first comes uniformly within the first period.
+    /// The time between a node's readings, on average; the first comes uniformly within the first period.
     pub period: Span,
+    /// How the times between them differ from that.
+    pub pattern: Pattern,
+    /// Whether readings are confirmable messages of CoAP, which are sent again until they are acknowledged. Others are sent once,
+    /// and are not waited for when the next is due.
+    pub confirmable: bool,
     /// Where readings go, or what answers echoes.
     pub to: Destination,
     /// The only node that posts readings, if it is not all that do: the others send them on.
     pub from: Option<u32>,
     /// How readings in the clear say whose they are.
     pub credential: Credential,
+}
+
+/// How the times between readings, or echoes, differ from the period, which stays their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Each comes a period after the one before, and up to `jitter` later than that, evenly distributed.
+    Periodic {
+        /// Less than the period.
+        jitter: Span,
+    },
+    /// They come independently of each other: a Poisson process.
+    Poisson,
+    /// Several come one after the other, and the next burst as many periods later.
+    Burst {
+        /// How many a burst has.
+        readings: u32,
+        /// From one of them to the next.
+        gap: Span,
+    },
 }
 
 /// How readings in the clear say whose they are. A cloud outside the simulation needs [`Credential::Query`], and gets it in any case.
@@ -177,7 +201,7 @@ pub enum Destination {
 /// Who sends what to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficKind {
-    /// Each node posts readings, as SenML in confirmable CoAP, to where [`Traffic::to`] says.
+    /// Each node posts readings, as SenML in CoAP, to where [`Traffic::to`] says.
     Report,
     /// The cloud sends each node, or the one of [`Traffic::to`], this many bytes by UDP, which it echoes: over DTLS, in a
     /// session that the cloud begins with it, if the security mode has that.
@@ -213,6 +237,8 @@ impl Default for Scenario {
             traffic: Traffic {
                 kind: TrafficKind::Report,
                 period: Span::from_secs(60),
+                pattern: Pattern::Periodic { jitter: Span::ZERO },
+                confirmable: true,
                 to: Destination::Cloud,
                 from: None,
                 credential: Credential::None,

@@ -404,3 +404,81 @@ fn a_time_in_which_nothing_is_due_has_no_ratio() {
         assert_eq!((report.delivery(), report.sum(|node| node.due)), (None, 0));
     }
 }
+
+/// Traffic of every pattern, both ways: each node has about as many readings or echoes due as by its period, not all at the same times, and
+/// each ends as one of delivered, failed, skipped and pending.
+#[test]
+fn readings_and_echoes_of_every_pattern_are_accounted_for() {
+    for kind in ["report", "echo"] {
+        for (pattern, apart) in [
+            ("jitter = \"2s\"", 3_000_000),
+            ("pattern = \"poisson\"", 1),
+            ("pattern = \"burst\"\nburst = 4\nburst_gap = \"300ms\"", 300_000),
+        ] {
+            let text = format!(
+                "duration = \"900s\"\nsecurity = \"none\"\n[topology]\nnodes = 2\n[traffic]\nkind = \"{kind}\"\nperiod = \"5s\"\n\
+                {pattern}"
+            );
+            let (_, report, log) = run(&scenario(&text));
+            for node in &report.nodes {
+                let [due, _, delivered, ..] = counts(node);
+                assert_eq!(counts(node), recounted(&log, node.id), "{text}");
+                assert!((140..220).contains(&due), "{text}: {due}");
+                assert!(10 * delivered > 9 * due, "{text}: {delivered} of {due}");
+                let times: Vec<_> =
+                    log.of(node.id).filter(|event| event.name == "due").map(|event| event.micros).collect();
+                let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                assert!(gaps.iter().all(|&gap| gap >= apart), "{text}: {gaps:?}");
+                assert!(
+                    gaps.iter().any(|&gap| gap < 4_500_000) && gaps.iter().any(|&gap| gap > 5_500_000),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+/// A reading is two frames, of which each hop loses a fifth and repeats none: 64 % of the readings arrive over one hop, and at most 41 % over
+/// two, as the node between them also keeps what came of others. Nobody sends one again, and what arrives counts for the reading that it is
+/// of, though several may be on their way.
+#[test]
+fn non_confirmable_readings_are_sent_once_and_each_is_counted_once() {
+    let text = "duration = \"3600s\"\nsecurity = \"none\"\n[radio]\nloss = 0.2\n[mac]\nack = false\n[topology]\nnodes = 2\n[traffic]\n\
+        period = \"4s\"\nconfirmable = false\npattern = \"burst\"\nburst_gap = \"100ms\"";
+    let (simulation, report, log) = run(&scenario(text));
+    for (node, expected) in report.nodes.iter().zip([0.58..0.70, 0.22..0.44]) {
+        let [due, sent, delivered, _, skipped, _] = counts(node);
+        assert_eq!(counts(node), recounted(&log, node.id));
+        assert_eq!((sent, skipped), (due, 0));
+        let share = delivered as f64 / due as f64;
+        assert!(expected.contains(&share), "node {}: {share}", node.id);
+        assert_eq!(simulation.counters(node.id).unwrap().get(Counter::CoapRetransmissions), 0);
+    }
+}
+
+/// A node whose cloud does not answer in its session any more begins another.
+#[test]
+fn non_confirmable_readings_over_dtls_arrive_and_outlive_a_reboot() {
+    let text = "duration = \"1200s\"\nsecurity = \"dtls-psk\"\n[topology]\nnodes = 2\n[traffic]\nperiod = \"10s\"\nconfirmable = false\n\
+        [[event]]\nat = \"300s\"\nnode = 0\nkind = \"reboot\"\n[[event]]\nat = \"600s\"\nnode = 1\nkind = \"reboot\"";
+    let (_, report, log) = run(&scenario(text));
+    for node in &report.nodes {
+        let [due, _, delivered, ..] = counts(node);
+        assert_eq!(counts(node), recounted(&log, node.id));
+        assert!(delivered + 12 > due, "node {}: {delivered} of {due}", node.id);
+    }
+}
+
+/// On a platform the node's own timer follows the pattern, and its readings are as many as are due.
+#[test]
+fn boards_keep_to_the_pattern_of_the_scenario() {
+    let text = "duration = \"1800s\"\nsecurity = \"none\"\n[platform]\nprofile = \"openmote\"\n[topology]\nnodes = 2\n[traffic]\n\
+        period = \"10s\"\npattern = \"poisson\"\nconfirmable = false";
+    let (_, report, log) = run(&scenario(text));
+    for node in &report.nodes {
+        let [due, sent, delivered, _, skipped, _] = counts(node);
+        assert_eq!(counts(node), recounted(&log, node.id));
+        assert!(sent + skipped + 1 >= due && delivered + skipped + 4 > due, "{:?}", counts(node));
+        assert!(skipped * 20 < due, "{skipped} of {due}");
+    }
+}

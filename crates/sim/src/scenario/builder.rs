@@ -123,7 +123,16 @@ impl ScenarioBuilder {
 
     /// Sets what the nodes send.
     pub fn traffic(self, traffic: Traffic) -> Self {
-        let keys = [Key::Security, Key::Period, Key::Payload, Key::To, Key::From, Key::Credential];
+        let keys = [
+            Key::Security,
+            Key::Period,
+            Key::Payload,
+            Key::To,
+            Key::From,
+            Key::Credential,
+            Key::Confirmable,
+            Key::Pattern,
+        ];
         self.set(&keys, |scenario| scenario.traffic = traffic)
     }
 

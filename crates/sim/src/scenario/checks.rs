@@ -7,6 +7,7 @@ use sixlock_base::Engines;
 
 use crate::network::MAX_NODES;
 use crate::platform::Platform;
+use crate::readings::BEGUN;
 use crate::routing::RoutingKind;
 use crate::time::Span;
 use crate::toml_reader::not_within;
@@ -14,7 +15,7 @@ use crate::topology::{Layout, Topology};
 use crate::units::longer_than_nothing;
 
 use super::{
-    Credential, Csma, Destination, Mac, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind, attack,
+    Credential, Csma, Destination, Mac, Pattern, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind, attack,
 };
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
@@ -27,6 +28,8 @@ pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
 pub(super) const BURST: RangeInclusive<u64> = 1..=1000;
 /// Bits per second of a serial line.
 pub(super) const BAUD: RangeInclusive<u64> = 1200..=4_000_000;
+/// Readings that come one after the other: the simulator knows as many apart that are on their way.
+pub(super) const READINGS_IN_A_BURST: RangeInclusive<u64> = 2..=BEGUN as u64;
 /// Bytes of an echo.
 const PAYLOAD: RangeInclusive<u16> = 8..=1024;
 /// That which fills a packet of 1,280 bytes, where nothing is added to it: headers of IPv6 and UDP take 48.
@@ -34,6 +37,8 @@ const BARE_PAYLOAD: RangeInclusive<u16> = 8..=1232;
 pub(super) const NOT_A_PAYLOAD: &str = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"; without IPsec, DTLS and RPL up to 1232";
 /// The longest period: devices tell times apart that are less than 24 days apart.
 const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
+/// The same of a Poisson process, whose times are now and then many times as long: one in 500 million more than 20 times.
+const LONGEST_POISSON: Span = Span::from_secs(86_400);
 
 /// The part of a scenario that is to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +59,8 @@ pub(super) enum Key {
     To,
     From,
     Credential,
+    Confirmable,
+    Pattern,
     /// By its place among the events.
     Event(usize),
     /// By its place among the attacks.
@@ -152,7 +159,8 @@ impl Scenario {
         if traffic.period > LONGEST_PERIOD {
             return period("readings are due at least every 20d");
         }
-        let TrafficKind::Echo { payload } = traffic.kind else { return Ok(()) };
+        self.check_pattern()?;
+        let TrafficKind::Echo { payload } = traffic.kind else { return self.check_confirmable() };
         let is_bare = self.security.network.is_none()
             && self.security.transport.is_none()
             && self.routing == RoutingKind::Static;
@@ -165,6 +173,54 @@ impl Scenario {
         match traffic.credential {
             Credential::None => Ok(()),
             Credential::Query => Err(fault(Key::Credential, "echoes prove nothing: leave credential out")),
+        }
+    }
+
+    fn check_pattern(&self) -> Result<(), Fault> {
+        let (period, wrong) = (self.traffic.period, |message: &str| Err(fault(Key::Pattern, message)));
+        let whole = |span: Span| span.micros().is_multiple_of(1000);
+        match self.traffic.pattern {
+            Pattern::Periodic { jitter: Span::ZERO } => return Ok(()),
+            Pattern::Periodic { jitter } if jitter >= period || !whole(jitter) => {
+                return wrong("jitter: it is shorter than the period, in whole milliseconds");
+            }
+            Pattern::Poisson if period > LONGEST_POISSON => {
+                return wrong("the period of a Poisson process is at most 1d");
+            }
+            Pattern::Burst { readings, gap } => {
+                within(Key::Pattern, "burst", readings, READINGS_IN_A_BURST)?;
+                if gap >= period || gap == Span::ZERO || !whole(gap) {
+                    return wrong("burst_gap: it is shorter than the period, in whole milliseconds");
+                }
+                if u64::from(readings) * period.micros() > LONGEST_PERIOD.micros() {
+                    return wrong("bursts come at least every 20d, which is burst times the period");
+                }
+            }
+            Pattern::Periodic { .. } | Pattern::Poisson => {}
+        }
+        match self.emulated.keys().next() {
+            Some(id) if self.traffic.kind == TrafficKind::Report => {
+                wrong(&format!("node {id} is emulated, and its firmware reports by its period alone"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_confirmable(&self) -> Result<(), Fault> {
+        if self.traffic.confirmable {
+            return Ok(());
+        }
+        let wrong = |message: &str| Err(fault(Key::Confirmable, message));
+        if self.traffic.to != Destination::Cloud {
+            return wrong(
+                "a node takes confirmable readings only: set confirmable to true, or to to \"cloud\"",
+            );
+        }
+        match self.emulated.keys().next() {
+            Some(id) => {
+                wrong(&format!("node {id} is emulated, and its firmware sends confirmable messages only"))
+            }
+            None => Ok(()),
         }
     }
 

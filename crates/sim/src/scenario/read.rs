@@ -18,9 +18,11 @@ use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_drift, parse_duration, parse_length, parse_span};
 
-use super::checks::{BAUD, BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD};
+use super::checks::{
+    BAUD, BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
+};
 use super::{
-    Attack, Credential, Csma, Destination, Mac, Radio, Scenario, ScenarioBuilder, ScenarioEvent,
+    Attack, Credential, Csma, Destination, Mac, Pattern, Radio, Scenario, ScenarioBuilder, ScenarioEvent,
     ScenarioEventKind, Traffic, TrafficKind, attack,
 };
 
@@ -41,6 +43,9 @@ impl Scenario {
         ScenarioBuilder::parse(file, text)?.build()
     }
 }
+
+/// Readings in a burst, where that is not said.
+const DEFAULT_BURST: u32 = 5;
 
 /// On which lines keys stand.
 type Lines = BTreeMap<Key, usize>;
@@ -248,6 +253,7 @@ fn read_traffic(
     section.choice("start", &[("uniform", ())])?;
     let to = read_destination(&mut section)?;
     let payload = section.string("payload")?;
+    let mut confirmable = true;
     let kind = if echo {
         let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
             None => 64,
@@ -262,11 +268,10 @@ fn read_traffic(
         if payload.is_some_and(|payload| payload != "senml") {
             return Err(section.error("payload", "the payload of report traffic is \"senml\""));
         }
-        if !section.boolean("confirmable", true)? {
-            return Err(section.error("confirmable", "nodes report by confirmable messages only"));
-        }
+        confirmable = section.boolean("confirmable", true)?;
         TrafficKind::Report
     };
+    let pattern = read_pattern(&mut section)?;
     let from = section.integer("from", 1, NODES)? as u32;
     let from = section.span("from").map(|_| from);
     let credential =
@@ -277,10 +282,33 @@ fn read_traffic(
         (Key::To, "to"),
         (Key::From, "from"),
         (Key::Credential, "credential"),
+        (Key::Confirmable, "confirmable"),
+        (Key::Pattern, if section.span("pattern").is_some() { "pattern" } else { "jitter" }),
     ];
     lines.extend(keys.map(|(key, name)| (key, section.line(name))));
     section.finish()?;
-    Ok(Traffic { kind, period, to, from, credential })
+    Ok(Traffic { kind, period, pattern, confirmable, to, from, credential })
+}
+
+/// How the times between readings differ, with the keys that belong to it.
+fn read_pattern(section: &mut Section<'_, '_>) -> Result<Pattern, ScenarioError> {
+    let none = Pattern::Periodic { jitter: Span::ZERO };
+    let burst = Pattern::Burst { readings: DEFAULT_BURST, gap: Span::from_millis(1) };
+    let pattern =
+        section.choice("pattern", &[("periodic", none), ("poisson", Pattern::Poisson), ("burst", burst)])?;
+    let jitter = section.parsed("jitter", Span::ZERO, parse_span)?;
+    let readings = section.integer("burst", DEFAULT_BURST.into(), READINGS_IN_A_BURST)? as u32;
+    let gap = section.parsed("burst_gap", Span::from_millis(1), parse_duration)?;
+    let (pattern, own) = match pattern {
+        Pattern::Periodic { .. } => (Pattern::Periodic { jitter }, "periodic"),
+        Pattern::Poisson => (pattern, "poisson"),
+        Pattern::Burst { .. } => (Pattern::Burst { readings, gap }, "burst"),
+    };
+    let keys = [("jitter", "periodic"), ("burst", "burst"), ("burst_gap", "burst")];
+    match keys.iter().find(|(key, of)| *of != own && section.span(key).is_some()) {
+        Some((key, of)) => Err(section.error(key, format!("{key} belongs to pattern = \"{of}\""))),
+        None => Ok(pattern),
+    }
 }
 
 /// Where traffic goes: `"cloud"`, or the number of a node.

@@ -68,8 +68,9 @@ fn every_key_of_the_format_is_read() {
         start = "uniform"
         payload = "senml"
         confirmable = true
+        jitter = "0s"
         to = "cloud"
-            from = 2
+        from = 2
         credential = "query"
     "#;
     let scenario = Scenario::parse("s", text).unwrap();
@@ -96,6 +97,8 @@ fn every_key_of_the_format_is_read() {
     let traffic = Traffic {
         kind: TrafficKind::Report,
         period: Span::from_secs(5),
+        pattern: Pattern::Periodic { jitter: Span::ZERO },
+        confirmable: true,
         to: Destination::Cloud,
         from: Some(2),
         credential: Credential::Query,
@@ -103,6 +106,20 @@ fn every_key_of_the_format_is_read() {
     assert_eq!(scenario.traffic, traffic);
     let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
     assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
+}
+
+#[test]
+fn patterns_of_traffic_are_read_with_their_keys() {
+    let pattern = |keys: &str| {
+        let traffic = Scenario::parse("s", &format!("[traffic]\n{keys}")).unwrap().traffic;
+        (traffic.pattern, traffic.confirmable)
+    };
+    let jitter = Span::from_millis(1500);
+    assert_eq!(pattern("jitter = \"1.5s\""), (Pattern::Periodic { jitter }, true));
+    assert_eq!(pattern("pattern = \"poisson\"\nconfirmable = false"), (Pattern::Poisson, false));
+    let burst = |readings, millis| (Pattern::Burst { readings, gap: Span::from_millis(millis) }, true);
+    assert_eq!(pattern("pattern = \"burst\""), burst(5, 1));
+    assert_eq!(pattern("pattern = \"burst\"\nburst = 3\nburst_gap = \"20ms\""), burst(3, 20));
 }
 
 #[test]
@@ -314,7 +331,25 @@ fn errors_name_the_line_and_what_to_do() {
             "f:3: node 1 is off until it joins: nothing can happen to it before",
         ),
         ("event = 1", "f:1: write each event as a table headed [[event]]"),
-        ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
+        (
+            "security = \"dtls-psk\"\n[traffic]\nconfirmable = false\nto = 1",
+            "f:3: a node takes confirmable readings only: set confirmable to true, or to to \"cloud\"",
+        ),
+        ("[traffic]\nburst = 5", "f:2: burst belongs to pattern = \"burst\""),
+        (
+            "[traffic]\njitter = \"1s\"\npattern = \"poisson\"",
+            "f:2: jitter belongs to pattern = \"periodic\"",
+        ),
+        ("[traffic]\njitter = \"60s\"", "f:2: jitter: it is shorter than the period, in whole milliseconds"),
+        ("[traffic]\npattern = \"burst\"\nburst = 17", "f:3: burst is not a whole number between 2 and 16"),
+        (
+            "[traffic]\npattern = \"burst\"\nburst_gap = \"61s\"",
+            "f:2: burst_gap: it is shorter than the period, in whole milliseconds",
+        ),
+        (
+            "[traffic]\nperiod = \"2d\"\npattern = \"poisson\"",
+            "f:3: the period of a Poisson process is at most 1d",
+        ),
     ] {
         assert_eq!(Scenario::parse("f", text).unwrap_err().to_string(), message);
     }

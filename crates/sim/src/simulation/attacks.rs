@@ -98,8 +98,11 @@ impl Simulation {
             return true;
         }
         let node = &mut self.nodes[id as usize - 1];
-        let measured = node.readings.latest_begun().map(|time| node.environment.at(time));
-        let is_true = measured.is_some_and(|measured| measured::is_of(measured, payload));
+        let is_of = |time| measured::is_of(node.environment.at(time), payload);
+        let is_true = match self.deployment.scenario.traffic.confirmable {
+            true => node.readings.latest_begun().is_some_and(is_of),
+            false => node.readings.all_begun().any(is_of),
+        };
         if !is_true {
             self.note_false(id);
         }

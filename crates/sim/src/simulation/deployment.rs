@@ -11,7 +11,8 @@ use sixlock_node::{
     MacConfig, Node, RadioMachine, Resource, Uplink,
 };
 
-use crate::application::{Own, Part};
+use crate::application::{Own, Pace, Part};
+use crate::arrivals::Arrivals;
 use crate::attack::Attackers;
 use crate::board::Board;
 use crate::clock::Clock;
@@ -47,8 +48,10 @@ struct Start {
     now: Time,
     /// What its own randomness is drawn from.
     seed: u64,
-    /// How long until its first reading is due.
+    /// How long until its next reading is due.
     first: Span,
+    /// The number of that.
+    number: u64,
 }
 
 /// What the stations of a scenario are made of.
@@ -146,11 +149,11 @@ impl Deployment {
     pub(super) fn station(&self, id: u32) -> Result<Station, String> {
         self.start(
             id,
-            &Start { now: Time::ZERO, seed: self.scenario.seed, first: first_of(&self.scenario, id) },
+            &Start { now: Time::ZERO, seed: self.scenario.seed, first: self.arrivals(id).first(), number: 1 },
         )
     }
 
-    /// The same when it starts anew at `now`, for the time that `boot` says, and its next reading is due at `next`. It does not
+    /// The same when it starts anew at `now`, for the time that `boot` says, and its next reading, of this `number`, is due at `next`. It does not
     /// draw again what it drew before.
     pub(super) fn station_again(
         &self,
@@ -158,6 +161,7 @@ impl Deployment {
         now: Time,
         boot: u32,
         next: Option<Time>,
+        number: u64,
     ) -> Result<Station, String> {
         // Devices count whole milliseconds.
         let millis = |time: Time| self.clock(id).at(time).micros() / 1000;
@@ -165,7 +169,7 @@ impl Deployment {
         let first = next.map_or(self.scenario.traffic.period, until);
         // Far from all seeds that people give.
         let seed = self.scenario.seed ^ u64::from(boot) << 40;
-        self.start(id, &Start { now, seed, first })
+        self.start(id, &Start { now, seed, first, number })
     }
 
     fn start(&self, id: u32, start: &Start) -> Result<Station, String> {
@@ -192,7 +196,7 @@ impl Deployment {
     }
 
     fn node(&self, id: u32, start: &Start) -> Result<Station, String> {
-        let (config, seed) = (self.config(id, start.first), start.seed);
+        let (config, seed) = (self.config(id, start), start.seed);
         let mut started = Ok(());
         let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
             (Some(node), _) => Some((node.platform, self.emulated(id, node, &config)?)),
@@ -261,25 +265,27 @@ impl Deployment {
         }
     }
 
-    fn config(&self, id: u32, first: Span) -> Config<Part<'_>> {
+    fn config(&self, id: u32, start: &Start) -> Config<Part<'_>> {
         let Scenario { traffic, security, .. } = &self.scenario;
         let has_part = match traffic.kind {
             TrafficKind::Report => posts(&self.scenario, id) || traffic.to == Destination::Node(id),
             TrafficKind::Echo { .. } => security.transport.is_some(),
         };
-        let cloud = has_part.then(|| self.cloud_config(id, first));
+        let cloud = has_part.then(|| self.cloud_config(id, start));
         let [serves, echoes] = [COAP_PORT, ECHO_PORT]
             .map(|service| self.scenario.services().iter().any(|&(_, port)| port == service));
         Config { interface: self.interface(id), cloud, serves, echoes }
     }
 
     /// Where the readings of node `id` go, and with what `device` proves.
-    fn cloud_config(&self, id: u32, first: Span) -> sixlock_node::Cloud<Part<'_>> {
+    fn cloud_config(&self, id: u32, start: &Start) -> sixlock_node::Cloud<Part<'_>> {
         let Self { scenario, credential, .. } = self;
         let device = self.device(id);
         let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
         let key = device.key.as_bytes();
         let identity = Identity { name: device.identity.as_bytes(), key };
+        let pace = Pace { arrivals: self.arrivals(id), next: start.number };
+        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, pace };
         let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
         let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
             _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
@@ -288,7 +294,7 @@ impl Deployment {
             (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(own)),
             (Some(_), _) => (
                 COAPS,
-                Part::Posts(match device.keys {
+                posts(match device.keys {
                     Some(keys) => Access::DtlsPublicKey(keys),
                     None => Access::DtlsPsk(identity),
                 }),
@@ -298,7 +304,7 @@ impl Deployment {
                     Credential::Query => Resource { id: device.resource.as_bytes(), key },
                     Credential::None => Resource { id: &[], key: &[] },
                 };
-                (COAP, Part::Posts(Access::Plain(resource)))
+                (COAP, posts(Access::Plain(resource)))
             }
         };
         sixlock_node::Cloud {
@@ -309,8 +315,13 @@ impl Deployment {
             port,
             access,
             period: millis(scenario.traffic.period),
-            first: millis(first),
+            first: millis(start.first),
         }
+    }
+
+    /// When what node `id` sends or gets is due.
+    fn arrivals(&self, id: u32) -> Arrivals {
+        Arrivals::new(self.scenario.seed, id, &self.scenario.traffic)
     }
 
     fn interface(&self, id: u32) -> InterfaceConfig {
@@ -452,12 +463,6 @@ fn peerings_of(
 
 fn too_long(id: u32) -> String {
     format!("the names or the key of node {id} are too long")
-}
-
-/// When the traffic of node `id` begins: somewhere in the first period.
-pub(super) fn first_of(scenario: &Scenario, id: u32) -> Span {
-    let period = scenario.traffic.period.micros();
-    Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
 }
 
 /// Whether node `id` posts readings, where nodes do.

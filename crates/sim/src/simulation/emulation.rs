@@ -51,7 +51,7 @@ impl Emulation<'_> {
             return Err(format!("{} nodes lie behind it, and an image has {ROUTES} routes", routes.len()));
         }
         let (identity, key) = match cloud.as_ref().map(|cloud| cloud.access) {
-            Some(Part::Posts(Access::Plain(Resource { id, key }))) => (id, key),
+            Some(Part::Posts { access: Access::Plain(Resource { id, key }), .. }) => (id, key),
             _ => (device.identity.as_bytes(), device.key.as_bytes()),
         };
         let data = DeviceData {

@@ -4,10 +4,11 @@ use crate::echo_host::Ended;
 use crate::event_log::Logged;
 use crate::events::{Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
+use crate::measured;
 use crate::readings::Skip;
 
-use super::Simulation;
 use super::reports::state_times;
+use super::{NodeState, Simulation};
 
 /// The largest UDP payload that the mesh carries.
 const MAX_DATAGRAM: usize = 1232;
@@ -87,10 +88,11 @@ impl Simulation {
         if !self.is_true(node, payload) {
             return;
         }
-        let readings = &mut self.nodes[node as usize - 1].readings;
+        let NodeState { readings, environment, .. } = &mut self.nodes[node as usize - 1];
         let first = match &mut self.trial {
             Some(trial) => trial.accept(now, node, payload).and_then(|number| readings.deliver(number)),
-            None => readings.accept(),
+            None if self.deployment.scenario.traffic.confirmable => readings.accept(),
+            None => readings.accept_made(|since| measured::is_of(environment.at(since), payload)),
         };
         if let Some(reading) = first {
             self.recorder.event(now, node, Logged::Accepted { reading });

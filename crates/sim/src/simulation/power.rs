@@ -60,8 +60,11 @@ impl Simulation {
         self.power[id as usize] = power;
         let node = self.nodes.get((id as usize).wrapping_sub(1));
         let first = node.and_then(|node| node.readings.next_due());
+        let number = node.map_or(1, |node| node.readings.next_number());
         // It was made so before.
-        let Ok(mut station) = self.deployment.station_again(id, now, power.boots, first) else { return };
+        let Ok(mut station) = self.deployment.station_again(id, now, power.boots, first, number) else {
+            return;
+        };
         let before = &mut self.stations[id as usize];
         station.nv = core::mem::take(&mut before.nv);
         for (counter, count) in before.counters.iter() {

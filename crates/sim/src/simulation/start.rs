@@ -7,6 +7,7 @@ use sixlock_gateway::FlowId;
 use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT};
 
 use crate::accounting::Observer;
+use crate::arrivals::Arrivals;
 use crate::attack::{Attackers, Trail};
 use crate::cloud::Cloud;
 use crate::drops::Drops;
@@ -29,7 +30,7 @@ use crate::station::Station;
 use crate::time::Time;
 
 use super::attacks::medium;
-use super::deployment::{Deployment, first_of, posts};
+use super::deployment::{Deployment, posts};
 use super::{Air, NodeState, Simulation};
 
 impl Simulation {
@@ -188,13 +189,13 @@ fn far_end(place: FarEnd, deployment: &Deployment, router: &mut Station) -> Remo
 /// When readings of node `id` are due, or echoes to it; nothing if there are none.
 fn schedule(deployment: &Deployment, far: &RemoteHost, id: u32) -> Option<Schedule> {
     let scenario = &deployment.scenario;
-    let (first, period) = (first_of(scenario, id), scenario.traffic.period);
+    let arrivals = Arrivals::new(scenario.seed, id, &scenario.traffic);
     match (scenario.traffic.kind, far, scenario.traffic.to) {
         (TrafficKind::Report, ..) => {
-            posts(scenario, id).then(|| Schedule::of_device(deployment.clock(id), first, period))
+            posts(scenario, id).then(|| Schedule::of_device(deployment.clock(id), arrivals))
         }
         (TrafficKind::Echo { .. }, RemoteHost::Outside, _) => None,
         (TrafficKind::Echo { .. }, _, Destination::Node(node)) if node != id => None,
-        (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(first, period)),
+        (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(arrivals)),
     }
 }

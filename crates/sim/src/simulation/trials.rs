@@ -113,10 +113,9 @@ impl Simulation {
         let (mut found, mut all, mut lost) = (Vec::new(), 0, 0);
         for (node, id) in self.nodes.iter().zip(1..) {
             let readings = &node.readings;
-            let expected = |number: &u64| {
-                readings.due_at(*number).is_some_and(|due| trial.invariants.is_expected(&trial.plan, due))
-            };
-            let due: Vec<u64> = (1..=readings.counted().due).filter(expected).collect();
+            let expected = |&(_, due): &(u64, Time)| trial.invariants.is_expected(&trial.plan, due);
+            let due: Vec<u64> =
+                readings.all_due().into_iter().filter(expected).map(|(number, _)| number).collect();
             let is_delivered = |number: &u64| trial.invariants.is_delivered(id, *number);
             let missing: Vec<u64> = due.iter().copied().filter(|number| !is_delivered(number)).collect();
             let most = if is_echo { due.len().saturating_sub(1) } else { 0 };
