@@ -26,6 +26,10 @@ const BITS: u64 = 10;
 type Hosts = Tunnels<Accelerated, Keyed, HOSTS, Automated<HOSTS>>;
 
 /// The border router as the simulator sizes it.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a network has few border routers, and each is in a box of its station's"
+)]
 pub(crate) enum Router {
     /// One machine.
     Whole(Gateway<Accelerated, GatewayLayers, FLOWS, Hosts>),

@@ -187,8 +187,8 @@ impl NodeRouting {
         self.parent()?;
         match &self.by {
             By::Listed(_) => None,
-            By::First(mrhof) => Some(mrhof.0.rank()),
-            By::Second(of0) => Some(of0.0.rank()),
+            By::First(mrhof) => Some(mrhof.by.0.rank()),
+            By::Second(of0) => Some(of0.by.0.rank()),
         }
     }
 
