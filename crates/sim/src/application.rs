@@ -27,7 +27,7 @@ pub(crate) enum Part<'a> {
         /// Whether by confirmable messages.
         confirmable: bool,
         /// When.
-        pace: Pace,
+        sample_times: SampleTimes,
     },
     /// It takes in those of others.
     Takes(Own<'a>),
@@ -37,14 +37,14 @@ pub(crate) enum Part<'a> {
 
 /// When the readings of a node are due, of which the first is told apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct SampleTimes {
     /// The times between them.
     pub(crate) arrivals: Arrivals,
     /// The number of the next, from 1 on.
     pub(crate) next: u64,
 }
 
-impl Pace {
+impl SampleTimes {
     /// One is taken that was `due` at a time: the next that is not due by `now`.
     fn after(&mut self, mut due: Instant, now: Instant) -> Instant {
         while now.has_reached(due) {
@@ -72,8 +72,8 @@ pub(crate) enum Own<'a> {
 /// One of them.
 #[expect(clippy::large_enum_variant, reason = "a node has one, and the whole node is boxed")]
 pub(crate) enum AnyApplication {
-    Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>, Option<Pace>),
-    UnconfirmedSensor(Sensor<Accelerated, AnyChannel<Accelerated>, false>, Option<Pace>),
+    Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>, Option<SampleTimes>),
+    UnconfirmedSensor(Sensor<Accelerated, AnyChannel<Accelerated>, false>, Option<SampleTimes>),
     Server(Server<Accelerated, PreShared, SESSIONS, READINGS, OBSERVERS>),
     CertifiedServer(Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>),
     Echoes(EchoServer<Accelerated, PreShared, SESSIONS>),
@@ -101,11 +101,11 @@ impl Application<Accelerated> for AnyApplication {
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Part<'_>>) -> Result<(), TooLong> {
         *self = match cloud.access {
-            Part::Posts { access, confirmable: true, pace } => {
-                Self::Sensor(started(now, cloud, access)?, Some(pace))
+            Part::Posts { access, confirmable: true, sample_times } => {
+                Self::Sensor(started(now, cloud, access)?, Some(sample_times))
             }
-            Part::Posts { access, confirmable: false, pace } => {
-                Self::UnconfirmedSensor(started(now, cloud, access)?, Some(pace))
+            Part::Posts { access, confirmable: false, sample_times } => {
+                Self::UnconfirmedSensor(started(now, cloud, access)?, Some(sample_times))
             }
             Part::Takes(Own::PreShared(access)) => Self::Server(started(now, cloud, access)?),
             Part::Takes(Own::PublicKey(access)) => Self::CertifiedServer(started(now, cloud, access)?),
@@ -177,8 +177,8 @@ impl Application<Accelerated> for AnyApplication {
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
         match self {
-            Self::Sensor(sensor, pace) => poll_sensor(sensor, pace.as_mut(), now),
-            Self::UnconfirmedSensor(sensor, pace) => poll_sensor(sensor, pace.as_mut(), now),
+            Self::Sensor(sensor, sample_times) => poll_sensor(sensor, sample_times.as_mut(), now),
+            Self::UnconfirmedSensor(sensor, sample_times) => poll_sensor(sensor, sample_times.as_mut(), now),
             Self::Server(server) => server.poll_event(now),
             Self::CertifiedServer(server) => server.poll_event(now),
             Self::Echoes(server) => server.poll_event(now),
@@ -203,16 +203,16 @@ impl Application<Accelerated> for AnyApplication {
     }
 }
 
-/// What has happened at a sensor whose readings are due at its pace.
+/// What has happened at a sensor whose readings are due at its sample_times.
 fn poll_sensor<const CONFIRMABLE: bool>(
     sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE>,
-    pace: Option<&mut Pace>,
+    sample_times: Option<&mut SampleTimes>,
     now: Instant,
 ) -> Option<Event> {
     let due = sensor.next_sample();
     let event = sensor.poll_event(now);
-    if let (Some(Event::Sample), Some(due), Some(pace)) = (event, due, pace) {
-        sensor.sample_at(pace.after(due, now));
+    if let (Some(Event::Sample), Some(due), Some(sample_times)) = (event, due, sample_times) {
+        sensor.sample_at(sample_times.after(due, now));
     }
     event
 }

@@ -26,15 +26,11 @@ const BITS: u64 = 10;
 type Hosts = Tunnels<Accelerated, Keyed, HOSTS, Automated<HOSTS>>;
 
 /// The border router as the simulator sizes it.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a network has few border routers, and each is in a box of its station's"
-)]
 pub(crate) enum Router {
     /// One machine.
-    Whole(Gateway<Accelerated, GatewayLayers, FLOWS, Hosts>),
+    Whole(Box<Gateway<Accelerated, GatewayLayers, FLOWS, Hosts>>),
     /// A bridge and a host.
-    Split(Split),
+    Split(Box<Split>),
 }
 
 /// A bridge on the air and a host, with a serial line between them.
@@ -48,12 +44,12 @@ pub(crate) struct Split {
 impl Router {
     /// One without routes or flows; with this many bits per second on its line, if it has one.
     pub(crate) fn new(cx: &mut Context<'_>, config: &InterfaceConfig, exit: Exit, baud: Option<u32>) -> Self {
-        let Some(baud) = baud else { return Self::Whole(Gateway::new(cx, config, exit)) };
+        let Some(baud) = baud else { return Self::Whole(Box::new(Gateway::new(cx, config, exit))) };
         let mut bridge = Bridge::new();
         bridge.start(cx, config);
         let serial = Serial { bridge: config.mac.address.with_prefix(MESH_PREFIX), host: CLOUD };
         let host = SerialGateway::new(cx.now, serial, exit);
-        Self::Split(Split { bridge, host, up: Line::new(baud), down: Line::new(baud) })
+        Self::Split(Box::new(Split { bridge, host, up: Line::new(baud), down: Line::new(baud) }))
     }
 
     /// What protects packets between the mesh and the hosts that it speaks for.
@@ -82,7 +78,8 @@ impl Router {
     ) {
         match self {
             Self::Whole(gateway) => gateway.handle_frame(cx, at, frame, upstream),
-            Self::Split(Split { bridge, up, .. }) => {
+            Self::Split(split) => {
+                let Split { bridge, up, .. } = &mut **split;
                 let mut bytes = Vec::new();
                 bridge.handle_frame(cx, at, frame, |encoded| bytes.extend(encoded));
                 up.put(cx, bytes);
@@ -100,7 +97,8 @@ impl Router {
     ) -> Option<&'b [u8]> {
         match self {
             Self::Whole(gateway) => gateway.handle_packet(cx, at, buffer, len),
-            Self::Split(Split { host, down, .. }) => {
+            Self::Split(split) => {
+                let Split { host, down, .. } = &mut **split;
                 let mut bytes = Vec::new();
                 let answer = host.handle_packet(cx, buffer, len, |encoded| bytes.extend(encoded));
                 down.put(cx, bytes);
@@ -127,7 +125,8 @@ impl Router {
     ) -> Result<(), Error> {
         match self {
             Self::Whole(gateway) => gateway.handle_upstream(cx, at, flow, payload),
-            Self::Split(Split { host, down, .. }) => {
+            Self::Split(split) => {
+                let Split { host, down, .. } = &mut **split;
                 let mut bytes = Vec::new();
                 let sent = host.handle_upstream(cx, flow, payload, |encoded| bytes.extend(encoded));
                 down.put(cx, bytes);
@@ -140,7 +139,7 @@ impl Router {
     pub(crate) fn carry(&mut self, now: Time) -> impl Iterator<Item = Time> {
         let [up, down] = match self {
             Self::Whole(_) => [Vec::new(), Vec::new()],
-            Self::Split(Split { up, down, .. }) => [up.carry(now), down.carry(now)],
+            Self::Split(split) => [split.up.carry(now), split.down.carry(now)],
         };
         up.into_iter().chain(down)
     }
@@ -152,7 +151,8 @@ impl Router {
         (now, at): (Time, Symbols),
         mut upstream: impl FnMut(Upstream<'_>),
     ) {
-        let Self::Split(Split { bridge, host, up, down }) = self else { return };
+        let Self::Split(split) = self else { return };
+        let Split { bridge, host, up, down } = &mut **split;
         while let Some(bytes) = up.arrived(now) {
             host.handle_line(cx, &bytes, &mut upstream);
         }
@@ -178,8 +178,8 @@ impl RadioMachine for Router {
     fn poll_timeout(&mut self) -> Option<Instant> {
         match self {
             Self::Whole(gateway) => gateway.poll_timeout(),
-            Self::Split(Split { bridge, host, .. }) => {
-                Instant::earliest(bridge.poll_timeout(), Some(host.poll_timeout()))
+            Self::Split(split) => {
+                Instant::earliest(split.bridge.poll_timeout(), Some(split.host.poll_timeout()))
             }
         }
     }
@@ -187,7 +187,8 @@ impl RadioMachine for Router {
     fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, Accelerated, E, N>, at: Symbols) {
         match self {
             Self::Whole(gateway) => gateway.handle_timeout(cx, at),
-            Self::Split(Split { bridge, host, down, .. }) => {
+            Self::Split(split) => {
+                let Split { bridge, host, down, .. } = &mut **split;
                 bridge.handle_timeout(cx, at);
                 let mut bytes = Vec::new();
                 host.handle_timeout(cx, |encoded| bytes.extend(encoded));

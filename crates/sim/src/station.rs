@@ -41,7 +41,7 @@ pub(crate) enum Machine {
     /// A node.
     Node(Box<SimulatedNode>),
     /// The border router.
-    Gateway(Box<Router>),
+    Gateway(Router),
     /// A node whose CPU takes time.
     Board(Box<Board>),
 }
@@ -51,7 +51,7 @@ impl Machine {
     fn native(&mut self) -> Option<&mut dyn Native> {
         match self {
             Self::Node(node) => Some(&mut **node),
-            Self::Gateway(gateway) => Some(&mut **gateway),
+            Self::Gateway(gateway) => Some(gateway),
             Self::Board(_) => None,
         }
     }

@@ -11,7 +11,7 @@ use sixlock_node::{
     MacConfig, Node, RadioMachine, Resource, Uplink,
 };
 
-use crate::application::{Own, Pace, Part};
+use crate::application::{Own, Part, SampleTimes};
 use crate::arrivals::Arrivals;
 use crate::attack::Attackers;
 use crate::board::Board;
@@ -186,7 +186,7 @@ impl Deployment {
         let Scenario { mac, profile, security, .. } = self.scenario;
         let mut router = Station::new(start.seed, ROUTER, (self.clock(ROUTER), start.now), |cx| {
             let baud = self.scenario.serial;
-            Machine::Gateway(Box::new(Router::new(cx, &self.interface(ROUTER), self.exit, baud)))
+            Machine::Gateway(Router::new(cx, &self.interface(ROUTER), self.exit, baud))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
             let frame_time = FrameTime::of(platform, security.link, security.engines);
@@ -284,8 +284,8 @@ impl Deployment {
         let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
         let key = device.key.as_bytes();
         let identity = Identity { name: device.identity.as_bytes(), key };
-        let pace = Pace { arrivals: self.arrivals(id), next: start.number };
-        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, pace };
+        let sample_times = SampleTimes { arrivals: self.arrivals(id), next: start.number };
+        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, sample_times };
         let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
         let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
             _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
