@@ -5,6 +5,7 @@
 pub mod documents;
 pub mod floors;
 pub mod names;
+pub mod patches;
 pub mod rings;
 pub mod sources;
 pub mod versions;

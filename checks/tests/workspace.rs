@@ -6,6 +6,7 @@ use std::path::Path;
 use sixlock_checks::documents;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
+use sixlock_checks::patches;
 use sixlock_checks::rings;
 use sixlock_checks::sources;
 use sixlock_checks::versions;
@@ -142,13 +143,36 @@ fn packages_share_the_licence_and_the_lints() {
 #[test]
 fn documents_name_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let documents =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
+    // Decisions name what was there when they were taken.
+    let guides = fs::read_dir(root.join("docs")).expect("a folder of documents");
+    let guides = guides.map(|guide| guide.expect("a folder's entry").path());
+    let guides = guides.filter(|guide| guide.extension().is_some_and(|ending| ending == "md"));
     let mut found = Vec::new();
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] {
-        let text = fs::read_to_string(root.join(document)).expect("a document");
-        let missing = documents::missing_paths(&text, &root);
-        found.extend(missing.into_iter().map(|path| format!("{document} names {path}, which is not there")));
+    for document in documents.into_iter().chain(guides) {
+        let text = fs::read_to_string(&document).expect("a document");
+        let (name, missing) = (document.display(), documents::missing_paths(&text, &root));
+        found.extend(missing.into_iter().map(|path| format!("{name} names {path}, which is not there")));
     }
     assert_none(&found);
+}
+
+/// `./bench faults` would find out only after an hour.
+#[test]
+fn each_fault_can_be_planted() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let faults = fs::read_dir(root.join("crates/sim/faults")).expect("a folder of patches");
+    let mut broken = Vec::new();
+    for fault in faults.map(|fault| fault.expect("a folder's entry").path()) {
+        let patch = fs::read_to_string(&fault).expect("a patch is text");
+        let changed = patches::changed_file(&patch).expect("a patch names its file");
+        let text = fs::read_to_string(root.join(changed)).unwrap_or_default();
+        if !patches::applies(&patch, &text) {
+            broken.push(format!("{} changes lines of {changed} that are not there", fault.display()));
+        }
+    }
+    assert_none(&broken);
 }
 
 /// The most lines of shell: what installs tools and starts programs. What computes is Rust, with tests.

@@ -81,7 +81,7 @@ impl Attackers {
         let mut all = Self { attackers: Vec::new(), antennas: Vec::new(), stations };
         for (attack, index) in scenario.attacks.iter().zip(0..) {
             let here = match attack.by {
-                AttackedFrom::Place { x, y } => (x, y),
+                AttackedFrom::Position { x, y } => (x, y),
                 AttackedFrom::Node(node) => layout.positions[node as usize],
             };
             let places = match attack.kind {

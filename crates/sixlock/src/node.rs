@@ -9,6 +9,7 @@ use std::sync::mpsc::sync_channel;
 
 use sixlock_base::{Duration, Eui64, Instant};
 use sixlock_crypto::Soft;
+use sixlock_dtls::Refusal;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{
@@ -79,6 +80,7 @@ fn run_by<R: NodeRouting>(args: &Args, file: DeviceFile) -> Result<(), Box<dyn E
         neighbours: NeighbourFile::beside(&counters, file.llsec.as_ref(), NEIGHBOURS)?,
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
         silence: Silence::new(args.air),
+        refusal: None,
     };
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
     let cloud = Cloud {
@@ -135,6 +137,8 @@ struct NodeStation<R: NodeRouting> {
     neighbours: Option<NeighbourFile>,
     sensors: Sensors,
     silence: Silence,
+    /// Why DTLS has refused something last, since its session was lost or opened.
+    refusal: Option<Refusal>,
 }
 
 impl<R: NodeRouting> Station for NodeStation<R> {
@@ -159,6 +163,7 @@ impl<R: NodeRouting> Station for NodeStation<R> {
             neighbours.settle(time.now);
         }
         self.silence.settle(time.now);
+        self.refusal = self.machine.poll_refusal().or(self.refusal);
         while let Some(event) = self.machine.poll_event(time.now) {
             match event {
                 Event::Sample => match self.sensors.read(time.now) {
@@ -176,11 +181,15 @@ impl<R: NodeRouting> Station for NodeStation<R> {
                 },
                 Event::Connected => {
                     self.silence.end();
+                    self.refusal = None;
                     to_stdout!("DTLS session opened");
                 }
                 Event::Disconnected => {
                     self.silence.begin(time.now);
-                    to_stdout!("DTLS session lost, or refused");
+                    match self.refusal.take() {
+                        Some(refusal) => to_stdout!("DTLS session lost, or refused: {}", refusal.name()),
+                        None => to_stdout!("DTLS session lost, or refused"),
+                    }
                 }
                 Event::ReadingConfirmed => to_stdout!("the cloud has the reading"),
                 Event::ReadingFailed => to_stdout!("the cloud does not have the reading"),

@@ -32,7 +32,7 @@ pub struct Attack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttackedFrom {
     /// A stranger without keys.
-    Place {
+    Position {
         /// Millimetres east.
         x: i32,
         /// Millimetres north.

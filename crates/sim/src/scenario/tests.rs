@@ -490,7 +490,7 @@ fn every_key_of_an_attack_is_read() {
     let scenario = Scenario::parse("s", text).unwrap();
     let replay = Attack {
         kind: AttackKind::Replay { after: Span::from_secs(20) },
-        by: AttackedFrom::Place { x: 40_000, y: -10_000 },
+        by: AttackedFrom::Position { x: 40_000, y: -10_000 },
         start: Span::from_secs(60),
         end: Some(Span::from_secs(120)),
         every: Span::from_millis(50),

@@ -90,11 +90,11 @@ fn check_nodes(scenario: &Scenario, layout: &Layout, attack: &Attack) -> Result<
             )),
             None => Ok(()),
         },
-        AttackedFrom::Place { .. } if attack.kind.is_of_captured_nodes() => {
+        AttackedFrom::Position { .. } if attack.kind.is_of_captured_nodes() => {
             Err(format!("a {} is a captured node", attack.kind.name()))
         }
         AttackedFrom::Node(_) => Ok(()),
-        AttackedFrom::Place { .. } => match attack.kind {
+        AttackedFrom::Position { .. } => match attack.kind {
             AttackKind::Jam | AttackKind::Replay { .. } | AttackKind::Wormhole { .. } => Ok(()),
             _ if hears_somebody(scenario, layout, attack) => Ok(()),
             _ => Err("nobody is in range of the attacker: move it, or raise its range".into()),
@@ -111,7 +111,7 @@ fn hears_somebody(scenario: &Scenario, layout: &Layout, attack: &Attack) -> bool
 /// Where an attacker is.
 fn place(layout: &Layout, by: AttackedFrom) -> Option<(i32, i32)> {
     match by {
-        AttackedFrom::Place { x, y } => Some((x, y)),
+        AttackedFrom::Position { x, y } => Some((x, y)),
         AttackedFrom::Node(node) => layout.positions.get(node as usize).copied(),
     }
 }

@@ -102,7 +102,7 @@ fn read_place(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<Attacke
                 format!("a {} is a captured node: name it by node, in place of x and y", kind.name());
             Err(section.error("x", message))
         }
-        (false, true) => Ok(AttackedFrom::Place { x, y }),
+        (false, true) => Ok(AttackedFrom::Position { x, y }),
         (false, false) => {
             Err(section
                 .error("kind", "an attacker needs a place (x and y), or a node that is captured (node)"))
