@@ -31,6 +31,7 @@ impl Environment {
             middle,
             slow,
             fast,
+            drawn: [None; 2],
         };
         Self {
             temperature: varying(0, 215, 40, 6),
@@ -57,6 +58,8 @@ struct Varying {
     middle: i32,
     slow: i32,
     fast: i32,
+    /// Of each wave the values that were drawn last: for this step and the next one.
+    drawn: [Option<(u64, [u32; 2])>; 2],
 }
 
 const SLOW_MILLIS: u64 = 1_800_000;
@@ -70,12 +73,14 @@ impl Varying {
     }
 
     /// A value between -`height` and `height`. The two waves take alternate words of the stream.
-    fn wave(&mut self, millis: u64, period: u64, height: i32, parity: u64) -> i32 {
+    fn wave(&mut self, millis: u64, period: u64, height: i32, parity: usize) -> i32 {
         let (step, within) = (millis / period, (millis % period) as i64);
         let range = 2 * i64::from(height) + 1;
-        let stream = &mut self.stream;
-        let mut drawn = |step: u64| (i64::from(stream.word_at(2 * step + parity)) * range) >> 32;
-        let (from, to) = (drawn(step), drawn(step + 1));
+        let Self { stream, drawn, .. } = self;
+        let draw = || [step, step + 1].map(|step| stream.word_at(2 * step + parity as u64));
+        let known = drawn[parity].filter(|(known, _)| *known == step).map_or_else(draw, |(_, words)| words);
+        drawn[parity] = Some((step, known));
+        let [from, to] = known.map(|word| (i64::from(word) * range) >> 32);
         (from + (to - from) * within / period as i64) as i32 - height
     }
 }

@@ -88,9 +88,14 @@ impl Stream {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// Goes on with the stream's word of this number, wherever the stream stands.
+    pub(crate) fn go_to(&mut self, number: u64) {
+        self.0.set_word_pos(u128::from(number));
+    }
+
     /// The stream's word of this number, wherever the stream stands.
     pub(crate) fn word_at(&mut self, number: u64) -> u32 {
-        self.0.set_word_pos(u128::from(number));
+        self.go_to(number);
         self.0.next_u32()
     }
 }
