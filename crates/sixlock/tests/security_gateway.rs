@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_ipv6::{Header, next_header};
+use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_sim::{InternetHost, InternetSide, Prefix};
 use sixlock_testing::ipsec::{Host, Transform};
 use sixlock_testing::packets;
@@ -101,8 +101,10 @@ impl Peer {
             let Ok(answer) = self.ipsec.receive(&packet) else { continue };
             let [index, number] = [0, 4].map(|at| buffer[at..].first_chunk().copied().unwrap());
             self.heard = (u32::from_be_bytes(index), u32::from_be_bytes(number));
-            let (header, message) = Header::parse(&answer).unwrap();
-            let message = Message::parse(header.source, header.destination, message);
+            let (header, _) = Header::parse(&answer).unwrap();
+            // RPL's option is before it.
+            let at = extension::skip(&answer).unwrap().at;
+            let message = Message::parse(header.source, header.destination, &answer[at..]);
             match message {
                 Ok((Message::EchoReply(echo), data)) if data == self.data => {
                     return Some((header.source, echo.sequence));
