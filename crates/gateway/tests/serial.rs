@@ -79,7 +79,7 @@ fn a_bridge_that_says_nothing_is_asked_and_its_answer_goes_nowhere() {
         });
         (left, gateway.poll_event())
     };
-    // What may not come over the line is no sign of a bridge.
+    // A packet that may not come over the line is no sign of a bridge.
     assert_eq!(hear(&icmpv6(HOST, node(1), 64, Message::EchoReply(echo), b"")), (0, None));
     assert_eq!(hear(&icmpv6(node(1), node(2), 64, Message::EchoReply(echo), b"")), (0, None));
     assert_eq!(hear(b"noise"), (0, None));

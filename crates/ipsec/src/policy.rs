@@ -116,8 +116,8 @@ impl Selector {
         remote_ports: Ports::ANY,
     };
 
-    /// The control messages of RPL: who sends them and whom they are for has no associations yet. Links secure them, where they are
-    /// secured.
+    /// The control messages of RPL: their sender and their receiver may have no associations yet. Where links are secured, link security
+    /// protects them.
     pub const RPL: Self = Self {
         protocol: Some(next_header::ICMPV6),
         local_ports: Ports::icmpv6(rpl::ICMPV6_TYPE, rpl::ICMPV6_TYPE),

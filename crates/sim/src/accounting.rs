@@ -162,11 +162,11 @@ struct Counterpart {
     second: usize,
     /// How much of it each further frame carries.
     step: usize,
-    /// What it is there for.
+    /// The purpose of its datagram.
     purpose: Purpose,
 }
 
-/// What a datagram is there for.
+/// The purpose of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// None of these.

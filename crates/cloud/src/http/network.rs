@@ -10,7 +10,7 @@ use utoipa::openapi::{ArrayBuilder, ObjectBuilder, RefOr, Schema, Type};
 use super::app::App;
 use super::failure::Failure;
 
-/// What is said of the network as a whole, by name.
+/// The fields of the network as a whole.
 const WHOLE: [(&str, Type, &str); 4] = [
     ("schema", Type::Integer, "The version of this format: 1"),
     ("time_s", Type::Number, "Seconds since the simulation began"),
@@ -18,7 +18,7 @@ const WHOLE: [(&str, Type, &str); 4] = [
     ("routing", Type::String, "How ways are found: static or rpl"),
 ];
 
-/// What is said of what a device has sent: the border router, and each node.
+/// The fields that count transmissions, of the border router and of each node.
 const TRANSMISSIONS: [(&str, Type, &str); 4] = [
     ("frames", Type::Integer, "Frames on the air, acknowledgements and retries included"),
     ("bytes", Type::Integer, "Their bytes"),
@@ -26,7 +26,7 @@ const TRANSMISSIONS: [(&str, Type, &str); 4] = [
     ("control_bytes", Type::Integer, "Those of frames with messages of RPL; only where RPL routes"),
 ];
 
-/// What else is said of a node.
+/// The other fields of a node.
 const NODE: [(&str, Type, &str); 11] = [
     ("id", Type::Integer, "Its number"),
     ("address", Type::String, "Its address in the mesh"),
