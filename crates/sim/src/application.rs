@@ -27,7 +27,7 @@ pub(crate) enum Part<'a> {
         /// Whether by confirmable messages.
         confirmable: bool,
         /// When.
-        sample_times: SampleTimes,
+        times: SampleTimes,
     },
     /// It takes in those of others.
     Takes(Own<'a>),
@@ -101,11 +101,11 @@ impl Application<Accelerated> for AnyApplication {
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Part<'_>>) -> Result<(), TooLong> {
         *self = match cloud.access {
-            Part::Posts { access, confirmable: true, sample_times } => {
-                Self::Sensor(started(now, cloud, access)?, Some(sample_times))
+            Part::Posts { access, confirmable: true, times } => {
+                Self::Sensor(started(now, cloud, access)?, Some(times))
             }
-            Part::Posts { access, confirmable: false, sample_times } => {
-                Self::UnconfirmedSensor(started(now, cloud, access)?, Some(sample_times))
+            Part::Posts { access, confirmable: false, times } => {
+                Self::UnconfirmedSensor(started(now, cloud, access)?, Some(times))
             }
             Part::Takes(Own::PreShared(access)) => Self::Server(started(now, cloud, access)?),
             Part::Takes(Own::PublicKey(access)) => Self::CertifiedServer(started(now, cloud, access)?),
@@ -177,8 +177,8 @@ impl Application<Accelerated> for AnyApplication {
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
         match self {
-            Self::Sensor(sensor, sample_times) => poll_sensor(sensor, sample_times.as_mut(), now),
-            Self::UnconfirmedSensor(sensor, sample_times) => poll_sensor(sensor, sample_times.as_mut(), now),
+            Self::Sensor(sensor, times) => poll_sensor(sensor, times.as_mut(), now),
+            Self::UnconfirmedSensor(sensor, times) => poll_sensor(sensor, times.as_mut(), now),
             Self::Server(server) => server.poll_event(now),
             Self::CertifiedServer(server) => server.poll_event(now),
             Self::Echoes(server) => server.poll_event(now),
@@ -203,16 +203,16 @@ impl Application<Accelerated> for AnyApplication {
     }
 }
 
-/// What has happened at a sensor whose readings are due at its sample_times.
+/// What has happened at a sensor whose readings are due at its times.
 fn poll_sensor<const CONFIRMABLE: bool>(
     sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE>,
-    sample_times: Option<&mut SampleTimes>,
+    times: Option<&mut SampleTimes>,
     now: Instant,
 ) -> Option<Event> {
     let due = sensor.next_sample();
     let event = sensor.poll_event(now);
-    if let (Some(Event::Sample), Some(due), Some(sample_times)) = (event, due, sample_times) {
-        sensor.sample_at(sample_times.after(due, now));
+    if let (Some(Event::Sample), Some(due), Some(times)) = (event, due, times) {
+        sensor.sample_at(times.after(due, now));
     }
     event
 }

@@ -94,7 +94,7 @@ impl Attackers {
             let is_captured = matches!(attack.by, AttackedFrom::Node(_));
             let context = AttackerContext {
                 own: Eui64::of_node(first),
-                next: Eui64::of_node(nearest(layout, here, scenario.radio.range)),
+                next: Eui64::of_node(nearest(layout, here, scenario.radio.receives_within())),
                 target: Eui64::of_node(attack.target.unwrap_or(stations - 1)),
                 link: link.filter(|_| is_captured),
                 security: scenario.security,

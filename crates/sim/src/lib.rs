@@ -15,6 +15,7 @@ mod chip;
 mod clock;
 mod cloud;
 mod costs;
+mod decibel;
 mod devices;
 mod drops;
 mod echo_host;
@@ -28,6 +29,7 @@ mod event_log;
 mod events;
 mod far_end;
 mod frame_time;
+mod geometry;
 mod handshakes;
 mod images;
 mod layers;
@@ -49,6 +51,7 @@ mod profile;
 mod protection;
 mod public_keys;
 mod radio;
+mod radio_model;
 mod random;
 mod random_block;
 mod readings;
@@ -98,8 +101,9 @@ pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
 pub use runs::{run_seeds, with_cost};
 pub use scenario::{
-    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, Mac, Pattern, Radio, Scenario,
-    ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic, TrafficKind,
+    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, LogDistance, Mac,
+    Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic,
+    TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;

@@ -1,15 +1,16 @@
 //! The radio medium: who hears whom, what collides and what is lost.
 //!
-//! A unit disk: a frame reaches every node in range and disturbs every node in interference range.
-//! Propagation takes no time. A link may carry frames one way only. Whatever overlaps at a receiver is destroyed, all of it; a node that
+//! In a unit disk a frame reaches every node in range and disturbs every node in interference range; other models say of each link what it is.
+//! Propagation takes no time. A link may carry frames one way only. Whatever overlaps at a receiver is destroyed, all of it, but for a frame
+//! that is so much stronger than all others together, where the model knows how strong they are; a node that
 //! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
 //! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::energy::{RadioMeter, RadioState};
+use crate::radio_model::{Capture, Link, Radio};
 use crate::random::{Probability, Purpose, Stream};
-use crate::scenario::Radio;
 use crate::time::{Span, Time};
 use crate::topology::{near, within};
 
@@ -41,11 +42,12 @@ pub(crate) enum Reception {
 /// The medium and what each node hears of it.
 pub(crate) struct Medium {
     seed: u64,
-    range: i32,
-    interference: i32,
+    radio: Radio,
+    capture: Capture,
     /// How far the frames of a node reach and disturb, where that is another distance.
     reaches: BTreeMap<u32, i32>,
-    chance: Chance,
+    /// Whether chance takes nothing any more.
+    loses_nothing: bool,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
     ears: Vec<Receiver>,
@@ -55,6 +57,8 @@ struct Reached {
     node: u32,
     /// The losses on this link; none if the transmission only disturbs.
     losses: Option<Losses>,
+    /// How strong it is there, in attowatts.
+    power: u64,
 }
 
 /// How likely a frame is lost.
@@ -66,16 +70,27 @@ enum Chance {
     InBursts { begins: Probability, ends: Probability },
 }
 
+impl Chance {
+    /// That bursts can make so much loss, the scenario has been asked.
+    fn of(loss: Probability, burst: Option<u32>) -> Self {
+        match burst.and_then(|mean| loss.in_bursts(mean)) {
+            Some((begins, ends)) => Self::InBursts { begins, ends },
+            None => Self::Alone(loss),
+        }
+    }
+}
+
 /// What chance takes of the frames on a link.
 struct Losses {
     stream: Stream,
+    chance: Chance,
     /// The last one.
     lost: bool,
 }
 
 impl Losses {
-    fn takes_next(&mut self, chance: Chance) -> bool {
-        self.lost = match chance {
+    fn takes_next(&mut self) -> bool {
+        self.lost = match self.chance {
             Chance::Alone(loss) => loss.happens(&mut self.stream),
             Chance::InBursts { begins, .. } if !self.lost => begins.happens(&mut self.stream),
             Chance::InBursts { ends, .. } => !ends.happens(&mut self.stream),
@@ -93,36 +108,50 @@ struct Receiver {
     assessing: bool,
     /// Transmissions of others under way that it can hear or that disturb it.
     audible: u32,
+    /// How strong they are together, in attowatts.
+    heard: u64,
     /// Since when there are any.
     busy_since: Time,
     /// When the last of them ended.
     quiet_since: Option<Time>,
-    /// Whose frame it is receiving, and whether it is intact so far.
-    receiving: Option<(u32, bool)>,
+    /// The frame that it is receiving.
+    receiving: Option<Incoming>,
     radio: RadioMeter,
 }
 
+/// A frame under way at a receiver.
+#[derive(Clone, Copy)]
+struct Incoming {
+    source: u32,
+    power: u64,
+    /// Whether nothing has destroyed it so far.
+    intact: bool,
+}
+
 impl Receiver {
-    /// It hears another transmission, which disturbs what it receives.
-    fn come(&mut self, now: Time) {
+    /// It hears another transmission, which disturbs what it receives unless that is so much stronger.
+    fn come(&mut self, power: u64, capture: Capture, now: Time) {
         if self.audible == 0 {
             self.busy_since = now;
         }
         self.audible += 1;
-        if let Some((_, intact)) = &mut self.receiving {
-            *intact = false;
+        self.heard += power;
+        if let Some(incoming) = &mut self.receiving {
+            incoming.intact &= capture.holds(incoming.power, self.heard - incoming.power);
         }
     }
 
     /// It hears the transmission of `source` no more; whether it has received all of it so far.
-    fn leave(&mut self, source: u32, now: Time) -> bool {
+    fn leave(&mut self, source: u32, power: u64, now: Time) -> bool {
         self.audible -= 1;
+        self.heard -= power;
         if self.audible == 0 {
             self.quiet_since = Some(now);
         }
-        let Some((_, intact)) = self.receiving.take_if(|(from, _)| *from == source) else { return false };
+        let own = |incoming: &mut Incoming| incoming.source == source;
+        let Some(incoming) = self.receiving.take_if(own) else { return false };
         self.meter(now);
-        intact
+        incoming.intact
     }
 
     /// Counts the time from `now` on for what the radio does now.
@@ -144,25 +173,18 @@ impl Medium {
         deaf: &BTreeSet<(u32, u32)>,
         radio: &Radio,
     ) -> Self {
-        // That bursts can make so much loss, the scenario has been asked.
-        let chance = match radio.burst.and_then(|mean| radio.loss.in_bursts(mean)) {
-            Some((begins, ends)) => Chance::InBursts { begins, ends },
-            None => Chance::Alone(radio.loss),
-        };
         let mut medium = Self {
             seed,
-            range: radio.range,
-            interference: radio.interference,
+            radio: radio.clone(),
+            capture: radio.capture(),
             reaches: BTreeMap::new(),
-            chance,
+            loses_nothing: false,
             reached: positions.iter().map(|_| Vec::new()).collect(),
             ears: vec![Receiver::default(); positions.len()],
         };
-        for (node, others) in (0..).zip(near(positions, radio.interference)) {
+        for (node, others) in (0..).zip(near(positions, radio.disturbs_within())) {
             for other in others {
-                let [here, there] = [node, other].map(|node| positions[node as usize]);
-                let carries = within(here, there, radio.range) && !deaf.contains(&(node, other));
-                medium.link((node, other), Some(carries), Time::ZERO);
+                medium.link_at((node, other), positions, deaf, Time::ZERO);
             }
         }
         medium
@@ -178,17 +200,27 @@ impl Medium {
         now: Time,
     ) {
         for other in (0..positions.len() as u32).filter(|&other| other != node) {
-            let (here, there) = (positions[node as usize], positions[other as usize]);
             for link in [(node, other), (other, node)] {
-                let (range, interference) = match self.reaches.get(&link.0) {
-                    Some(&reach) => (reach, reach),
-                    None => (self.range, self.interference),
-                };
-                let disturbs = within(here, there, interference);
-                let carries = within(here, there, range) && !deaf.contains(&link);
-                self.link(link, disturbs.then_some(carries), now);
+                self.link_at(link, positions, deaf, now);
             }
         }
+    }
+
+    /// What transmissions of the first are to the second from `now` on, as they stand.
+    fn link_at(
+        &mut self,
+        link: (u32, u32),
+        positions: &[(i32, i32)],
+        deaf: &BTreeSet<(u32, u32)>,
+        now: Time,
+    ) {
+        let [from, to] = [link.0, link.1].map(|node| positions[node as usize]);
+        let found = match self.reaches.get(&link.0) {
+            Some(&reach) => within(from, to, reach).then_some(Link { loss: Some(self.radio.loss), power: 0 }),
+            None => self.radio.link(self.seed, link, from, to),
+        };
+        let heard = |found: Link| Link { loss: found.loss.filter(|_| !deaf.contains(&link)), ..found };
+        self.link(link, found.map(heard), now);
     }
 
     /// Frames of `node` reach so many millimetres from now on, and disturb no further; what reaches it stays the same.
@@ -203,27 +235,37 @@ impl Medium {
         self.relocate(node, positions, deaf, Time::ZERO);
     }
 
-    /// Transmissions of `source` disturb `node` or not, and carry frames to it or not.
-    fn link(&mut self, (source, node): (u32, u32), carries: Option<bool>, now: Time) {
+    /// Transmissions of `source` are this to `node` from now on: they carry frames to it, disturb it, or neither.
+    fn link(&mut self, (source, node): (u32, u32), found: Option<Link>, now: Time) {
         let is_under_way = self.ears[source as usize].transmitting;
+        let (seed, burst, capture) = (self.seed, self.radio.burst, self.capture);
         let (reached, ear) = (&mut self.reached[source as usize], &mut self.ears[node as usize]);
-        let losses = || {
-            let stream = Stream::new(self.seed, node, Purpose::Loss { source });
-            Losses { stream, lost: false }
+        let losses = |loss| {
+            let stream = Stream::new(seed, node, Purpose::Loss { source });
+            Losses { stream, chance: Chance::of(loss, burst), lost: false }
         };
-        match (reached.binary_search_by_key(&node, |reached| reached.node), carries) {
-            (Ok(at), Some(true)) if reached[at].losses.is_some() => {}
-            (Ok(at), Some(carries)) => reached[at].losses = carries.then(losses),
-            (Ok(at), None) => {
-                reached.remove(at);
+        match (reached.binary_search_by_key(&node, |reached| reached.node), found) {
+            (Ok(at), Some(Link { loss, power })) => {
+                let reached = &mut reached[at];
                 if is_under_way {
-                    ear.leave(source, now);
+                    ear.heard = ear.heard - reached.power + power;
+                }
+                reached.power = power;
+                match (&mut reached.losses, loss) {
+                    (Some(losses), Some(loss)) => losses.chance = Chance::of(loss, burst),
+                    (none, loss) => *none = loss.map(losses),
                 }
             }
-            (Err(at), Some(carries)) => {
-                reached.insert(at, Reached { node, losses: carries.then(losses) });
+            (Ok(at), None) => {
+                let Reached { power, .. } = reached.remove(at);
                 if is_under_way {
-                    ear.come(now);
+                    ear.leave(source, power, now);
+                }
+            }
+            (Err(at), Some(Link { loss, power })) => {
+                reached.insert(at, Reached { node, losses: loss.map(losses), power });
+                if is_under_way {
+                    ear.come(power, capture, now);
                 }
             }
             (Err(_), None) => {}
@@ -232,7 +274,7 @@ impl Medium {
 
     /// Chance takes nothing from now on.
     pub(crate) fn lose_nothing(&mut self) {
-        self.chance = Chance::Alone(Probability::NEVER);
+        self.loses_nothing = true;
     }
 
     /// The radio of `node` listens from `now` on, or is off.
@@ -260,10 +302,12 @@ impl Medium {
         own.meter(now);
         for reached in &self.reached[source as usize] {
             let ear = &mut self.ears[reached.node as usize];
-            ear.come(now);
-            let is_free = ear.receiving.is_none() && ear.audible == 1 && !ear.transmitting && !ear.is_off;
-            if reached.losses.is_some() && is_free {
-                ear.receiving = Some((source, true));
+            ear.come(reached.power, self.capture, now);
+            let others = ear.heard - reached.power;
+            let is_alone = ear.receiving.is_none() && ear.audible == 1;
+            let is_heard = is_alone || self.capture.holds(reached.power, others);
+            if reached.losses.is_some() && is_heard && !ear.transmitting && !ear.is_off {
+                ear.receiving = Some(Incoming { source, power: reached.power, intact: true });
                 ear.meter(now);
             }
         }
@@ -276,11 +320,11 @@ impl Medium {
         own.transmitting = false;
         own.meter(now);
         for reached in &mut self.reached[source as usize] {
-            let intact = self.ears[reached.node as usize].leave(source, now);
+            let intact = self.ears[reached.node as usize].leave(source, reached.power, now);
             let Some(losses) = &mut reached.losses else { continue };
             let became = match intact {
                 false => Reception::Missed,
-                true if losses.takes_next(self.chance) => Reception::Lost,
+                true if !self.loses_nothing && losses.takes_next() => Reception::Lost,
                 true => Reception::Received,
             };
             outcome(reached.node, became);
@@ -304,8 +348,10 @@ impl Medium {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio_model::{LinkTable, LogDistance, RadioModel};
     use crate::scenario::Scenario;
     use Reception::{Lost, Missed, Received};
+    use std::sync::Arc;
 
     /// Nodes 40 m apart in a line, range and interference 50 m: each hears its neighbours only.
     fn line(nodes: i32, loss: f64) -> Medium {
@@ -441,5 +487,63 @@ mod tests {
         assert_eq!(alone, outcomes(3), "another node does not shift them");
         let lost = alone.iter().filter(|(_, outcome)| *outcome == Lost).count();
         assert!((40..80).contains(&lost), "{lost} of 200");
+    }
+
+    /// Two senders in one line with the receiver between them: 10 and 20 m away, which is a difference of 33 dB times lg 2.
+    fn heard(capture: f64) -> Medium {
+        let model = RadioModel::LogDistance(LogDistance { capture, ..LogDistance::default() });
+        let radio = Radio { model, ..Scenario::default().radio };
+        Medium::new(1, &[(0, 0), (10_000, 0), (-20_000, 0)], &BTreeSet::new(), &radio)
+    }
+
+    #[test]
+    fn the_stronger_of_two_frames_is_received_whichever_comes_first() {
+        // It is 9.93 dB stronger.
+        for (capture, first, at_first, at_second) in [
+            (9.9, 1, Received, Missed),
+            (9.9, 2, Missed, Received),
+            (10.0, 1, Missed, Missed),
+            (10.0, 2, Missed, Missed),
+        ] {
+            let (mut medium, second) = (heard(capture), 3 - first);
+            medium.begin(first, at(0));
+            medium.begin(second, at(100));
+            let at_receiver = |outcomes: Vec<(u32, Reception)>| outcomes[0];
+            assert_eq!(
+                at_receiver(end(&mut medium, first, 1000)),
+                (0, at_first),
+                "{capture} dB, {first} first"
+            );
+            assert_eq!(
+                at_receiver(end(&mut medium, second, 1100)),
+                (0, at_second),
+                "{capture} dB, {first} first"
+            );
+            assert!(medium.is_clear(0, at(1228)), "nothing is left of either");
+            medium.begin(second, at(2000));
+            assert_eq!(at_receiver(end(&mut medium, second, 3000)), (0, Received));
+        }
+    }
+
+    #[test]
+    fn links_of_a_file_deliver_as_it_says_and_disturb_nobody_else() {
+        let table = LinkTable::parse("l", "from,to,delivery\n0,1,0.7\n2,1,0\n").unwrap();
+        let radio = Radio { model: RadioModel::Links(Arc::new(table)), ..Scenario::default().radio };
+        let mut medium = Medium::new(1, &[(0, 0); 4], &BTreeSet::new(), &radio);
+        let outcomes: Vec<_> = (0..1000)
+            .map(|n| {
+                medium.begin(0, at(n * 1000));
+                end(&mut medium, 0, n * 1000 + 500)
+            })
+            .collect();
+        let received = outcomes.iter().filter(|outcome| **outcome == [(1, Received)]).count();
+        assert!((650..750).contains(&received), "{received} of 1000");
+        medium.begin(1, at(2_000_000));
+        assert_eq!(end(&mut medium, 1, 2_001_000), [], "the other direction is not listed");
+        medium.begin(0, at(3_000_000));
+        medium.begin(3, at(3_000_100));
+        assert!(!medium.is_clear(1, at(3_000_500)) && medium.is_clear(2, at(3_000_500)));
+        medium.begin(2, at(3_000_600));
+        assert_eq!(end(&mut medium, 0, 3_001_000), [(1, Missed)], "a link that delivers nothing disturbs");
     }
 }

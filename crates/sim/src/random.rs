@@ -39,6 +39,11 @@ pub(crate) enum Purpose {
         /// Which event.
         event: u32,
     },
+    /// By how much the loss between the node and another differs from that of their distance.
+    Shadowing {
+        /// The other, whose number is higher.
+        other: u32,
+    },
     /// When the node's reading of this number is due.
     Traffic {
         /// Its number, wrapping.
@@ -74,6 +79,7 @@ impl Stream {
             Purpose::Field => (13, 0),
             Purpose::Move { event } => (14, event),
             Purpose::Traffic { number } => (15, number),
+            Purpose::Shadowing { other } => (16, other),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -130,6 +136,17 @@ impl Probability {
     /// Whether it ever happens.
     pub(crate) fn happens_ever(self) -> bool {
         self > Self::NEVER
+    }
+
+    /// That of the opposite.
+    pub(crate) fn not(self) -> Self {
+        Self(Self::ALWAYS.0 - self.0)
+    }
+
+    /// That which lies such a fraction of the way from this to another.
+    pub(crate) fn towards(self, other: Self, fraction: f64) -> Self {
+        let (from, to) = (self.0 as f64, other.0 as f64);
+        Self((from + (to - from) * fraction.clamp(0.0, 1.0)) as u64)
     }
 
     /// It, in per cent to one digit.

@@ -4,6 +4,7 @@ mod attack;
 mod builder;
 mod checks;
 mod event;
+mod radio;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::{Layout, Links, Topology, TopologyError};
 
+pub use crate::radio_model::{LinkTable, LogDistance, Radio, RadioModel};
 pub use attack::{Attack, AttackKind, AttackedFrom, Flood};
 pub use builder::ScenarioBuilder;
 pub use event::{ScenarioEvent, ScenarioEventKind};
@@ -68,29 +70,10 @@ pub struct Scenario {
     pub(crate) attacks: Vec<Attack>,
 }
 
-/// The unit-disk radio medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Radio {
-    /// How far a frame can be received, in millimetres.
-    pub range: i32,
-    /// How far a transmission disturbs others, in millimetres.
-    pub interference: i32,
-    /// How likely a link carries frames in one direction only, drawn from the seed.
-    pub one_way: Probability,
-    /// Probability that a receiver in range loses a frame or an acknowledgement, before retries.
-    pub loss: Probability,
-    /// How many a link loses in a row, on average, of the frames that chance takes; without, each is as likely lost as any
-    /// other.
-    pub burst: Option<u32>,
-    /// How fast or slow the crystals of nodes and border router run at most, in parts per billion: each its own, drawn from the
-    /// seed. IEEE 802.15.4 allows 40,000.
-    pub drift: u32,
-}
-
 impl Radio {
     /// Which links there are.
     pub fn links(&self) -> Links {
-        Links { range: self.range, one_way: self.one_way }
+        Links { range: self.receives_within(), one_way: self.one_way, radio: self.clone() }
     }
 }
 
@@ -228,6 +211,7 @@ impl Default for Scenario {
                 loss: Probability::NEVER,
                 burst: None,
                 drift: 0,
+                model: RadioModel::UnitDisk { loss_at_range: None },
             },
             mac: Mac::Csma(Csma::default()),
             routing: RoutingKind::Static,
@@ -285,7 +269,7 @@ impl Scenario {
 
     /// The radio medium.
     pub fn radio(&self) -> Radio {
-        self.radio
+        self.radio.clone()
     }
 
     /// Where the nodes stand.

@@ -3,6 +3,8 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
+pub(crate) use crate::geometry::within;
+use crate::radio_model::{Radio, RadioModel};
 use crate::random::{Probability, Purpose, Stream};
 
 /// Where the nodes of a scenario stand. The border router is node 0, the others are 1 and up.
@@ -129,12 +131,14 @@ pub struct Layout {
 }
 
 /// Which links there are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Links {
-    /// How far a frame can be received, in millimetres.
+    /// How far a frame can be received at most, in millimetres.
     pub range: i32,
     /// How likely a link carries frames in one direction only.
     pub one_way: Probability,
+    /// What else keeps frames from arriving within that range.
+    pub(crate) radio: Radio,
 }
 
 /// How often a random field is drawn until it is one network.
@@ -173,9 +177,10 @@ impl Layout {
         &mut self,
         node: u32,
         to: (i32, i32),
-        Links { range, one_way }: Links,
-        stream: &mut Stream,
+        Links { range, one_way, radio }: &Links,
+        (seed, stream): (u64, &mut Stream),
     ) {
+        let (range, one_way) = (*range, *one_way);
         let from = core::mem::replace(&mut self.positions[node as usize], to);
         for (other, &place) in (0..).zip(&self.positions).filter(|&(other, _)| other != node) {
             match (within(from, place, range), within(to, place, range)) {
@@ -183,6 +188,10 @@ impl Layout {
                 (true, false) => self.deaf.retain(|link| ![(node, other), (other, node)].contains(link)),
                 _ => {}
             }
+        }
+        if !matches!(radio.model, RadioModel::UnitDisk { .. }) {
+            self.deaf.retain(|&(from, to)| from != node && to != node);
+            self.deaf.extend(radio.dead_links(seed, &self.positions, node..node + 1));
         }
     }
 
@@ -200,12 +209,6 @@ impl Layout {
             None
         })
     }
-}
-
-/// Whether two positions are at most `range` apart.
-pub(crate) fn within(a: (i32, i32), b: (i32, i32), range: i32) -> bool {
-    let square = |from: i32, to: i32| (i64::from(from) - i64::from(to)).pow(2);
-    square(a.0, b.0) + square(a.1, b.1) <= i64::from(range).pow(2)
 }
 
 /// For each position the others within `range` of it, in order.
@@ -234,11 +237,11 @@ impl Topology {
     /// Names the node that cannot stand so.
     pub fn lay_out(&self, links: Links, seed: u64) -> Result<Layout, TopologyError> {
         let mut stream = Stream::new(seed, 0, Purpose::Field);
-        let mut laid_out = self.lay_out_once(links, &mut stream);
+        let mut laid_out = self.lay_out_once(&links, seed, &mut stream);
         for _ in 0..DRAWS {
             match (self, &laid_out) {
                 (Self::Random { .. }, Err(TopologyError::Unreachable(_))) => {
-                    laid_out = self.lay_out_once(links, &mut stream);
+                    laid_out = self.lay_out_once(&links, seed, &mut stream);
                 }
                 _ => break,
             }
@@ -248,12 +251,15 @@ impl Topology {
 
     fn lay_out_once(
         &self,
-        Links { range, one_way }: Links,
+        Links { range, one_way, radio }: &Links,
+        seed: u64,
         stream: &mut Stream,
     ) -> Result<Layout, TopologyError> {
+        let (range, one_way) = (*range, *one_way);
         let (positions, given) = self.place(stream)?;
         let near = near(&positions, range);
-        let deaf = draw_deaf(&near, one_way, stream);
+        let mut deaf = draw_deaf(&near, one_way, stream);
+        deaf.append(&mut radio.dead_links(seed, &positions, 0..positions.len() as u32));
         let mut layout = shortest_paths(positions, deaf, &near);
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
@@ -377,9 +383,10 @@ fn count_hops(parents: &[u32], node: u32) -> Result<Option<u32>, TopologyError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Scenario;
 
     fn links(range: i32) -> Links {
-        Links { range, one_way: Probability::NEVER }
+        Radio { range, ..Scenario::default().radio }.links()
     }
 
     fn list(nodes: &[(u32, i32, i32, Option<u32>)]) -> Topology {
@@ -458,10 +465,10 @@ mod tests {
     #[test]
     fn a_random_field_is_one_network_of_its_seed_and_some_links_carry_frames_one_way() {
         let field = Topology::Random { nodes: 50, width: 220_000, height: 220_000 };
-        let links = Links { range: 50_000, one_way: Probability::new(0.2).unwrap() };
-        let layout = field.lay_out(links, 7).unwrap();
-        assert_eq!(layout, field.lay_out(links, 7).unwrap());
-        assert_ne!(layout.positions, field.lay_out(links, 8).unwrap().positions);
+        let links = Links { one_way: Probability::new(0.2).unwrap(), ..links(50_000) };
+        let layout = field.lay_out(links.clone(), 7).unwrap();
+        assert_eq!(layout, field.lay_out(links.clone(), 7).unwrap());
+        assert_ne!(layout.positions, field.lay_out(links.clone(), 8).unwrap().positions);
         assert_eq!((layout.len(), layout.positions[0]), (51, (110_000, 110_000)));
         assert!(
             layout.positions.iter().all(|&(x, y)| (0..220_000).contains(&x) && (0..220_000).contains(&y))

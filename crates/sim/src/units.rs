@@ -52,6 +52,20 @@ pub(crate) fn parse_drift(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The decibels that `text` spells with this unit, `dB` or `dBm`: `4dB`, `-95dBm`. To a thousandth.
+pub(crate) fn parse_decibels(text: &str, unit: &str) -> Result<f64, String> {
+    let example = if unit == "dB" { "a ratio such as \"3dB\"" } else { "a power such as \"-95dBm\"" };
+    let (number, sign) = match text.strip_prefix('-') {
+        Some(positive) => (positive, -1.0),
+        None => (text, 1.0),
+    };
+    match parse(number, &[(unit, 1000)], example) {
+        Ok(thousandths @ 0..=300_000) => Ok(sign * thousandths as f64 / 1000.0),
+        Ok(_) => Err(format!("it lies between -300{unit} and 300{unit}")),
+        Err(_) => Err(format!("\"{text}\" is not {example}")),
+    }
+}
+
 fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String> {
     let wrong = || format!("\"{text}\" is not {wanted}");
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
@@ -90,6 +104,8 @@ mod tests {
         assert_eq!(parse_length("-0.5m"), Ok(-500));
         assert_eq!(parse_length("1.2km"), Ok(1_200_000));
         assert_eq!([parse_drift("40ppm"), parse_drift("0.5ppm")], [Ok(40_000), Ok(500)]);
+        assert_eq!(parse_decibels("58.5dB", "dB"), Ok(58.5));
+        assert_eq!([parse_decibels("-95dBm", "dBm"), parse_decibels("0 dBm", "dBm")], [Ok(-95.0), Ok(0.0)]);
     }
 
     #[test]
@@ -99,6 +115,9 @@ mod tests {
         }
         for wrong in ["20", "-1ppm", "1001ppm"] {
             assert!(parse_drift(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["4", "4dB", "--4dBm", "301dBm", "4m"] {
+            assert!(parse_decibels(wrong, "dBm").is_err(), "{wrong}");
         }
         for wrong in ["40", "40s", "--1m", "101km"] {
             assert!(parse_length(wrong).is_err(), "{wrong}");

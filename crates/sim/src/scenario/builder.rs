@@ -83,7 +83,7 @@ impl ScenarioBuilder {
 
     /// Sets the radio medium.
     pub fn radio(self, radio: Radio) -> Self {
-        let keys = [Key::Range, Key::Interference, Key::Burst];
+        let keys = [Key::Range, Key::Interference, Key::Burst, Key::LossAtRange, Key::Links, Key::Floor];
         self.set(&keys, |scenario| scenario.radio = radio).without_places()
     }
 

@@ -1,7 +1,7 @@
 //! What a scenario may not ask for, whether a file or a caller asks.
 
 use core::ops::RangeInclusive;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sixlock_base::Engines;
 
@@ -15,7 +15,8 @@ use crate::topology::{Layout, Topology};
 use crate::units::longer_than_nothing;
 
 use super::{
-    Credential, Csma, Destination, Mac, Pattern, SHORT_ECHO, Scenario, ScenarioEventKind, TrafficKind, attack,
+    Credential, Csma, Destination, Mac, Pattern, RadioModel, SHORT_ECHO, Scenario, ScenarioEventKind,
+    TrafficKind, attack,
 };
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
@@ -48,6 +49,9 @@ pub(super) enum Key {
     Range,
     Interference,
     Burst,
+    LossAtRange,
+    Links,
+    Floor,
     Mac,
     Routing,
     Compression,
@@ -66,6 +70,9 @@ pub(super) enum Key {
     /// By its place among the attacks.
     Attack(usize),
 }
+
+/// On which lines keys stand.
+pub(super) type Lines = BTreeMap<Key, usize>;
 
 /// What is wrong.
 pub(super) struct Fault {
@@ -125,6 +132,16 @@ impl Scenario {
 
     fn check_radio(&self) -> Result<(), Fault> {
         let radio = &self.radio;
+        if let RadioModel::LogDistance(model) = &radio.model
+            && model.floor > model.sensitivity
+        {
+            return Err(fault(Key::Floor, "floor is at most sensitivity: what is received is sensed, too"));
+        }
+        if let RadioModel::UnitDisk { loss_at_range: Some(most) } = radio.model
+            && most < radio.loss
+        {
+            return Err(fault(Key::LossAtRange, "loss_at_range is at least loss, which is that close by"));
+        }
         if radio.range <= 0 {
             return Err(fault(Key::Range, "range: it must be more than nothing"));
         }
@@ -133,7 +150,7 @@ impl Scenario {
         }
         let Some(mean) = radio.burst else { return Ok(()) };
         within(Key::Burst, "burst", mean, BURST)?;
-        match radio.loss.in_bursts(mean) {
+        match radio.worst_loss().in_bursts(mean) {
             Some(_) => Ok(()),
             None => Err(fault(Key::Burst, "bursts as short as that cannot make so much loss: raise burst")),
         }
@@ -237,7 +254,20 @@ impl Scenario {
                 return Err(fault(Key::Spacing, "a field's width and height must be more than nothing"));
             }
         }
+        self.check_links()?;
         self.layout().map_err(|wrong| fault(wrong.node().map_or(Key::Topology, Key::Node), wrong.to_string()))
+    }
+
+    /// Whether the file of links, if there is one, is of this network.
+    fn check_links(&self) -> Result<(), Fault> {
+        let RadioModel::Links(table) = &self.radio.model else { return Ok(()) };
+        let last = match &self.topology {
+            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } | Topology::Random { nodes, .. } => {
+                *nodes
+            }
+            Topology::List(placements) => placements.iter().map(|placement| placement.id).max().unwrap_or(0),
+        };
+        table.check(last).map_err(|wrong| fault(Key::Links, wrong))
     }
 
     fn check_destination(&self, layout: &Layout) -> Result<(), Fault> {

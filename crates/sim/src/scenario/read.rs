@@ -10,20 +10,19 @@ use toml::de::DeTable;
 use crate::error::ScenarioError;
 use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
-use crate::random::Probability;
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_drift, parse_duration, parse_length, parse_span};
+use crate::units::{parse_duration, parse_length, parse_span};
 
 use super::checks::{
-    BAUD, BURST, Key, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
+    BAUD, Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
 };
 use super::{
-    Attack, Credential, Csma, Destination, Mac, Pattern, Radio, Scenario, ScenarioBuilder, ScenarioEvent,
-    ScenarioEventKind, Traffic, TrafficKind, attack,
+    Attack, Credential, Csma, Destination, Mac, Pattern, Scenario, ScenarioBuilder, ScenarioEvent,
+    ScenarioEventKind, Traffic, TrafficKind, attack, radio,
 };
 
 impl Scenario {
@@ -46,9 +45,6 @@ impl Scenario {
 
 /// Readings in a burst, where that is not said.
 const DEFAULT_BURST: u32 = 5;
-
-/// On which lines keys stand.
-type Lines = BTreeMap<Key, usize>;
 
 impl ScenarioBuilder {
     /// Starts from the scenario in `path`.
@@ -83,7 +79,7 @@ impl ScenarioBuilder {
             security: top.parsed("security", default.security, Security::any)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
-            radio: read_radio(top.section("radio", "[radio]")?, default.radio, &mut lines)?,
+            radio: radio::read(top.section("radio", "[radio]")?, file, default.radio, &mut lines)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
             routing: default.routing,
             compression: default.compression,
@@ -198,30 +194,6 @@ fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioErr
         Kind::Join => ScenarioEventKind::Join,
     };
     Ok(ScenarioEvent { at, node, kind })
-}
-
-fn read_radio(
-    mut section: Section<'_, '_>,
-    default: Radio,
-    lines: &mut Lines,
-) -> Result<Radio, ScenarioError> {
-    section.choice("model", &[("unit-disk", ())])?;
-    let range = section.parsed("range", default.range, parse_length)?;
-    lines.insert(Key::Range, section.line("range"));
-    let interference = section.parsed("interference", range, parse_length)?;
-    lines.insert(Key::Interference, section.line("interference"));
-    let one_way = section.float("one_way", 0.0)?;
-    let one_way = Probability::new(one_way)
-        .ok_or_else(|| section.error("one_way", "one_way is a probability between 0.0 and 1.0"))?;
-    let loss = section.float("loss", 0.0)?;
-    let loss = Probability::new(loss)
-        .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
-    let burst = section.integer("burst", 1, BURST)? as u32;
-    let burst = section.span("burst").map(|_| burst);
-    lines.insert(Key::Burst, section.line("burst"));
-    let drift = section.parsed("drift", default.drift, parse_drift)?;
-    section.finish()?;
-    Ok(Radio { range, interference, one_way, loss, burst, drift })
 }
 
 fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {

@@ -86,7 +86,8 @@ fn every_key_of_the_format_is_read() {
             one_way: Probability::NEVER,
             loss,
             burst: Some(3),
-            drift: 20_000
+            drift: 20_000,
+            model: RadioModel::UnitDisk { loss_at_range: None },
         }
     );
     let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
@@ -190,7 +191,9 @@ fn errors_name_the_line_and_what_to_do() {
         ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
         (
             "[radio]\nrate = 1",
-            "f:2: unknown key `rate` in [radio]; it has `burst`, `drift`, `interference`, `loss`, `model`, `one_way`, `range`",
+            "f:2: unknown key `rate` in [radio]; it has `burst`, `capture`, `drift`, `exponent`, `floor`, `interference`, \
+             `links`, `loss_at_range`, `loss`, `model`, `one_way`, `range`, `reference_distance`, `reference_loss`, `sensitivity`, `shadowing`, \
+             `transmit_power`",
         ),
         ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
         (
@@ -335,6 +338,24 @@ fn errors_name_the_line_and_what_to_do() {
             "security = \"dtls-psk\"\n[traffic]\nconfirmable = false\nto = 1",
             "f:3: a node takes confirmable readings only: set confirmable to true, or to to \"cloud\"",
         ),
+        ("[radio]\nrange = \"9m\"\nmodel = \"log-distance\"", "f:2: range belongs to model = \"unit-disk\""),
+        ("[radio]\nshadowing = \"4dB\"", "f:2: shadowing belongs to model = \"log-distance\""),
+        (
+            "[radio]\nmodel = \"links\"",
+            "f:2: model = \"links\" needs links, the file that lists them: links = \"links.csv\"",
+        ),
+        (
+            "[radio]\nmodel = \"log-distance\"\nsensitivity = \"95dB\"",
+            "f:3: sensitivity: \"95dB\" is not a power such as \"-95dBm\"",
+        ),
+        (
+            "[radio]\nmodel = \"log-distance\"\nfloor = \"-90dBm\"",
+            "f:3: floor is at most sensitivity: what is received is sensed, too",
+        ),
+        (
+            "[radio]\nloss = 0.5\nloss_at_range = 0.2",
+            "f:3: loss_at_range is at least loss, which is that close by",
+        ),
         ("[traffic]\nburst = 5", "f:2: burst belongs to pattern = \"burst\""),
         (
             "[traffic]\njitter = \"1s\"\npattern = \"poisson\"",
@@ -406,14 +427,17 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         (new().period(Span::ZERO), "period: it must be longer than nothing"),
         (new().period(Span::from_micros(1500)), "period: readings are due in whole milliseconds"),
         (new().period(Span::from_secs(21 * 86_400)), "period: readings are due at least every 20d"),
-        (new().radio(Radio { range: 0, ..radio }), "range: it must be more than nothing"),
+        (new().radio(Radio { range: 0, ..radio.clone() }), "range: it must be more than nothing"),
         (
-            new().radio(Radio { interference: 40_000, ..radio }),
+            new().radio(Radio { interference: 40_000, ..radio.clone() }),
             "interference must reach at least as far as range",
         ),
-        (new().radio(Radio { burst: Some(0), ..radio }), "burst is not a whole number between 1 and 1000"),
         (
-            new().radio(Radio { loss: Probability::new(0.8).unwrap(), burst: Some(2), ..radio }),
+            new().radio(Radio { burst: Some(0), ..radio.clone() }),
+            "burst is not a whole number between 1 and 1000",
+        ),
+        (
+            new().radio(Radio { loss: Probability::new(0.8).unwrap(), burst: Some(2), ..radio.clone() }),
             "bursts as short as that cannot make so much loss: raise burst",
         ),
         (new().mac(Mac::Csma(Csma { max_be: 9, ..csma })), "max_be is not a whole number between 3 and 8"),

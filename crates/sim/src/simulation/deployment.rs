@@ -284,8 +284,8 @@ impl Deployment {
         let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
         let key = device.key.as_bytes();
         let identity = Identity { name: device.identity.as_bytes(), key };
-        let sample_times = SampleTimes { arrivals: self.arrivals(id), next: start.number };
-        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, sample_times };
+        let times = SampleTimes { arrivals: self.arrivals(id), next: start.number };
+        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, times };
         let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
         let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
             _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {

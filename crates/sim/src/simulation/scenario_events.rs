@@ -37,7 +37,7 @@ impl Simulation {
                 let scenario = &self.deployment.scenario;
                 let mut stream = Stream::new(scenario.seed, node, Purpose::Move { event: number });
                 let (links, layout) = (scenario.radio.links(), &mut self.deployment.layout);
-                layout.move_to(node, (x, y), links, &mut stream);
+                layout.move_to(node, (x, y), &links, (scenario.seed, &mut stream));
                 let positions = self.deployment.positions(&self.attackers);
                 self.medium.relocate(node, &positions, &self.deployment.layout.deaf, self.now);
                 self.recorder.event(self.now, node, Logged::Moved { x, y });

@@ -179,7 +179,7 @@ impl Draw {
         let burst =
             self.once_in(3).then(|| 2 + self.below(10) as u32).filter(|mean| loss.in_bursts(*mean).is_some());
         let interference = RANGE + self.one_of(&[0, 0, 30_000]);
-        Radio { range: RANGE, interference, one_way: Probability::NEVER, loss, burst, drift: 0 }
+        Radio { range: RANGE, interference, loss, burst, ..Scenario::default().radio() }
     }
 
     /// What clocks show at the beginning: nothing, anything, or that milliseconds or symbols wrap before all is quiet.

@@ -1,3 +1,4 @@
+use crate::radio_model::RadioModel;
 use crate::routing::RoutingKind;
 use crate::scenario::{Destination, Scenario, TrafficKind};
 use crate::time::Span;
@@ -26,6 +27,21 @@ pub(in crate::scenario) fn check(scenario: &Scenario, layout: &Layout) -> Result
     Ok(())
 }
 
+/// Whether the radio model says who hears the attacker and whom it hears.
+fn check_radio(scenario: &Scenario, attack: &Attack) -> Result<(), String> {
+    let is_place = matches!(attack.by, AttackedFrom::Position { .. });
+    match scenario.radio.model {
+        RadioModel::Links(_) if is_place => {
+            Err("a file of links has none of a stranger's: capture a node, or set [radio] model to another"
+                .into())
+        }
+        RadioModel::Links(_) | RadioModel::LogDistance(_) if attack.range.is_some() => {
+            Err("range: attackers are louder than nodes in [radio] model = \"unit-disk\" only".into())
+        }
+        _ => Ok(()),
+    }
+}
+
 fn check_one(scenario: &Scenario, layout: &Layout, attack: &Attack) -> Result<(), String> {
     let name = attack.kind.name();
     check_times(scenario, attack)?;
@@ -33,6 +49,7 @@ fn check_one(scenario: &Scenario, layout: &Layout, attack: &Attack) -> Result<()
     if attack.kind.is_on_rpl() && scenario.routing == RoutingKind::Static {
         return Err(format!("a {name} is an attack on RPL: set [routing] kind to \"rpl\""));
     }
+    check_radio(scenario, attack)?;
     if attack.range.is_some_and(|range| range <= 0) {
         return Err("range: it must be more than nothing".into());
     }
