@@ -270,7 +270,7 @@ mod tests {
         let all: Vec<f64> = (1..2000).map(|other| model.shadow(7, (0, other))).collect();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let deviation =
-            (all.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / all.len() as f64).sqrt();
+            (all.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / all.len() as f64).sqrt();
         assert!(mean.abs() < 0.3 && (3.7..4.3).contains(&deviation), "{mean} ± {deviation}");
         assert!(all.iter().all(|value| value.abs() <= 12.0));
         assert_eq!(model.shadow(7, (3, 5)), model.shadow(7, (5, 3)));
