@@ -26,6 +26,10 @@ impl<T: New, const N: usize> New for [T; N] {
 pub trait Array<T>: AsRef<[T]> + AsMut<[T]> + New {
     /// How many `T` it holds.
     const LEN: usize;
+
+    /// Makes sure that the first `len` of them are there, at most [`Array::LEN`]: in an array they are; what is made of memory that
+    /// grows, where there is such, begins with none.
+    fn make_room(&mut self, _len: usize) {}
 }
 
 impl<T: New, const N: usize> Array<T> for [T; N] {

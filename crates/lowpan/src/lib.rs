@@ -22,5 +22,7 @@ mod pool;
 mod reassembly;
 
 pub use fragments::{MIN_CAPACITY, fragment_sizes};
-pub use pool::{Datagrams, Fragment, Lowpan, Occupied, Pool, REASSEMBLY_TIMEOUT, Received, SendError};
+pub use pool::{
+    Datagram, Datagrams, Fragment, Lowpan, Occupied, Pool, REASSEMBLY_TIMEOUT, Received, SendError,
+};
 pub use sixlock_sixlowpan::LinkAddresses;

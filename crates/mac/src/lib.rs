@@ -25,6 +25,7 @@ pub use event::{BROADCAST, Event, Outcome, TransmitId};
 pub use frame_security::security_level;
 pub use link::{Link, LinkLayer};
 pub use mac::Mac;
+pub use neighbours::Neighbour;
 pub use radio::RadioCommand;
 pub use receive::Received;
 pub use transmit::SendError;

@@ -117,6 +117,7 @@ impl<A: Array<Neighbour>> Neighbours<A> {
             None if self.is_full() => A::LEN - 1,
             None => {
                 self.len += 1;
+                self.entries.make_room(self.len.into());
                 self.len as usize - 1
             }
         };

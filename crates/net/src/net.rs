@@ -15,9 +15,6 @@ use crate::routes::{NextHop, Uplink};
 /// The link-layer address of all neighbours at once.
 pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
 
-/// The hop limit of packets made here; one that header compression leaves out.
-const HOP_LIMIT: u8 = 64;
-
 /// The longest packet that goes into the mesh, and the longest ICMPv6 error: the least MTU of IPv6.
 const MTU: usize = 1280;
 
@@ -232,7 +229,7 @@ impl<R: Router, D: Discovery> Net<R, D> {
         let Some(NextHop::Neighbour(next_hop)) = self.next_hop(destination) else {
             return Err(SendError::NoRoute);
         };
-        let emitted = udp::emit_packet(packet, (source, destination), ports, HOP_LIMIT);
+        let emitted = udp::emit_packet(packet, (source, destination), ports, self.router.hop_limit());
         emitted.map(|()| next_hop).map_err(|_| SendError::NoRoom)
     }
 
@@ -499,7 +496,7 @@ impl<R: Router, D: Discovery> Net<R, D> {
             flow_label: 0,
             payload_length: len.saturating_sub(Header::LEN) as u16,
             next_header: next_header::ICMPV6,
-            hop_limit: HOP_LIMIT,
+            hop_limit: self.router.hop_limit(),
             source,
             destination,
         };

@@ -11,6 +11,11 @@ pub trait Router: New {
     /// know the destination: then the packet goes by the node's uplink, if it has one.
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64>;
 
+    /// The hop limit of packets that are made here; one that header compression leaves out.
+    fn hop_limit(&self) -> u8 {
+        64
+    }
+
     /// Whether a packet to the group `destination` is for this router.
     fn takes(&self, _: Ipv6Addr) -> bool {
         false

@@ -62,11 +62,12 @@ impl<A: Array<Route>> Routes<A> {
     /// Lists or changes the route to the node `destination`, a neighbour if it is its own `next_hop`. When the
     /// table is full, a new route is refused.
     pub fn add(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
-        let (found, routes) = (self.find(destination), self.routes.as_mut());
-        match found {
-            Ok(at) => routes[at].next_hop = next_hop,
+        match self.find(destination) {
+            Ok(at) => self.routes.as_mut()[at].next_hop = next_hop,
             Err(_) if self.len == A::LEN => return Err(RoutesFull),
             Err(at) => {
+                self.routes.make_room(self.len + 1);
+                let routes = self.routes.as_mut();
                 routes.copy_within(at..self.len, at + 1);
                 routes[at] = Route { destination, next_hop };
                 self.len += 1;

@@ -40,8 +40,8 @@ pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
     Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, ForwardError, FrameOutcome, Ghc,
-    HEADERS, Interface, Layers, Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, Occupied,
-    PayloadCompression, Payloads, RadioCommand, RadioMachine, Reassembler, Route, Router, Routes, Routing,
-    SecurityGateway, SendError, Stack, Uplink, ipsec, rpl, security_level,
+    HEADERS, Interface, Layers, Link, LinkLayer, LinkSecurity, Lithe, MacConfig, Neighbour, NetworkSecurity,
+    Occupied, PayloadCompression, Payloads, RadioCommand, RadioMachine, Reassembler, Route, Router, Routes,
+    Routing, SecurityGateway, SendError, Stack, Uplink, ipsec, rpl, security_level,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -117,6 +117,7 @@ impl<A: Array<Member>> Graph<A> {
             self.remove_at(at);
         }
         let (Ok(at) | Err(at)) = self.find(node);
+        self.members.make_room(self.len + 1);
         let members = self.members.as_mut();
         members.copy_within(at..self.len, at + 1);
         *members.get_mut(at).ok_or(Error::Full)? = new;

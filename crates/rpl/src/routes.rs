@@ -138,6 +138,7 @@ impl<A: Array<Route>> Routes<A> {
         let free = places.iter().position(|route| route.state == State::Free);
         let free = free.or_else(|| (self.used < A::LEN).then_some(self.used));
         let free = free.or_else(|| places.iter().position(is_old)).ok_or(Error::Full)?;
+        self.routes.make_room(free + 1);
         *self.routes.as_mut().get_mut(free).ok_or(Error::Full)? = new;
         self.used = self.used.max(free + 1);
         Ok(None)

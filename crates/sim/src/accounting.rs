@@ -37,8 +37,9 @@ use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 use crate::attack::frames::{ends, open};
 use crate::attack::{PacketFingerprint, fingerprint};
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
+use crate::numbers::Numbers;
 use crate::protection::{Cleartext, SPI, Seal};
-use crate::sizes::NODES;
+use crate::sizes::PROTECTED as PROTECTED_NODES;
 
 /// The UDP ports of CoAP and of echoes over DTLS.
 const DTLS: [u16; 2] = [COAPS_PORT, DTLS_ECHO_PORT];
@@ -66,10 +67,11 @@ const FRAMES: usize = 64;
 pub(crate) struct Observer {
     security: Security,
     key: Option<<Soft as BlockCiphers>::Aes128>,
+    numbers: Numbers,
     stations: Vec<Station>,
     packet: Vec<u8>,
     /// What is known of AH and ESP headers by who hears all stations.
-    contexts: Box<Contexts<{ 2 * NODES }, true, Option<PayloadCompression>>>,
+    contexts: Box<Contexts<{ 2 * PROTECTED_NODES }, true, Option<PayloadCompression>>>,
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
     oldest: VecDeque<Seal>,
@@ -202,6 +204,7 @@ impl Observer {
         security: Security,
         compression: Option<PayloadCompression>,
         link_key: Option<&[u8; 16]>,
+        numbers: Numbers,
         stations: usize,
     ) -> Self {
         let mut contexts = Box::new(Contexts::new());
@@ -215,6 +218,7 @@ impl Observer {
             cleartexts: BTreeMap::new(),
             oldest: VecDeque::new(),
             key: link_key.map(|key| Soft.aes_128(key)),
+            numbers,
             stations: vec![Station::default(); stations],
             packet: vec![0; MAX_DATAGRAM],
             has_control: false,
@@ -304,7 +308,8 @@ impl Observer {
         };
         let is_of_handshake = purpose.is_handshake();
         let share = Share { is_whole: without == Without::Nothing, is_of_handshake };
-        if let Some(receiver) = destination.node_id().and_then(|id| self.stations.get_mut(id as usize)) {
+        let receiver = destination.node_id().and_then(|number| self.numbers.station(number));
+        if let Some(receiver) = receiver.and_then(|station| self.stations.get_mut(station as usize)) {
             receiver.to_acknowledge = Some((header.sequence, share));
         }
         let security_bytes = match without {
@@ -562,7 +567,7 @@ mod tests {
     }
 
     fn observer() -> Observer {
-        Observer::new("dtls-psk".parse().unwrap(), None, None, 3)
+        Observer::new("dtls-psk".parse().unwrap(), None, None, Numbers { nodes: 2, routers: 1 }, 3)
     }
 
     fn security_bytes(observer: &mut Observer, sender: u32, frame: &[u8]) -> i64 {
@@ -668,7 +673,7 @@ mod tests {
         assert!(acknowledgement.is_of_handshake && acknowledgement.attempt.is_none());
         let data = frames(&packet(COAPS_PORT, &[APPLICATION_DATA; 200]));
         assert_eq!(observed(&mut observer, &data[0]), ("fragment", Some(1), false));
-        let mut bare = Observer::new(Security::default(), None, None, 3);
+        let mut bare = Observer::new(Security::default(), None, None, Numbers { nodes: 2, routers: 1 }, 3);
         let short = frames(&packet(5683, &[HANDSHAKE; 20]));
         assert_eq!(observed(&mut bare, &short[0]), ("data", Some(1), false));
     }
@@ -678,7 +683,7 @@ mod tests {
         for frame in frames(&packet(5683, &[APPLICATION_DATA; 200])) {
             assert_eq!(security_bytes(&mut observer(), 2, &frame), 0);
         }
-        let mut none = Observer::new(Security::default(), None, None, 3);
+        let mut none = Observer::new(Security::default(), None, None, Numbers { nodes: 2, routers: 1 }, 3);
         assert_eq!(none.observe(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0], true).security_bytes, 0);
     }
 

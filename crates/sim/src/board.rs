@@ -19,6 +19,7 @@ use crate::outcome::{Failure, Outcome, SessionKeys};
 use crate::platform::Platform;
 use crate::processor::Processor;
 use crate::profile::Profile;
+use crate::routing::NodeRouting;
 use crate::time::{Span, Time};
 
 /// From receiving a frame to acknowledging it: 12 symbols.
@@ -118,6 +119,14 @@ impl Board {
     /// Its processor.
     pub(crate) fn processor(&mut self) -> &mut Processor {
         &mut self.processor
+    }
+
+    /// How it routes, if it tells: firmware does not.
+    pub(crate) fn router(&self) -> Option<&NodeRouting> {
+        match &self.processor {
+            Processor::Modelled(modelled) => Some(modelled.router()),
+            Processor::Emulated(_) => None,
+        }
     }
 
     /// Why it runs no more.

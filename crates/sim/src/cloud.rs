@@ -31,7 +31,8 @@ pub(crate) const COAPS: u16 = 5684;
 
 /// The node number by which the cloud draws its randomness: no node has it.
 pub(crate) const RANDOM_NODE: u32 = u32::MAX;
-/// Flows that are remembered: as many as the border router has, and those of a network whose nodes all changed their ports.
+/// Flows that are remembered where there are few nodes: as many as a border router has, and those of a network whose nodes all changed
+/// their ports.
 const FLOWS: usize = 2 * 1024;
 /// The longest response: it carries no payload.
 const RESPONSE: usize = 64;
@@ -55,9 +56,9 @@ pub(crate) struct Cloud {
     points: Vec<Option<[u8; P_256_POINT]>>,
     /// How requests in the clear say whose they are; none are taken without.
     credential: Option<Credential>,
-    /// The flow by which each address and port was heard last. When there are [`FLOWS`], the one with the highest address is forgotten:
+    /// The border router and its flow by which each address and port was heard last. When there are [`FLOWS`], or two for each node, the one with the highest address is forgotten:
     /// those of nodes come first.
-    flows: BTreeMap<SocketAddrV6, FlowId>,
+    flows: BTreeMap<SocketAddrV6, (u32, FlowId)>,
     /// What is kept of the requests of each node that were accepted.
     receipts: Vec<Receipts>,
     /// Why DTLS has refused something, and of which node that was.
@@ -191,8 +192,8 @@ impl Cloud {
             _ => return,
         };
         let from = datagram.from;
-        self.flows.insert(from, datagram.flow);
-        if self.flows.len() > FLOWS {
+        self.flows.insert(from, (datagram.router, datagram.flow));
+        if self.flows.len() > FLOWS.max(2 * self.devices.len()) {
             self.flows.pop_last();
         }
         let (parts, mut cx) = self.lend(now);
@@ -281,8 +282,8 @@ impl Cloud {
         }
     }
 
-    /// The next datagram into the mesh, in `out`, and its flow.
-    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut [u8]) -> Option<(FlowId, usize)> {
+    /// The next datagram into the mesh, in `out`, with the border router and its flow that it goes by.
+    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut [u8]) -> Option<((u32, FlowId), usize)> {
         loop {
             let (parts, mut cx) = self.lend(now);
             let transmit = parts.endpoint.poll_transmit(&mut cx, out)?;

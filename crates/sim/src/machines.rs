@@ -2,7 +2,8 @@
 
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_lockstep::DeviceEvent;
-use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Stack};
+use sixlock_lowpan::{Datagram, Pool};
+use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Stack};
 
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
@@ -10,17 +11,36 @@ use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Reassembly};
 use crate::random::Stream;
 use crate::routing::{NodeRouting, RootRouting};
-use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
+use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PROTECTED, READINGS};
+use crate::table::{Buffer, Table};
 
 /// IPsec of a node: with 64 hosts, and a policy for RPL.
 pub(crate) type NodeIpsec = Ipsec<65, 64>;
 /// How a node compresses: it forwards for 512 nodes in both directions.
 pub(crate) type NodeCompression = Compression<1024>;
-/// The layers of a node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for
-/// every node of a scenario.
+
+/// The link of a station with this many transmit frames.
+pub(crate) struct SimulatedLink<const FRAMES: usize>;
+
+impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
+    const SECURED: bool = true;
+    const CSMA: bool = true;
+    type Neighbours = Table<Neighbour, NEIGHBOURS>;
+    type Queue = <Link<true, 1, FRAMES> as LinkLayer>::Queue;
+}
+
+/// A station's pool of `POOL` datagrams of at most `MTU` bytes.
+pub(crate) struct SimulatedPool<const MTU: usize, const POOL: usize>;
+
+impl<const MTU: usize, const POOL: usize> Pool for SimulatedPool<MTU, POOL> {
+    type Buffer = Buffer<MTU>;
+    type Datagrams = [Datagram<Buffer<MTU>>; POOL];
+}
+
+/// The layers of a node with this many transmit frames, and this many datagrams of so many bytes.
 pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: usize> = Stack<
-    Link<true, NODES, FRAMES>,
-    Datagrams<MTU, POOL>,
+    SimulatedLink<FRAMES>,
+    SimulatedPool<MTU, POOL>,
     NodeRouting,
     NodeIpsec,
     NodeCompression,
@@ -29,15 +49,15 @@ pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: us
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
-/// IPsec of the border router: with every node, two policies more for the packets of others, and one for RPL.
-pub(crate) type RouterIpsec = Ipsec<{ NODES + 3 }, NODES>;
-/// The layers of the border router.
+/// IPsec of a border router: with as many nodes as there may be, two policies more for the packets of others, and one for RPL.
+pub(crate) type RouterIpsec = Ipsec<{ PROTECTED + 3 }, PROTECTED>;
+/// The layers of a border router.
 pub(crate) type GatewayLayers = Stack<
-    Link<true, NODES, 4>,
-    Datagrams<MTU, 32>,
+    SimulatedLink<4>,
+    SimulatedPool<MTU, 32>,
     RootRouting,
     RouterIpsec,
-    Compression<{ 2 * NODES }>,
+    Compression<{ 2 * PROTECTED }>,
     Reassembly,
 >;
 /// The context that both are lent.

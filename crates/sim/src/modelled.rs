@@ -22,6 +22,7 @@ use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::protection::{Cleartext, Peering, protocol};
 use crate::random_block::RandomBlock;
+use crate::routing::{NodeRouting, RoutingKind};
 use crate::sized::{SizedNode, TaskResult};
 use crate::sizes::MTU;
 use crate::time::Time;
@@ -95,14 +96,14 @@ struct Before {
 }
 
 impl Modelled {
-    /// Node `id` with these buffers, and these routes: destination and next hop; with what its tasks take and what they
+    /// Node `id` with these buffers, that routes so, where routes are listed by these: destination and next hop; with what its tasks take and what they
     /// compute with.
     pub(crate) fn start(
         seed: u64,
         id: u32,
         node: SizedNode,
         config: &Config<Part<'_>>,
-        routes: impl Iterator<Item = (u32, u32)>,
+        (routing, routes): (RoutingKind, impl Iterator<Item = (u32, u32)>),
         costs: Option<Arc<Costs>>,
         crypto: Accelerated,
     ) -> Result<Self, StartError> {
@@ -123,6 +124,8 @@ impl Modelled {
         random.renew();
         let mut cx = Cx { now: Time::ZERO.instant(), crypto, entropy: random, nv, counters };
         node.start(&mut cx, config, routes)?;
+        // Its storage, which is memory, never fails.
+        let _ = node.routing().start(&mut cx, config.interface.mac.address, routing);
         Ok(modelled)
     }
 
@@ -168,6 +171,16 @@ impl Modelled {
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
         self.node.protect(peerings, id, unauthenticated)
+    }
+
+    /// How it routes.
+    pub(crate) fn routing(&mut self) -> &mut NodeRouting {
+        self.node.routing()
+    }
+
+    /// The same, as it is.
+    pub(crate) fn router(&self) -> &NodeRouting {
+        self.node.router()
     }
 
     /// Why IPsec has refused packets since this was last called.

@@ -2,8 +2,8 @@
 
 use core::net::Ipv6Addr;
 
-/// The most nodes a network may have.
-pub const MAX_NODES: u32 = 1000;
+/// The most nodes a network may have: so many take 2 GB of memory.
+pub const MAX_NODES: u32 = 65_535;
 
 /// The cloud's address, as the mesh sees it.
 pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);

@@ -7,7 +7,9 @@ use sixlock_gateway::FlowId;
 /// A datagram on its way out of the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outbound {
-    /// Its flow, by which answers are handed to [`Simulation::handle_upstream`](crate::Simulation::handle_upstream).
+    /// The border router by which it leaves: 0, or another by its place behind the nodes.
+    pub(crate) router: u32,
+    /// Its flow there, by which answers are handed to [`Simulation::handle_upstream`](crate::Simulation::handle_upstream).
     pub flow: FlowId,
     /// The node that sent it.
     pub from: SocketAddrV6,

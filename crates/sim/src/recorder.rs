@@ -9,6 +9,7 @@ use sixlock_base::NetworkSuite;
 use sixlock_pcap::{HEADER, Timestamp, record};
 
 use crate::event_log::Logged;
+use crate::numbers::Numbers;
 use crate::time::Time;
 
 /// Where to write what happens. A run writes the same bytes for the same seed.
@@ -43,12 +44,13 @@ pub fn create_key_log(path: &Path) -> io::Result<File> {
 /// Writes to the sinks, and remembers the first failure.
 pub(crate) struct Recorder {
     sinks: Sinks,
+    numbers: Numbers,
     failure: Option<io::Error>,
 }
 
 impl Recorder {
-    pub(crate) fn new(sinks: Sinks) -> Self {
-        let mut recorder = Self { sinks, failure: None };
+    pub(crate) fn new(sinks: Sinks, numbers: Numbers) -> Self {
+        let mut recorder = Self { sinks, numbers, failure: None };
         recorder.write(|sinks| &mut sinks.pcap, &HEADER);
         recorder
     }
@@ -78,10 +80,10 @@ impl Recorder {
         self.sinks.events.is_some()
     }
 
-    /// Records that `event` happened at `node`.
-    pub(crate) fn event(&mut self, now: Time, node: u32, event: Logged) {
+    /// Records that `event` happened at a station.
+    pub(crate) fn event(&mut self, now: Time, station: u32, event: Logged) {
         if self.tells_events() {
-            let line = event.line(now.micros(), node);
+            let line = event.line(now.micros(), self.numbers.of(station));
             self.write(|sinks| &mut sinks.events, line.as_bytes());
         }
     }
@@ -144,7 +146,7 @@ mod tests {
         let [pcap, events, keys] = [(); 3].map(|()| Recording::default());
         let sinks =
             Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(keys.sink()) };
-        let mut recorder = Recorder::new(sinks);
+        let mut recorder = Recorder::new(sinks, Numbers { nodes: 1, routers: 1 });
         let now = Time::ZERO + Span::from_micros(3_000_016);
         recorder.frame(now, &[1, 2, 3]);
         recorder.event(now, 4, Logged::Lost { from: 3 });
@@ -182,7 +184,10 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_at_the_end() {
-        let mut recorder = Recorder::new(Sinks { pcap: Some(Box::new(Full)), ..Sinks::default() });
+        let mut recorder = Recorder::new(
+            Sinks { pcap: Some(Box::new(Full)), ..Sinks::default() },
+            Numbers { nodes: 1, routers: 1 },
+        );
         recorder.frame(Time::ZERO, &[0]);
         assert_eq!(recorder.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert!(recorder.flush().is_ok());

@@ -12,12 +12,11 @@ use crate::engine::Accelerated;
 use crate::machines::{Context, GatewayLayers, RouterIpsec};
 use crate::network::CLOUD;
 use crate::protection::Keyed;
+use crate::sizes::FLOWS;
 use crate::time::{Span, Time};
 
 /// Hosts outside with tunnels to a security gateway, at most.
 const HOSTS: usize = 16;
-/// Flows out of the mesh: as many as those of `up`.
-const FLOWS: usize = 1024;
 /// Packets that wait for the line in each direction, as at `sixlock router`; more are dropped, and counted.
 const WAITING: usize = 256;
 /// Bits on the line for each byte: it, a start bit and a stop bit.

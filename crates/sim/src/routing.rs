@@ -13,10 +13,19 @@ use sixlock_rpl::{
 };
 
 use crate::captured::Dropping;
-use crate::sizes::NODES;
+use crate::network::MAX_NODES;
+use crate::sizes::MEMBERS;
+use crate::table::Table;
 
 /// Room for neighbours that may be parents.
 const NEIGHBOURS: usize = 32;
+
+/// The hop limit of the packets of stations, and where ways are longer: those that header compression leaves out.
+pub(crate) const HOP_LIMIT: u8 = 64;
+pub(crate) const LONG_HOP_LIMIT: u8 = 255;
+
+/// Routes that a router stores.
+type Stored = Table<sixlock_rpl::Route, MEMBERS>;
 
 /// A router with this objective function, which can store the routes to all nodes.
 pub(crate) struct Simulated<O>(core::marker::PhantomData<O>);
@@ -25,7 +34,7 @@ impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Neighbours = [Neighbour; NEIGHBOURS];
     type Objective = O;
     type Advertising = Advertiser;
-    type Downward = Storing<[sixlock_rpl::Route; NODES]>;
+    type Downward = Storing<Stored>;
 }
 
 /// The RPL instance of the network.
@@ -101,12 +110,8 @@ macro_rules! changed {
 }
 
 /// What a station routes by: ways that are listed, or one of two kinds of RPL.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "listed ways, which most networks have, are looked up without a detour"
-)]
 enum By<A, B> {
-    Listed(Routes<[Route; NODES]>),
+    Listed(Routes<Table<Route, { MAX_NODES as usize }>>),
     First(Box<Remembering<A>>),
     Second(Box<Remembering<B>>),
 }
@@ -142,6 +147,8 @@ fn remember<T: Copy>(remembered: &Cell<Option<T>>, ask: impl FnOnce() -> T) -> T
 /// How a station routes.
 pub(crate) struct AnyRouting<A, B> {
     by: By<A, B>,
+    /// The hop limit of the packets that it makes.
+    pub(crate) hop_limit: u8,
     /// What it does not send on, if it is captured.
     pub(crate) drops: Option<Box<Dropping>>,
 }
@@ -151,7 +158,7 @@ pub(crate) type NodeRouting = AnyRouting<RplNode<Simulated<Mrhof>>, RplNode<Simu
 
 /// How the border router does: as it is the root of a DODAG in non-storing or in storing mode.
 pub(crate) type RootRouting =
-    AnyRouting<RplRoot<SourceRoutes<[Member; NODES]>>, RplRoot<Storing<[sixlock_rpl::Route; NODES]>>>;
+    AnyRouting<RplRoot<SourceRoutes<Table<Member, MEMBERS>>>, RplRoot<Storing<Stored>>>;
 
 impl NodeRouting {
     /// Lets the node at `address` take part in RPL, if the network routes so; by listed ways it routes without that.
@@ -245,11 +252,15 @@ impl<A, B> AnyRouting<A, B> {
 }
 
 impl<A, B> New for AnyRouting<A, B> {
-    const NEW: Self = Self { by: By::Listed(Routes::NEW), drops: None };
+    const NEW: Self = Self { by: By::Listed(Routes::NEW), hop_limit: HOP_LIMIT, drops: None };
 }
 
 impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
     const READS: bool = true;
+
+    fn hop_limit(&self) -> u8 {
+        self.hop_limit
+    }
 
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
         routed!(&self.by, by => by.next_hop(destination))

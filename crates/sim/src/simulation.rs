@@ -14,7 +14,7 @@ mod tests;
 mod trials;
 
 use core::net::SocketAddrV6;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 
 use sixlock_base::{Counters, Eui64, Symbols};
@@ -32,6 +32,7 @@ use crate::environment::Environment;
 use crate::event_log::Logged;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
+use crate::forest::Forest;
 use crate::handshakes::Handshakes;
 use crate::machines::Context;
 use crate::medium::{Medium, Reception, airtime};
@@ -65,6 +66,10 @@ pub struct Simulation {
     /// By id; the first is the border router.
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
+    /// The nodes that have not joined yet.
+    joining: BTreeSet<u32>,
+    /// Who routes by RPL over whom.
+    forest: Forest,
     /// By station.
     power: Vec<Power>,
     far: RemoteHost,
@@ -96,7 +101,7 @@ struct NodeState {
     /// Whether it begins its handshakes itself, and has a session that it knows of.
     is_client: bool,
     is_connected: bool,
-    /// Its next hop towards the border router, which is 0: that of the layout until RPL finds another.
+    /// The number of its next hop towards the border router, which is 0, or that of another: that of the layout until RPL finds another.
     parent: u32,
     /// When packets could go to the border router and back first, where RPL finds their way.
     joined: Option<Time>,
@@ -181,7 +186,7 @@ impl Simulation {
     /// # Errors
     /// When it cannot be sent into the mesh; it is lost, as on any link.
     pub fn handle_upstream(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
-        let sent = self.with_router(|gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
+        let sent = self.with_router(0, |gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
         self.settle(0);
         sent.unwrap_or(Err(GatewayError::UnknownFlow))
     }
@@ -281,12 +286,16 @@ impl Simulation {
         }
     }
 
-    /// Does something with the border router, unless it is off.
-    fn with_router<T>(&mut self, act: impl FnOnce(&mut Router, &mut Context<'_>, Symbols) -> T) -> Option<T> {
-        if self.is_off(0) {
+    /// Does something with a border router, unless it is off.
+    fn with_router<T>(
+        &mut self,
+        router: u32,
+        act: impl FnOnce(&mut Router, &mut Context<'_>, Symbols) -> T,
+    ) -> Option<T> {
+        if self.is_off(router) {
             return None;
         }
-        self.stations[0].with_gateway(self.now, act)
+        self.stations[router as usize].with_gateway(self.now, act)
     }
 
     /// Deals with what a call to a station has brought about.
@@ -311,6 +320,11 @@ impl Simulation {
             };
             self.recorder.event(self.now, id, logged);
         }
+        if has_news {
+            let parent =
+                station.rpl_parent().and_then(|parent| self.deployment.layout.numbers().station(parent));
+            self.forest.attach(id, parent);
+        }
         for cleartext in station.take_cleartexts() {
             self.observer.learn(cleartext);
         }
@@ -329,36 +343,45 @@ impl Simulation {
         }
         self.tell_drops(id);
         if has_news {
-            self.look_for_joined();
+            self.look_for_joined(id);
         }
     }
 
-    /// Notes which nodes have joined the network.
-    fn look_for_joined(&mut self) {
-        for id in self.deployment.ids() {
-            if self.nodes[id as usize - 1].joined.is_none() && self.has_joined(id) {
+    /// Notes who has joined the network, now that a station has other routes: it, or one that routes over it.
+    fn look_for_joined(&mut self, station: u32) {
+        if self.joining.is_empty() {
+            return;
+        }
+        // Whose parents an emulated node is among, is not known.
+        let changed = match self.deployment.scenario.emulated.is_empty() {
+            true if self.forest.root(station).is_none() => return,
+            true => self.forest.below(station),
+            false => self.deployment.ids().collect(),
+        };
+        for id in changed {
+            if self.joining.contains(&id) && self.has_joined(id) {
+                self.joining.remove(&id);
                 self.nodes[id as usize - 1].joined = Some(self.now);
                 self.recorder.event(self.now, id, Logged::Joined {});
             }
         }
     }
 
-    /// Whether packets can go from node `id` to the border router and back, as far as routes say.
+    /// Whether packets can go from node `id` to a border router and back, as far as routes say.
     fn has_joined(&mut self, id: u32) -> bool {
-        let mut at = id;
-        for _ in 0..self.stations.len() {
-            if self.is_off(at) || self.is_off(0) {
-                return false;
-            }
-            match self.stations[at as usize].rpl_parent() {
-                Some(0) => return self.stations[0].routes_to(id),
-                Some(parent) => at = parent,
-                // Its firmware does not tell: the root knows a way over it only if it has a parent.
-                None if self.stations[at as usize].is_board() => return self.stations[0].routes_to(id),
-                None => return false,
-            }
+        let Some(root) = self.forest.root(id) else { return false };
+        if self.forest.way(id).any(|station| self.is_off(station)) {
+            return false;
         }
-        false
+        let numbers = self.deployment.layout.numbers();
+        if numbers.is_router(root) {
+            return self.stations[root as usize].routes_to(id);
+        }
+        // Its firmware does not tell: a root knows a way over it only if it has a parent.
+        !self.stations[root as usize].tells_routing()
+            && numbers
+                .routers()
+                .any(|router| !self.is_off(router) && self.stations[router as usize].routes_to(id))
     }
 
     fn begin_transmission(&mut self, id: u32) {
@@ -451,6 +474,7 @@ impl Simulation {
         let upstream = |upstream: Upstream<'_>| match upstream {
             Upstream::Packet(packet) => packets.push_back(packet.to_vec()),
             Upstream::Datagram(datagram) => outbound.push_back(Outbound {
+                router: receiver,
                 flow: datagram.flow,
                 from: SocketAddrV6::new(datagram.ends.node, datagram.ends.node_port, 0, 0),
                 port: datagram.ends.host_port,
@@ -463,7 +487,7 @@ impl Simulation {
             Arriving::Line => station.handle_line(self.now, upstream),
         }
         self.settle(receiver);
-        if receiver == 0 && !self.outbound.is_empty() {
+        if self.deployment.layout.numbers().is_router(receiver) && !self.outbound.is_empty() {
             self.settle_far_end();
         }
     }

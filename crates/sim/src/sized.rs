@@ -15,6 +15,7 @@ use crate::outcome::SessionKeys;
 use crate::platform::Platform;
 use crate::protection::Peering;
 use crate::random_block::RandomBlock;
+use crate::routing::NodeRouting;
 use crate::sizes::READINGS;
 
 /// What a node is lent.
@@ -36,6 +37,8 @@ pub(crate) struct SizedNode {
 trait Sizes {
     fn start(&mut self, cx: &mut Context<'_>, config: &Config<Part<'_>>) -> Result<(), StartError>;
     fn add_route(&mut self, destination: Eui64, next_hop: Eui64);
+    fn routing(&mut self) -> &mut NodeRouting;
+    fn router(&self) -> &NodeRouting;
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
     fn poll_refusal(&mut self) -> Option<Refusal>;
@@ -51,6 +54,14 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
     fn add_route(&mut self, destination: Eui64, next_hop: Eui64) {
         // The table has room for every node of a scenario.
         self.interface().routing().list(core::iter::once((destination, next_hop)));
+    }
+
+    fn routing(&mut self) -> &mut NodeRouting {
+        self.interface().routing()
+    }
+
+    fn router(&self) -> &NodeRouting {
+        Node::routing(self)
     }
 
     fn security(&mut self) -> &mut NodeIpsec {
@@ -108,6 +119,16 @@ impl SizedNode {
             self.node.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
         }
         Ok(())
+    }
+
+    /// How it routes.
+    pub(crate) fn routing(&mut self) -> &mut NodeRouting {
+        self.node.routing()
+    }
+
+    /// The same, as it is.
+    pub(crate) fn router(&self) -> &NodeRouting {
+        self.node.router()
     }
 
     /// Its IPsec.

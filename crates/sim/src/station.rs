@@ -29,7 +29,7 @@ use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::radio::{Radio, RadioEvent};
 use crate::random::{Purpose, Stream};
 use crate::router::Router;
-use crate::routing::RoutingKind;
+use crate::routing::{NodeRouting, RoutingKind};
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
 use crate::timer::Timer;
@@ -234,9 +234,8 @@ impl Station {
         }
     }
 
-    /// Lets it take part in the routing protocol, if its network has one. One whose storage fails stays out of it until it starts anew.
-    pub(crate) fn start_routing(&mut self, now: Time, kind: RoutingKind) {
-        let address = Eui64::of_node(self.id);
+    /// Lets it take part in the routing protocol at its address, if its network has one. One whose storage fails stays out of it until it starts anew.
+    pub(crate) fn start_routing(&mut self, now: Time, address: Eui64, kind: RoutingKind) {
         let (machine, mut cx, _) = self.lend(now);
         let _ = match machine {
             Machine::Node(node) => node.interface().routing().start(&mut cx, address, kind).is_ok(),
@@ -250,29 +249,35 @@ impl Station {
         match &mut self.machine {
             Machine::Node(node) => node.interface().routing().poll_event(),
             Machine::Gateway(gateway) => gateway.interface().routing().poll_event(),
-            Machine::Board(_) => None,
+            Machine::Board(board) => match board.processor() {
+                Processor::Modelled(modelled) => modelled.routing().poll_event(),
+                Processor::Emulated(_) => None,
+            },
         }
     }
 
-    /// The parent of a node that routes by RPL, if it has one.
-    pub(crate) fn rpl_parent(&self) -> Option<u32> {
+    /// How a node routes, if it tells: the firmware of an emulated one does not.
+    fn router(&self) -> Option<&NodeRouting> {
         match &self.machine {
-            Machine::Node(node) => node.routing().parent()?.node_id(),
-            Machine::Gateway(_) | Machine::Board(_) => None,
+            Machine::Node(node) => Some(node.routing()),
+            Machine::Board(board) => board.router(),
+            Machine::Gateway(_) => None,
         }
+    }
+
+    /// Whether it is a node that tells how it routes.
+    pub(crate) fn tells_routing(&self) -> bool {
+        self.router().is_some()
+    }
+
+    /// The number of the parent of a node that routes by RPL, if it has one and tells.
+    pub(crate) fn rpl_parent(&self) -> Option<u32> {
+        self.router()?.parent()?.node_id()
     }
 
     /// The rank of such a node, as long as it has a parent.
     pub(crate) fn rank(&self) -> Option<u16> {
-        match &self.machine {
-            Machine::Node(node) => node.routing().rank(),
-            Machine::Gateway(_) | Machine::Board(_) => None,
-        }
-    }
-
-    /// Whether its CPU takes time.
-    pub(crate) fn is_board(&self) -> bool {
-        matches!(self.machine, Machine::Board(_))
+        self.router()?.rank()
     }
 
     /// Whether it knows a neighbour by which packets go to node `id`.

@@ -4,6 +4,7 @@ use core::fmt;
 use std::collections::BTreeSet;
 
 pub(crate) use crate::geometry::within;
+use crate::numbers::Numbers;
 use crate::radio_model::{Radio, RadioModel};
 use crate::random::{Probability, Purpose, Stream};
 
@@ -26,7 +27,7 @@ pub enum Topology {
         spacing: i32,
     },
     /// The nodes anywhere in a field, as the seed draws them: again and again, until each has a way to the router over links that
-    /// carry frames both ways. The router stands in the middle of the field.
+    /// carry frames both ways. The router stands in the middle of the field; several are spread evenly over it.
     Random {
         /// How many nodes, the router not counted.
         nodes: u32,
@@ -34,6 +35,8 @@ pub enum Topology {
         width: i32,
         /// Millimetres from south to north.
         height: i32,
+        /// How many border routers.
+        routers: u32,
     },
     /// Each node where it says. The router stands at the origin unless it is listed.
     List(Vec<Placement>),
@@ -117,15 +120,17 @@ impl fmt::Display for TopologyError {
 
 impl core::error::Error for TopologyError {}
 
-/// A topology laid out: positions and the routing tree, indexed by node id.
+/// A topology laid out: positions and the routing tree, indexed by station.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// (x, y) in millimetres.
+    /// (x, y) in millimetres: of the border router, the nodes from 1 on, and the other border routers.
     pub positions: Vec<(i32, i32)>,
-    /// Each node's next hop towards the router; the router's own is itself.
+    /// Each node's next hop towards the nearest router; a router's own is itself.
     pub parents: Vec<u32>,
-    /// How many hops each node is from the router.
+    /// How many hops each node is from it.
     pub hops: Vec<u32>,
+    /// How many border routers there are.
+    pub routers: u32,
     /// The links that carry frames one way only, by who sends and who does not hear it: it is disturbed by them all the same.
     pub(crate) deaf: BTreeSet<(u32, u32)>,
 }
@@ -145,9 +150,19 @@ pub struct Links {
 const DRAWS: u32 = 10_000;
 
 impl Layout {
-    /// How many nodes there are, the router included.
+    /// How many stations there are, border routers included.
     pub fn len(&self) -> usize {
         self.positions.len()
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u32 {
+        self.len() as u32 - self.routers
+    }
+
+    /// How its stations are numbered.
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers { nodes: self.nodes(), routers: self.routers }
     }
 
     /// Whether there is nobody at all.
@@ -169,7 +184,7 @@ impl Layout {
     /// The way of `node` to the router: itself and each next hop, the router left out.
     pub fn way(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let next_hop = |node: &u32| self.parents.get(*node as usize).copied();
-        core::iter::successors(Some(node), next_hop).take_while(|&node| node != 0)
+        core::iter::successors(Some(node), next_hop).take_while(|&node| !self.numbers().is_router(node))
     }
 
     /// Lets `node` stand elsewhere. Which of its new links carry frames one way only is drawn from `stream`. Ways stay as they are.
@@ -260,7 +275,7 @@ impl Topology {
         let near = near(&positions, range);
         let mut deaf = draw_deaf(&near, one_way, stream);
         deaf.append(&mut radio.dead_links(seed, &positions, 0..positions.len() as u32));
-        let mut layout = shortest_paths(positions, deaf, &near);
+        let mut layout = shortest_paths(positions, self.routers(), deaf, &near);
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
             if parent as usize >= layout.len() || parent as usize == id {
@@ -272,13 +287,21 @@ impl Topology {
             layout.parents[id] = parent;
         }
         let mut unreachable = Vec::new();
-        for id in 1..layout.len() as u32 {
-            match count_hops(&layout.parents, id)? {
+        for id in 1..=layout.nodes() {
+            match count_hops(&layout, id)? {
                 Some(hops) => layout.hops[id as usize] = hops,
                 None => unreachable.push(id),
             }
         }
         if unreachable.is_empty() { Ok(layout) } else { Err(TopologyError::Unreachable(unreachable)) }
+    }
+
+    /// How many border routers it has.
+    fn routers(&self) -> u32 {
+        match *self {
+            Self::Random { routers, .. } => routers,
+            Self::Chain { .. } | Self::Grid { .. } | Self::List(_) => 1,
+        }
     }
 
     fn place(&self, stream: &mut Stream) -> Result<Placed, TopologyError> {
@@ -293,10 +316,12 @@ impl Topology {
                 let cells = (0..nodes).map(|cell| (at(cell % side), at(cell / side)));
                 Ok((core::iter::once((0, 0)).chain(cells).collect(), Vec::new()))
             }
-            Self::Random { nodes, width, height } => {
+            Self::Random { nodes, width, height, routers } => {
                 let mut along = |length: i32| stream.below(length.max(1) as u64) as i32;
                 let field: Vec<_> = (0..nodes).map(|_| (along(width), along(height))).collect();
-                Ok((core::iter::once((width / 2, height / 2)).chain(field).collect(), Vec::new()))
+                let mut spread = spread(routers, width, height);
+                let first = spread.next();
+                Ok((first.into_iter().chain(field).chain(spread).collect(), Vec::new()))
             }
             Self::List(ref placements) => {
                 let listed_router = placements.first().filter(|first| first.id == 0);
@@ -316,6 +341,20 @@ impl Topology {
             }
         }
     }
+}
+
+/// Where so many border routers stand in a field: in rows of as many each, in the middle of parts that are as large.
+fn spread(routers: u32, width: i32, height: i32) -> impl Iterator<Item = (i32, i32)> {
+    let square = f64::from(routers) * f64::from(height) / f64::from(width);
+    let rows = (square.sqrt().round() as u32).clamp(1, routers.max(1));
+    let middle = |length: i32, part: u32, parts: u32| {
+        (i64::from(length) * i64::from(2 * part + 1) / i64::from(2 * parts)) as i32
+    };
+    (0..rows).flat_map(move |row| {
+        let before = |row: u32| u64::from(row) * u64::from(routers) / u64::from(rows);
+        let columns = (before(row + 1) - before(row)) as u32;
+        (0..columns).map(move |column| (middle(width, column, columns), middle(height, row, rows)))
+    })
 }
 
 /// Positions, and the parents that were given.
@@ -342,13 +381,19 @@ fn draw_deaf_end((a, b): (u32, u32), one_way: Probability, stream: &mut Stream) 
     one_way.happens(stream).then(|| if stream.below(2) == 0 { (a, b) } else { (b, a) })
 }
 
-/// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.
-fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, near: &[Vec<u32>]) -> Layout {
-    let nodes = positions.len();
-    let unreached = vec![UNREACHED; nodes];
-    let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, deaf };
-    (layout.parents[0], layout.hops[0]) = (0, 0);
-    let mut ring = vec![0_usize];
+/// Breadth first from the routers. A node's parent is the lowest id among those one hop nearer.
+fn shortest_paths(
+    positions: Vec<(i32, i32)>,
+    routers: u32,
+    deaf: BTreeSet<(u32, u32)>,
+    near: &[Vec<u32>],
+) -> Layout {
+    let unreached = vec![UNREACHED; positions.len()];
+    let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, routers, deaf };
+    let mut ring: Vec<_> = layout.numbers().routers().map(|router| router as usize).collect();
+    for &router in &ring {
+        (layout.parents[router], layout.hops[router]) = (router as u32, 0);
+    }
     while !ring.is_empty() {
         let mut next = Vec::new();
         for &here in &ring {
@@ -368,13 +413,13 @@ fn shortest_paths(positions: Vec<(i32, i32)>, deaf: BTreeSet<(u32, u32)>, near: 
 }
 
 /// How many hops it is to the router; nothing if no way leads there.
-fn count_hops(parents: &[u32], node: u32) -> Result<Option<u32>, TopologyError> {
+fn count_hops(layout: &Layout, node: u32) -> Result<Option<u32>, TopologyError> {
     let mut at = node;
-    for hops in 0..parents.len() as u32 {
+    for hops in 0..layout.len() as u32 {
         match at {
-            0 => return Ok(Some(hops)),
             UNREACHED => return Ok(None),
-            _ => at = parents[at as usize],
+            _ if layout.numbers().is_router(at) => return Ok(Some(hops)),
+            _ => at = layout.parents[at as usize],
         }
     }
     Err(TopologyError::Circle(node))
@@ -464,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_random_field_is_one_network_of_its_seed_and_some_links_carry_frames_one_way() {
-        let field = Topology::Random { nodes: 50, width: 220_000, height: 220_000 };
+        let field = Topology::Random { nodes: 50, width: 220_000, height: 220_000, routers: 1 };
         let links = Links { one_way: Probability::new(0.2).unwrap(), ..links(50_000) };
         let layout = field.lay_out(links.clone(), 7).unwrap();
         assert_eq!(layout, field.lay_out(links.clone(), 7).unwrap());
@@ -480,7 +525,25 @@ mod tests {
         let near = |a: usize, b: usize| within(layout.positions[a], layout.positions[b], 50_000);
         let all = (0..51).flat_map(|b| (0..b).map(move |a| (a, b))).filter(|&(a, b)| near(a, b)).count();
         assert!((all / 8..all / 3).contains(&layout.deaf.len()), "{} of {all}", layout.deaf.len());
-        let sparse = Topology::Random { nodes: 2, width: 9_000_000, height: 9_000_000 };
+        let sparse = Topology::Random { nodes: 2, width: 9_000_000, height: 9_000_000, routers: 1 };
         assert!(matches!(sparse.lay_out(links, 1), Err(TopologyError::Unreachable(_))));
+    }
+
+    #[test]
+    fn border_routers_are_spread_evenly_and_each_node_goes_to_the_nearest() {
+        let field = |routers| Topology::Random { nodes: 50, width: 300_000, height: 200_000, routers };
+        let one = field(1).lay_out(links(80_000), 7).unwrap();
+        let layout = field(6).lay_out(links(80_000), 7).unwrap();
+        assert_eq!((layout.len(), layout.nodes()), (56, 50));
+        assert_eq!(layout.positions[1..51], one.positions[1..], "nodes stand where they would with one");
+        let routers: Vec<_> = layout.numbers().routers().map(|at| layout.positions[at as usize]).collect();
+        let columns = [50_000, 150_000, 250_000];
+        assert_eq!(routers, [50_000, 150_000].map(|y| columns.map(|x| (x, y))).concat());
+        for node in 1..=50 {
+            let parent = layout.parents[node] as usize;
+            assert_eq!(layout.hops[node], layout.hops[parent] + 1);
+            assert!(layout.hops[node] <= one.hops[node].max(2));
+            assert_eq!(layout.way(node as u32).count() as u32, layout.hops[node]);
+        }
     }
 }

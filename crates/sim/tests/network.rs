@@ -263,6 +263,17 @@ fn a_hundred_nodes_deliver_their_readings() {
     assert_eq!(report.delivery(), Some(delivered as f64 / 1000.0));
 }
 
+/// Packets of 64 hops' limit would not come so far.
+#[test]
+fn a_chain_of_a_hundred_nodes_delivers() {
+    let text = "duration = \"600s\"\nsecurity = \"none\"\n[topology]\nkind = \"chain\"\nnodes = 100\n\
+        [traffic]\nfrom = 100\n";
+    let (report, _) = run(&Scenario::parse("chain-100", text).unwrap());
+    let last = &report.nodes[99];
+    assert_eq!((last.hops, last.failed, last.skipped), (100, 0, 0));
+    assert!(last.delivered >= 9, "{} of {}", last.delivered, last.due);
+}
+
 #[test]
 fn echoes_come_back_from_every_node() {
     let scenario = echoing(load("network1.toml", "llsec"), 64);

@@ -170,3 +170,43 @@ fn every_mode_delivers_all_echoes_by_source_routes() {
 fn every_mode_delivers_all_echoes_by_stored_routes() {
     delivers_all("storing", "echo");
 }
+
+/// Each node finds the way to one of them, is answered over it, and the report counts the frames of all.
+#[test]
+fn several_border_routers_share_a_field() {
+    let log = Recording::default();
+    let text = "security = \"llsec+dtls-psk\"\nduration = \"300s\"\n[routing]\nkind = \"rpl\"\n\
+        [topology]\nkind = \"random\"\nnodes = 40\nrouters = 3\nwidth = \"240m\"\nheight = \"160m\"\n";
+    let scenario = Scenario::parse("routers", text).unwrap();
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let report = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap().run().unwrap();
+    let routers = [0, 0xff_0001, 0xff_0002];
+    for router in routers {
+        let below: Vec<_> = report.nodes.iter().filter(|node| node.parent == router).collect();
+        assert!(!below.is_empty(), "nobody is next to {router:x}");
+        assert!(below.iter().all(|node| node.hops == 1 && node.delivered > 0));
+    }
+    assert!(report.nodes.iter().all(|node| node.joined_s.is_some()));
+    assert!(report.delivery() > Some(0.95), "{:?}", report.delivery());
+    // Each sends frames, under its own number.
+    let log = String::from_utf8(log.bytes()).unwrap();
+    let sent = |router: u32| {
+        let name = format!("\"node\":{router},\"event\":\"transmit\"");
+        log.lines().filter(|line| line.contains(&name)).count() as u32
+    };
+    let sent = routers.map(sent);
+    assert!(sent.iter().all(|&frames| frames > 0), "{sent:?}");
+    assert_eq!(sent.iter().sum::<u32>(), report.router.frames);
+}
+
+#[test]
+fn modelled_nodes_route_by_rpl_and_what_they_take_is_reckoned() {
+    let text = "security = \"llsec\"\nduration = \"176s\"\n[routing]\nkind = \"rpl\"\n\
+        [platform]\nprofile = \"openmote\"\n[topology]\nkind = \"chain\"\nnodes = 3\n";
+    let scenario = Scenario::parse("boards", text).unwrap();
+    let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+    for node in &report.nodes {
+        assert_eq!((node.parent, node.delivered), (node.id - 1, node.due), "node {}", node.id);
+        assert!(node.joined_s.is_some() && node.energy_mj.is_some_and(|energy| energy.cpu > 0.0));
+    }
+}

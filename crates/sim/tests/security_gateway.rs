@@ -157,7 +157,7 @@ fn a_scenario_says_what_the_gateway_does() {
         ("[gateway]\nlinkonly = [1]", "s:2: unknown key `linkonly` in [gateway]; did you mean `link_only`?"),
         (
             "[gateway]\nlink_only = 1",
-            "s:2: link_only is not an array of whole numbers between 1 and 1000, such as [1]",
+            "s:2: link_only is not an array of whole numbers between 1 and 65535, such as [1]",
         ),
         ("[gateway]\nlink_only = [0]", "s:2: link_only is not an array of whole numbers"),
         ("[gateway]\nenforce = true", "s:2: enforce is not a string"),

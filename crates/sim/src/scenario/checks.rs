@@ -8,7 +8,8 @@ use sixlock_base::Engines;
 use crate::network::MAX_NODES;
 use crate::platform::Platform;
 use crate::readings::BEGUN;
-use crate::routing::RoutingKind;
+use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
+use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
 use crate::time::Span;
 use crate::toml_reader::not_within;
 use crate::topology::{Layout, Topology};
@@ -25,6 +26,8 @@ pub(super) const MAX_BACKOFFS: RangeInclusive<u64> = 0..=5;
 pub(super) const MAX_RETRIES: RangeInclusive<u64> = 0..=7;
 /// The numbers that nodes have, and how many there may be.
 pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
+/// How many border routers.
+pub(super) const ROUTERS: RangeInclusive<u64> = 1..=1000;
 /// Frames that a link loses in a row.
 pub(super) const BURST: RangeInclusive<u64> = 1..=1000;
 /// Bits per second of a serial line.
@@ -58,6 +61,7 @@ pub(super) enum Key {
     Topology,
     Node(u32),
     Spacing,
+    Routers,
     Period,
     Payload,
     To,
@@ -107,8 +111,10 @@ impl Scenario {
         self.check_routing()?;
         self.check_compression()?;
         self.check_security()?;
+        self.check_routers()?;
         let layout = self.check_topology()?;
         self.check_destination(&layout)?;
+        self.check_room(&layout)?;
         self.check_events(&layout)?;
         attack::check(self, &layout).map_err(|(index, message)| fault(Key::Attack(index), message))
     }
@@ -248,8 +254,9 @@ impl Scenario {
                 return Err(fault(Key::Spacing, "spacing must be more than nothing"));
             }
         }
-        if let Topology::Random { nodes, width, height } = self.topology {
+        if let Topology::Random { nodes, width, height, routers } = self.topology {
             within(Key::Topology, "nodes", nodes, NODES)?;
+            within(Key::Routers, "routers", routers, ROUTERS)?;
             if width <= 0 || height <= 0 {
                 return Err(fault(Key::Spacing, "a field's width and height must be more than nothing"));
             }
@@ -270,8 +277,40 @@ impl Scenario {
         table.check(last).map_err(|wrong| fault(Key::Links, wrong))
     }
 
+    /// Whether several border routers, if there are, can do what else the scenario wants.
+    fn check_routers(&self) -> Result<(), Fault> {
+        let Topology::Random { routers: 2.., .. } = self.topology else { return Ok(()) };
+        let wrong = |message: &str| Err(fault(Key::Routers, message));
+        if self.routing == RoutingKind::Static {
+            return wrong(
+                "each of several border routers is the root of a DODAG: set [routing] kind to \"rpl\", or leave routers out",
+            );
+        }
+        if self.security.network.is_some() || self.gateway.is_some() {
+            return wrong(
+                "associations of IPsec end at one border router: leave ah and esp out of security, or leave routers out",
+            );
+        }
+        if self.traffic.kind != TrafficKind::Report {
+            return wrong(
+                "echoes go by flows of one border router: set [traffic] kind to \"report\", or leave routers out",
+            );
+        }
+        if self.traffic.to != Destination::Cloud {
+            return wrong(
+                "no way leads from a DODAG into another: set [traffic] to to \"cloud\", or leave routers out",
+            );
+        }
+        if !self.attacks.is_empty() {
+            return wrong(
+                "attackers are for networks of one border router: leave [[attack]] out, or leave routers out",
+            );
+        }
+        Ok(())
+    }
+
     fn check_destination(&self, layout: &Layout) -> Result<(), Fault> {
-        let last = layout.len() as u32 - 1;
+        let last = layout.nodes();
         if let Some(node) = self.traffic.from.filter(|&node| node > last) {
             return Err(fault(
                 Key::From,
@@ -292,8 +331,55 @@ impl Scenario {
         Ok(())
     }
 
+    /// Whether the border router has room for so many nodes, where it keeps something for each.
+    fn check_room(&self, layout: &Layout) -> Result<(), Fault> {
+        let nodes = layout.nodes();
+        let deepest = layout.hops.iter().copied().max().unwrap_or(0);
+        if deepest >= HOP_LIMIT.into() && !self.emulated.is_empty() {
+            return Err(fault(
+                Key::Topology,
+                format!(
+                    "packets of firmware go at most {HOP_LIMIT} hops, and the deepest node is {deepest} away: leave emulated nodes out, or have a shorter way"
+                ),
+            ));
+        }
+        if deepest >= LONG_HOP_LIMIT.into() {
+            return Err(fault(
+                Key::Topology,
+                format!(
+                    "packets of IPv6 go at most {LONG_HOP_LIMIT} hops, and the deepest node is {deepest} away: have a shorter way"
+                ),
+            ));
+        }
+        if self.security.network.is_some() && nodes > PROTECTED as u32 {
+            return Err(fault(
+                Key::Security,
+                format!(
+                    "a border router shares associations of IPsec with at most {PROTECTED} nodes: leave ah and esp out of security, or have fewer nodes"
+                ),
+            ));
+        }
+        let members = layout.routers * MEMBERS as u32;
+        if self.routing != RoutingKind::Static && nodes > members {
+            return Err(fault(
+                Key::Topology,
+                format!(
+                    "a border router knows the ways to at most {MEMBERS} nodes of its DODAG: set [topology] routers to {} or more, in a random field",
+                    nodes.div_ceil(MEMBERS as u32)
+                ),
+            ));
+        }
+        if matches!(self.traffic.kind, TrafficKind::Echo { .. }) && nodes > FLOWS as u32 {
+            return Err(fault(
+                Key::Topology,
+                format!("a border router has at most {FLOWS} flows for echoes: have fewer nodes"),
+            ));
+        }
+        Ok(())
+    }
+
     fn check_events(&self, layout: &Layout) -> Result<(), Fault> {
-        let last = layout.len() as u32 - 1;
+        let last = layout.nodes();
         let mut order: Vec<_> = self.events.iter().enumerate().collect();
         order.sort_by_key(|(_, event)| event.at);
         let (mut touched, mut dead) = (BTreeSet::new(), BTreeSet::new());
@@ -342,11 +428,10 @@ impl Scenario {
 
     fn check_routing(&self) -> Result<(), Fault> {
         let is_rpl = self.routing != RoutingKind::Static;
-        if is_rpl && (self.profile.is_some() || !self.platforms.is_empty()) {
+        if is_rpl && self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ) {
             return Err(fault(
                 Key::Routing,
-                "it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let \
-                their nodes be emulated",
+                "a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",
             ));
         }
         let Mac::Csma(Csma { ack: true, .. }) = self.mac else {

@@ -18,7 +18,7 @@ use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length, parse_span};
 
 use super::checks::{
-    BAUD, Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
+    BAUD, Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
 };
 use super::{
     Attack, Credential, Csma, Destination, Mac, Pattern, Scenario, ScenarioBuilder, ScenarioEvent,
@@ -340,13 +340,21 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
             Kind::Grid | Kind::List => 100,
         };
         let nodes = section.integer("nodes", default_nodes, NODES)? as u32;
+        let routers = section.integer("routers", 1, ROUTERS)? as u32;
+        lines.insert(Key::Routers, section.line("routers"));
+        if kind != Kind::Random && routers > 1 {
+            return Err(section.error(
+                "routers",
+                "several border routers stand in a random field only: set kind to \"random\", or leave routers out",
+            ));
+        }
         if kind == Kind::Random {
             section.choice("router", &[("centre", ())])?;
             let width = section.parsed("width", 250_000, parse_length)?;
             let height = section.parsed("height", 250_000, parse_length)?;
             lines.insert(Key::Spacing, section.line("width"));
             section.finish()?;
-            return Ok((Topology::Random { nodes, width, height }, platforms, emulated));
+            return Ok((Topology::Random { nodes, width, height, routers }, platforms, emulated));
         }
         let spacing = section.parsed("spacing", 40_000, parse_length)?;
         lines.insert(Key::Spacing, section.line("spacing"));

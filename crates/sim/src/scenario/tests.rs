@@ -163,8 +163,8 @@ fn errors_name_the_line_and_what_to_do() {
     for (text, message) in [
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
         (
-            "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"openmote\"",
-            "f:2: it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let their nodes be emulated",
+            "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"micaz\"",
+            "f:2: a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",
         ),
         (
             "[mac]\nack = false\n[routing]\nkind = \"rpl\"",
@@ -200,7 +200,31 @@ fn errors_name_the_line_and_what_to_do() {
             "[topology]\nkind = \"ring\"",
             "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
         ),
-        ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 1000"),
+        ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 65535"),
+        (
+            "[topology]\nrouters = 2",
+            "f:2: several border routers stand in a random field only: set kind to \"random\", or leave routers out",
+        ),
+        (
+            "[topology]\nkind = \"random\"\nrouters = 2",
+            "f:3: each of several border routers is the root of a DODAG: set [routing] kind to \"rpl\", or leave routers out",
+        ),
+        (
+            "security = \"ah\"\n[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nrouters = 2",
+            "f:6: associations of IPsec end at one border router: leave ah and esp out of security, or leave routers out",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nrouters = 2\n[traffic]\nkind = \"echo\"\npayload = \"64B\"",
+            "f:5: echoes go by flows of one border router: set [traffic] kind to \"report\", or leave routers out",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nrouters = 2\n[traffic]\nto = 2",
+            "f:5: no way leads from a DODAG into another: set [traffic] to to \"cloud\", or leave routers out",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nrouters = 2\n[[attack]]\nkind = \"jam\"\nx = \"0m\"\ny = \"0m\"",
+            "f:5: attackers are for networks of one border router: leave [[attack]] out, or leave routers out",
+        ),
         ("[topology]\nrouter = \"corner\"", "f:2: router: \"corner\" is not \"end\""),
         (
             "\n[topology]\nspacing = \"60m\"",
@@ -265,7 +289,7 @@ fn errors_name_the_line_and_what_to_do() {
             "[traffic]\nto = \"clod\"",
             "f:2: to: \"clod\" is not \"cloud\", nor the number of a node, such as 1",
         ),
-        ("[traffic]\nto = 0", "f:2: to is not a whole number between 1 and 1000"),
+        ("[traffic]\nto = 0", "f:2: to is not a whole number between 1 and 65535"),
         ("[traffic]\nto = 7", "f:2: readings cannot go to node 7: the last node is 6"),
         (
             "security = \"none\"\n[traffic]\nto = 1",
@@ -464,18 +488,38 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
             "node 7 cannot post readings: the last node is 6",
         ),
         (new().destination(Destination::Node(7)), "readings cannot go to node 7: the last node is 6"),
-        (new().nodes(1001), "a network has between 1 and 1000 nodes, not 1001"),
+        (new().nodes(65_536), "a network has between 1 and 65535 nodes, not 65536"),
         (
             new().topology(Topology::Chain { nodes: 0, spacing: 1 }),
-            "nodes is not a whole number between 1 and 1000",
+            "nodes is not a whole number between 1 and 65535",
         ),
         (new().topology(Topology::Grid { nodes: 4, spacing: 0 }), "spacing must be more than nothing"),
+        (
+            new().topology(Topology::Grid { nodes: 1001, spacing: 40_000 }).security("ah".parse().unwrap()),
+            "a border router shares associations of IPsec with at most 1000 nodes: leave ah and esp out of security, or have fewer nodes",
+        ),
+        (
+            new()
+                .topology(Topology::Grid { nodes: 1025, spacing: 40_000 })
+                .traffic(Traffic { kind: echo, ..traffic }),
+            "a border router has at most 1024 flows for echoes: have fewer nodes",
+        ),
+        (
+            new()
+                .topology(Topology::Grid { nodes: 1001, spacing: 40_000 })
+                .routing(RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring }),
+            "a border router knows the ways to at most 1000 nodes of its DODAG: set [topology] routers to 2 or more, in a random field",
+        ),
+        (
+            new().nodes(256),
+            "packets of IPv6 go at most 255 hops, and the deepest node is 256 away: have a shorter way",
+        ),
         (new().topology(Topology::List(Vec::new())), "a network needs a [[node]] beside the router"),
         (
             new()
-                .profile(Some(Platform::OpenMote))
+                .profile(Some(Platform::MicaZ))
                 .routing(RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring }),
-            "it is not known what RPL takes on a platform: set [routing] kind to \"static\", leave platforms out, or let their nodes be emulated",
+            "a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",
         ),
         (
             new().profile(Some(Platform::MicaZ)),

@@ -30,7 +30,7 @@ use crate::protection::{Host, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::router::Router;
-use crate::routing::RoutingKind;
+use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
 use crate::sized::SizedNode;
@@ -82,9 +82,15 @@ impl Deployment {
     /// Says why they cannot stand so, or be so many.
     pub(super) fn new(scenario: &Scenario, options: &mut Options, clocks: Time) -> Result<Self, String> {
         let layout = scenario.layout().map_err(|wrong| wrong.to_string())?;
-        let nodes = layout.len() as u32 - 1;
+        let nodes = layout.nodes();
         if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !(1..=nodes).contains(id)) {
             return Err(format!("there is no node {id} that could be emulated"));
+        }
+        if layout.routers > 1 && (options.packets || matches!(options.far_end, FarEnd::Outside)) {
+            return Err(
+                "a world outside the simulation is behind one border router: leave [topology] routers out"
+                    .into(),
+            );
         }
         let has_hosts = options.security_gateway.as_ref().is_some_and(|gateway| gateway.internet.is_some());
         let is_reached = has_hosts || matches!(options.far_end, FarEnd::Outside);
@@ -139,7 +145,12 @@ impl Deployment {
 
     /// The ids of the nodes.
     pub(super) fn ids(&self) -> core::ops::Range<u32> {
-        1..self.layout.len() as u32
+        1..self.layout.nodes() + 1
+    }
+
+    /// The address of station `id`.
+    pub(super) fn address(&self, id: u32) -> Eui64 {
+        Eui64::of_node(self.layout.numbers().of(id))
     }
 
     /// Station `id`, ready to run.
@@ -173,20 +184,19 @@ impl Deployment {
     }
 
     fn start(&self, id: u32, start: &Start) -> Result<Station, String> {
-        let mut station = match id {
-            ROUTER => self.router(start)?,
-            _ => self.node(id, start)?,
+        let mut station = match self.layout.numbers().is_router(id) {
+            true => self.router(id, start)?,
+            false => self.node(id, start)?,
         };
         self.protect(&mut station)?;
         self.connect(&mut station)?;
         Ok(station)
     }
 
-    fn router(&self, start: &Start) -> Result<Station, String> {
+    fn router(&self, id: u32, start: &Start) -> Result<Station, String> {
         let Scenario { mac, profile, security, .. } = self.scenario;
-        let mut router = Station::new(start.seed, ROUTER, (self.clock(ROUTER), start.now), |cx| {
-            let baud = self.scenario.serial;
-            Machine::Gateway(Router::new(cx, &self.interface(ROUTER), self.exit, baud))
+        let mut router = Station::new(start.seed, id, (self.clock(id), start.now), |cx| {
+            Machine::Gateway(Router::new(cx, &self.interface(id), self.exit, self.scenario.serial))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
             let frame_time = FrameTime::of(platform, security.link, security.engines);
@@ -204,7 +214,8 @@ impl Deployment {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
                 let sized = SizedNode::new(platform, self.scenario.has_long_datagrams());
                 let crypto = Accelerated::new(Some((platform, self.scenario.security.engines)));
-                let modelled = self.modelled(id, sized, &config, Some(Arc::new(costs)), crypto)?;
+                let modelled =
+                    self.modelled(id, sized, &config, self.scenario.routing, Some(Arc::new(costs)), crypto)?;
                 Some((platform, Processor::Modelled(modelled)))
             }
             (None, None) => None,
@@ -229,10 +240,11 @@ impl Deployment {
         id: u32,
         sized: SizedNode,
         config: &Config<Part<'_>>,
+        routing: RoutingKind,
         costs: Option<Arc<crate::costs::Costs>>,
         crypto: Accelerated,
     ) -> Result<Box<Modelled>, String> {
-        let routes = self.layout.routes_below(id);
+        let routes = (routing, self.routes_below(id, routing));
         let modelled = Modelled::start(self.scenario.seed, id, sized, config, routes, costs, crypto);
         modelled.map(Box::new).map_err(|_| too_long(id))
     }
@@ -242,7 +254,8 @@ impl Deployment {
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
                 let sized = SizedNode::new(node.platform, false);
-                let node = self.modelled(id, sized, config, None, Accelerated::new(None))?;
+                let node =
+                    self.modelled(id, sized, config, RoutingKind::Static, None, Accelerated::new(None))?;
                 Some(Shadow { node, is_compared: self.shadows, measured: Vec::new() })
             }
             false => None,
@@ -329,14 +342,14 @@ impl Deployment {
         let secured = |suite| LinkSecurity { suite, key: self.link_key, key_index: LINK_KEY_INDEX };
         InterfaceConfig {
             mac: MacConfig {
-                address: Eui64::of_node(id),
+                address: self.address(id),
                 pan_id: PAN_ID,
                 csma,
                 ack,
                 security: self.scenario.security.link.map(secured),
             },
             uplink: match id {
-                ROUTER => Uplink::External,
+                _ if self.layout.numbers().is_router(id) => Uplink::External,
                 _ if self.scenario.routing != RoutingKind::Static => Uplink::None,
                 _ => Uplink::NextHop(Eui64::of_node(self.layout.parents[id as usize])),
             },
@@ -371,23 +384,41 @@ impl Deployment {
         }
     }
 
-    /// Tells a station whose CPU takes no time how its links compress, and its routes; a board is told at its start.
+    /// The routes that are listed at station `id`: RPL finds them itself.
+    fn routes_below(&self, id: u32, routing: RoutingKind) -> impl Iterator<Item = (u32, u32)> {
+        (routing == RoutingKind::Static).then(|| self.layout.routes_below(id)).into_iter().flatten()
+    }
+
+    /// The hop limit of packets: one that lets them through the network.
+    fn hop_limit(&self) -> u8 {
+        let is_deep = self.layout.hops.iter().any(|&hops| hops >= HOP_LIMIT.into());
+        if is_deep { LONG_HOP_LIMIT } else { HOP_LIMIT }
+    }
+
+    /// Tells a station the hop limit of its packets, and one whose CPU takes no time how its links compress, and its routes; a board is told
+    /// those at its start.
     fn connect(&self, station: &mut Station) -> Result<(), String> {
-        // RPL finds them itself.
-        let is_listed = self.scenario.routing == RoutingKind::Static;
-        let ways = is_listed.then(|| self.layout.routes_below(station.id)).into_iter().flatten();
-        let ways = ways.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
-        let compression = self.scenario.compression;
+        let ways = self
+            .routes_below(station.id, self.scenario.routing)
+            .map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
+        let (compression, hop_limit) = (self.scenario.compression, self.hop_limit());
         let listed = match &mut station.machine {
             Machine::Node(node) => {
                 node.interface().compression().payloads = compression;
+                node.interface().routing().hop_limit = hop_limit;
                 node.interface().routing().list(ways)
             }
             Machine::Gateway(gateway) => {
                 gateway.interface().compression().payloads = compression;
+                gateway.interface().routing().hop_limit = hop_limit;
                 gateway.interface().routing().list(ways)
             }
-            Machine::Board(_) => true,
+            Machine::Board(board) => {
+                if let Processor::Modelled(modelled) = board.processor() {
+                    modelled.routing().hop_limit = hop_limit;
+                }
+                true
+            }
         };
         if listed { Ok(()) } else { Err("there are more nodes than a route table holds".into()) }
     }

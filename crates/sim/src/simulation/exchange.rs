@@ -70,16 +70,20 @@ impl Simulation {
             }
         }
         let mut payload = [0; MAX_DATAGRAM];
+        let mut routers = vec![0];
         while let RemoteHost::Cloud(cloud) = &mut self.far
-            && let Some((flow, len)) = cloud.poll_transmit(now, &mut payload)
+            && let Some(((router, flow), len)) = cloud.poll_transmit(now, &mut payload)
         {
-            self.send_downward(flow, &payload[..len]);
+            self.send_downward(router, flow, &payload[..len]);
+            if !routers.contains(&router) {
+                routers.push(router);
+            }
         }
         let RemoteHost::Cloud(cloud) = &mut self.far else { return };
         if let Some(time) = cloud.poll_timer(now) {
             self.events.push(time, Owner::Cloud, ScheduledEvent::Timer);
         }
-        self.settle(0);
+        routers.into_iter().for_each(|router| self.settle(router));
     }
 
     /// The cloud has accepted a reading in a node's name.
@@ -133,7 +137,7 @@ impl Simulation {
         while let RemoteHost::Echo(host) = &mut self.far
             && let Some((flow, len)) = host.poll_transmit(now, &mut payload)
         {
-            self.send_downward(flow, &payload[..len]);
+            self.send_downward(0, flow, &payload[..len]);
         }
         let RemoteHost::Echo(host) = &mut self.far else { return };
         if let Some(time) = host.clients().and_then(|clients| clients.poll_timer(now)) {
@@ -194,7 +198,7 @@ impl Simulation {
         echo[..number.len()].copy_from_slice(&number);
         if let Some(datagram) = host.datagram(now, node, echo) {
             let flow = host.flow(node);
-            self.send_downward(flow, &datagram);
+            self.send_downward(0, flow, &datagram);
             self.settle(0);
         }
     }

@@ -71,6 +71,7 @@ impl Simulation {
             station.counters.add(counter, count);
         }
         *before = station;
+        self.forest.attach(id, None);
         self.medium.listen(id, true, now);
         self.recorder.event(now, id, Logged::On {});
         self.try_again(id);

@@ -1,6 +1,6 @@
 //! What a simulation has shown so far.
 
-use sixlock_base::{Counter, Engines, Eui64, MESH_PREFIX};
+use sixlock_base::{Counter, Counters, Engines, Eui64, MESH_PREFIX};
 
 use crate::costs::MeasuredTask;
 use crate::drops::Drops;
@@ -55,7 +55,12 @@ impl Simulation {
                 provenance: self.provenance(id),
             }
         };
-        let router = &self.stations[0].counters;
+        let mut routers = Counters::new();
+        for router in self.deployment.layout.numbers().routers() {
+            for (counter, count) in self.stations[router as usize].counters.iter() {
+                routers.add(counter, count);
+            }
+        }
         Report {
             schema: 2,
             scenario: self.deployment.scenario.name.clone(),
@@ -64,10 +69,10 @@ impl Simulation {
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
             router: RouterReport {
-                frames: self.air[0].frames,
-                bytes: self.air[0].bytes,
-                control_bytes: self.control_bytes(0),
-                drops: Drops::of(router).by_cause(),
+                frames: self.of_routers(|air| air.frames),
+                bytes: self.of_routers(|air| air.bytes),
+                control_bytes: self.routes_by_rpl().then(|| self.of_routers(|air| air.control_bytes)),
+                drops: Drops::of(&routers).by_cause(),
             },
             cloud: Some(self.far.drops().by_cause())
                 .filter(|drops| !drops.is_empty())
@@ -77,23 +82,30 @@ impl Simulation {
         }
     }
 
+    /// What was seen of all border routers.
+    fn of_routers<T: core::iter::Sum>(&self, figure: fn(&Air) -> T) -> T {
+        self.deployment.layout.numbers().routers().map(|router| figure(&self.air[router as usize])).sum()
+    }
+
     /// How many hops node `id` is from the border router by its parents; those of the layout where they lead round in a circle just now.
     fn hops(&self, id: u32) -> u32 {
         let parent = |at: u32| self.nodes.get(at as usize - 1).map(|node| node.parent);
         self.hops_by(parent, id).unwrap_or(self.deployment.layout.hops[id as usize])
     }
 
-    /// How many hops node `id` is from the border router by these parents, if they lead there.
+    /// How many hops node `id` is from a border router by these parents, if they lead to one.
     fn hops_by(&self, parent: impl Fn(u32) -> Option<u32>, id: u32) -> Option<u32> {
-        let way = core::iter::successors(Some(id), |&at| (at != 0).then(|| parent(at)).flatten());
-        let hops = way.take(self.stations.len()).position(|at| at == 0)?;
+        let numbers = self.deployment.layout.numbers();
+        let is_router = |number| numbers.station(number).is_some_and(|station| numbers.is_router(station));
+        let way = core::iter::successors(Some(id), |&at| (!is_router(at)).then(|| parent(at)).flatten());
+        let hops = way.take(self.stations.len()).position(is_router)?;
         Some(hops as u32)
     }
 
     /// The parent that node `id` has now; nothing as long as RPL has found none. An emulated one does not tell.
     fn parent_now(&self, id: u32) -> Option<u32> {
         let (station, node) = (&self.stations[id as usize], &self.nodes[id as usize - 1]);
-        match self.routes_by_rpl() && !station.is_board() {
+        match self.routes_by_rpl() && station.tells_routing() {
             true => station.rpl_parent(),
             false => Some(node.parent),
         }
@@ -106,7 +118,7 @@ impl Simulation {
     /// How often node `id` took a parent, if it tells.
     fn parent_changes(&self, id: u32) -> Option<u32> {
         let station = &self.stations[id as usize];
-        let tells = self.routes_by_rpl() && !station.is_board();
+        let tells = self.routes_by_rpl() && station.tells_routing();
         tells.then(|| station.counters.get(Counter::RplParentChanges))
     }
 
@@ -203,7 +215,12 @@ impl Simulation {
             schema: 1,
             time_s: self.now.since(Time::ZERO).as_secs(),
             routing: if self.routes_by_rpl() { "rpl" } else { "static" },
-            router: transmissions(0),
+            router: Transmissions {
+                frames: self.of_routers(|air| air.frames),
+                bytes: self.of_routers(|air| air.bytes),
+                security_bytes: self.of_routers(|air| air.security_bytes).max(0) as u64,
+                control_bytes: self.routes_by_rpl().then(|| self.of_routers(|air| air.control_bytes)),
+            },
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
         }
     }

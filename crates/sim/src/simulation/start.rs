@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::error::ScenarioError;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
+use crate::forest::Forest;
 use crate::handshakes::Handshakes;
 use crate::network::LINK_KEY_INDEX;
 use crate::options::{FarEnd, Options};
@@ -59,7 +60,8 @@ impl Simulation {
         let attackers = Attackers::new(scenario, &deployment.layout, link);
         let all = stations.len() + attackers.places().count();
         let (compression, key) = (scenario.compression, deployment.link_key());
-        let mut observer = Observer::new(scenario.security, compression, key, all);
+        let mut observer =
+            Observer::new(scenario.security, compression, key, deployment.layout.numbers(), all);
         if scenario.routing != RoutingKind::Static {
             observer.look_for_control();
         }
@@ -73,6 +75,8 @@ impl Simulation {
             observer,
             recorder,
             nodes: deployment.ids().map(|id| NodeState::new(&deployment, &far, id)).collect(),
+            joining: deployment.ids().collect(),
+            forest: Forest::new(all),
             far,
             far_drops: Drops::default(),
             echoes: Echoes::default(),
@@ -111,7 +115,7 @@ impl Simulation {
     /// Lets a station that has what is durable take part in the routing protocol.
     pub(super) fn start_routing(&mut self, id: u32) {
         let (now, kind) = (self.now, self.deployment.scenario.routing);
-        self.stations[id as usize].start_routing(now, kind);
+        self.stations[id as usize].start_routing(now, self.deployment.address(id), kind);
     }
 
     /// Schedules what is due first. A reading that is due at once is so before its node, which is about to start, takes it.
@@ -140,7 +144,7 @@ impl NodeState {
             readings: Readings::new(schedule),
             handshakes: Handshakes::default(),
             is_connected: false,
-            parent: deployment.layout.parents[id as usize],
+            parent: deployment.layout.numbers().of(deployment.layout.parents[id as usize]),
             joined: None,
             false_readings: 0,
         }
@@ -149,7 +153,7 @@ impl NodeState {
 
 /// The recorder, which has recorded the keys that are known at the beginning.
 fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
-    let mut recorder = Recorder::new(sinks);
+    let mut recorder = Recorder::new(sinks, deployment.layout.numbers());
     if let Some(key) = deployment.link_key() {
         recorder.link_key(LINK_KEY_INDEX, key);
     }

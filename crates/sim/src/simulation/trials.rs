@@ -189,21 +189,21 @@ impl Simulation {
     }
 
     /// Sends a datagram of the far end to the border router. What that cannot send on is lost, as on any link.
-    pub(super) fn send_downward(&mut self, flow: FlowId, payload: &[u8]) {
-        let Some(trial) = &mut self.trial else { return self.carry_downward(flow, payload) };
+    pub(super) fn send_downward(&mut self, router: u32, flow: FlowId, payload: &[u8]) {
+        let Some(trial) = &mut self.trial else { return self.carry_downward(router, flow, payload) };
         if let Some(attacker) = &mut trial.attacker {
             attacker.see_downward(flow, payload);
         }
         for (after, copy) in trial.datagrams(self.now, payload) {
             match after {
-                Span::ZERO => self.carry_downward(flow, &copy),
+                Span::ZERO => self.carry_downward(router, flow, &copy),
                 after => self.plan(self.now + after, Action::Downward(flow, copy)),
             }
         }
     }
 
-    fn carry_downward(&mut self, flow: FlowId, payload: &[u8]) {
-        let _ = self.with_router(|gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
+    fn carry_downward(&mut self, router: u32, flow: FlowId, payload: &[u8]) {
+        let _ = self.with_router(router, |gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
     }
 
     fn plan(&mut self, time: Time, action: Action) {
@@ -243,7 +243,7 @@ impl Simulation {
                 self.settle_far_end();
             }
             Action::Downward(flow, payload) => {
-                self.carry_downward(flow, &payload);
+                self.carry_downward(0, flow, &payload);
                 self.settle(0);
             }
             Action::Attack => self.attack(),

@@ -92,7 +92,7 @@ fn check_times(scenario: &Scenario, attack: &Attack) -> Result<(), String> {
 }
 
 fn check_nodes(scenario: &Scenario, layout: &Layout, attack: &Attack) -> Result<(), String> {
-    let last = layout.len() as u32 - 1;
+    let last = layout.nodes();
     if let Some(target) = attack.target.filter(|&target| !(1..=last).contains(&target)) {
         return Err(format!("target: there is no node {target}, the last node is {last}"));
     }
