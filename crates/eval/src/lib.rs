@@ -18,5 +18,6 @@ pub use error::Error;
 pub use evaluation::{Claim, Evaluation, Figure, Provenance, Row};
 pub use experiment::{Context, Experiment, Findings, Method};
 pub use experiments::EXPERIMENTS;
+pub use plot::svg;
 pub use published::{Paper, Published, Read, Table};
 pub use report::html;

@@ -80,7 +80,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// The figure as SVG; nothing where it has no rows.
-pub(crate) fn svg(figure: &Figure) -> String {
+pub fn svg(figure: &Figure) -> String {
     if figure.rows.is_empty() {
         String::new()
     } else if figure.rows.iter().all(|row| row.x.is_some()) {
