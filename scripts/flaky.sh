@@ -49,14 +49,8 @@ be_busy() {
     done
 }
 
-# The tests that a run's log names as failed, each behind what it stands in.
 failures() {
-    awk '/^ +Running |^ +Doc-tests / { place = $2 == "unittests" ? $4 : $2; sub(/.*\//, "", place); gsub(/[()]/, "", place); sub(/-[0-9a-f]+$/, "", place) }
-        # The names stand behind the last such line, behind what the tests have printed.
-        /^failures:$/ { listed = 1; count = 0 }
-        listed && /^    [^ ]+$/ { names[count++] = $1 }
-        /^test result:/ { for (n = 0; n < count; n++) print place, names[n]; listed = count = 0 }
-        /process didn.t exit successfully/ && /signal/ { print place, "(all of it)" }' "$1" | sort -u
+    cargo run --quiet --locked -p sixlock-checks --bin failed_tests -- "$1" 2>/dev/null | sort -u
 }
 
 for how in alone "under load"; do

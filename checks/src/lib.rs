@@ -8,5 +8,6 @@ pub mod names;
 pub mod patches;
 pub mod rings;
 pub mod sources;
+pub mod test_log;
 pub mod versions;
 pub mod workspace;
