@@ -78,7 +78,9 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn panics_say_where_and_why() {
         assert_eq!(
             panics(LOG),
-            ["thread 'pings' (7) panicked at crates/sixlock/tests/tun.rs:9:5:\nno answer\nstack backtrace:\n"]
+            [
+                "thread 'pings' (7) panicked at crates/sixlock/tests/tun.rs:9:5:\nno answer\nstack backtrace:\n"
+            ]
         );
     }
 }

@@ -268,9 +268,8 @@ fn who_is_cut_off_is_told_at_the_start_where_ipsec_is_enforced() {
     let up = ["up", "--nodes", "2", "--listen", "127.0.0.1:0", "--coap", "127.0.0.1:0"];
     let rest = ["--coaps", "127.0.0.1:0", "--data", "data", "--security", "llsec", "--enforce", "ipsec"];
     let up = Part::start(directory, &[&up[..], &rest].concat());
-    let warned = up.says("IPsec is enforced, and no node has it");
+    let [warned, _] = up.says_all(["IPsec is enforced, and no node has it", "ready "]);
     assert!(warned.contains("llsec+esp"), "{warned}");
-    up.says("ready ");
     enrol(directory, "dtls-psk", &["only"]);
     let args = ["router", "network.toml", "--air", "127.0.0.1:0", "--enforce", "ipsec"];
     Part::start(directory, &args).says("IPsec is enforced, and no node has it");

@@ -53,8 +53,7 @@ fn readings_reach_the_cloud_through_a_bridge_that_is_unplugged_and_comes_again()
 
     let bridge = Bridge::plug(&device, native(directory, 2));
     let router = Part::start(directory, &arguments);
-    router.says("ready serial=");
-    router.says(" answers");
+    router.says_all(["ready serial=", " answers"]);
     let again = sixlock(directory, &[&arguments[..], &["--counters", "other"]].concat()).output().unwrap();
     assert!(said(&again).contains("another sixlock router has "), "{}", said(&again));
 

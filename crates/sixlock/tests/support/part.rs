@@ -50,14 +50,24 @@ impl Part {
 
     /// Waits for a line with `text` in it, and gives what stands behind it.
     pub(crate) fn says(&self, text: &str) -> String {
+        let [rest] = self.says_all([text]);
+        rest
+    }
+
+    /// Waits for a line with each of these texts in it, and gives what stands behind them. The lines come in any order: those of
+    /// two threads do, and so do errors and other lines.
+    pub(crate) fn says_all<const N: usize>(&self, texts: [&str; N]) -> [String; N] {
         let end = Instant::now() + PATIENCE;
-        loop {
+        let mut found = [const { None }; N];
+        while let Some(missing) = found.iter().position(Option::is_none) {
             let left = end.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("nobody says {text:?}"));
-            if let Some((_, rest)) = line.split_once(text) {
-                return rest.to_owned();
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|_| panic!("nobody says {:?}", texts[missing]));
+            for (found, text) in found.iter_mut().zip(texts).filter(|(found, _)| found.is_none()) {
+                *found = line.split_once(text).map(|(_, rest)| rest.to_owned());
             }
         }
+        found.map(Option::unwrap_or_default)
     }
 
     /// Whether it has said so by now.
