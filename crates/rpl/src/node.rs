@@ -478,7 +478,7 @@ impl<P: Profile> Node<P> {
         }
         let is_news = is_new_parent || is_new_version;
         if is_news {
-            self.tell_new_parent(cx, had_one);
+            self.tell_new_parent(cx);
         }
         if let Some(advertiser) = self.advertising.advertiser_mut() {
             if !advertiser.trickle.is_running() {
@@ -523,11 +523,10 @@ impl<P: Profile> Node<P> {
     }
 
     /// Tells a new parent of this node and those below it. Where routes are stored, these are asked to tell anew: those who know older
-    /// ways to them take the new one for newer then. Where not, only the root asks
-    /// ([RFC 6550 section 9.6](https://www.rfc-editor.org/rfc/rfc6550#section-9.6)).
-    fn tell_new_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, had_one: bool) {
-        let asks = self.mode() == ModeOfOperation::STORING && had_one && self.route_count() > 0;
-        self.tell(cx, asks);
+    /// ways to them take the new one for newer then, and one whose route was taken away meanwhile does not know it. Where not, only the
+    /// root asks ([RFC 6550 section 9.6](https://www.rfc-editor.org/rfc/rfc6550#section-9.6)).
+    fn tell_new_parent<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.tell(cx, P::Downward::STORES && self.mode() == ModeOfOperation::STORING);
     }
 
     /// The parent asks for DAOs: those below are asked, too.

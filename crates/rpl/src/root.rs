@@ -12,7 +12,7 @@ use crate::advertising::Advertiser;
 use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
-use crate::graph::{Graph, Member};
+use crate::graph::{Graph, MAX_HOPS, Member};
 use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
@@ -268,7 +268,9 @@ pub struct Settings {
 
 impl Settings {
     /// The usual ones for the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10, lifetimes of half an hour, ranks
-    /// that may rise by 16 hops, and 0x23 as the type of the option in data packets.
+    /// that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets.
+    ///
+    /// A node that loses a short way must be able to go by any other, however long, or it stays away until there is a new version.
     pub const fn usual<O: ObjectiveFunction>() -> Self {
         let configuration = Configuration {
             flags: Configuration::SKIPPABLE_OPTION,
@@ -277,7 +279,7 @@ impl Settings {
             interval_doublings: 8,
             interval_minimum: 12,
             redundancy: 10,
-            max_rank_increase: O::MIN_HOP_RANK_INCREASE * 16,
+            max_rank_increase: O::MIN_HOP_RANK_INCREASE * MAX_HOPS as u16,
             min_hop_rank_increase: O::MIN_HOP_RANK_INCREASE,
             objective: O::CODE_POINT,
             default_lifetime: 30,

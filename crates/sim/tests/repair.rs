@@ -1,8 +1,8 @@
 //! Fields of 50 nodes that route by RPL, in which a router with nodes below it reboots, moves or dies, or the border router
 //! reboots: the network repairs itself.
 //!
-//! Many hours are simulated: `./soak` runs this, `./test` does not. `cargo test --release -p sixlock-sim --test repair -- --ignored --nocapture`
-//! runs it alone; `SIXLOCK_FIELDS` says how many seeds. With 20, a router that moves or dies costs more readings than may be lost.
+//! Many hours are simulated: `./test` runs this in release. `cargo test --release -p sixlock-sim --test repair -- --ignored --nocapture`
+//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, and `SIXLOCK_FIELD_LOGS` names a folder that gets the events of each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;

@@ -138,14 +138,14 @@ fn a_silent_parent_is_probed_and_left_when_it_does_not_answer() {
 fn ranks_rise_within_a_version_up_to_the_limit() {
     let mut bench = router();
     bench.meet(1, 128);
-    let lowest = bench.node.rank();
-    bench.dio(1, lowest + 16 * 128).unwrap();
+    let highest = bench.node.rank() + configuration().max_rank_increase;
+    bench.dio(1, highest).unwrap();
     assert!(bench.is_detached());
     bench.pass(10_000, true);
-    bench.meet(2, lowest + 16 * 128);
+    bench.meet(2, highest);
     assert!(bench.is_detached());
     // In a new version they begin anew.
-    let dio = Dio { version: 241, ..bench.dio_of(lowest + 16 * 128) };
+    let dio = Dio { version: 241, ..bench.dio_of(highest) };
     bench.hear(2, &Message::Dio(dio), &[]).unwrap();
     assert_eq!(bench.parent(), Some(2));
 }
@@ -154,10 +154,10 @@ fn ranks_rise_within_a_version_up_to_the_limit() {
 fn who_was_alone_for_long_begins_as_if_it_had_rebooted() {
     let mut bench = router();
     bench.meet(1, 128);
-    let lowest = bench.node.rank();
+    let highest = bench.node.rank() + configuration().max_rank_increase;
     bench.dio(1, INFINITE_RANK).unwrap();
     bench.pass(900_000, true);
-    bench.meet(2, lowest + 16 * 128);
+    bench.meet(2, highest);
     assert_eq!(bench.parent(), Some(2));
 }
 
