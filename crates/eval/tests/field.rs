@@ -6,7 +6,7 @@
 
 mod passes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{env, fs};
 
@@ -25,18 +25,15 @@ const JOINED: u64 = 180_000_000;
 /// What is due so many microseconds before the end may be under way still.
 const LAST: u64 = 60_000_000;
 
-/// What is accepted within so many microseconds of being sent needed no retransmission of CoAP: the first is due then at the earliest
-/// (RFC 7252 section 4.8).
-const FIRST_COPY: u64 = 2_000_000;
-
 /// What came of a field, or of several.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// Readings that were due between their node's joining and a minute before the end, and those of them that were delivered.
     due: u32,
     delivered: u32,
-    /// Those that were delivered by their first copy, as non-confirmable ones would be.
-    by_first_copy: u32,
+    /// The same in a run in which readings are non-confirmable messages.
+    non_confirmable_due: u32,
+    non_confirmable_delivered: u32,
     /// All that were due, and delivered.
     all_due: u32,
     all_delivered: u32,
@@ -51,7 +48,8 @@ impl Count {
     fn add(&mut self, other: &Self) {
         self.due += other.due;
         self.delivered += other.delivered;
-        self.by_first_copy += other.by_first_copy;
+        self.non_confirmable_due += other.non_confirmable_due;
+        self.non_confirmable_delivered += other.non_confirmable_delivered;
         self.all_due += other.all_due;
         self.all_delivered += other.all_delivered;
         self.joined = self.joined.max(other.joined);
@@ -60,24 +58,73 @@ impl Count {
     }
 }
 
-fn scenario(security: &str, mode: &str, seed: u64) -> Scenario {
+fn scenario(security: &str, mode: &str, seed: u64, confirmable: bool) -> Scenario {
     let text = FIELD
         .replace("security = \"none\"", &format!("security = \"{security}\"\nseed = {seed}"))
-        .replace("kind = \"rpl\"", &format!("kind = \"rpl\"\nmode = \"{mode}\""));
+        .replace("kind = \"rpl\"", &format!("kind = \"rpl\"\nmode = \"{mode}\""))
+        .replace("[traffic]", &format!("[traffic]\nconfirmable = {confirmable}"));
     Scenario::parse("field", &text).unwrap()
 }
 
 /// The first seeds of which the farthest node is so many hops away over links that carry frames both ways.
 fn seeds(count: usize) -> Vec<u64> {
     let hops = |seed: u64| {
-        let scenario = scenario("none", "storing", seed);
+        let scenario = scenario("none", "storing", seed, true);
         scenario.topology().lay_out(scenario.radio().links(), seed).unwrap().hops.into_iter().max().unwrap()
     };
     (1..).filter(|&seed| HOPS.contains(&hops(seed))).take(count).collect()
 }
 
+/// When each node of a field joined, which readings were due, and which were accepted.
+#[derive(Default)]
+struct Readings {
+    joined: BTreeMap<u64, u64>,
+    /// When each was due, its node and its number there.
+    due: Vec<(u64, (u64, u64))>,
+    accepted: BTreeSet<(u64, u64)>,
+}
+
+impl Readings {
+    /// Those of an event log.
+    fn of(log: &[u8]) -> Self {
+        let mut readings = Self::default();
+        for line in log.split(|&byte| byte == b'\n').filter(|line| is_counted(line)) {
+            let event: Value = serde_json::from_slice(line).unwrap();
+            let (at, node) = (event["us"].as_u64().unwrap(), event["node"].as_u64().unwrap());
+            let reading = || (node, event["reading"].as_u64().unwrap());
+            match event["event"].as_str().unwrap() {
+                "joined" => drop(readings.joined.insert(node, at)),
+                "due" => readings.due.push((at, reading())),
+                "accepted" => drop(readings.accepted.insert(reading())),
+                _ => {}
+            }
+        }
+        readings
+    }
+
+    /// How many were due, and delivered, between their node's joining and a minute before `end`.
+    fn count(&self, end: Time) -> [u32; 2] {
+        let last = end.since(Time::ZERO).micros() - LAST;
+        let is_joined = |node, at| self.joined.get(node).is_some_and(|joined| *joined <= at);
+        let meant = self.due.iter().filter(|(at, (node, _))| is_joined(node, *at) && *at < last);
+        let delivered = meant.clone().filter(|(_, reading)| self.accepted.contains(reading));
+        [meant.count() as u32, delivered.count() as u32]
+    }
+}
+
+/// How many non-confirmable readings are due, and delivered.
+fn non_confirmable(security: &str, mode: &str, seed: u64) -> [u32; 2] {
+    let scenario = scenario(security, mode, seed, false);
+    let events = Recording::default();
+    let sinks = Sinks { events: Some(events.sink()), ..Sinks::default() };
+    let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+    let end = Time::ZERO + scenario.duration();
+    simulation.step_until(end);
+    Readings::of(&events.bytes()).count(end)
+}
+
 fn simulate(security: &str, mode: &str, seed: u64) -> Count {
-    let scenario = scenario(security, mode, seed);
+    let scenario = scenario(security, mode, seed, true);
     let [events, capture, keys] = [(); 3].map(|()| Recording::default());
     let sinks = Sinks { events: Some(events.sink()), pcap: Some(capture.sink()), key_log: Some(keys.sink()) };
     let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
@@ -85,40 +132,23 @@ fn simulate(security: &str, mode: &str, seed: u64) -> Count {
     simulation.step_until(end);
     drop(simulation);
 
-    let (mut joined, mut due) = (BTreeMap::new(), Vec::new());
-    let (mut sent, mut accepted) = (BTreeMap::new(), BTreeMap::new());
-    for line in events.bytes().split(|&byte| byte == b'\n').filter(|line| is_counted(line)) {
-        let event: Value = serde_json::from_slice(line).unwrap();
-        let (at, node) = (event["us"].as_u64().unwrap(), event["node"].as_u64().unwrap());
-        let reading = || (node, event["reading"].as_u64().unwrap());
-        match event["event"].as_str().unwrap() {
-            "joined" => drop(joined.insert(node, at)),
-            "due" => due.push((at, reading())),
-            "sent" => drop(sent.insert(reading(), at)),
-            "accepted" => drop(accepted.insert(reading(), at)),
-            _ => {}
-        }
-    }
-    assert_eq!(joined.len(), 50, "{security}, {mode}, seed {seed}: nodes that have joined");
-    let last = end.since(Time::ZERO).micros() - LAST;
-    let is_meant = |&&(at, (node, _)): &&(u64, (u64, u64))| joined[&node] <= at && at < last;
-    let is_delivered = |&&(_, reading): &&(u64, (u64, u64))| accepted.contains_key(&reading);
-    let is_first_copy = |&&(_, reading): &&(u64, (u64, u64))| {
-        accepted.get(&reading).is_some_and(|accepted| accepted - sent[&reading] < FIRST_COPY)
-    };
-    let meant: Vec<_> = due.iter().filter(is_meant).collect();
+    let readings = Readings::of(&events.bytes());
+    assert_eq!(readings.joined.len(), 50, "{security}, {mode}, seed {seed}: nodes that have joined");
+    let [due, delivered] = readings.count(end);
+    let [non_confirmable_due, non_confirmable_delivered] = non_confirmable(security, mode, seed);
     let twice = passes::twice(&capture.bytes(), &String::from_utf8(keys.bytes()).unwrap());
     let (sent_back, passed_twice): (Vec<_>, Vec<_>) = twice.into_iter().partition(|pass| pass.is_of_repair);
     for pass in &passed_twice {
         println!("  {security}, {mode}, seed {seed}: {}", pass.what);
     }
     let count = Count {
-        due: meant.len() as u32,
-        delivered: meant.iter().copied().filter(is_delivered).count() as u32,
-        by_first_copy: meant.iter().copied().filter(is_first_copy).count() as u32,
-        all_due: due.len() as u32,
-        all_delivered: due.iter().filter(is_delivered).count() as u32,
-        joined: joined.values().copied().max().unwrap_or(u64::MAX),
+        due,
+        delivered,
+        non_confirmable_due,
+        non_confirmable_delivered,
+        all_due: readings.due.len() as u32,
+        all_delivered: readings.accepted.len() as u32,
+        joined: readings.joined.values().copied().max().unwrap_or(u64::MAX),
         sent_back: sent_back.len() as u32,
         passed_twice: passed_twice.len() as u32,
     };
@@ -136,7 +166,7 @@ fn simulate(security: &str, mode: &str, seed: u64) -> Count {
 
 /// Whether a line of the log tells of one of the events that are counted: most tell of frames.
 fn is_counted(line: &[u8]) -> bool {
-    let names: [&[u8]; 4] = [br#""joined""#, br#""due""#, br#""sent""#, br#""accepted""#];
+    let names: [&[u8]; 3] = [br#""joined""#, br#""due""#, br#""accepted""#];
     names.iter().any(|name| line.windows(name.len()).any(|part| part == *name))
 }
 
@@ -147,11 +177,12 @@ fn joins_and_delivers(security: &str, mode: &str) {
     seeds.into_iter().for_each(|seed| count.add(&simulate(security, mode, seed)));
     let share = |delivered, due| 100.0 * f64::from(delivered) / f64::from(due);
     println!(
-        "{security}, {mode}: {:.3} % of {} delivered, {:.3} % by the first copy; {:.3} % of all that was due; joined within {:.0} s; {} \
+        "{security}, {mode}: {:.3} % of {} delivered, {:.3} % of {} non-confirmable ones; {:.3} % of all that was due; joined within {:.0} s; {} \
         times sent back, {} passed a node twice else",
         share(count.delivered, count.due),
         count.due,
-        share(count.by_first_copy, count.due),
+        share(count.non_confirmable_delivered, count.non_confirmable_due),
+        count.non_confirmable_due,
         share(count.all_delivered, count.all_due),
         count.joined as f64 / 1e6,
         count.sent_back,
