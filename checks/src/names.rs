@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use syn::visit::{self, Visit};
-use syn::{Field, File, Ident, UseRename};
+use syn::{Field, Ident, UseRename, Variant};
 
 /// The heading under which the glossary lists the words that were replaced.
 const HEADING: &str = "## Words that were replaced";
+
+/// The heading under which it lists those that look like them, and are kept.
+const KEPT: &str = "## Words that were kept";
+
+/// What ends the first column there if variants of an enum may have these words as their names.
+const AS_VARIANTS: &str = "as variants of an enum";
 
 /// What stands in the second column if a word was replaced in all folders.
 const EVERYWHERE: &str = "everywhere";
@@ -19,18 +25,28 @@ pub struct Replaced {
     pub word: String,
     /// The folders where that is so; none for all.
     pub folders: Vec<String>,
+    /// Whether a variant of an enum may have it all the same, as the enum's name says of what it is.
+    pub may_be_variant: bool,
+}
+
+/// The lines of the section of `glossary` below `heading` that are rows of its table.
+fn rows<'a>(glossary: &'a str, heading: &str) -> impl Iterator<Item = &'a str> {
+    let section = glossary.split_once(heading).map_or("", |(_, section)| section);
+    let section = section.split("\n## ").next().unwrap_or_default();
+    section.lines().filter(|line| line.starts_with("| `"))
 }
 
 /// The words that `glossary` lists as replaced: the code spans in the first column of the table, each in the folders that are the code
-/// spans in the second column, or everywhere.
+/// spans in the second column, or everywhere. Which of them variants may have says the table of words that were kept.
 ///
 /// # Errors
 /// When a row says neither.
 pub fn replaced(glossary: &str) -> Result<Vec<Replaced>, String> {
-    let section = glossary.split_once(HEADING).map_or("", |(_, section)| section);
-    let section = section.split("\n## ").next().unwrap_or_default();
+    let kept = rows(glossary, KEPT).filter_map(|row| row.split('|').nth(1));
+    let variants: Vec<_> =
+        kept.filter(|words| words.trim_end().ends_with(AS_VARIANTS)).flat_map(spans).collect();
     let mut all = Vec::new();
-    for row in section.lines().filter(|line| line.starts_with("| `")) {
+    for row in rows(glossary, HEADING) {
         let mut cells = row.split('|').skip(1);
         let (words, place) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
         let folders = spans(place);
@@ -39,7 +55,10 @@ pub fn replaced(glossary: &str) -> Result<Vec<Replaced>, String> {
         if beside.trim_matches([',', ' ']) != expected {
             return Err(format!("{row}: the second column is to be {EVERYWHERE}, or folders as code"));
         }
-        all.extend(spans(words).into_iter().map(|word| Replaced { word, folders: folders.clone() }));
+        all.extend(spans(words).into_iter().map(|word| {
+            let may_be_variant = variants.contains(&word);
+            Replaced { word, folders: folders.clone(), may_be_variant }
+        }));
     }
     Ok(all)
 }
@@ -55,12 +74,13 @@ fn spans(cell: &str) -> Vec<String> {
 /// When `source` is not Rust.
 pub fn violations(path: &Path, source: &str, replaced: &[Replaced]) -> Vec<String> {
     let parsed = syn::parse_file(source).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut names = names(&parsed);
-    names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    let mut names = Names::default();
+    names.visit_file(&parsed);
+    names.items.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
     let is_here = |replaced: &&Replaced| {
         replaced.folders.is_empty() || replaced.folders.iter().any(|folder| path.starts_with(folder))
     };
-    let found = replaced.iter().filter(is_here).filter(|replaced| names.contains(&replaced.word));
+    let found = replaced.iter().filter(is_here).filter(|replaced| names.break_rule_of(replaced));
     found
         .map(|Replaced { word, .. }| {
             format!("{}: {word} was replaced: docs/glossary.md says by which word", path.display())
@@ -68,19 +88,22 @@ pub fn violations(path: &Path, source: &str, replaced: &[Replaced]) -> Vec<Strin
         .collect()
 }
 
-/// The names of types, traits, functions, fields and modules in a file, and those that imports are given.
-fn names(file: &File) -> BTreeSet<String> {
-    let mut names = Names::default();
-    names.visit_file(file);
-    names.0
-}
-
+/// The names in a file.
 #[derive(Default)]
-struct Names(BTreeSet<String>);
+struct Names {
+    /// Those of types, traits, functions, fields, constants, parameters of types and modules, and those that imports are given.
+    items: BTreeSet<String>,
+    /// Those of variants.
+    variants: BTreeSet<String>,
+}
 
 impl Names {
     fn add(&mut self, name: &Ident) {
-        self.0.insert(name.to_string());
+        self.items.insert(name.to_string());
+    }
+
+    fn break_rule_of(&self, Replaced { word, may_be_variant, .. }: &Replaced) -> bool {
+        self.items.contains(word) || !may_be_variant && self.variants.contains(word)
     }
 }
 
@@ -120,6 +143,41 @@ impl<'ast> Visit<'ast> for Names {
         visit::visit_field(self, field);
     }
 
+    fn visit_variant(&mut self, variant: &'ast Variant) {
+        self.variants.insert(variant.ident.to_string());
+        visit::visit_variant(self, variant);
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.add(&item.ident);
+        visit::visit_item_const(self, item);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        self.add(&item.ident);
+        visit::visit_impl_item_const(self, item);
+    }
+
+    fn visit_trait_item_const(&mut self, item: &'ast syn::TraitItemConst) {
+        self.add(&item.ident);
+        visit::visit_trait_item_const(self, item);
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        self.add(&item.ident);
+        visit::visit_item_static(self, item);
+    }
+
+    fn visit_type_param(&mut self, parameter: &'ast syn::TypeParam) {
+        self.add(&parameter.ident);
+        visit::visit_type_param(self, parameter);
+    }
+
+    fn visit_const_param(&mut self, parameter: &'ast syn::ConstParam) {
+        self.add(&parameter.ident);
+        visit::visit_const_param(self, parameter);
+    }
+
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         self.add(&item.ident);
         visit::visit_item_mod(self, item);
@@ -144,11 +202,13 @@ mod tests {
 | word | where | now |
 |---|---|---|
 | `Door`, `doors` | everywhere | `Listener` |
+| `Due` | everywhere | `Timeout` |
 | `told` | `crates/a`, `crates/b` | `on_notified` |
 
 ## Words that were kept
 
 | `Full` | it is short |
+| `Due`, as variants of an enum | the enum's name says of what |
 ";
 
     fn found(path: &str, source: &str) -> Vec<String> {
@@ -159,8 +219,8 @@ mod tests {
     #[test]
     fn the_table_of_replaced_words_is_read_and_no_other() {
         let words: Vec<_> = replaced(GLOSSARY).unwrap().into_iter().map(|replaced| replaced.word).collect();
-        assert_eq!(words, ["Door", "doors", "told"]);
-        assert_eq!(replaced(GLOSSARY).unwrap()[2].folders, ["crates/a", "crates/b"]);
+        assert_eq!(words, ["Door", "doors", "Due", "told"]);
+        assert_eq!(replaced(GLOSSARY).unwrap()[3].folders, ["crates/a", "crates/b"]);
     }
 
     #[test]
@@ -182,6 +242,13 @@ mod tests {
             "use crate::Listener as Door;",
             "fn f() { struct Door; }",
             "mod inner { pub struct Door(u8); }",
+            "enum Listener { Door }",
+            "const Door: u8 = 0;",
+            "static Door: u8 = 0;",
+            "impl S { const Door: u8 = 0; }",
+            "trait Listener { const Door: u8; }",
+            "struct Listener<Door>(Door);",
+            "fn listen<const Door: usize>() {}",
         ] {
             assert_eq!(found("crates/c/src/lib.rs", source), ["Door"], "{source}");
         }
@@ -196,6 +263,12 @@ mod tests {
         ] {
             assert_eq!(found("crates/a/src/lib.rs", source), ["told"], "{source}");
         }
+    }
+
+    #[test]
+    fn a_variant_may_have_a_name_that_its_enum_explains_and_nothing_else_may() {
+        assert_eq!(found("crates/c/src/lib.rs", "enum Ping { None, Due }"), [""; 0]);
+        assert_eq!(found("crates/c/src/lib.rs", "struct Due;"), ["Due"]);
     }
 
     #[test]

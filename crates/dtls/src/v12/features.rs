@@ -11,9 +11,9 @@ use crate::{MessageBuffer, OptionalPart, ServerName, Suite, message_buffer};
 
 /// What a handshake has memory for beyond what pre-shared keys take; what it has no memory for is not linked. `Keys` is
 /// [`RawPublicKeys`] or [`Certificates`], `Tickets` is
-/// [`SessionTickets`] and `Name` is [`ServerName`]; `()` is to do without.
+/// [`SessionTickets`] and `Indication` is [`ServerName`]; `()` is to do without.
 #[derive(Clone, Copy, Debug)]
-pub struct Features<Keys = (), Tickets = (), Name = ()>(PhantomData<(Keys, Tickets, Name)>);
+pub struct Features<Keys = (), Tickets = (), Indication = ()>(PhantomData<(Keys, Tickets, Indication)>);
 
 /// A list of features: [`Features`].
 pub trait FeatureSet {

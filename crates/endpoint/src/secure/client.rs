@@ -24,9 +24,9 @@ enum Known {
     /// Nothing is known.
     #[default]
     Nothing,
-    /// The client's hello names a session. Anybody can name it who has seen its id or ticket, so nothing of that session is this
+    /// The client's hello offers a session. Anybody can offer it who has seen its id or ticket, so nothing of that session is this
     /// client's before DTLS resumes it.
-    Named,
+    Offered,
     /// The client has given its identity or public key, or its session is resumed.
     Given,
 }
@@ -50,12 +50,12 @@ impl<I: ByteStore> Client<I> {
         name: Option<SessionIdentifier>,
     ) {
         self.identity.store(identity);
-        (self.known, self.method, self.name) = (Known::Named, method, name);
+        (self.known, self.method, self.name) = (Known::Offered, method, name);
     }
 
     /// Its hello names a session of which another shard may know whose it is.
     pub(super) fn name_elsewhere(&mut self, name: SessionIdentifier) {
-        (self.known, self.name) = (Known::Named, Some(name));
+        (self.known, self.name) = (Known::Offered, Some(name));
     }
 
     /// Its hello is answered. Unless the session that it names is resumed, a full handshake follows, which begins with nothing:
@@ -86,12 +86,12 @@ impl<I: ByteStore> Client<I> {
 
     /// The id in its hello of a session that may be resumed.
     pub(super) fn named(&self) -> Option<SessionIdentifier> {
-        self.name.filter(|_| self.known == Known::Named)
+        self.name.filter(|_| self.known == Known::Offered)
     }
 
     /// Under which name what is left of its session is kept.
     pub(crate) fn kept(&self) -> Option<SessionIdentifier> {
-        self.name.filter(|_| self.known != Known::Named)
+        self.name.filter(|_| self.known != Known::Offered)
     }
 
     /// Whether it has given an identity, or its session is resumed.
