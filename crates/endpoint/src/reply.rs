@@ -1,4 +1,4 @@
-/// Room for the longest answer that needs no peer: a HelloVerifyRequest, an alert or a reset.
+/// Room for the longest answer that needs no peer: a request for a cookie, an alert or a reset.
 const LONGEST: usize = sixlock_dtls::Config::MIN_DATAGRAM as usize;
 
 /// An answer to someone nothing is remembered of. There is one: a younger one takes its place, and the other asks again.

@@ -74,7 +74,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
 #[cfg(feature = "alloc")]
 const PREFIXES: usize = 4096;
 
-/// What a server on the heap can do: all there is, with room for no other tickets than its own. Servers are sent no NewSessionTicket.
+/// What a server on the heap can do: all there is, with room for no other tickets than its own. Nobody sends a server tickets.
 #[cfg(feature = "alloc")]
 pub type Serving = Full<
     sixlock_dtls::Features<
