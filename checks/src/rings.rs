@@ -2,6 +2,13 @@
 //!
 //! A module is a file. It imports another if it names something that stands there: in a `use`, or by a path in its code. A name that was
 //! re-exported on the way is looked up where it stands, so that a crate's front page joins nothing. Tests may name everything.
+//!
+//! Who calls a method needs no import. That of a type whose file gives it the method is reached all the same: whoever has such a value
+//! has it from a file that names its type. A method that another file than the type's gives is looked up by its name, where no second
+//! type of the crate has one of this name. All files that give a type methods are parts of it, and may call each other's.
+//!
+//! Not seen are: a method that shares its name, one that a trait or a macro gives, and an item whose name a macro puts together or takes
+//! from another macro. Which items a macro makes, its text and that of its call tell; a macro's own name must be the only one of its crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,12 +31,30 @@ struct Module {
     file: PathBuf,
     /// What it defines.
     items: BTreeSet<String>,
+    /// What macros make in it, as far as their text tells.
+    made: BTreeSet<String>,
+    /// The macros that it defines, each with its text.
+    macros: BTreeMap<String, String>,
+    /// The macros that it calls: by which names, whether among items, and with which text.
+    calls: Vec<Call>,
+    /// The methods that it gives types, by the path that it calls the type: all but those of traits.
+    methods: BTreeMap<String, BTreeSet<Vec<String>>>,
+    /// The methods that it calls.
+    called: BTreeSet<String>,
     /// What it names otherwise than by where it stands: by a `use`.
     names: BTreeMap<String, Vec<String>>,
     /// The modules of which it takes all names.
     globs: Vec<Vec<String>>,
     /// The paths in it.
     paths: BTreeSet<Vec<String>>,
+}
+
+/// A call of a macro.
+#[derive(Debug)]
+struct Call {
+    name: String,
+    makes_items: bool,
+    text: String,
 }
 
 /// The imports of a file: of each other file, the names that are used.
@@ -44,6 +69,7 @@ pub fn modules(root: &Path) -> Modules {
     let mut modules = Modules::default();
     let folder = root.parent().expect("a file is in a folder");
     modules.read(root, folder, &[]);
+    modules.expand();
     modules
 }
 
@@ -72,18 +98,68 @@ impl Modules {
         }
     }
 
+    /// Notes what the macros of the crate make where they are called, and name there.
+    fn expand(&mut self) {
+        let mut macros: BTreeMap<String, Vec<(Vec<String>, String)>> = BTreeMap::new();
+        for (path, module) in &self.0 {
+            for (name, text) in &module.macros {
+                macros.entry(name.clone()).or_default().push((child(path, name), text.clone()));
+            }
+        }
+        for module in self.0.values_mut() {
+            for Call { name, makes_items, text } in &module.calls {
+                // Which of two it is, only the order of the source would tell.
+                let defined = macros.get(name).and_then(|all| <&[_; 1]>::try_from(all.as_slice()).ok());
+                let body = defined.map_or("", |[(path, body)]| {
+                    module.paths.insert([&["crate".into()], path.as_slice()].concat());
+                    module.paths.extend(paths(body));
+                    body
+                });
+                if *makes_items {
+                    module.made.extend([text, body].into_iter().flat_map(made).map(Into::into));
+                    // What stands for a name of an item may be any name of the call.
+                    if made(body).any(|name| name.starts_with('$')) {
+                        module.made.extend(words(text).map(Into::into));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The file whose type alone has a method of this name, and the other file that gives it to it.
+    fn method(&self, name: &str) -> Option<(PathBuf, PathBuf)> {
+        let given = self.0.iter().flat_map(|(path, module)| {
+            let types = module.methods.get(name).into_iter().flatten();
+            types.map(move |named| (self.find(path, named, LONGEST_WAY), &module.file))
+        });
+        let mut given = given.map(|(defined, file)| Some((defined?.0, file.clone())));
+        let (defined, file) = given.next()??;
+        (given.next().is_none() && defined != file).then_some((defined, file))
+    }
+
     /// What each file imports of the others.
     fn imports(&self) -> BTreeMap<PathBuf, Imports> {
-        let mut all = BTreeMap::new();
+        let mut all: BTreeMap<PathBuf, Imports> = BTreeMap::new();
         for (path, module) in &self.0 {
-            let mut imports = Imports::new();
+            // A module may stand in the file of another.
+            let imports = all.entry(module.file.clone()).or_default();
             for named in module.paths.iter().chain(&module.globs) {
                 let Some((file, name)) = self.find(path, named, LONGEST_WAY) else { continue };
                 if file != module.file {
                     imports.entry(file).or_default().insert(name);
                 }
             }
-            all.insert(module.file.clone(), imports);
+            let types = module.methods.values().flatten();
+            let types = types.filter_map(|named| self.find(path, named, LONGEST_WAY));
+            let given: BTreeSet<PathBuf> = types.map(|(defined, _)| defined).collect();
+            for method in &module.called {
+                let Some((defined, file)) = self.method(method) else { continue };
+                // Files that give one type its methods may call them all: they are parts of it.
+                let is_part = defined == module.file || given.contains(&defined);
+                if !is_part && imports.contains_key(&defined) {
+                    imports.entry(file).or_default().insert(format!("{method}()"));
+                }
+            }
         }
         all
     }
@@ -115,9 +191,17 @@ impl Modules {
         way: usize,
     ) -> Option<(PathBuf, String)> {
         let module = self.0.get(here)?;
+        // Its own name of the crate is known everywhere.
+        let is_crate = |module: &Module| module.names.get(name).is_some_and(|target| target == &["crate"]);
+        if self.0.get(&[][..]).is_some_and(is_crate) {
+            return self.find(&[], rest, way);
+        }
         if let Some(target) = module.names.get(name) {
             let target = [target.as_slice(), rest].concat();
             return self.find(here, &target, way);
+        }
+        if module.made.contains(name) {
+            return Some((module.file.clone(), name.into()));
         }
         let last = |target: &Vec<String>| [target.as_slice(), &[name.to_owned()], rest].concat();
         module.globs.iter().find_map(|target| self.find(here, &last(target), way))
@@ -206,6 +290,25 @@ impl Module {
     }
 }
 
+impl Module {
+    fn give(&mut self, item: &syn::ItemImpl) {
+        let syn::Type::Path(named) = &*item.self_ty else { return };
+        for method in item.items.iter() {
+            if let syn::ImplItem::Fn(method) = method
+                && method.sig.receiver().is_some()
+            {
+                let name = method.sig.ident.to_string();
+                self.methods.entry(name).or_default().insert(segments(&named.path));
+            }
+        }
+    }
+
+    fn call(&mut self, called: &syn::Macro, makes_items: bool) {
+        let name = called.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        self.calls.push(Call { name, makes_items, text: text(called) });
+    }
+}
+
 impl<'ast> Visit<'ast> for Module {
     fn visit_item(&mut self, item: &'ast Item) {
         let defined = match item {
@@ -213,6 +316,18 @@ impl<'ast> Visit<'ast> for Module {
             Item::Mod(_) => return,
             Item::Use(used) => {
                 return self.take(&[], &used.tree, !matches!(used.vis, syn::Visibility::Inherited));
+            }
+            Item::ExternCrate(item) if item.ident == "self" => {
+                let renamed = item.rename.iter().map(|(_, name)| (name.to_string(), vec!["crate".into()]));
+                return self.names.extend(renamed);
+            }
+            Item::Macro(item) if item.ident.is_none() => {
+                self.call(&item.mac, true);
+                None
+            }
+            Item::Impl(item) if item.trait_.is_none() => {
+                self.give(item);
+                None
             }
             Item::Const(item) => Some(&item.ident),
             Item::Enum(item) => Some(&item.ident),
@@ -229,21 +344,62 @@ impl<'ast> Visit<'ast> for Module {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.paths.insert(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        self.paths.insert(segments(path));
         visit::visit_path(self, path);
     }
 
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.called.insert(call.method.to_string());
+        visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        if let Some(name) = &item.ident {
+            self.macros.insert(name.to_string(), text(&item.mac));
+        }
+        visit::visit_item_macro(self, item);
+    }
+
     fn visit_macro(&mut self, called: &'ast syn::Macro) {
-        // What stands in it need not be Rust: paths are told by their colons.
-        let tokens = called.tokens.to_string().replace(" :: ", "::").replace(":: ", "::");
-        self.paths.extend(words(&tokens).map(|path| path.split("::").map(Into::into).collect()));
+        self.paths.extend(paths(&text(called)));
+        self.call(called, false);
         visit::visit_macro(self, called);
     }
 }
 
-/// The names in `tokens`, and the paths of which colons tell.
-fn words(tokens: &str) -> impl Iterator<Item = &str> {
-    tokens.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').filter(|word| !word.is_empty())
+fn segments(path: &syn::Path) -> Vec<String> {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
+}
+
+/// What stands in a macro. It need not be Rust: paths are told by their colons, what stands for something by its dollar.
+fn text(called: &syn::Macro) -> String {
+    called
+        .tokens
+        .to_string()
+        .replace(" :: ", "::")
+        .replace(":: ", "::")
+        .replace("$ ", "$")
+        .replace("$crate", "crate")
+}
+
+/// The names in `text`, with their dollars, and the paths of which colons tell.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':' | '$'))
+        .filter(|word| !word.is_empty())
+}
+
+fn paths(text: &str) -> impl Iterator<Item = Vec<String>> {
+    words(text).map(|path| path.split("::").map(Into::into).collect())
+}
+
+/// The names of items that `text` defines.
+fn made(text: &str) -> impl Iterator<Item = &str> {
+    const ITEMS: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
+    let names = words(text).skip(1);
+    words(text)
+        .zip(names)
+        .filter(|(before, _)| ITEMS.contains(before))
+        .map(|(_, name)| name.trim_end_matches(':'))
 }
 
 #[cfg(test)]
@@ -261,6 +417,7 @@ mod tests {
             let items = syn::parse_file(text).unwrap().items;
             modules.add(Path::new(file), Path::new("nowhere"), &path, &items);
         }
+        modules.expand();
         modules.rings()
     }
 
@@ -298,5 +455,86 @@ mod tests {
             ("a.rs", "pub struct A; impl super::Root { fn f() {} }"),
         ]);
         assert_eq!(ring, [["a.rs imports Root of lib.rs", "lib.rs imports A of a.rs"]]);
+    }
+
+    /// The rings of a crate of two modules.
+    fn of_two(lib: &str, a: &str, b: &str) -> Vec<String> {
+        rings(&[("lib.rs", lib), ("a.rs", a), ("b.rs", b)]).concat()
+    }
+
+    #[test]
+    fn items_that_a_macro_makes_are_defined_where_it_is_called() {
+        let b = "pub struct B; fn f() { super::a::A; }";
+        let ring = ["a.rs imports B of b.rs", "b.rs imports A of a.rs"];
+        for a in [
+            "use crate::b::B; bitflags! { pub struct A: u8 { const N = 1; } } fn f(_: B) {}",
+            "use crate::b::B; macro_rules! make { ($n:ident) => { pub struct $n; } } make!(A); fn f(_: B) {}",
+            "use crate::b::B; macro_rules! make { () => { pub enum A {} } } make! {} fn f(_: B) {}",
+            "macro_rules! make { () => { pub struct A($crate::b::B); } } make!();",
+        ] {
+            assert_eq!(of_two("mod a; mod b;", a, b), ring, "{a}");
+        }
+        // What a macro makes in a function is that function's.
+        assert_eq!(of_two("", "use crate::b::B; fn f(_: B) { bitflags! { struct A: u8 {} } }", b), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_imports_what_the_macros_name_that_it_calls() {
+        let lib = "#[macro_use] mod a; mod b; mod c;";
+        let files = [
+            ("lib.rs", lib),
+            ("a.rs", "macro_rules! call { () => { $crate::b::f() } }"),
+            ("b.rs", "pub fn f() { super::c::g() }"),
+            ("c.rs", "pub fn g() { call!() }"),
+        ];
+        assert_eq!(
+            rings(&files).concat(),
+            [
+                "a.rs imports f of b.rs",
+                "b.rs imports g of c.rs",
+                "c.rs imports call of a.rs",
+                "c.rs imports f of b.rs"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crate_is_known_by_its_own_name() {
+        let ring = ["a.rs imports B of b.rs", "b.rs imports A of a.rs"];
+        let a = "use own::b::B; pub struct A(B);";
+        let b = "pub struct B; fn f(_: ::own::a::A) {}";
+        assert_eq!(of_two("extern crate self as own; mod a; mod b;", a, b), ring);
+        assert_eq!(of_two("mod a; mod b;", a, b), [""; 0], "it is another crate");
+    }
+
+    #[test]
+    fn a_module_in_a_file_adds_to_what_the_file_imports() {
+        let ring = ["a.rs imports B of b.rs", "b.rs imports A of a.rs"];
+        let a = "use crate::b::B; pub struct A(B); mod inner {}";
+        assert_eq!(of_two("", a, "pub struct B; fn f(_: crate::a::A) {}"), ring);
+    }
+
+    #[test]
+    fn a_method_that_another_file_gives_is_of_that_file_but_for_the_types_own_files() {
+        let files = |caller| {
+            [
+                ("lib.rs", "mod t; mod given; mod caller;"),
+                ("t.rs", "pub struct T;"),
+                ("given.rs", "use crate::{caller::C, t::T}; impl T { pub fn run(&self, _: C) {} }"),
+                ("caller.rs", caller),
+            ]
+        };
+        let caller = "use crate::t::T; pub struct C; fn f(t: T) { t.run(C) }";
+        assert_eq!(
+            rings(&files(caller)).concat(),
+            ["caller.rs imports run() of given.rs", "given.rs imports C of caller.rs"]
+        );
+        for harmless in [
+            "pub struct C; fn f(t: Other) { t.run() }",
+            "use crate::t::T; pub struct C; impl C { fn run(&self) {} } fn f(t: T) { t.run(C) }",
+            "use crate::t::T; pub struct C; impl T { fn go(&self) { self.run(C) } }",
+        ] {
+            assert_eq!(rings(&files(harmless)).concat(), [""; 0], "{harmless}");
+        }
     }
 }

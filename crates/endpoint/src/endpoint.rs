@@ -10,7 +10,7 @@ use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::Event;
 use crate::session_record::{FINGERPRINT_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
 use crate::tickets::TicketKeys;
-use crate::{Address, Config, Storage};
+use crate::{Address, Config, Storage, UnderWay};
 
 /// A request to be answered by [`Endpoint::respond`], now or later.
 #[derive(Clone, Copy, Debug)]
@@ -49,17 +49,6 @@ pub struct Transmit<A> {
     pub to: A,
     /// Its length.
     pub len: usize,
-}
-
-/// What an endpoint has under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnderWay {
-    /// Handshakes that count towards [`Config::max_handshakes`].
-    pub handshakes: usize,
-    /// Sessions that hold what only handshakes need.
-    pub buffers: usize,
-    /// Peers with requests that wait for their response, or responses that wait to be sent or acknowledged.
-    pub exchanges: usize,
 }
 
 /// A CoAP server of many peers with addresses `A`, kept in a storage `S`, of each of whose peers the last `RING` requests

@@ -33,11 +33,12 @@ mod suspended;
 mod table;
 mod tickets;
 mod traffic;
+mod under_way;
 
 pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
-pub use endpoint::{Endpoint, Received, Request, Transmit, UnderWay};
+pub use endpoint::{Endpoint, Received, Request, Transmit};
 pub use id::{AuthenticationMethod, PeerId, RequestId, SessionId, Stage, Transport};
 pub use prefixes::NetworkLoad;
 pub use session_event::Event;
@@ -53,3 +54,4 @@ pub use suspended::{LONGEST_SUSPENDED, Suspension};
 pub use table::SlabTable;
 pub use table::{FixedTable, Queue, Slot, Table};
 pub use tickets::{TICKET_KEY, TicketKeys, Tickets};
+pub use under_way::UnderWay;
