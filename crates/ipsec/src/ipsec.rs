@@ -75,7 +75,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<(), OutboundError> {
         let (start, end) = (packet.headroom(), packet.headroom() + packet.len());
         let tailroom = packet.tailroom();
-        // All of the headroom and tailroom: neither can fail.
+        // All of the headroom and tailroom: neither can fail, and the packet is in them.
         let _ = packet.push_front(start);
         let _ = packet.push_back(tailroom);
         let Some(mut buffer) = PacketBuffer::new(packet.bytes_mut(), start, end) else {
@@ -95,7 +95,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, OutboundError> {
-        let Some(mut packet) = PacketBuffer::new(buffer, 0, len) else { return Err(OutboundError::NoRoom) };
+        let Some(mut packet) = PacketBuffer::new(buffer, 0, len) else {
+            return Err(self.refuse(cx, OutboundError::NoRoom));
+        };
         self.protect(cx, &mut packet)?;
         Ok(packet.len())
     }
@@ -106,11 +108,18 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
         let result = self.apply(cx, buffer);
-        if let Err(error) = result {
-            cx.counters.count(error.counter());
-            self.notifications.note_refusal(Refusal::Outbound(error));
-        }
-        result
+        result.map_err(
+            #[inline(always)]
+            |error| self.refuse(cx, error),
+        )
+    }
+
+    /// Counts a packet that does not go out, and tells why.
+    #[inline(always)]
+    fn refuse<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, error: OutboundError) -> OutboundError {
+        cx.counters.count(error.counter());
+        self.notifications.note_refusal(Refusal::Outbound(error));
+        error
     }
 
     #[inline(never)]
@@ -155,7 +164,10 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         id: OutboundId,
     ) -> Result<(), OutboundError> {
         let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
-        let Some(outbound) = place else { return Err(OutboundError::Discarded) };
+        // No policy names an association that is not there. Where nobody hears of reasons, another takes no flash.
+        let missing =
+            if K::Notifications::IS_HEARD { OutboundError::NoAssociation } else { OutboundError::Discarded };
+        let Some(outbound) = place else { return Err(missing) };
         self.notifications.note_stage(outbound.association.lifetime.check(&mut outbound.usage, cx.now));
         if !K::Lifetime::is_alive(&outbound.usage) {
             return Err(OutboundError::Expired);

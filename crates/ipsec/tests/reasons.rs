@@ -1,6 +1,6 @@
 //! Why packets are refused: a packet for each reason.
 
-use sixlock_base::{EspSuite, Instant};
+use sixlock_base::{Counter, EspSuite, Instant};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::suite::{AnyEsp, EspAlgorithm, EspPacket};
 use sixlock_ipsec::{
@@ -242,6 +242,15 @@ fn the_first_refusal_since_the_last_event_is_told() {
     let (ipsec, mut cx) = host.cx();
     assert!(!ipsec.admits(&mut cx, &reading()));
     assert_eq!(ipsec.poll_event(), Some(Event::Refused(Refusal::Inbound(InboundError::Discarded))));
+}
+
+#[test]
+fn a_packet_that_its_buffer_does_not_hold_is_counted_and_told() {
+    let mut host = with_policy(Action::Bypass);
+    let (ipsec, mut cx) = host.cx();
+    assert_eq!(ipsec.outbound_in(&mut cx, &mut reading(), 4000), Err(OutboundError::NoRoom));
+    assert_eq!(ipsec.poll_event(), Some(Event::Refused(Refusal::Outbound(OutboundError::NoRoom))));
+    assert_eq!(host.rig.counters.get(Counter::IpsecNotProtected), 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::mpsc::sync_channel;
 use sixlock_base::{Duration, Eui64, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::Refusal;
-use sixlock_node::ipsec::Selector;
+use sixlock_node::ipsec::{self, Selector};
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
@@ -24,7 +24,7 @@ use crate::key_ring;
 use crate::keys::{DeviceFile, MAX_NODES};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
-use crate::protection::{Compression, Ipsec, Reassembly, bypass, compress, peering, protect};
+use crate::protection::{Compression, Ipsec, Reassembly, Refused, bypass, compress, peering, protect};
 use crate::routing::{NodeRouting, Router};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 
@@ -81,6 +81,7 @@ fn run_by<R: NodeRouting>(args: &Args, file: DeviceFile) -> Result<(), Box<dyn E
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
         silence: Silence::new(args.air),
         refusal: None,
+        by_ipsec: IpsecLog::default(),
     };
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
     let cloud = Cloud {
@@ -139,6 +140,7 @@ struct NodeStation<R: NodeRouting> {
     silence: Silence,
     /// Why DTLS has refused something last, since its session was lost or opened.
     refusal: Option<Refusal>,
+    by_ipsec: IpsecLog,
 }
 
 impl<R: NodeRouting> Station for NodeStation<R> {
@@ -164,6 +166,10 @@ impl<R: NodeRouting> Station for NodeStation<R> {
         }
         self.silence.settle(time.now);
         self.refusal = self.machine.poll_refusal().or(self.refusal);
+        let event = self.machine.interface().security().poll_event();
+        if let Some(line) = self.by_ipsec.settle(time.now, event) {
+            to_stdout!("{line}");
+        }
         while let Some(event) = self.machine.poll_event(time.now) {
             match event {
                 Event::Sample => match self.sensors.read(time.now) {
@@ -197,6 +203,31 @@ impl<R: NodeRouting> Station for NodeStation<R> {
                 Event::ReadingReceived(_) => {}
             }
         }
+    }
+}
+
+/// How often a node says what IPsec refuses, at most.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+
+/// What IPsec has refused, as a node tells it: a line, when something was refused since the last one.
+#[derive(Default)]
+struct IpsecLog {
+    refused: Refused,
+    is_untold: bool,
+    /// When it was said last.
+    at: Option<Instant>,
+}
+
+impl IpsecLog {
+    /// Takes in an event, if there is one. The line that is to be said now.
+    fn settle(&mut self, now: Instant, event: Option<ipsec::Event>) -> Option<String> {
+        self.is_untold |= event.is_some_and(|event| self.refused.count(event));
+        let is_early = self.at.is_some_and(|at| now.since(at).millis() < TOLD_EVERY.millis());
+        if !self.is_untold || is_early {
+            return None;
+        }
+        (self.is_untold, self.at) = (false, Some(now));
+        Some(format!("IPsec has refused so far:{}", self.refused))
     }
 }
 
@@ -286,6 +317,19 @@ fn values(text: &str) -> Option<[i32; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ipsec_refuses_is_told_once_a_second_at_most() {
+        let mut log = IpsecLog::default();
+        let event = || Some(ipsec::Event::Refused(ipsec::Refusal::Inbound(ipsec::InboundError::BadIcv)));
+        let at = Instant::from_millis;
+        assert_eq!(log.settle(at(1), None), None);
+        assert_eq!(log.settle(at(2), event()).unwrap(), "IPsec has refused so far: in/icv=1");
+        assert_eq!(log.settle(at(3), event()), None);
+        assert_eq!(log.settle(at(900), event()), None);
+        assert_eq!(log.settle(at(1002), None).unwrap(), "IPsec has refused so far: in/icv=3");
+        assert_eq!(log.settle(at(5000), None), None);
+    }
 
     #[test]
     fn a_reading_is_three_numbers() {

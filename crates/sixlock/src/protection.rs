@@ -1,6 +1,8 @@
 //! IPsec of a node or border router that is a program.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt;
 
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
@@ -65,12 +67,27 @@ pub(crate) fn compress<const FLOWS: usize>(compression: &mut Compression<FLOWS>,
     compression.start(Format::default(), peering.spi);
 }
 
-/// The direction and the reason of the refusal that an event tells of.
-pub(crate) fn reason(event: Event) -> Option<(&'static str, &'static str)> {
-    match event {
-        Event::Refused(Refusal::Outbound(error)) => Some(("out", error.name())),
-        Event::Refused(Refusal::Inbound(error)) => Some(("in", error.name())),
-        _ => None,
+/// How often IPsec has refused packets, by direction and reason. It prints as ` in/replay=3 out/no-room=1`.
+#[derive(Default)]
+pub(crate) struct Refused(BTreeMap<(&'static str, &'static str), u32>);
+
+impl Refused {
+    /// Counts the refusal that an event tells of, and says whether it is one.
+    pub(crate) fn count(&mut self, event: Event) -> bool {
+        let reason = match event {
+            Event::Refused(Refusal::Outbound(error)) => ("out", error.name()),
+            Event::Refused(Refusal::Inbound(error)) => ("in", error.name()),
+            _ => return false,
+        };
+        *self.0.entry(reason).or_default() += 1;
+        true
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = self.0.iter();
+        all.try_for_each(|((direction, reason), count)| write!(f, " {direction}/{reason}={count}"))
     }
 }
 
@@ -81,4 +98,19 @@ pub(crate) fn bypass<const POLICIES: usize, const PEERS: usize>(
 ) -> Result<(), Box<dyn Error>> {
     let policy = Policy { selector, action: Action::Bypass };
     ipsec.add_policy(policy).map_err(|_| "no room for a policy".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_node::ipsec::{InboundError, OutboundError};
+
+    #[test]
+    fn refusals_are_counted_by_direction_and_reason() {
+        let mut refused = Refused::default();
+        let replay = Event::Refused(Refusal::Inbound(InboundError::Replayed));
+        let no_room = Event::Refused(Refusal::Outbound(OutboundError::NoRoom));
+        assert!([replay, no_room, replay].into_iter().all(|event| refused.count(event)));
+        assert_eq!(refused.to_string(), " in/replay=2 out/no-room=1");
+    }
 }

@@ -82,9 +82,9 @@ async fn in_session(
         Association::open(guard, target, Some((prover, trust, device, device.left()))).await?;
     let mut result = association.ask(target).await;
     let anew = match result {
-        Err(Failure::Dtls(Ending::Refused(_))) => device.refuse(),
+        Err(Failure::Dtls(Ending::Refused(_), _)) => device.refuse(),
         // It may be away, or too much was lost: what is left stays.
-        Err(Failure::Dtls(Ending::TimedOut)) => {
+        Err(Failure::Dtls(Ending::TimedOut, _)) => {
             association.secured.as_ref().is_some_and(Secured::was_offered_in_vain)
         }
         _ => false,
@@ -100,7 +100,7 @@ async fn in_session(
         }
         match &result {
             // What ended by an alert, or with what is known of it did not come about, is not to be tried again.
-            Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.forget(),
+            Err(Failure::Dtls(ending, _)) if *ending != Ending::TimedOut => device.forget(),
             Err(Failure::Unproved(_)) => device.forget(),
             _ if secured.is_connected() => kept.open = Some(association),
             _ => {}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use sixlock_coap_msg::Code;
-use sixlock_dtls::Failure as Handshake;
+use sixlock_dtls::{Failure as Handshake, Refusal as Unreadable};
 use sixlock_x509::Error;
 
 use super::guard::Refusal;
@@ -37,8 +37,8 @@ pub(super) enum Failure {
     Encoded,
     /// There is nothing by which the device could be known.
     Unknown,
-    /// The DTLS handshake or session failed.
-    Dtls(Handshake),
+    /// The DTLS handshake or session failed, and why DTLS refused something before that, if it did.
+    Dtls(Handshake, Option<Unreadable>),
     /// What the device has shown proves nothing.
     Unproved(Unproved),
     /// The server closed the session before it answered.
@@ -93,7 +93,7 @@ impl fmt::Display for Unproved {
 impl Failure {
     /// Whether the server may have forgotten the session in which this happened.
     pub(super) fn may_be_a_lost_session(&self) -> bool {
-        matches!(self, Self::TimedOut | Self::Dtls(_) | Self::Closed | Self::Network(_))
+        matches!(self, Self::TimedOut | Self::Dtls(..) | Self::Closed | Self::Network(_))
     }
 }
 
@@ -118,22 +118,29 @@ impl fmt::Display for Failure {
                 "the resource has no public key or certificate by which the device could be known",
             ),
             Self::Unproved(why) => why.fmt(f),
-            Self::Dtls(Handshake::TimedOut) => f.write_str("nobody answered the DTLS handshake"),
-            Self::Dtls(Handshake::Authentication(refusal)) => {
+            Self::Dtls(Handshake::TimedOut, None) => f.write_str("nobody answered the DTLS handshake"),
+            Self::Dtls(Handshake::TimedOut, Some(refusal)) => {
+                write!(f, "nobody answered the DTLS handshake with what could be taken ({})", refusal.name())
+            }
+            Self::Dtls(Handshake::Authentication(refusal), _) => {
                 write!(f, "the DTLS key is not that of the device ({})", refusal.name())
             }
-            Self::Dtls(Handshake::Negotiation(refusal)) => write!(
+            Self::Dtls(Handshake::Negotiation(refusal), _) => write!(
                 f,
                 "the device knows no DTLS suite that the cloud has for this kind of key ({})",
                 refusal.name()
             ),
-            Self::Dtls(Handshake::Refused(alert)) => write!(
+            Self::Dtls(Handshake::Refused(alert), _) => write!(
                 f,
                 "the device refused the DTLS handshake (alert {}); does it know this cloud by this identity and key?",
                 alert.0
             ),
-            Self::Dtls(Handshake::Alert(alert)) => {
-                write!(f, "the device ended the DTLS session (alert {})", alert.0)
+            Self::Dtls(Handshake::Alert(alert), refusal) => {
+                write!(f, "the device ended the DTLS session (alert {})", alert.0)?;
+                let told = |refusal: &Unreadable| {
+                    write!(f, ", after it had sent what the cloud refused ({})", refusal.name())
+                };
+                refusal.as_ref().map_or(Ok(()), told)
             }
             Self::Closed => f.write_str("the device closed the DTLS session"),
             Self::Code(code) => write!(f, "the answer is {}.{:02}", code.class(), code.detail()),
@@ -166,5 +173,18 @@ impl From<Refusal> for Failure {
 impl From<crate::Error> for Failure {
     fn from(error: crate::Error) -> Self {
         Self::Store(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handshake_without_a_good_answer_says_what_dtls_refused() {
+        let said = |refusal| Failure::Dtls(Handshake::TimedOut, refusal).to_string();
+        assert_eq!(said(None), "nobody answered the DTLS handshake");
+        let refusal = Unreadable::all().next().unwrap();
+        assert!(said(Some(refusal)).ends_with(&format!("({})", refusal.name())));
     }
 }

@@ -8,7 +8,8 @@ use sixlock_coap_server::{HostContext, PeerKey, Performed};
 use sixlock_crypto::{Hashes, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Certificates, ClientSession, Completion, Config, Credentials, Event, Features,
-    Full, Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
+    Full, Handshake, Refusal, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work,
+    certificate_alert,
 };
 use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{KnownKey, Secret, now_ms, resumption::Record};
@@ -200,6 +201,8 @@ pub(super) struct Secured {
     left: Option<Option<SavedSession>>,
     /// Why what the device has shown proves nothing.
     unproved: Option<Unproved>,
+    /// Why DTLS has last refused something that came.
+    refusal: Option<Refusal>,
 }
 
 impl Secured {
@@ -229,7 +232,18 @@ impl Secured {
         let cx = &mut lent.cx();
         session.connect_by_ticket(cx, &config, resumption, ticket);
         let offer = left.map(|_| cx.now + OFFER_PATIENCE);
-        Self { session, trust, keys, made: None, offer, in_vain: false, until, left: None, unproved: None }
+        Self {
+            session,
+            trust,
+            keys,
+            made: None,
+            offer,
+            in_vain: false,
+            until,
+            left: None,
+            unproved: None,
+            refusal: None,
+        }
     }
 
     /// When to call [`Secured::handle_timeout`].
@@ -254,6 +268,7 @@ impl Secured {
 
     /// Does what the session asks for.
     pub(super) async fn settle(&mut self, lent: &mut HostContext) -> Result<(), Failure> {
+        self.refusal = self.session.poll_refusal().or(self.refusal);
         loop {
             let work = match self.session.poll_event() {
                 None => return Ok(()),
@@ -279,7 +294,8 @@ impl Secured {
                 }
                 Some(Event::Closed) => return Err(Failure::Closed),
                 Some(Event::Failed(failure)) => {
-                    return Err(self.unproved.take().map_or(Failure::Dtls(failure), Failure::Unproved));
+                    let failure = Failure::Dtls(failure, self.refusal.take());
+                    return Err(self.unproved.take().map_or(failure, Failure::Unproved));
                 }
             };
             let (done, made) = work.await.unwrap_or((Performed::REFUSED, None));

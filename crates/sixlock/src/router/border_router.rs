@@ -15,7 +15,7 @@ use super::machine::Machine;
 use super::peerings::peerings;
 use super::refusals::Refusals;
 use crate::keys::NetworkFile;
-use crate::protection::{bypass, reason, transform};
+use crate::protection::{bypass, transform};
 use crate::published::{self, Published};
 use crate::reload::Reload;
 use crate::station::{Context, Lent, Moment};
@@ -168,8 +168,8 @@ impl<M: Machine> BorderRouter<M> {
         }
         let events =
             [self.machine.security().ipsec.poll_event(), self.machine.internet().ipsec().poll_event()];
-        for reason in events.into_iter().flatten().filter_map(reason) {
-            self.refusals.count(reason);
+        for event in events.into_iter().flatten() {
+            self.refusals.by_ipsec.count(event);
         }
         self.reload(now);
         self.refusals.tell(now, &self.lent.counters, self.machine.firewall());

@@ -1,12 +1,11 @@
 //! What a border router has refused, as it tells it: a line, when something was refused since the last one.
 
-use std::collections::BTreeMap;
-
 use sixlock_base::{Counter, Counters, Duration, Instant};
 use sixlock_gateway::{Decision, Direction, Verdict};
 
 use super::firewall_file::Firewall;
 use super::machine::Rules;
+use crate::protection::Refused;
 
 /// How often it is told what was refused, at most.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
@@ -33,8 +32,8 @@ const REFUSALS: [Counter; 16] = [
 
 /// What was refused, and what of that was told.
 pub(super) struct Refusals {
-    /// How often IPsec has refused packets, by direction and reason.
-    reasons: BTreeMap<(&'static str, &'static str), u32>,
+    /// What IPsec has refused.
+    pub(super) by_ipsec: Refused,
     /// What the firewall decides by, with its name, and whether that refuses.
     decisions: Vec<(String, Decision, bool)>,
     reported: Vec<u32>,
@@ -44,12 +43,7 @@ pub(super) struct Refusals {
 impl Refusals {
     /// Those of a border router with this firewall.
     pub(super) fn new(firewall: Option<&Firewall>, now: Instant) -> Self {
-        Self { reasons: BTreeMap::new(), decisions: decisions(firewall), reported: Vec::new(), at: now }
-    }
-
-    /// Counts a packet that IPsec has refused.
-    pub(super) fn count(&mut self, reason: (&'static str, &'static str)) {
-        *self.reasons.entry(reason).or_default() += 1;
+        Self { by_ipsec: Refused::default(), decisions: decisions(firewall), reported: Vec::new(), at: now }
     }
 
     /// Says what was refused, if something was since it was said last, and that was long enough ago.
@@ -67,10 +61,9 @@ impl Refusals {
         (self.reported, self.at) = (counted, now);
         let refused = REFUSALS.iter().map(|&counter| (counter.name(), counters.get(counter)));
         let refused = refused.filter(|(_, count)| *count > 0).map(|(name, count)| format!(" {name}={count}"));
-        let reasons =
-            self.reasons.iter().map(|((direction, reason), count)| format!(" {direction}/{reason}={count}"));
+        let by_ipsec = self.by_ipsec.to_string();
         let firewall = self.firewall(firewall).map(|(name, count)| format!(" firewall/{name}={count}"));
-        to_stdout!("refused so far:{}", refused.chain(reasons).chain(firewall).collect::<String>());
+        to_stdout!("refused so far:{}", refused.chain([by_ipsec]).chain(firewall).collect::<String>());
     }
 
     /// About how many packets the firewall has decided, by what.
