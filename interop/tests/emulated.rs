@@ -25,7 +25,7 @@ fn simulation(platform: Platform, to: Destination) -> Simulation {
     let builder = Scenario::builder().topology(topology).period(Span::from_secs(5)).destination(to);
     let scenario = builder.build().unwrap();
     // Tests run in the package's folder, images are built in the workspace's.
-    let built = built_image(platform, &scenario, 1).unwrap();
+    let built = built_image(&platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
     let node = EmulatedNode { platform, image };
     let scenario = ScenarioBuilder::from(scenario).emulated(1, node).build().unwrap();
@@ -37,13 +37,13 @@ fn simulation(platform: Platform, to: Destination) -> Simulation {
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn an_openmote_makes_its_handshake_with_openssl_and_posts_to_it() {
-    posts_to_openssl(Platform::OpenMote);
+    posts_to_openssl(Platform::openmote());
 }
 
 #[test]
 #[ignore = "needs mspdebug and the image"]
 fn a_tmote_sky_makes_its_handshake_with_openssl_and_posts_to_it() {
-    posts_to_openssl(Platform::TmoteSky);
+    posts_to_openssl(Platform::tmote_sky());
 }
 
 fn posts_to_openssl(platform: Platform) {
@@ -115,7 +115,7 @@ fn ask(simulation: &mut Simulation, path: &str, more: &[&str]) -> String {
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn an_openmote_serves_its_readings_to_libcoap_and_takes_those_that_it_posts() {
-    let mut simulation = simulation(Platform::OpenMote, Destination::Node(1));
+    let mut simulation = simulation(Platform::openmote(), Destination::Node(1));
     simulation.step_until(simulation.now() + Span::from_secs(6));
     let own = ask(&mut simulation, "sensors", &[]);
     let reading = "[{\"bn\":\"urn:dev:mac:0212740000000001:\",\"n\":\"temperature\",\"u\":\"Cel\",";

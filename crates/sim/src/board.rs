@@ -18,7 +18,6 @@ use crate::environment::Environment;
 use crate::outcome::{Failure, Outcome, SessionKeys};
 use crate::platform::Platform;
 use crate::processor::Processor;
-use crate::profile::Profile;
 use crate::routing::NodeRouting;
 use crate::time::{Span, Time};
 
@@ -151,7 +150,7 @@ impl Board {
             return;
         }
         let frames = self.waiting.iter().filter(|waiting| waiting.event == DeviceEvent::Frame);
-        let size = Profile::of(self.platform).receive_fifo;
+        let size = self.platform.profile().receive_fifo;
         if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), size) {
             return counters.count(Counter::RadioReceiveFull);
         }
@@ -250,7 +249,7 @@ impl Board {
                     _ => &[],
                 };
                 let bytes = moved(&next.frame, sends);
-                let bus = Profile::of(self.platform).bus(bytes);
+                let bus = self.platform.profile().bus(bytes);
                 let until = now + (self.platform.duration(outcome.cost) + bus + outcome.engine);
                 self.busy = Some(Busy { since: now, until, outcome });
                 Some(until)
@@ -302,12 +301,12 @@ mod tests {
 
     #[test]
     fn a_radio_keeps_as_many_frames_as_its_fifo_has_bytes_for() {
-        let sky = Profile::of(Platform::TmoteSky).receive_fifo;
+        let sky = Platform::tmote_sky().profile().receive_fifo;
         assert!(has_room([].into_iter(), 127, sky));
         assert!(!has_room([127].into_iter(), 5, sky));
         assert!(has_room([60, 60].into_iter(), 5, sky));
         assert!(!has_room([60, 60].into_iter(), 6, sky));
-        let mb851 = Profile::of(Platform::Mb851).receive_fifo;
+        let mb851 = Platform::mb851().profile().receive_fifo;
         assert!(has_room([127].into_iter(), 127, mb851));
         assert!(!has_room([127, 127].into_iter(), 5, mb851));
     }
@@ -335,8 +334,8 @@ mod tests {
         let frame = [0x41, 0x88, 7, 0xcd, 0xab, 0xff, 0xff, 1, 0, 0, 0];
         assert_eq!([moved(&[], &[]), moved(&frame, &[]), moved(&[], &frame)], [0, 13, 11]);
         assert_eq!([moved(&ack(7), &frame), moved(&frame, &ack(7))], [7 + 11, 13]);
-        let bus = |platform| Profile::of(platform).bus(moved(&[0; 127], &[])).micros();
-        assert_eq!(bus(Platform::TmoteSky), 529, "129 bytes at 4.1 µs");
-        assert_eq!(bus(Platform::OpenMote), 0, "one chip");
+        let bus = |platform: Platform| platform.profile().bus(moved(&[0; 127], &[])).micros();
+        assert_eq!(bus(Platform::tmote_sky()), 529, "129 bytes at 4.1 µs");
+        assert_eq!(bus(Platform::openmote()), 0, "one chip");
     }
 }

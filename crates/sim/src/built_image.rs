@@ -14,7 +14,7 @@ const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: R
 ///
 /// # Errors
 /// When there is no such image.
-pub fn built_image(platform: Platform, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
+pub fn built_image(platform: &Platform, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
     let images = FirmwareImage::all().map_err(|error| error.to_string())?;
     let does = |image: &&FirmwareImage| image.chips.contains(&platform.chip()) && fits(image, scenario, id);
     // One that can contend for the channel can do without, too, and takes more room.
@@ -61,26 +61,27 @@ mod tests {
 
     #[test]
     fn an_image_is_built_for_what_a_network_does_or_there_is_none() {
-        let image = |platform: Platform, security: &str, traffic: &str| {
+        let image = |platform: &Platform, security: &str, traffic: &str| {
             let text = format!("security = \"{security}\"\n[traffic]\nkind = \"{traffic}\"");
             built_image(platform, &Scenario::parse("s", &text).unwrap(), 1)
         };
         for (platform, security, traffic, path) in [
-            (Platform::TmoteSky, "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
-            (Platform::MicaZ, "llsec", "echo", "avr-none/release/udp-llsec.elf"),
-            (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
-            (Platform::TmoteSky, "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
-            (Platform::Mb851, "dtls-psk", "echo", "thumbv7m-none-eabi/release/udp-dtls-psk"),
-            (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
-            (Platform::OpenMote, "dtls-rpk", "report", "thumbv7m-none-eabi/release/coap-dtls-rpk-client"),
-            (Platform::Mb851, "dtls-x509", "report", "thumbv7m-none-eabi/release/coap-dtls-x509-client"),
-            (Platform::Mb851, "dtls-rpk", "echo", "thumbv7m-none-eabi/release/udp-dtls-rpk"),
-            (Platform::OpenMote, "dtls-x509", "echo", "thumbv7m-none-eabi/release/udp-dtls-x509"),
+            (Platform::tmote_sky(), "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
+            (Platform::micaz(), "llsec", "echo", "avr-none/release/udp-llsec.elf"),
+            (Platform::mb851(), "none", "report", "thumbv7m-none-eabi/release/coap-none"),
+            (Platform::tmote_sky(), "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
+            (Platform::mb851(), "dtls-psk", "echo", "thumbv7m-none-eabi/release/udp-dtls-psk"),
+            (Platform::openmote(), "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
+            (Platform::openmote(), "dtls-rpk", "report", "thumbv7m-none-eabi/release/coap-dtls-rpk-client"),
+            (Platform::mb851(), "dtls-x509", "report", "thumbv7m-none-eabi/release/coap-dtls-x509-client"),
+            (Platform::mb851(), "dtls-rpk", "echo", "thumbv7m-none-eabi/release/udp-dtls-rpk"),
+            (Platform::openmote(), "dtls-x509", "echo", "thumbv7m-none-eabi/release/udp-dtls-x509"),
         ] {
-            assert!(image(platform, security, traffic).unwrap().ends_with(path));
+            assert!(image(&platform, security, traffic).unwrap().ends_with(path));
         }
         let text = "security = \"none\"\n[mac]\nkind = \"null\"\n[traffic]\nkind = \"echo\"";
-        let without_csma = built_image(Platform::TmoteSky, &Scenario::parse("s", text).unwrap(), 1).unwrap();
+        let without_csma =
+            built_image(&Platform::tmote_sky(), &Scenario::parse("s", text).unwrap(), 1).unwrap();
         assert!(without_csma.ends_with("msp430-none-elf/release/udp-none-nullmac"));
         let text = "security = \"dtls-psk\"\n[traffic]\nto = 2";
         let scenario = Scenario::parse("s", text).unwrap();
@@ -88,16 +89,16 @@ mod tests {
             (1, "msp430-none-elf/release/coap-dtls-psk-client"),
             (2, "msp430-none-elf/release/coap-dtls-psk-server"),
         ] {
-            assert!(built_image(Platform::TmoteSky, &scenario, id).unwrap().ends_with(path));
+            assert!(built_image(&Platform::tmote_sky(), &scenario, id).unwrap().ends_with(path));
         }
         for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
-            let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
+            let wrong = image(&Platform::openmote(), security, "report").unwrap_err();
             let told = format!("no image for openmote is built for {security}: choose another security mode");
             assert_eq!(wrong, told);
         }
-        for platform in [Platform::TmoteSky, Platform::MicaZ] {
-            assert!(image(platform, "dtls-rpk", "report").is_err());
-            assert!(image(platform, "dtls-x509", "report").is_err());
+        for platform in [Platform::tmote_sky(), Platform::micaz()] {
+            assert!(image(&platform, "dtls-rpk", "report").is_err());
+            assert!(image(&platform, "dtls-x509", "report").is_err());
         }
     }
 
@@ -107,7 +108,7 @@ mod tests {
             let text = format!(
                 "security = \"{security}\"\n[routing]\nkind = \"rpl\"\n{routing}\n[traffic]\nkind = \"{kind}\""
             );
-            built_image(Platform::OpenMote, &Scenario::parse("s", &text).unwrap(), 1)
+            built_image(&Platform::openmote(), &Scenario::parse("s", &text).unwrap(), 1)
         };
         for (security, path) in [("none", "release/udp-none-rpl"), ("ah", "release/udp-ah-xcbc-rpl")] {
             assert!(image(security, "echo", "").unwrap().ends_with(path));

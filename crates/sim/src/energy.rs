@@ -206,11 +206,11 @@ mod tests {
         let second = Span::from_secs(1);
         let times =
             StateTimes { cpu: second, lpm: second, tx: second, rx: second, listen: second, off: second };
-        let energy = Energy::of(&Profile::of(Platform::TmoteSky), &times);
+        let energy = Energy::of(Platform::tmote_sky().profile(), &times);
         let expected = Energy { cpu: 5.4, lpm: 0.1635, tx: 53.1, rx: 60.0, listen: 60.0 };
         assert_eq!(energy, expected);
         // SecureSense, table 1, which rounds: 39, 1.8, 85, 60 and 72 mW.
-        let energy = Energy::of(&Profile::of(Platform::OpenMote), &times);
+        let energy = Energy::of(Platform::openmote().profile(), &times);
         assert_eq!(energy, Energy { cpu: 39.0, lpm: 1.8, tx: 84.9, rx: 60.0, listen: 72.0 });
     }
 

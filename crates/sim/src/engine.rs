@@ -12,7 +12,6 @@ use sixlock_crypto::{Call, Delegate, Operation, Operations, Soft, part};
 
 pub use self::job::{Effort, Job};
 use crate::platform::Platform;
-use crate::profile::Profile;
 use crate::time::Span;
 use crate::trial::Witness;
 
@@ -70,13 +69,13 @@ impl Accelerated {
 
     /// How long a job of the engine keeps the CPU busy, in nanoseconds; `None` if the engine cannot do it.
     fn lasts(&self, job: Job) -> Option<u64> {
-        let (platform, _) = self.engine?;
-        Some(job.on(platform)?.lasts(&Profile::of(platform)))
+        let (platform, _) = self.engine.as_ref()?;
+        Some(job.on(platform)?.lasts(platform.profile()))
     }
 
     /// How long the engine takes for a call, in nanoseconds, as far as it is known from the call; `None` if the CPU does it.
     fn effort(&self, call: Call) -> Option<u64> {
-        let (_, engines) = self.engine?;
+        let &(_, engines) = self.engine.as_ref()?;
         // With an engine nobody prepares keys: it is handed them as they are.
         if call == Call::Aes128Key {
             return Some(0);
@@ -149,11 +148,17 @@ delegates! { PacketCiphers Hashes P256 }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accelerator::Accelerator;
     use sixlock_crypto::ipsec::{Authenticate, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher as _, Xcbc};
     use sixlock_crypto::p256::P256 as _;
     use sixlock_crypto::{AES_128_KEY, BlockCiphers as _, CcmNonce, CcmTag, Hashes as _, Tag};
 
     const BOTH: Engines = Engines { link: true, network: false, transport: true };
+
+    /// The boards that have an engine.
+    fn boards() -> impl Iterator<Item = Platform> {
+        Platform::all().filter(|platform| platform.accelerator().is_some())
+    }
 
     /// What is done of a frame, a record and a hash.
     fn done(engine: Option<(Platform, Engines)>) -> (Done, Vec<u8>) {
@@ -173,10 +178,10 @@ mod tests {
     fn an_engine_computes_what_the_cpu_would_and_nothing_is_charged_twice() {
         let (all, expected) = done(None);
         assert_eq!((all.engine, all.lasts), (Operations::default(), Span::ZERO));
-        for (_, platform) in Platform::ALL {
+        for platform in boards() {
             let (link, transport) = (Engines { transport: false, ..BOTH }, Engines { link: false, ..BOTH });
             for engines in [link, transport, BOTH] {
-                let (done, bytes) = done(Some((platform, engines)));
+                let (done, bytes) = done(Some((platform.clone(), engines)));
                 assert_eq!(bytes, expected);
                 assert!(done.lasts > Span::ZERO);
                 for (operation, count) in all.cpu.iter() {
@@ -190,7 +195,7 @@ mod tests {
                 let [seals, hmacs] =
                     [Operation::CcmSeal, Operation::HmacSha256].map(|kind| done.cpu.get(kind));
                 assert_eq!(seals, if engines == BOTH { 0 } else { 1 });
-                let hashes = platform == Platform::OpenMote && engines.transport;
+                let hashes = platform == Platform::openmote() && engines.transport;
                 assert_eq!(hmacs, u32::from(!hashes));
             }
         }
@@ -198,16 +203,16 @@ mod tests {
 
     #[test]
     fn points_are_multiplied_by_the_one_engine_that_can() {
-        for (_, platform) in Platform::ALL {
-            let mut crypto = Accelerated::new(Some((platform, BOTH)));
+        for platform in boards() {
+            let mut crypto = Accelerated::new(Some((platform.clone(), BOTH)));
             let (secret, digest) = ([7; 32], [3; 32]);
             let point = crypto.p256_public_key(&secret).unwrap();
             let signature = crypto.p256_sign(&secret, &digest).unwrap();
             assert_eq!(crypto.p256_verify(&point, &digest, &signature), Ok(()));
             assert!(crypto.p256_agree(&secret, &point).is_some());
             let done = crypto.take();
-            let (engine, lasts) = match platform {
-                Platform::OpenMote => (1, Span::from_micros(5 * 166_667)),
+            let (engine, lasts) = match platform.accelerator() {
+                Some(Accelerator::Cc2538) => (1, Span::from_micros(5 * 166_667)),
                 _ => (0, Span::ZERO),
             };
             assert_eq!(done.lasts, lasts);
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_was_done_lasts_as_long_as_its_jobs() {
-        let (done, _) = done(Some((Platform::OpenMote, BOTH)));
+        let (done, _) = done(Some((Platform::openmote(), BOTH)));
         // A frame, a record, and an HMAC of four blocks.
         assert_eq!(done.lasts, Span::from_micros(100 + 100 + 4 * 50));
     }
@@ -259,8 +264,8 @@ mod tests {
     fn of_packets_an_engine_computes_what_the_cpu_would_and_nothing_is_charged_twice() {
         let (all, expected) = done_of_packets(None);
         assert_eq!(all.lasts, Span::ZERO);
-        for (_, platform) in Platform::ALL {
-            let (done, bytes) = done_of_packets(Some((platform, NETWORK)));
+        for platform in boards() {
+            let (done, bytes) = done_of_packets(Some((platform.clone(), NETWORK)));
             assert_eq!(bytes, expected);
             assert!(done.lasts > Span::ZERO);
             for (operation, count) in all.cpu.iter() {
@@ -270,7 +275,7 @@ mod tests {
             let by_cpu = |operation| done.cpu.get(operation) > 0;
             assert!(!by_cpu(Operation::AesMacBlock) && !by_cpu(Operation::CcmSeal));
             assert!(by_cpu(Operation::Sha1Block) && by_cpu(Operation::GcmBlock));
-            assert_eq!(by_cpu(Operation::Sha256Block), platform != Platform::OpenMote);
+            assert_eq!(by_cpu(Operation::Sha256Block), platform != Platform::openmote());
         }
     }
 }

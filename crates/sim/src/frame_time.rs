@@ -14,7 +14,6 @@ use crate::costs::{Costs, Step, Work};
 use crate::engine::Accelerated;
 use crate::error::ScenarioError;
 use crate::platform::Platform;
-use crate::profile::Profile;
 use crate::time::Span;
 
 /// The header of a secured frame, in bytes.
@@ -35,13 +34,13 @@ impl FrameTime {
         link: Option<LinkSuite>,
         engines: Engines,
     ) -> Result<Self, ScenarioError> {
-        Ok(Self { platform, costs: Arc::new(platform.costs()?), link, engines })
+        Ok(Self { costs: Arc::new(platform.costs()?), platform, link, engines })
     }
 
     /// How long the CPU is at work from the end of one frame to the beginning of the next, which has `len` bytes and is made
     /// meanwhile.
     pub(crate) fn frame(&self, len: usize) -> Span {
-        let mut crypto = Accelerated::new(Some((self.platform, self.engines)));
+        let mut crypto = Accelerated::new(Some((self.platform.clone(), self.engines)));
         if let Some(suite) = self.link {
             let (level, tag) = security_level(suite);
             let mut tag = Tag::empty(tag);
@@ -62,6 +61,6 @@ impl FrameTime {
         if self.link.is_some() {
             work.add(Step::FrameSealed, len);
         }
-        self.platform.duration(self.costs.of(&work)) + done.lasts + Profile::of(self.platform).bus(len)
+        self.platform.duration(self.costs.of(&work)) + done.lasts + self.platform.profile().bus(len)
     }
 }

@@ -4,6 +4,7 @@
 //! router and the cloud of it through one queue of events. The same seed gives the same capture, event
 //! log and report, byte for byte, on every machine and in every build.
 
+mod accelerator;
 mod accounting;
 mod application;
 mod arrivals;
@@ -80,6 +81,7 @@ mod trial;
 mod units;
 mod xfrm;
 
+pub use accelerator::Accelerator;
 pub use built_image::built_image;
 pub use chip::Chip;
 pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};

@@ -274,7 +274,7 @@ mod tests {
             control_bytes: Some(1),
             energy_mj: energy,
             provenance: Some(Provenance {
-                platform: "micaz",
+                platform: "micaz".into(),
                 cpu: "modelled",
                 engine: Some("modelled"),
                 radio: "modelled",

@@ -1,79 +1,156 @@
-//! The platforms that nodes run on, emulated or not.
+//! The platforms that nodes run on, emulated or not: boards, each described by a file.
+//!
+//! `boards/` has those that are shipped, and `docs/platforms.md` says how to write one.
+
+mod file;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::accelerator::Accelerator;
 use crate::chip::Chip;
 use crate::costs::Costs;
 use crate::error::ScenarioError;
+use crate::profile::Profile;
+use crate::time::Span;
 
 /// A platform that a node can run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Platform {
-    /// Tmote Sky: MSP430F1611, CC2420.
-    TmoteSky,
-    /// MicaZ: ATmega128L, CC2420.
-    MicaZ,
-    /// OpenMote: CC2538, a Cortex-M3.
-    OpenMote,
-    /// ST MB851: STM32W108, a Cortex-M3.
-    Mb851,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform(Arc<Board>);
+
+/// What a file says of a board.
+#[derive(Debug, PartialEq, Eq)]
+struct Board {
+    name: String,
+    microcontroller: String,
+    /// Whose counted work is taken, and whose images' buffers.
+    chip: Chip,
+    /// Whether images for that chip run on it in an emulator.
+    is_emulated: bool,
+    profile: Profile,
+    accelerator: Option<Accelerator>,
 }
 
-impl Platform {
-    /// Every platform, by the name that scenarios call it.
-    pub const ALL: [(&str, Self); 4] = [
-        ("tmote-sky", Self::TmoteSky),
-        ("micaz", Self::MicaZ),
-        ("openmote", Self::OpenMote),
-        ("mb851", Self::Mb851),
-    ];
+/// The boards that are shipped: their names, and their files.
+const SHIPPED: [(&str, &str); 7] = [
+    ("tmote-sky", include_str!("../boards/tmote-sky.toml")),
+    ("micaz", include_str!("../boards/micaz.toml")),
+    ("openmote", include_str!("../boards/openmote.toml")),
+    ("mb851", include_str!("../boards/mb851.toml")),
+    ("nrf52840", include_str!("../boards/nrf52840.toml")),
+    ("cc1352", include_str!("../boards/cc1352.toml")),
+    ("esp32-c6", include_str!("../boards/esp32-c6.toml")),
+];
 
-    /// The platform of this name.
+impl Platform {
+    /// Tmote Sky: MSP430F1611, CC2420.
+    pub fn tmote_sky() -> Self {
+        Self::shipped(SHIPPED[0])
+    }
+
+    /// MicaZ: ATmega128L, CC2420.
+    pub fn micaz() -> Self {
+        Self::shipped(SHIPPED[1])
+    }
+
+    /// OpenMote: CC2538, a Cortex-M3.
+    pub fn openmote() -> Self {
+        Self::shipped(SHIPPED[2])
+    }
+
+    /// ST MB851: STM32W108, a Cortex-M3.
+    pub fn mb851() -> Self {
+        Self::shipped(SHIPPED[3])
+    }
+
+    /// Every platform that is shipped.
+    pub fn all() -> impl Iterator<Item = Self> {
+        SHIPPED.into_iter().map(Self::shipped)
+    }
+
+    /// The shipped platform of this name.
     ///
     /// # Errors
     /// Names those that there are.
     pub fn named(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|&(_, platform)| platform).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|(known, _)| format!("\"{known}\"")).collect();
-            format!("\"{name}\" is not {}", names.join(" or "))
-        })
+        let found = SHIPPED.into_iter().find(|(known, _)| *known == name);
+        found.map(Self::shipped).ok_or_else(|| format!("\"{name}\" is not {}", Self::names()))
+    }
+
+    /// The names of all that are shipped, as errors list them.
+    pub(crate) fn names() -> String {
+        SHIPPED.map(|(name, _)| format!("\"{name}\"")).join(" or ")
+    }
+
+    /// A board whose file is compiled in.
+    fn shipped((name, text): (&str, &str)) -> Self {
+        // A test reads each of them.
+        Self::parse(&format!("boards/{name}.toml"), text).unwrap_or_else(|wrong| unreachable!("{wrong}"))
+    }
+
+    /// Whether it is shipped, and so its figures are published ones.
+    pub(crate) fn is_shipped(&self) -> bool {
+        SHIPPED.iter().any(|(name, _)| *name == self.name())
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TmoteSky => "tmote-sky",
-            Self::MicaZ => "micaz",
-            Self::OpenMote => "openmote",
-            Self::Mb851 => "mb851",
-        }
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What its microcontroller is called.
+    pub fn microcontroller(&self) -> &str {
+        &self.0.microcontroller
+    }
+
+    /// Its figures.
+    pub fn profile(&self) -> &Profile {
+        &self.0.profile
+    }
+
+    /// Its accelerator for cryptography, if the times of one are known.
+    pub fn accelerator(&self) -> Option<Accelerator> {
+        self.0.accelerator
     }
 
     /// What tasks take on the platform's CPU, with the backend that images link.
     ///
     /// # Errors
     /// Says what is wrong in its file of costs.
-    pub fn costs(self) -> Result<Costs, ScenarioError> {
-        let (file, text) = match self {
-            Self::TmoteSky => {
+    pub fn costs(&self) -> Result<Costs, ScenarioError> {
+        let (file, text) = match self.chip() {
+            Chip::Msp430F1611 => {
                 ("costs/msp430f1611-tiny.toml", include_str!("../../../costs/msp430f1611-tiny.toml"))
             }
-            Self::MicaZ => ("costs/atmega128-tiny.toml", include_str!("../../../costs/atmega128-tiny.toml")),
-            Self::OpenMote | Self::Mb851 => {
+            Chip::Atmega128 => {
+                ("costs/atmega128-tiny.toml", include_str!("../../../costs/atmega128-tiny.toml"))
+            }
+            Chip::CortexM3 => {
                 ("costs/cortex-m3-tiny.toml", include_str!("../../../costs/cortex-m3-tiny.toml"))
             }
         };
         Costs::parse(file, text)
     }
 
-    /// Its microcontroller.
-    pub const fn chip(self) -> Chip {
-        match self {
-            Self::TmoteSky => Chip::Msp430F1611,
-            Self::MicaZ => Chip::Atmega128,
-            Self::OpenMote | Self::Mb851 => Chip::CortexM3,
-        }
+    /// How long the platform's CPU works at what was counted as `cost`.
+    pub(crate) fn duration(&self, cost: u64) -> Span {
+        self.profile().duration(cost)
+    }
+
+    /// The microcontroller whose counted work is taken, and whose images' buffers its nodes have.
+    pub fn chip(&self) -> Chip {
+        self.0.chip
+    }
+
+    /// Whether images run on it in an emulator.
+    pub fn is_emulated(&self) -> bool {
+        self.0.is_emulated
+    }
+
+    /// Whether its nodes have no memory for DTLS, RPL and long datagrams: the 4 KB of RAM of an ATmega128 are full with the statics of a
+    /// node alone (docs/decisions/0015).
+    pub(crate) fn is_small(&self) -> bool {
+        self.chip() == Chip::Atmega128
     }
 }
 
@@ -92,17 +169,22 @@ mod tests {
 
     #[test]
     fn platforms_are_known_by_their_names() {
-        for (name, platform) in Platform::ALL {
-            assert_eq!(Platform::named(name), Ok(platform));
+        for (platform, (name, _)) in Platform::all().zip(SHIPPED) {
             assert_eq!(platform.name(), name);
+            assert_eq!(Platform::named(name), Ok(platform));
         }
+        let four = [Platform::tmote_sky(), Platform::micaz(), Platform::openmote(), Platform::mb851()];
+        assert_eq!(four.map(|platform| platform.chip()).len(), 4);
         let wrong = Platform::named("micas").unwrap_err();
-        assert_eq!(wrong, r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851""#);
+        assert_eq!(
+            wrong,
+            r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851" or "nrf52840" or "cc1352" or "esp32-c6""#
+        );
     }
 
     #[test]
     fn what_tasks_take_is_known_of_each_platform() {
-        for (_, platform) in Platform::ALL {
+        for platform in Platform::all() {
             let costs = platform.costs().unwrap();
             assert!(
                 costs.held_out.iter().all(|held_out| held_out.error().abs() < 5.0),
@@ -111,5 +193,13 @@ mod tests {
             );
             assert!(costs.operations.iter().all(|cost| *cost > 0.0));
         }
+    }
+
+    #[test]
+    fn work_takes_as_long_as_the_clock_says() {
+        assert_eq!(Platform::tmote_sky().duration(3_900_000), Span::from_secs(1));
+        assert_eq!(Platform::micaz().duration(7_373), Span::from_millis(1));
+        assert_eq!(Platform::openmote().duration(24_000), Span::from_millis(1));
+        assert_eq!(Platform::mb851().duration(18_000), Span::from_millis(1));
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios: what is simulated, read from TOML.
 
 mod attack;
+mod beside;
 mod builder;
 mod checks;
 mod event;
@@ -307,8 +308,8 @@ impl Scenario {
 
     /// What node `id`, which is not the border router, runs on, if that takes time.
     pub fn platform_of(&self, id: u32) -> Option<Platform> {
-        let emulated = self.emulated.get(&id).map(|node| node.platform);
-        emulated.or_else(|| self.platforms.get(&id).copied()).or(self.profile)
+        let emulated = self.emulated.get(&id).map(|node| &node.platform);
+        emulated.or_else(|| self.platforms.get(&id)).or(self.profile.as_ref()).cloned()
     }
 
     /// Whether its datagrams are longer than the images of nodes have room for.

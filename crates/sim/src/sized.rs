@@ -8,6 +8,7 @@ use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, StartError};
 
 use crate::application::{AnyApplication, Part};
+use crate::chip::Chip;
 use crate::engine::Accelerated;
 use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, happens};
 use crate::memory::Memory;
@@ -94,12 +95,12 @@ pub(crate) struct TaskResult {
 
 impl SizedNode {
     /// The node that images for `platform` have; `long`, if there are longer datagrams than images for nodes have room for.
-    pub(crate) fn new(platform: Platform, long: bool) -> Self {
-        match (platform, long) {
-            (Platform::MicaZ, _) => Self::of::<1, 280, 2>(),
+    pub(crate) fn new(platform: &Platform, long: bool) -> Self {
+        match (platform.chip(), long) {
+            (Chip::Atmega128, _) => Self::of::<1, 280, 2>(),
             (_, true) => Self::of::<2, 1280, 2>(),
-            (Platform::OpenMote | Platform::Mb851, false) => Self::of::<2, 336, 2>(),
-            (Platform::TmoteSky, false) => Self::of::<2, 336, 4>(),
+            (Chip::CortexM3, false) => Self::of::<2, 336, 2>(),
+            (Chip::Msp430F1611, false) => Self::of::<2, 336, 4>(),
         }
     }
 

@@ -215,10 +215,10 @@ pub struct HandshakeReport {
 
 /// Where a node's times and what it has consumed are from: `emulated`, which is exact or an estimate, `modelled` or
 /// `published`, as `docs/platforms.md` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     /// What the node runs on.
-    pub platform: &'static str,
+    pub platform: String,
     /// The times of its CPU.
     pub cpu: &'static str,
     /// Those of its accelerator, if it is used.

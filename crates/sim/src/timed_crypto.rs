@@ -7,7 +7,6 @@ use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Job};
 use crate::error::ScenarioError;
 use crate::platform::Platform;
-use crate::profile::Profile;
 use crate::time::Span;
 
 /// What multiplies points of P-256, and how often.
@@ -40,7 +39,11 @@ impl TimedCrypto {
     /// # Errors
     /// Says what is wrong in the platform's file of costs.
     pub fn new(platform: Platform, engines: Engines) -> Result<Self, ScenarioError> {
-        Ok(Self { crypto: Accelerated::new(Some((platform, engines))), platform, costs: platform.costs()? })
+        Ok(Self {
+            costs: platform.costs()?,
+            crypto: Accelerated::new(Some((platform.clone(), engines))),
+            platform,
+        })
     }
 
     /// The primitives.
@@ -56,8 +59,8 @@ impl TimedCrypto {
             work.add(*step, 0);
         }
         let whole = self.platform.duration(self.costs.of(&work)) + done.lasts;
-        let multiplication = Job::P256Multiplication.on(self.platform);
-        let engine = multiplication.map_or(0, |effort| effort.lasts(&Profile::of(self.platform)));
+        let multiplication = Job::P256Multiplication.on(&self.platform);
+        let engine = multiplication.map_or(0, |effort| effort.lasts(self.platform.profile()));
         let (mut nanoseconds, mut cost) = (0, 0.0);
         for (operation, times) in CURVES {
             nanoseconds += u64::from(done.engine.get(operation)) * times * engine;
@@ -78,7 +81,7 @@ mod tests {
     fn curves_are_told_apart_in_software_and_in_the_engine() {
         for (transport, least, most) in [(true, 166_000, 167_000), (false, 160_000, 180_000)] {
             let mut timed =
-                TimedCrypto::new(Platform::OpenMote, Engines { transport, ..Engines::NONE }).unwrap();
+                TimedCrypto::new(Platform::openmote(), Engines { transport, ..Engines::NONE }).unwrap();
             assert_eq!(timed.take(&[]), CryptoTime::default());
             timed.crypto().p256_public_key(&[7; 32]).unwrap();
             let key = timed.crypto().hmac_key(b"key");

@@ -66,6 +66,46 @@ pub(crate) fn parse_decibels(text: &str, unit: &str) -> Result<f64, String> {
     }
 }
 
+/// The clock in kilohertz that `text` spells: `32MHz`, `7373kHz`.
+pub(crate) fn parse_frequency(text: &str) -> Result<u64, String> {
+    match parse(text, &[("MHz", 1000), ("kHz", 1)], "a clock such as \"32MHz\" or \"7373kHz\"")? {
+        kilohertz @ 1..=10_000_000 => Ok(kilohertz),
+        _ => Err("a clock has 1kHz to 10GHz".into()),
+    }
+}
+
+/// The millivolts that `text` spells: `3V`, `3300mV`.
+pub(crate) fn parse_voltage(text: &str) -> Result<u32, String> {
+    match parse(text, &[("V", 1000), ("mV", 1)], "a voltage such as \"3V\" or \"3300mV\"")? {
+        millivolts @ 1..=100_000 => Ok(millivolts as u32),
+        _ => Err("a supply has 1mV to 100V".into()),
+    }
+}
+
+/// The nanoamperes that `text` spells: `1.8mA`, `54.5uA`.
+pub(crate) fn parse_current(text: &str) -> Result<u32, String> {
+    let units = [("mA", 1_000_000), ("uA", 1000), ("nA", 1)];
+    match parse(text, &units, "a current such as \"1.8mA\" or \"54.5uA\"")? {
+        nanoamperes @ 0..=4_000_000_000 => Ok(nanoamperes as u32),
+        _ => Err("a board draws at most 4000mA".into()),
+    }
+}
+
+/// The nanoseconds that `text` spells: `4.1us`, `250ns`.
+pub(crate) fn parse_nanoseconds(text: &str) -> Result<u64, String> {
+    match parse(text, &[("us", 1000), ("ns", 1)], "a time such as \"4.1us\" or \"250ns\"")? {
+        nanoseconds @ 0..=1_000_000 => Ok(nanoseconds),
+        _ => Err("a byte takes at most 1000us".into()),
+    }
+}
+
+/// The bytes that `text` spells: `128B`.
+pub(crate) fn parse_bytes(text: &str) -> Result<u32, String> {
+    const WANTED: &str = "a number of bytes such as \"128B\"";
+    let bytes = parse(text, &[("B", 1)], WANTED)?;
+    u32::try_from(bytes).map_err(|_| format!("\"{text}\" is not {WANTED}"))
+}
+
 fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String> {
     let wrong = || format!("\"{text}\" is not {wanted}");
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;

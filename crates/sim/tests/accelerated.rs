@@ -31,7 +31,7 @@ fn beside(platform: &str, security: &str, with_engine: &str, traffic: &str) -> [
     assert!(mean(engine) < mean(software), "{platform}: {software:?} {engine:?}");
     let cpu = |node: &NodeReport| node.energy_mj.unwrap().cpu;
     assert!(cpu(engine) < cpu(software), "{platform}: {software:?} {engine:?}");
-    let modelled = |node: &NodeReport| node.provenance.and_then(|provenance| provenance.engine);
+    let modelled = |node: &NodeReport| node.provenance.as_ref().and_then(|provenance| provenance.engine);
     assert_eq!([modelled(software), modelled(engine)], [None, Some("modelled")]);
     [frames, same]
 }

@@ -42,7 +42,7 @@ fn every_echo_comes_back_in_the_one_session_of_its_node() {
 fn echoes_come_back_from_boards_and_take_them_time() {
     let scenario = chain("to = 2");
     let native = run(&scenario).report();
-    let boards = ScenarioBuilder::from(scenario).profile(Some(Platform::Mb851)).build().unwrap();
+    let boards = ScenarioBuilder::from(scenario).profile(Some(Platform::mb851())).build().unwrap();
     let boards = run(&boards).report();
     let (native, board) = (&native.nodes[1], &boards.nodes[1]);
     assert_eq!((board.handshakes(), boards.nodes[0].sent), (1, 0));

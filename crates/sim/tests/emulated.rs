@@ -23,7 +23,7 @@ fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     let nodes = scenario.emulated().clone();
     let builder = nodes.into_iter().fold(ScenarioBuilder::from(scenario.clone()), |builder, (id, node)| {
         // Tests run in the package's folder, images are built in the workspace's.
-        let built = built_image(node.platform, &scenario, id).unwrap();
+        let built = built_image(&node.platform, &scenario, id).unwrap();
         let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
         builder.emulated(id, EmulatedNode { image, ..node })
     });
@@ -51,7 +51,7 @@ fn posts_its_readings(platform: &str, security: &str) {
         assert_eq!(fared, (4, 4, handshakes), "{platform}, {security}: {report:#?}");
     }
     let [first, emulated, _] = &report.nodes[..] else { panic!("{report:#?}") };
-    let emulated_cpu = emulated.provenance.is_some_and(|provenance| provenance.cpu == "emulated");
+    let emulated_cpu = emulated.provenance.as_ref().is_some_and(|provenance| provenance.cpu == "emulated");
     assert!(emulated_cpu && first.provenance.is_none());
     let consumes =
         |node: &NodeReport| node.energy_mj.is_some_and(|energy| energy.cpu > 0.0 && energy.tx > 0.0);
@@ -78,14 +78,14 @@ fn an_mb851_makes_a_handshake_and_posts_its_readings() {
 fn proves_and_posts_its_readings(platform: &str, security: &str) {
     let board = Platform::named(platform).unwrap();
     let builder = ScenarioBuilder::from(line(platform, security, REPORTS));
-    let builder = builder.platform(1, board).platform(3, board).duration(Span::from_secs(120));
+    let builder = builder.platform(1, board.clone()).platform(3, board).duration(Span::from_secs(120));
     let scenario = builder.build().unwrap();
     let report = run(&scenario, Sinks::default());
     for node in &report.nodes {
         let fared = (node.sent >= 4, node.delivered, node.handshakes());
         assert_eq!(fared, (true, node.sent, 1), "{platform}, {security}: {report:#?}");
         let expected = if node.id == 2 { "emulated" } else { "modelled" };
-        assert_eq!(node.provenance.unwrap().cpu, expected);
+        assert_eq!(node.provenance.as_ref().unwrap().cpu, expected);
     }
 }
 
@@ -118,7 +118,7 @@ fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
 fn takes_readings(server: &str, client: &str) {
     let scenario = line(server, "dtls-psk", "[traffic]\nperiod = \"14s\"\nto = 2");
     let platform = Platform::named(client).unwrap();
-    let built = built_image(platform, &scenario, 1).unwrap();
+    let built = built_image(&platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
     let node = EmulatedNode { platform, image };
     let scenario = ScenarioBuilder::from(scenario).emulated(1, node).build().unwrap();
@@ -240,7 +240,7 @@ fn routes_by_rpl(platform: &str, security: &str) {
     }
     let [first, emulated, behind] = [1, 2, 3].map(|id| report.nodes[id - 1].joined_s.unwrap());
     assert!(first < emulated && emulated < behind, "{platform}, {security}: {report:#?}");
-    assert_eq!(report.nodes[1].provenance.unwrap().cpu, "emulated");
+    assert_eq!(report.nodes[1].provenance.as_ref().unwrap().cpu, "emulated");
 }
 
 #[test]
@@ -263,9 +263,9 @@ fn takes_as_long(platform: &str, security: &str, traffic: &str) {
 }
 
 fn takes_as_long_in(scenario: Scenario) {
-    let platform = scenario.emulated()[&2].platform;
+    let platform = scenario.emulated()[&2].platform.clone();
     let emulated = ScenarioBuilder::from(scenario).duration(Span::from_secs(120));
-    let modelled = emulated.clone().platform(2, platform);
+    let modelled = emulated.clone().platform(2, platform.clone());
     let [emulated, modelled] =
         [emulated, modelled].map(|builder| run(&builder.build().unwrap(), Sinks::default()));
     for (emulated, modelled) in emulated.nodes.iter().zip(&modelled.nodes) {
@@ -324,7 +324,7 @@ fn the_same_seed_gives_the_same_bytes_with_an_emulated_node_too() {
 
 #[test]
 fn an_image_that_is_not_there_is_an_error_that_says_what_builds_it() {
-    let node = EmulatedNode { platform: Platform::MicaZ, image: Some("nothing".into()) };
+    let node = EmulatedNode { platform: Platform::micaz(), image: Some("nothing".into()) };
     let scenario = ScenarioBuilder::from(line("micaz", "none", "")).emulated(2, node).build().unwrap();
     let error = Simulation::new(&scenario, Options::default()).err().unwrap();
     let message = "node 2 cannot be emulated: nothing is not there: scripts/firmware.sh images builds it";

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use sixlock_base::{Counter, Security};
 use sixlock_sim::{
-    Csma, Destination, Distribution, Echo, Energy, Mac, Options, Platform, Probability, Profile, Radio,
-    Scenario, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
+    Csma, Destination, Distribution, Echo, Energy, Mac, Options, Platform, Probability, Radio, Scenario,
+    ScenarioBuilder, Simulation, Span, Time, TrafficKind,
 };
 
 fn scenario(security: &str, payload: u16, to: u32) -> Scenario {
@@ -133,7 +133,7 @@ fn the_cpu_s_work_is_told_of_who_answers_and_who_sends_on() {
         assert!(whole - all < 1.0, "node {}: {whole} ms, {all} ms of them for echoes", node.id);
     }
     let times = simulation.echoes()[1].way[0].1;
-    let energy = Energy::of(&Profile::of(Platform::TmoteSky), &times);
+    let energy = Energy::of(Platform::tmote_sky().profile(), &times);
     assert!(energy.cpu > 0.0 && energy.tx > 0.0 && energy.rx > 0.0);
 }
 

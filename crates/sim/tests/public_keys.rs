@@ -59,7 +59,7 @@ fn a_node_takes_in_the_readings_of_others_in_sessions_made_with_public_keys() {
 fn flights_go_through_nodes_with_shorter_buffers_than_their_sender() {
     for security in ["dtls-rpk", "dtls-x509"] {
         let scenario = ScenarioBuilder::from(chain(security, "native"));
-        let scenario = scenario.platform(1, Platform::Mb851).build().unwrap();
+        let scenario = scenario.platform(1, Platform::mb851()).build().unwrap();
         let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
         delivers(&report);
     }
@@ -70,7 +70,7 @@ fn flights_go_through_nodes_with_shorter_buffers_than_their_sender() {
 #[test]
 fn a_board_takes_as_long_for_p_256_as_it_was_measured_to_take() {
     let [(psk, without), (raw, with_keys), (certified, with_certificates)] =
-        ["dtls-psk", "dtls-rpk", "dtls-x509"].map(|security| run(security, Platform::Mb851.name()));
+        ["dtls-psk", "dtls-rpk", "dtls-x509"].map(|security| run(security, Platform::mb851().name()));
     [psk, raw, certified].iter().for_each(delivers);
     let (keys, certificates) = (with_keys - without, with_certificates - with_keys);
     assert!((1.30..1.40).contains(&keys), "{keys} s");
@@ -79,8 +79,8 @@ fn a_board_takes_as_long_for_p_256_as_it_was_measured_to_take() {
 
 #[test]
 fn an_engine_multiplies_points_where_there_is_one() {
-    let (software, at_work) = run("dtls-rpk", Platform::OpenMote.name());
-    let (engine, relieved) = run("dtls-rpk@engine", Platform::OpenMote.name());
+    let (software, at_work) = run("dtls-rpk", Platform::openmote().name());
+    let (engine, relieved) = run("dtls-rpk@engine", Platform::openmote().name());
     [software, engine].iter().for_each(delivers);
     // Five multiplications of 1/6 s each, instead of 23 million instructions at 32 MHz.
     assert!((0.80..0.90).contains(&relieved) && at_work > relieved + 0.1, "{at_work} s and {relieved} s");

@@ -136,9 +136,9 @@ fn a_node_on_a_platform_has_no_tunnel() {
         let error = Simulation::new(&scenario, Options::default()).err().unwrap().to_string();
         assert!(error.contains("node 2 is a micaz, and firmware images have no tunnels"), "{error}");
     };
-    let emulated = EmulatedNode { platform: Platform::MicaZ, image: None };
+    let emulated = EmulatedNode { platform: Platform::micaz(), image: None };
     refused(builder.clone().emulated(2, emulated));
-    refused(builder.profile(Some(Platform::MicaZ)));
+    refused(builder.profile(Some(Platform::micaz())));
 }
 
 #[test]

@@ -802,11 +802,14 @@ mod tests {
 
     #[test]
     fn a_node_is_emulated_as_a_platform_that_there_is() {
-        assert_eq!(emulated_node("3=tmote-sky"), Ok((3, Platform::TmoteSky)));
+        assert_eq!(emulated_node("3=tmote-sky"), Ok((3, Platform::tmote_sky())));
         for (wrong, why) in [
             ("tmote-sky", "it is a node and a platform, such as 2=tmote-sky"),
             ("x=micaz", "\"x\" is no node's number"),
-            ("1=sky", "\"sky\" is not \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\""),
+            (
+                "1=sky",
+                "\"sky\" is not \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\" or \"nrf52840\" or \"cc1352\" or \"esp32-c6\"",
+            ),
         ] {
             assert_eq!(emulated_node(wrong), Err(why.to_owned()));
         }

@@ -15,8 +15,8 @@ use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret, replace_private};
 use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_rpl::MAX_HOPS;
 use sixlock_sim::{
-    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Objective, Options, RoutingKind, RplMode, Scenario,
-    ScenarioBuilder, Simulation,
+    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Objective, Options, Platform, RoutingKind, RplMode,
+    Scenario, ScenarioBuilder, Simulation,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -157,8 +157,8 @@ fn scenario(args: &Up) -> Result<Scenario, Box<dyn Error>> {
         .mac(mac)
         .routing(routing(args))
         .seed(seed);
-    let emulated = |builder: ScenarioBuilder, &(id, platform)| {
-        builder.emulated(id, EmulatedNode { platform, image: None })
+    let emulated = |builder: ScenarioBuilder, (id, platform): &(u32, Platform)| {
+        builder.emulated(*id, EmulatedNode { platform: platform.clone(), image: None })
     };
     Ok(args.emulate.iter().fold(builder, emulated).build()?)
 }

@@ -1,6 +1,6 @@
 //! Granjal et al. (2008), table 3 and figure 1: how long algorithms of IPsec take on the MicaZ, and what that consumes.
 
-use sixlock_sim::{Energy, Platform, Profile, Span, StateTimes};
+use sixlock_sim::{Energy, Platform, Span, StateTimes};
 
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
@@ -53,14 +53,14 @@ impl Cycles {
 fn energy(millis: f64) -> f64 {
     let cpu = Span::from_micros((millis * 1000.0).round() as u64);
     let times = StateTimes { cpu, ..StateTimes::default() };
-    Energy::of(&Profile::of(Platform::MicaZ), &times).cpu
+    Energy::of(Platform::micaz().profile(), &times).cpu
 }
 
 fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let cycles = Cycles::measured()?;
     let (figure_1, table_time) = (paper.table("figure-1")?, paper.table("table-3-time")?);
     let (drain, lifetime) = (paper.table("table-3-energy")?, paper.table("table-3-lifetime")?);
-    let clock = Profile::of(Platform::MicaZ).kilohertz as f64;
+    let clock = Platform::micaz().profile().kilohertz as f64;
     let mut times = Vec::new();
     let mut energies = Vec::new();
     // Those of table 3, in the order of the algorithms.

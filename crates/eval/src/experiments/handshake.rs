@@ -1,7 +1,7 @@
 //! One handshake of a node that posts readings, and what it takes.
 
 use sixlock_base::Counter;
-use sixlock_sim::{Energy, Options, Platform, Profile, Scenario, Simulation, Span, StateTimes, Time};
+use sixlock_sim::{Energy, Options, Platform, Scenario, Simulation, Span, StateTimes, Time};
 
 use crate::error::Error;
 
@@ -59,6 +59,6 @@ pub(super) fn handshake(scenario: &Scenario, client: u32) -> Result<Taken, Error
             .map(|c| c.get(Counter::BytesSent))
             .sum::<u32>()
             .into(),
-        energy: times.map_or(0.0, |times| Energy::of(&Profile::of(Platform::OpenMote), &times).total()),
+        energy: times.map_or(0.0, |times| Energy::of(Platform::openmote().profile(), &times).total()),
     })
 }

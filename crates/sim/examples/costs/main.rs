@@ -20,8 +20,8 @@ use sixlock_crypto::Operation;
 use sixlock_sim::{Costs, HeldOut, Platform, Step, StepCost};
 
 /// The CPUs, and a platform of each.
-const CPUS: [(&str, Platform); 3] =
-    [("cortex-m3", Platform::OpenMote), ("msp430f1611", Platform::TmoteSky), ("atmega128", Platform::MicaZ)];
+const CPUS: [(&str, &str); 3] =
+    [("cortex-m3", "openmote"), ("msp430f1611", "tmote-sky"), ("atmega128", "micaz")];
 
 struct Arguments {
     operations: bool,
@@ -107,7 +107,9 @@ fn measure(
     [cpu, counted, compiler]: &[String; 3],
     committed: Option<&Costs>,
 ) -> Result<Costs, Box<dyn Error>> {
-    let platform = CPUS.iter().find(|(name, _)| name == cpu).ok_or_else(|| format!("{cpu} is not known"))?.1;
+    let (_, platform) =
+        CPUS.iter().find(|(name, _)| name == cpu).ok_or_else(|| format!("{cpu} is not known"))?;
+    let platform = &Platform::named(platform)?;
     let unit = if cpu == "cortex-m3" { "instructions" } else { "cycles" };
     let mut costs = Costs {
         cpu: cpu.clone(),

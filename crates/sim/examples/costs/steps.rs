@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use sixlock_sim::{
-    Costs, HeldOut, MeasuredTask, Options, Platform, Scenario, Simulation, Span, Step, StepCost, Time,
+    Chip, Costs, HeldOut, MeasuredTask, Options, Platform, Scenario, Simulation, Span, Step, StepCost, Time,
 };
 
 use crate::least_squares::solve;
@@ -48,8 +48,8 @@ impl Case {
     }
 
     /// What the emulated node does in it.
-    fn run(&self, platform: Platform, seed: u64) -> Result<Vec<MeasuredTask>, Box<dyn Error>> {
-        let name = Platform::ALL.iter().find(|(_, other)| *other == platform).map_or("", |(name, _)| name);
+    fn run(&self, platform: &Platform, seed: u64) -> Result<Vec<MeasuredTask>, Box<dyn Error>> {
+        let name = platform.name();
         let scenario =
             Scenario::parse(&self.name, &line(name, self.security, &self.traffic))?.with_seed(seed);
         let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
@@ -61,16 +61,14 @@ impl Case {
 }
 
 /// The security modes of the images that a platform has, for echoes and for reports.
-fn modes(platform: Platform) -> [&'static [&'static str]; 2] {
-    match platform {
-        Platform::OpenMote | Platform::Mb851 | Platform::TmoteSky => {
-            [&["none", "llsec", AH, ESP], &["none", "llsec", "dtls-psk"]]
-        }
-        Platform::MicaZ => [&["none", "llsec", AH, ESP], &["none", "llsec"]],
+fn modes(platform: &Platform) -> [&'static [&'static str]; 2] {
+    match platform.chip() {
+        Chip::CortexM3 | Chip::Msp430F1611 => [&["none", "llsec", AH, ESP], &["none", "llsec", "dtls-psk"]],
+        Chip::Atmega128 => [&["none", "llsec", AH, ESP], &["none", "llsec"]],
     }
 }
 
-fn cases(platform: Platform, payloads: &[u16], seeds: &[(u64, u32)]) -> Vec<(Case, u64)> {
+fn cases(platform: &Platform, payloads: &[u16], seeds: &[(u64, u32)]) -> Vec<(Case, u64)> {
     let [echoes, reports] = modes(platform);
     let has_room = |mode: &str, payload| payload <= PROTECTED || ![AH, ESP].contains(&mode);
     let echoes = echoes.iter().flat_map(|mode| payloads.iter().map(move |payload| (mode, *payload)));
@@ -89,7 +87,7 @@ fn coefficients(task: &MeasuredTask) -> Vec<f64> {
 }
 
 /// Finds what steps take on `platform`, whose operations' costs `costs` has.
-pub(crate) fn fit(costs: &mut Costs, platform: Platform) -> Result<(), Box<dyn Error>> {
+pub(crate) fn fit(costs: &mut Costs, platform: &Platform) -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     for (case, seed) in cases(platform, &TRAINING, &TRAINING_SEEDS) {
         for task in case.run(platform, seed)? {
@@ -111,7 +109,7 @@ pub(crate) fn fit(costs: &mut Costs, platform: Platform) -> Result<(), Box<dyn E
 
 /// Holds the costs against round trips that they were not found from: what one takes on the mean, from the first frame of
 /// a request on, the node's own and those that it forwards.
-pub(crate) fn hold(costs: &Costs, platform: Platform) -> Result<Vec<HeldOut>, Box<dyn Error>> {
+pub(crate) fn hold(costs: &Costs, platform: &Platform) -> Result<Vec<HeldOut>, Box<dyn Error>> {
     let mut held_out = Vec::new();
     for (case, seed) in cases(platform, &HELD_OUT, &HELD_OUT_SEEDS) {
         let (mut trips, mut measured, mut modelled) = (0.0, 0.0, 0.0);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixlock_base::Engines;
 
 use crate::network::MAX_NODES;
-use crate::platform::Platform;
+use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
@@ -111,6 +111,7 @@ impl Scenario {
         self.check_routing()?;
         self.check_compression()?;
         self.check_security()?;
+        self.check_emulated()?;
         self.check_routers()?;
         let layout = self.check_topology()?;
         self.check_destination(&layout)?;
@@ -412,6 +413,11 @@ impl Scenario {
         Ok(())
     }
 
+    /// What nodes run on that are not emulated.
+    fn modelled(&self) -> impl Iterator<Item = &Platform> {
+        self.profile.iter().chain(self.platforms.values())
+    }
+
     fn has_boards(&self) -> bool {
         self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty()
     }
@@ -426,12 +432,35 @@ impl Scenario {
         }
     }
 
+    /// Whether there are images for what is to be emulated.
+    fn check_emulated(&self) -> Result<(), Fault> {
+        let is_foreign = |(_, node): &(&u32, &EmulatedNode)| !node.platform.is_emulated();
+        match self.emulated.iter().find(is_foreign) {
+            Some((&id, node)) => {
+                let boards: Vec<_> = Platform::all().filter(Platform::is_emulated).collect();
+                let boards: Vec<_> = boards.iter().map(|board| format!("\"{}\"", board.name())).collect();
+                Err(fault(
+                    Key::Node(id),
+                    format!(
+                        "no image and no emulator is for a {}: leave kind out, so that node {id} is modelled, or name {}",
+                        node.platform.name(),
+                        boards.join(" or ")
+                    ),
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn check_routing(&self) -> Result<(), Fault> {
         let is_rpl = self.routing != RoutingKind::Static;
-        if is_rpl && self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ) {
+        if let Some(small) = self.modelled().find(|platform| is_rpl && platform.is_small()) {
             return Err(fault(
                 Key::Routing,
-                "a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",
+                format!(
+                    "a {} has no memory for RPL: set [routing] kind to \"static\", or name another platform",
+                    small.name()
+                ),
             ));
         }
         let Mac::Csma(Csma { ack: true, .. }) = self.mac else {
@@ -454,19 +483,19 @@ impl Scenario {
                 in the scenario"
             ));
         }
-        // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
-        let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
-        if is_small && self.has_long_datagrams() {
-            return wrong(format!(
-                "a micaz has no memory for echoes of more than {SHORT_ECHO} bytes: name another platform"
-            ));
-        }
-        if self.security.transport.is_some() && is_small {
-            return wrong(
-                "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another \
-                platform"
-                    .into(),
-            );
+        if let Some(small) = self.modelled().find(|platform| platform.is_small()) {
+            let name = small.name();
+            if self.has_long_datagrams() {
+                return wrong(format!(
+                    "a {name} has no memory for echoes of more than {SHORT_ECHO} bytes: name another platform"
+                ));
+            }
+            if self.security.transport.is_some() {
+                return wrong(format!(
+                    "a {name} has no memory for DTLS: set security to \"none\" or \"llsec\", or name another \
+                    platform"
+                ));
+            }
         }
         if self.security.engines == Engines::NONE {
             return Ok(());
@@ -474,6 +503,12 @@ impl Scenario {
         if let Some(id) = self.emulated.keys().next() {
             return wrong(format!(
                 "node {id} is emulated, and its firmware takes no engine: leave @engine out"
+            ));
+        }
+        if let Some(platform) = self.modelled().find(|platform| platform.accelerator().is_none()) {
+            return wrong(format!(
+                "of a {} no engine is known: name another platform, or leave @engine out",
+                platform.name()
             ));
         }
         let is_native = match &self.topology {

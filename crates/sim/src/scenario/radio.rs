@@ -1,6 +1,5 @@
 //! The `[radio]` of a scenario: each model has keys of its own.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::ScenarioError;
@@ -8,6 +7,7 @@ use crate::random::Probability;
 use crate::toml_reader::Section;
 use crate::units::{parse_decibels, parse_drift, parse_length};
 
+use super::beside::beside;
 use super::checks::{BURST, Key, Lines};
 use super::{LinkTable, LogDistance, Radio, RadioModel};
 
@@ -130,7 +130,7 @@ fn read_links(
             "model = \"links\" needs links, the file that lists them: links = \"links.csv\"",
         ));
     };
-    let path = Path::new(scenario).parent().unwrap_or(Path::new("")).join(name);
+    let path = beside(scenario, name);
     let text = std::fs::read_to_string(&path)
         .map_err(|error| section.error("links", format!("cannot read {}: {error}", path.display())))?;
     LinkTable::parse(&path.display().to_string(), &text)

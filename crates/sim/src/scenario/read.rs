@@ -17,6 +17,7 @@ use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length, parse_span};
 
+use super::beside::beside;
 use super::checks::{
     BAUD, Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
 };
@@ -108,10 +109,7 @@ impl ScenarioBuilder {
             lowpan.choice("compression", &[&[("none", None)], &compressions[..]].concat())?;
         lines.insert(Key::Compression, lowpan.line("compression"));
         lowpan.finish()?;
-        let mut platform = top.section("platform", "[platform]")?;
-        let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
-        scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
-        platform.finish()?;
+        scenario.profile = read_platform(top.section("platform", "[platform]")?, file)?;
         (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top, &mut lines)?;
         let key = if top.span("topology").is_some() { "topology" } else { "node" };
         lines.insert(Key::Topology, top.line(key));
@@ -194,6 +192,32 @@ fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioErr
         Kind::Join => ScenarioEventKind::Join,
     };
     Ok(ScenarioEvent { at, node, kind })
+}
+
+/// What every node runs on: a platform that is shipped, or a file's, which is named relative to the scenario.
+fn read_platform(mut section: Section<'_, '_>, scenario: &str) -> Result<Option<Platform>, ScenarioError> {
+    let profile = section.parsed("profile", None, |name| match name {
+        "native" => Ok(None),
+        _ => Platform::named(name)
+            .map(Some)
+            .map_err(|_| format!("\"{name}\" is not \"native\" or {}", Platform::names())),
+    })?;
+    let file = section.string("file")?;
+    let Some(name) = file else {
+        section.finish()?;
+        return Ok(profile);
+    };
+    if section.span("profile").is_some() {
+        return Err(
+            section.error("file", "a file or a profile says what nodes run on: leave one of them out")
+        );
+    }
+    let path = beside(scenario, name);
+    if !path.is_file() {
+        return Err(section.error("file", format!("there is no file {}", path.display())));
+    }
+    section.finish()?;
+    Platform::load(&path).map(Some)
 }
 
 fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {

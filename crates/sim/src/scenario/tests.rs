@@ -11,7 +11,7 @@ fn a_node_s_own_platform_counts_more_than_the_profile_of_all() {
         [[node]]\nid = 2\nplatform = \"tmote-sky\"\n[[node]]\nid = 3\nkind = \"emulated\"\nplatform = \"openmote\"";
     let scenario = Scenario::parse("s", text).unwrap();
     let platforms = [1, 2, 3].map(|id| scenario.platform_of(id));
-    assert_eq!(platforms, [Platform::Mb851, Platform::TmoteSky, Platform::OpenMote].map(Some));
+    assert_eq!(platforms, [Platform::mb851(), Platform::tmote_sky(), Platform::openmote()].map(Some));
     assert_eq!(scenario.emulated.len(), 1);
     assert_eq!(Scenario::default().platform_of(1), None);
 }
@@ -105,7 +105,7 @@ fn every_key_of_the_format_is_read() {
         credential: Credential::Query,
     };
     assert_eq!(scenario.traffic, traffic);
-    let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
+    let node = EmulatedNode { platform: Platform::micaz(), image: Some("an/image".into()) };
     assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
 }
 
@@ -261,7 +261,7 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         (
             "[platform]\nprofile = \"micas\"",
-            "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\"",
+            "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\" or \"nrf52840\" or \"cc1352\" or \"esp32-c6\"",
         ),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
@@ -517,12 +517,12 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         (new().topology(Topology::List(Vec::new())), "a network needs a [[node]] beside the router"),
         (
             new()
-                .profile(Some(Platform::MicaZ))
+                .profile(Some(Platform::micaz()))
                 .routing(RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring }),
             "a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",
         ),
         (
-            new().profile(Some(Platform::MicaZ)),
+            new().profile(Some(Platform::micaz())),
             "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another platform",
         ),
     ] {

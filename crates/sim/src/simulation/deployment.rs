@@ -194,12 +194,12 @@ impl Deployment {
     }
 
     fn router(&self, id: u32, start: &Start) -> Result<Station, String> {
-        let Scenario { mac, profile, security, .. } = self.scenario;
+        let Scenario { mac, profile, security, .. } = &self.scenario;
         let mut router = Station::new(start.seed, id, (self.clock(id), start.now), |cx| {
             Machine::Gateway(Router::new(cx, &self.interface(id), self.exit, self.scenario.serial))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
-            let frame_time = FrameTime::of(platform, security.link, security.engines);
+            let frame_time = FrameTime::of(platform.clone(), security.link, security.engines);
             router.frame_time = Some(frame_time.map_err(|wrong| wrong.to_string())?);
         }
         Ok(router)
@@ -209,11 +209,11 @@ impl Deployment {
         let (config, seed) = (self.config(id, start), start.seed);
         let mut started = Ok(());
         let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
-            (Some(node), _) => Some((node.platform, self.emulated(id, node, &config)?)),
+            (Some(node), _) => Some((node.platform.clone(), self.emulated(id, node, &config)?)),
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
-                let sized = SizedNode::new(platform, self.scenario.has_long_datagrams());
-                let crypto = Accelerated::new(Some((platform, self.scenario.security.engines)));
+                let sized = SizedNode::new(&platform, self.scenario.has_long_datagrams());
+                let crypto = Accelerated::new(Some((platform.clone(), self.scenario.security.engines)));
                 let modelled =
                     self.modelled(id, sized, &config, self.scenario.routing, Some(Arc::new(costs)), crypto)?;
                 Some((platform, Processor::Modelled(modelled)))
@@ -253,7 +253,7 @@ impl Deployment {
         // What its IPsec protects, nobody else can tell.
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
-                let sized = SizedNode::new(node.platform, false);
+                let sized = SizedNode::new(&node.platform, false);
                 let node =
                     self.modelled(id, sized, config, RoutingKind::Static, None, Accelerated::new(None))?;
                 Some(Shadow { node, is_compared: self.shadows, measured: Vec::new() })

@@ -87,7 +87,7 @@ impl Emulation<'_> {
         let further: Vec<_> = network.into_iter().chain(keys).collect();
         let image = match &node.image {
             Some(image) => image.clone(),
-            None => built_image(node.platform, scenario, id)?,
+            None => built_image(&node.platform, scenario, id)?,
         };
         if !image.exists() {
             return Err(format!("{} is not there: scripts/firmware.sh images builds it", image.display()));

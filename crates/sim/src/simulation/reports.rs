@@ -146,7 +146,7 @@ impl Simulation {
 
     /// The figures of what node `id` runs on, if that takes time.
     fn profile(&self, id: u32) -> Option<Profile> {
-        self.deployment.scenario.platform_of(id).map(Profile::of)
+        self.deployment.scenario.platform_of(id).map(|platform| *platform.profile())
     }
 
     /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
@@ -169,8 +169,9 @@ impl Simulation {
     fn provenance(&self, id: u32) -> Option<Provenance> {
         let cpu = if self.deployment.scenario.emulated.contains_key(&id) { "emulated" } else { "modelled" };
         let engine = (self.deployment.scenario.security.engines != Engines::NONE).then_some("modelled");
-        let platform = self.deployment.scenario.platform_of(id)?.name();
-        Some(Provenance { platform, cpu, engine, radio: "modelled", currents: "published" })
+        let platform = self.deployment.scenario.platform_of(id)?;
+        let currents = if platform.is_shipped() { "published" } else { "given" };
+        Some(Provenance { platform: platform.name().into(), cpu, engine, radio: "modelled", currents })
     }
 
     /// How many bytes of stack the node `id` has used so far, if it is emulated.

@@ -105,13 +105,20 @@ fn line(out: &mut impl Write, cells: impl Iterator<Item = (usize, String)>) -> i
 }
 
 fn provenance(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
-    let from = |cpu| report.nodes.iter().filter_map(|node| node.provenance).any(|node| node.cpu == cpu);
+    let provenances = || report.nodes.iter().filter_map(|node| node.provenance.as_ref());
+    let from = |cpu| provenances().any(|node| node.cpu == cpu);
     let cpu = match (from("emulated"), from("modelled")) {
         (true, true) => "emulated or modelled",
         (true, false) => "emulated",
         _ => "modelled",
     };
-    writeln!(out, "CPU times are {cpu}, radio times modelled, currents published: see docs/platforms.md")?;
+    let are = |currents| provenances().any(|node| node.currents == currents);
+    let currents = match (are("published"), are("given")) {
+        (true, true) => "published, or given by the file of a board",
+        (false, true) => "given by the file of a board",
+        _ => "published",
+    };
+    writeln!(out, "CPU times are {cpu}, radio times modelled, currents {currents}: see docs/platforms.md")?;
     if scenario.security().engines != Engines::NONE {
         writeln!(out, "what @engine computes takes times modelled from data sheets")?;
     }

@@ -1,6 +1,6 @@
 //! Figure 5: what the node consumes for a datagram.
 
-use sixlock_sim::{Platform, Profile};
+use sixlock_sim::Platform;
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, SecurityMode, Taken, Testbed, WAYS};
 use super::{IN_TWO_FRAMES, NEARLY, by_size};
@@ -22,8 +22,8 @@ const ENERGY: fn(&Taken) -> Sample = |taken| taken.energy;
 
 /// By the paper's metric (section III.C, equation 1): how long it takes, at one current and voltage, in millijoules. The border
 /// router and the host take no time here.
-const fn per_millisecond() -> f64 {
-    let profile = Profile::of(Platform::Mb851);
+fn per_millisecond() -> f64 {
+    let profile = *Platform::mb851().profile();
     profile.cpu as f64 * 1e-9 * profile.millivolts as f64 * 1e-3
 }
 

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sixlock_base::{NetworkSuite, Security};
 use sixlock_sim::{
-    Energy, Options, Platform, Profile, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
+    Energy, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -138,7 +138,7 @@ fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
     let times = simulation.state_times(1).ok_or_else(lost)?;
     let nothing = Span::from_micros(0);
     let awake = StateTimes { lpm: nothing, listen: nothing, ..times };
-    let energy = Energy::of(&Profile::of(Platform::Mb851), &awake).total();
+    let energy = Energy::of(Platform::mb851().profile(), &awake).total();
     let echoes = node.sent as f64;
     let seconds = echoes * scenario.traffic().period.as_secs();
     Ok([

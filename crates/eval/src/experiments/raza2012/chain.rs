@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{
-    Csma, Destination, Echo, Energy, Mac, Options, Platform, Profile, ScenarioBuilder, Simulation, Span,
-    StateTimes, Time, TrafficKind,
+    Csma, Destination, Echo, Energy, Mac, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes,
+    Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -112,7 +112,7 @@ impl Chain {
 }
 
 fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
-    let profile = Profile::of(Platform::TmoteSky);
+    let profile = *Platform::tmote_sky().profile();
     let mut columns: [Vec<f64>; 4] = Default::default();
     for seed in 1..=u64::from(runs) {
         let echo = echo(setting, seed)?;

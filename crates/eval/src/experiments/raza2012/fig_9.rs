@@ -20,7 +20,6 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     method: Method::Run(run),
 };
 
-const SKY: Platform = Platform::TmoteSky;
 const SIZES: [u16; 6] = [16, 32, 64, 128, 256, 512];
 /// The largest message, of which the paper has figures in its text.
 const LARGE: u16 = 512;
@@ -52,8 +51,10 @@ struct Sky {
 
 impl Sky {
     fn new() -> Result<Self, Error> {
-        let block = Job::AesBlock.on(SKY).ok_or_else(|| Error("the CC2420 has lost its AES".into()))?;
-        Ok(Self { costs: SKY.costs()?, profile: Profile::of(SKY), block })
+        let block = Job::AesBlock
+            .on(&Platform::tmote_sky())
+            .ok_or_else(|| Error("the CC2420 has lost its AES".into()))?;
+        Ok(Self { costs: Platform::tmote_sky().costs()?, profile: *Platform::tmote_sky().profile(), block })
     }
 
     /// In milliseconds, with everything done by the CPU.
@@ -153,8 +154,9 @@ fn link(sky: &Sky) -> Result<Link, Error> {
     let around = frame(Some(SecurityLevel::EncMic128), KeyId::Index(1), 1);
     let mic = SecurityLevel::EncMic128.mic_len();
     let fragments = fragments(&datagram(LARGE.into())?, MAX_FRAME - around)?;
-    let efforts =
-        fragments.iter().filter_map(|&payload| Job::Frame { header: around - mic, payload }.on(SKY));
+    let efforts = fragments
+        .iter()
+        .filter_map(|&payload| Job::Frame { header: around - mic, payload }.on(&Platform::tmote_sky()));
     let nanos: u64 = efforts.map(|effort| effort.lasts(&sky.profile)).sum();
     let frames = fragments.len();
     Ok(Link {

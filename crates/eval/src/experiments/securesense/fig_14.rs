@@ -1,7 +1,7 @@
 //! Figure 14: the handshake's elliptic curves in software and in the engine.
 
 use sixlock_crypto::Operation;
-use sixlock_sim::{Costs, Job, Platform, Profile};
+use sixlock_sim::{Costs, Job, Platform};
 
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
@@ -28,12 +28,12 @@ const CYCLES: f64 = 4.0 / 3.0;
 
 /// How long a function takes in software, in milliseconds.
 fn in_software(costs: &Costs, operation: Operation) -> f64 {
-    costs.operations[operation as usize] * CYCLES / Profile::of(Platform::OpenMote).kilohertz as f64
+    costs.operations[operation as usize] * CYCLES / Platform::openmote().profile().kilohertz as f64
 }
 
 fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
-    let costs = Platform::OpenMote.costs()?;
-    let effort = Job::P256Multiplication.on(Platform::OpenMote);
+    let costs = Platform::openmote().costs()?;
+    let effort = Job::P256Multiplication.on(&Platform::openmote());
     let multiplication = effort.ok_or_else(|| Error("the CC2538 has no engine for P-256".into()))?.engine;
     let (mut times, mut ratios) = (Vec::new(), Vec::new());
     for (name, operation, multiplications) in FUNCTIONS {

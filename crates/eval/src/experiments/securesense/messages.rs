@@ -62,7 +62,7 @@ impl End {
     fn new() -> Result<Self, Error> {
         // As the paper has it, the chip does AES, SHA-256 and P-256.
         let engines = Engines { transport: true, ..Engines::NONE };
-        let timed = TimedCrypto::new(Platform::OpenMote, engines)?;
+        let timed = TimedCrypto::new(Platform::openmote(), engines)?;
         Ok(Self { timed, messages: Messages::new(), shared: Vec::new() })
     }
 
