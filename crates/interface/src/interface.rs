@@ -5,7 +5,7 @@ use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
-use sixlock_mac::{Config as MacConfig, Event, Mac, RadioCommand};
+use sixlock_mac::{Config as MacConfig, Event, LinkLayer, Mac, RadioCommand};
 use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
@@ -94,6 +94,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// The IPv6 layer: addresses and routing.
     pub fn net(&mut self) -> &mut Net<L::Routing, L::Discovery> {
         &mut self.net
+    }
+
+    /// The times and rules by which frames get at the channel: see [`Mac::access`].
+    pub fn access(&mut self) -> &mut <L::Link as LinkLayer>::Access {
+        self.mac.access()
     }
 
     /// What protects packets of this host.

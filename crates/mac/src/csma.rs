@@ -1,12 +1,13 @@
 use sixlock_base::Entropy;
 
 use crate::Csma;
-
-/// Length of a backoff period in symbols (aUnitBackoffPeriod).
-const BACKOFF_PERIOD: u32 = 20;
+use crate::rules::{Backoff, ChannelAccess};
 
 /// The largest backoff exponent of the standard.
 const MAX_BE: u8 = 8;
+
+/// Units that [`Backoff::Linear`] draws from at most.
+const MAX_LINEAR: u32 = 3;
 
 /// The channel access of one transmission: unslotted CSMA-CA (7.5.1.4).
 pub(crate) struct Access {
@@ -25,10 +26,25 @@ impl Access {
         Self { backoffs: 0, exponent: csma.min_be }
     }
 
-    /// A random delay before the next assessment of the channel, in symbols.
-    pub(crate) fn delay<E: Entropy>(&self, entropy: &mut E) -> u32 {
-        let periods = entropy.next_u32() & ((1 << self.exponent.min(MAX_BE)) - 1);
-        periods * BACKOFF_PERIOD
+    /// A random delay before the next assessment of the channel, in symbols, for a frame that was sent `retries` times without an
+    /// acknowledgement.
+    pub(crate) fn delay<A: ChannelAccess, E: Entropy>(
+        &self,
+        access: &A,
+        retries: u8,
+        entropy: &mut E,
+    ) -> u32 {
+        let rules = access.rules();
+        let last = || (1 << self.exponent.min(MAX_BE)) - 1;
+        match rules.backoff {
+            Backoff::Standard => (entropy.next_u32() & last()) * rules.unit_backoff,
+            Backoff::OneLess => entropy.next_u32() % last().max(1) * rules.unit_backoff,
+            Backoff::Linear if retries == 0 && self.backoffs == 0 => 0,
+            Backoff::Linear => {
+                let units = (u32::from(retries) + 1).min(MAX_LINEAR);
+                rules.unit_backoff + entropy.next_u32() % (units * rules.unit_backoff).max(1)
+            }
+        }
     }
 
     /// Takes note of a busy channel; whether to back off once more.
@@ -42,6 +58,7 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::{Rules, Standard};
     use sixlock_testing::Fixed;
 
     #[test]
@@ -49,16 +66,41 @@ mod tests {
         let csma = Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 0 };
         let mut access = Access::new(&csma);
         for longest in [7, 15, 31, 31] {
-            assert_eq!(access.delay(&mut Fixed([0xff])), longest * 20);
+            assert_eq!(access.delay(&Standard, 0, &mut Fixed([0xff])), longest * 20);
             assert!(access.busy(&csma));
         }
-        assert_eq!(access.delay(&mut Fixed([0xff])), 31 * 20);
+        assert_eq!(access.delay(&Standard, 0, &mut Fixed([0xff])), 31 * 20);
         assert!(!access.busy(&csma));
     }
 
     #[test]
     fn an_exponent_beyond_the_standard_is_taken_as_its_largest() {
         let csma = Csma { min_be: 200, max_be: 200, max_backoffs: 0, max_retries: 0 };
-        assert_eq!(Access::new(&csma).delay(&mut Fixed([0xff])), 255 * 20);
+        assert_eq!(Access::new(&csma).delay(&Standard, 0, &mut Fixed([0xff])), 255 * 20);
+    }
+
+    #[test]
+    fn contiki_ng_draws_one_unit_less_and_contiki_waits_longer_with_each_transmission() {
+        let csma = Csma { min_be: 3, max_be: 5, max_backoffs: 5, max_retries: 7 };
+        let rules = Rules { unit_backoff: 488, backoff: Backoff::OneLess, ..Rules::STANDARD };
+        let delays =
+            (0..14).map(|drawn| Access::new(&csma).delay(&rules, 0, &mut Fixed(u32::to_le_bytes(drawn))));
+        assert_eq!(delays.max(), Some(6 * 488));
+        let none = Csma { min_be: 0, ..csma };
+        assert_eq!(Access::new(&none).delay(&rules, 0, &mut Fixed([5])), 0);
+
+        let rules = Rules { unit_backoff: 7812, backoff: Backoff::Linear, ..Rules::STANDARD };
+        let mut access = Access::new(&csma);
+        let longest = |access: &Access, retries, units| {
+            let delay = |drawn| access.delay(&rules, retries, &mut Fixed(u32::to_le_bytes(drawn)));
+            (delay(0), delay(units * 7812 - 1), delay(units * 7812))
+        };
+        assert_eq!(access.delay(&rules, 0, &mut Fixed([9])), 0, "at once");
+        for (retries, units) in [(1, 2), (2, 3), (3, 3), (4, 3)] {
+            let least = 7812;
+            assert_eq!(longest(&access, retries, units), (least, least + units * 7812 - 1, least));
+        }
+        assert!(access.busy(&csma));
+        assert_eq!(longest(&access, 0, 1), (7812, 2 * 7812 - 1, 7812), "after a busy channel");
     }
 }

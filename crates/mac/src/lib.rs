@@ -18,6 +18,7 @@ mod neighbours;
 mod queue;
 mod radio;
 mod receive;
+mod rules;
 mod transmit;
 
 pub use config::{Config, Csma, LinkSecurity};
@@ -28,4 +29,5 @@ pub use mac::Mac;
 pub use neighbours::Neighbour;
 pub use radio::RadioCommand;
 pub use receive::Received;
+pub use rules::{Backoff, ChannelAccess, Rules, Standard};
 pub use transmit::SendError;

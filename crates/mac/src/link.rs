@@ -2,6 +2,7 @@ use sixlock_base::Array;
 
 use crate::neighbours::Neighbour;
 use crate::queue::Frame;
+use crate::rules::{ChannelAccess, Standard};
 
 /// What of a [`Mac`](crate::Mac) is linked, and how large its tables are.
 pub trait LinkLayer {
@@ -13,10 +14,12 @@ pub trait LinkLayer {
     type Neighbours: Array<Neighbour>;
     /// The frames to be sent.
     type Queue: Array<Frame>;
+    /// The times and rules of channel access.
+    type Access: ChannelAccess;
 }
 
 /// A link layer with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent, with link security if it is `SECURED`, and
-/// with CSMA-CA and acknowledgements if it is `CSMA`.
+/// with CSMA-CA and acknowledgements, as the standard has them, if it is `CSMA`.
 #[derive(Clone, Copy, Debug)]
 pub struct Link<const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool = true>;
 
@@ -27,4 +30,5 @@ impl<const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSM
     const CSMA: bool = CSMA;
     type Neighbours = [Neighbour; NEIGHBOURS];
     type Queue = [Frame; QUEUE];
+    type Access = Standard;
 }

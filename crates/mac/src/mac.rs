@@ -1,4 +1,4 @@
-use sixlock_base::{Eui64, Slot};
+use sixlock_base::{Eui64, New as _, Slot};
 use sixlock_crypto::Crypto;
 
 use crate::event::Event;
@@ -7,6 +7,7 @@ use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
 use crate::queue::Queue;
 use crate::radio::Radio;
+use crate::rules::{ChannelAccess as _, Rules};
 use crate::{Config, Csma};
 
 /// A MAC that is made, and as large, as `L` says, such as a [`Link`](crate::Link).
@@ -25,6 +26,7 @@ pub struct Mac<C: Crypto, L: LinkLayer> {
     pub(crate) pan_id: u16,
     pub(crate) csma: Csma,
     pub(crate) ack: bool,
+    pub(crate) access: L::Access,
     pub(crate) link: Slot<FrameSecurity<C>>,
     /// The sequence number of the last frame; random at first, so that a neighbour does not
     /// take the first frame after a reboot for a repetition.
@@ -42,6 +44,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             pan_id: 0,
             csma: Csma::NONE,
             ack: false,
+            access: L::Access::NEW,
             link: Slot::Empty,
             sequence: None,
             neighbours: Neighbours::new(),
@@ -66,6 +69,17 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         if let (true, Some(security)) = (L::SECURED, &config.security) {
             self.link = Slot::Full(FrameSecurity::new(security, crypto));
         }
+    }
+
+    /// The times and rules by which it gets at the channel, to be set, if they are not constants, before the first frame.
+    pub fn access(&mut self) -> &mut L::Access {
+        &mut self.access
+    }
+
+    /// The same, as they are.
+    #[inline(always)]
+    pub(crate) fn rules(&self) -> &Rules {
+        self.access.rules()
     }
 
     /// The sealing and opening of frames, if they are secured.

@@ -14,14 +14,8 @@ use crate::csma::Access;
 use crate::{LinkLayer, Mac, Outcome};
 
 pub(crate) use schedule::Radio;
-use schedule::{OwedAck, Step, TURNAROUND};
+use schedule::{OwedAck, Step};
 
-/// How long an acknowledgement is waited for, in symbols (macAckWaitDuration).
-const ACK_WAIT: u32 = 54;
-/// The pause after a short frame, in symbols (macMinSIFSPeriod).
-const SHORT_PAUSE: u32 = 12;
-/// The pause after a long frame, in symbols (macMinLIFSPeriod).
-const LONG_PAUSE: u32 = 40;
 /// The longest short frame, in bytes (aMaxSIFSFrameSize).
 const SHORT_FRAME: u8 = 18;
 
@@ -117,10 +111,12 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             return;
         }
         if clear {
-            self.radio.enter(Step::Turnaround, at.after(TURNAROUND));
+            self.radio.enter(Step::Turnaround, at.after(self.rules().turnaround));
         } else if L::CSMA && self.radio.access.busy(&self.csma) {
-            let delay = self.radio.access.delay(cx.entropy);
+            let delay = self.radio.access.delay(&self.access, self.radio.retries, cx.entropy);
             self.radio.enter(Step::Backoff, at.after(delay));
+        } else if L::CSMA && self.rules().retries_when_busy && self.radio.retries < self.csma.max_retries {
+            self.try_again(cx, at);
         } else {
             cx.counters.count(Counter::MacChannelBusy);
             self.finish(cx, at, Outcome::ChannelBusy);
@@ -140,7 +136,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
         } else if L::CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
-            self.radio.enter(Step::AwaitingAck, at.after(ACK_WAIT));
+            self.radio.enter(Step::AwaitingAck, at.after(self.rules().ack_wait));
         } else {
             self.rest(at);
             self.finish(cx, at, Outcome::Delivered);
@@ -172,14 +168,14 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         }
         self.radio.retries = 0;
         let pause = self.radio.rested.count().wrapping_sub(at.count());
-        self.begin_access(cx, if pause <= LONG_PAUSE { at.after(pause) } else { at });
+        self.begin_access(cx, if pause <= self.rules().long_pause { at.after(pause) } else { at });
     }
 
     fn begin_access<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         let mut delay = 0;
         if L::CSMA {
             self.radio.access = Access::new(&self.csma);
-            delay = self.radio.access.delay(cx.entropy);
+            delay = self.radio.access.delay(&self.access, self.radio.retries, cx.entropy);
         }
         self.radio.enter(Step::Backoff, at.after(delay));
     }
@@ -187,19 +183,24 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Sends the current frame again, or gives it up (7.5.6.4.3).
     fn retry<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         if self.radio.retries < self.csma.max_retries {
-            self.radio.retries += 1;
-            cx.counters.count(Counter::MacRetries);
-            self.begin_access(cx, at);
+            self.try_again(cx, at);
         } else {
             cx.counters.count(Counter::MacNoAck);
             self.finish(cx, at, Outcome::NoAck);
         }
     }
 
+    fn try_again<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.radio.retries += 1;
+        cx.counters.count(Counter::MacRetries);
+        self.begin_access(cx, at);
+    }
+
     /// Leaves receivers their time to process the current frame before the next (7.5.1.3).
     fn rest(&mut self, at: Symbols) {
         let short = self.queue.current().is_some_and(|frame| frame.len <= SHORT_FRAME);
-        self.radio.rested = at.after(if short { SHORT_PAUSE } else { LONG_PAUSE });
+        let rules = self.rules();
+        self.radio.rested = at.after(if short { rules.short_pause } else { rules.long_pause });
     }
 
     fn finish<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, outcome: Outcome) {

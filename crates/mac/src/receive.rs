@@ -61,7 +61,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         }
         let Some(destination) = self.addressed(header.destination) else { return Ok(None) };
         if header.ack_request && destination == self.address {
-            self.radio.owe_ack(at, header.sequence);
+            let turnaround = self.rules().ack_turnaround;
+            self.radio.owe_ack(at, turnaround, header.sequence);
         }
         // Devices of this network have extended addresses only; the own one is an echo.
         let source = match header.source {

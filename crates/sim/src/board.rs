@@ -21,9 +21,6 @@ use crate::processor::Processor;
 use crate::routing::NodeRouting;
 use crate::time::{Span, Time};
 
-/// From receiving a frame to acknowledging it: 12 symbols.
-const TURNAROUND: Span = Span::from_micros(12 * 16);
-
 /// What happened while the CPU was at work, or does now.
 struct Waiting {
     event: DeviceEvent,
@@ -59,6 +56,8 @@ pub(crate) struct Board {
     processor: Processor,
     platform: Platform,
     clock: Clock,
+    /// From receiving a frame to acknowledging it.
+    ack_turnaround: Span,
     address: Eui64,
     environment: Environment,
     busy: Option<Busy>,
@@ -94,12 +93,20 @@ pub(crate) struct TaskEvents {
 }
 
 impl Board {
-    /// Node `id` with this clock and processor.
-    pub(crate) fn new(seed: u64, id: u32, platform: Platform, clock: Clock, processor: Processor) -> Self {
+    /// Node `id` with this clock and processor, whose radio takes so long to acknowledge a frame.
+    pub(crate) fn new(
+        seed: u64,
+        id: u32,
+        platform: Platform,
+        clock: Clock,
+        ack_turnaround: Span,
+        processor: Processor,
+    ) -> Self {
         Self {
             processor,
             platform,
             clock,
+            ack_turnaround,
             address: Eui64::of_node(id),
             environment: Environment::new(seed, id),
             busy: None,
@@ -156,7 +163,7 @@ impl Board {
         }
         self.waiting.push_back(Waiting { event: DeviceEvent::Frame, at: now, frame: frame.to_vec() });
         if mine && header.ack_request {
-            let due = now.symbol_boundary() + TURNAROUND;
+            let due = now.symbol_boundary() + self.ack_turnaround;
             self.owed = Some(Owed { due, sequence: header.sequence, scheduled: false });
         }
     }

@@ -113,7 +113,7 @@ pub use scenario::{
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
-pub use sixlock_node::{KeyRing, SendError};
+pub use sixlock_node::{Backoff, KeyRing, Rules, SendError};
 pub use statistics::{
     AttackCost, AttackReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,
     NodeReport, Provenance, Report, RouterReport, Transmissions, TravelReport,

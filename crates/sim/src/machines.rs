@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_lockstep::DeviceEvent;
 use sixlock_lowpan::{Datagram, Pool};
-use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Stack};
+use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Rules, Stack};
 
 use crate::application::AnyApplication;
 use crate::engine::Accelerated;
@@ -27,6 +27,7 @@ impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
     const CSMA: bool = true;
     type Neighbours = Table<Neighbour, NEIGHBOURS>;
     type Queue = <Link<true, 1, FRAMES> as LinkLayer>::Queue;
+    type Access = Rules;
 }
 
 /// A station's pool of `POOL` datagrams of at most `MTU` bytes.

@@ -11,11 +11,6 @@ use crate::clock::Clock;
 use crate::medium::{CCA, Medium};
 use crate::time::{Span, Time};
 
-/// A symbol in microseconds.
-const SYMBOL: u64 = 16;
-/// From an assessment to sending: 12 symbols.
-const TURNAROUND: Span = Span::from_micros(12 * SYMBOL);
-
 /// What a radio does next.
 #[derive(Clone, Copy)]
 enum Step {
@@ -52,14 +47,21 @@ pub(crate) enum RadioEvent {
 }
 
 /// A radio, between two things that it does.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Radio {
+    /// From an assessment to sending.
+    turnaround: Span,
     next: Option<(Time, Step)>,
     /// Whether an event is scheduled for it.
     is_scheduled: bool,
 }
 
 impl Radio {
+    /// One that does nothing, and takes so long from an assessment to sending.
+    pub(crate) const fn new(turnaround: Span) -> Self {
+        Self { turnaround, next: None, is_scheduled: false }
+    }
+
     /// Takes a command in place of what is not done yet. Its symbol is that of the node's clock; `node` is whose radio this is.
     pub(crate) fn take(
         &mut self,
@@ -74,7 +76,7 @@ impl Radio {
             RadioCommand::Listen { at } => (at, Step::Listen),
             RadioCommand::Off { at } => (at, Step::Off),
             RadioCommand::Assess { at, times, apart } => {
-                let pause = Span::from_micros(u64::from(apart) * SYMBOL).saturating_sub(CCA);
+                let pause = Span::from_symbols(apart.into()).saturating_sub(CCA);
                 (at, Step::Assess(Assessments { left: times, pause, send: false }))
             }
             RadioCommand::Send { at, assess: true } => {
@@ -132,7 +134,7 @@ impl Radio {
                         let left = assessments.left - 1;
                         self.plan(now + pause, Step::Assess(Assessments { left, ..assessments }));
                     }
-                    Assessments { send: true, .. } if clear => self.plan(now + TURNAROUND, Step::Send),
+                    Assessments { send: true, .. } if clear => self.plan(now + self.turnaround, Step::Send),
                     _ => return Some(RadioEvent::Assessed { clear }),
                 }
             }

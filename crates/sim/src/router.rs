@@ -6,7 +6,7 @@ use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Symbol
 use sixlock_bridge::Bridge;
 use sixlock_gateway::{Error, Exit, FlowId, Gateway, Serial, SerialGateway, Tunnels, Upstream};
 use sixlock_node::ipsec::Automated;
-use sixlock_node::{Interface, InterfaceConfig, RadioMachine};
+use sixlock_node::{Interface, InterfaceConfig, RadioMachine, Rules};
 
 use crate::engine::Accelerated;
 use crate::machines::{Context, GatewayLayers, RouterIpsec};
@@ -57,6 +57,11 @@ impl Router {
             Self::Whole(gateway) => gateway.interface().security(),
             Self::Split(split) => split.host.security(),
         }
+    }
+
+    /// The times and rules by which its frames get at the channel.
+    pub(crate) fn access(&mut self) -> &mut Rules {
+        self.interface().access()
     }
 
     /// What is done to packets that leave the mesh whole, and that come whole.

@@ -5,6 +5,7 @@ mod beside;
 mod builder;
 mod checks;
 mod event;
+mod mac;
 mod radio;
 mod read;
 #[cfg(test)]
@@ -13,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use sixlock_base::{Security, TransportSuite};
-use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression};
+use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
@@ -93,9 +94,17 @@ impl Mac {
     pub(crate) const fn config(self) -> (MacCsma, bool) {
         match self {
             Self::Null => (MacCsma::NONE, false),
-            Self::Csma(Csma { min_be, max_be, max_backoffs, max_retries, ack }) => {
+            Self::Csma(Csma { min_be, max_be, max_backoffs, max_retries, ack, .. }) => {
                 (MacCsma { min_be, max_be, max_backoffs, max_retries }, ack)
             }
+        }
+    }
+
+    /// Its times and rules.
+    pub(crate) const fn rules(self) -> Rules {
+        match self {
+            Self::Null => Rules::STANDARD,
+            Self::Csma(Csma { rules, .. }) => rules,
         }
     }
 }
@@ -113,13 +122,15 @@ pub struct Csma {
     pub max_retries: u8,
     /// Whether acknowledgements are asked for.
     pub ack: bool,
+    /// The times, and what other MACs do differently.
+    pub rules: Rules,
 }
 
 impl Default for Csma {
     /// The defaults of the standard.
     fn default() -> Self {
         let MacCsma { min_be, max_be, max_backoffs, max_retries } = MacCsma::default();
-        Self { min_be, max_be, max_backoffs, max_retries, ack: true }
+        Self { min_be, max_be, max_backoffs, max_retries, ack: true, rules: Rules::STANDARD }
     }
 }
 
@@ -266,6 +277,11 @@ impl Scenario {
     /// What protects packets between nodes and the border router as a security gateway, if it is one.
     pub fn gateway(&self) -> Option<&NodesSide> {
         self.gateway.as_ref()
+    }
+
+    /// How a node gets at the channel.
+    pub fn mac(&self) -> Mac {
+        self.mac
     }
 
     /// The radio medium.

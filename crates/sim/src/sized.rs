@@ -5,7 +5,9 @@ use sixlock_dtls::Refusal;
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
-use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, StartError};
+use sixlock_node::{
+    Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, Rules, StartError,
+};
 
 use crate::application::{AnyApplication, Part};
 use crate::chip::Chip;
@@ -42,6 +44,7 @@ trait Sizes {
     fn router(&self) -> &NodeRouting;
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
+    fn access(&mut self) -> &mut Rules;
     fn poll_refusal(&mut self) -> Option<Refusal>;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
@@ -73,6 +76,10 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
         self.interface().compression()
     }
 
+    fn access(&mut self) -> &mut Rules {
+        self.interface().access()
+    }
+
     fn poll_refusal(&mut self) -> Option<Refusal> {
         Node::poll_refusal(self)
     }
@@ -94,8 +101,15 @@ pub(crate) struct TaskResult {
 }
 
 impl SizedNode {
-    /// The node that images for `platform` have; `long`, if there are longer datagrams than images for nodes have room for.
-    pub(crate) fn new(platform: &Platform, long: bool) -> Self {
+    /// The node that images for `platform` have, which gets at the channel by these rules; `long`, if there are longer datagrams than images
+    /// for nodes have room for.
+    pub(crate) fn new(platform: &Platform, long: bool, rules: Rules) -> Self {
+        let mut sized = Self::for_images(platform, long);
+        *sized.node.access() = rules;
+        sized
+    }
+
+    fn for_images(platform: &Platform, long: bool) -> Self {
         match (platform.chip(), long) {
             (Chip::Atmega128, _) => Self::of::<1, 280, 2>(),
             (_, true) => Self::of::<2, 1280, 2>(),

@@ -108,11 +108,13 @@ pub(crate) struct Station {
 }
 
 impl Station {
-    /// The station that `machine` makes when it is lent its context at `now`, with this clock.
+    /// The station that `machine` makes when it is lent its context at `now`, with this clock. Its radio takes a turnaround from an
+    /// assessment of the channel to sending.
     pub(crate) fn new(
         seed: u64,
         id: u32,
         (clock, now): (Clock, Time),
+        turnaround: Span,
         machine: impl FnOnce(&mut Context<'_>) -> Machine,
     ) -> Self {
         let mut entropy = Stream::new(seed, id, Purpose::Entropy);
@@ -137,7 +139,7 @@ impl Station {
             clock,
             on_air: [0; MAX_FRAME],
             on_air_len: 0,
-            radio: Radio::default(),
+            radio: Radio::new(turnaround),
             transmits: false,
             radio_timer: Timer::default(),
             timer: Timer::default(),

@@ -6,7 +6,7 @@ use core::ops::Add;
 use sixlock_base::{Instant, Symbols};
 
 /// Microseconds in a symbol of the 2.4 GHz O-QPSK radio.
-const SYMBOL: u64 = 16;
+pub(crate) const SYMBOL: u64 = 16;
 
 /// A point in virtual time: microseconds since the simulation began. It does not wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -33,6 +33,11 @@ impl Span {
     /// A span of `seconds` seconds.
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
+    }
+
+    /// So many symbols.
+    pub(crate) const fn from_symbols(symbols: u32) -> Self {
+        Self::from_micros(symbols as u64 * SYMBOL)
     }
 
     /// The span less `other`; none if that is longer.

@@ -2,13 +2,19 @@
 
 use crate::time::Span;
 
-/// The span that `text` spells: `2d`, `1.5h`, `10min`, `600s`, `20ms`.
+/// The span that `text` spells: `2d`, `1.5h`, `10min`, `600s`, `20ms`, `320us`.
 ///
 /// # Errors
 /// Says what is wrong with it.
 pub fn parse_span(text: &str) -> Result<Span, String> {
-    let units =
-        [("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000)];
+    let units = [
+        ("d", 86_400_000_000),
+        ("h", 3_600_000_000),
+        ("min", 60_000_000),
+        ("s", 1_000_000),
+        ("ms", 1000),
+        ("us", 1),
+    ];
     parse(text, &units, "a time such as \"60s\", \"10min\", \"1h\", \"2d\" or \"20ms\"")
         .map(Span::from_micros)
 }

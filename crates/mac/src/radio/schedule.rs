@@ -5,9 +5,6 @@ use sixlock_ieee802154::{ACK_FRAME, ack};
 
 use crate::csma::Access;
 
-/// From receiving to sending and back, in symbols (aTurnaroundTime).
-pub(super) const TURNAROUND: u32 = 12;
-
 /// Where the current transmit frame stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -61,13 +58,13 @@ impl Radio {
         }
     }
 
-    /// Schedules the acknowledgement of a frame that ended at `at`.
+    /// Schedules the acknowledgement, due a turnaround later, of a frame that ended at `at`.
     ///
     /// The channel assessment or turnaround it interrupts starts over when it has been sent:
     /// it counts neither as a busy channel nor as a transmission. While this device is itself
     /// sending, or owes an acknowledgement already, none is scheduled: the neighbour repeats
     /// its frame.
-    pub(crate) fn owe_ack(&mut self, at: Symbols, sequence: u8) {
+    pub(crate) fn owe_ack(&mut self, at: Symbols, turnaround: u32, sequence: u8) {
         if self.step == Step::OnAir || self.owed_ack.is_full() {
             return;
         }
@@ -77,7 +74,7 @@ impl Radio {
         }
         self.is_due = false;
         self.owed_ack =
-            Slot::Full(OwedAck { frame: ack(sequence), due: at.after(TURNAROUND), on_air: false });
+            Slot::Full(OwedAck { frame: ack(sequence), due: at.after(turnaround), on_air: false });
     }
 
     pub(super) fn enter(&mut self, step: Step, at: Symbols) {

@@ -4,4 +4,5 @@ mod air;
 mod exchange;
 mod null;
 mod radios;
+mod rules;
 mod security;

@@ -159,7 +159,7 @@ impl Station {
         let mut machine =
             Sleeper { node, doing: Doing::Sleeps, wakes: Symbols::new(wakes), commands: VecDeque::new() };
         machine.sleep(Symbols::new(0));
-        Self { machine, radio: Radio::default(), timer: Timer::default(), rig }
+        Self { machine, radio: Radio::new(Span::from_symbols(12)), timer: Timer::default(), rig }
     }
 }
 

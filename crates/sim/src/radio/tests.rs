@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::energy::{CpuMeter, StateTimes};
 use crate::medium::Reception::{self, Missed, Received};
 use crate::scenario;
+use crate::time::SYMBOL;
 
 /// The radio of node 0, whose neighbour is node 1.
 struct Air {
@@ -26,7 +27,7 @@ impl Air {
         let radio = scenario::Radio { range: 50, interference: 50, ..scenario::Scenario::default().radio };
         Self {
             medium: Medium::new(1, &[(0, 0), (40, 0)], &BTreeSet::new(), &radio),
-            radio: Radio::default(),
+            radio: Radio::new(Span::from_symbols(12)),
             now: Time::ZERO,
         }
     }

@@ -89,7 +89,7 @@ impl ScenarioBuilder {
 
     /// Sets how a node gets at the channel.
     pub fn mac(self, mac: Mac) -> Self {
-        self.set(&[], |scenario| scenario.mac = mac)
+        self.set(&[Key::Mac], |scenario| scenario.mac = mac)
     }
 
     /// Sets which way packets go.

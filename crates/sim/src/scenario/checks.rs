@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sixlock_base::Engines;
+use sixlock_node::{Backoff, Rules};
 
 use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
@@ -24,6 +25,8 @@ use super::{
 pub(super) const MAX_BE: RangeInclusive<u64> = 3..=8;
 pub(super) const MAX_BACKOFFS: RangeInclusive<u64> = 0..=5;
 pub(super) const MAX_RETRIES: RangeInclusive<u64> = 0..=7;
+/// An acknowledgement and what is before it on the air, 11 bytes, in symbols.
+const ACK_AND_HEADER: u32 = 22;
 /// The numbers that nodes have, and how many there may be.
 pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
 /// How many border routers.
@@ -164,13 +167,33 @@ impl Scenario {
     }
 
     fn check_mac(&self) -> Result<(), Fault> {
-        let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, .. }) = self.mac else {
+        let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, rules, .. }) = self.mac else {
             return Ok(());
         };
+        if let (Some(id), true) = (self.emulated.keys().next(), rules != Rules::STANDARD) {
+            return Err(fault(
+                Key::Mac,
+                format!(
+                    "node {id} is emulated, and its firmware has the times of the standard: leave them out of [mac], and set kind to \"csma\""
+                ),
+            ));
+        }
+        if rules.ack_wait < rules.ack_turnaround + ACK_AND_HEADER {
+            return Err(fault(
+                Key::Mac,
+                "ack_wait: it is at least ack_turnaround and the 352us of an acknowledgement",
+            ));
+        }
+        if rules.short_pause > rules.long_pause {
+            return Err(fault(Key::Mac, "short_pause: it is at most as long as long_pause"));
+        }
+        within(Key::Mac, "max_retries", max_retries, MAX_RETRIES)?;
+        if rules.backoff == Backoff::Linear {
+            return Ok(());
+        }
         within(Key::Mac, "max_be", max_be, MAX_BE)?;
         within(Key::Mac, "min_be", min_be, 0..=max_be.into())?;
-        within(Key::Mac, "max_backoffs", max_backoffs, MAX_BACKOFFS)?;
-        within(Key::Mac, "max_retries", max_retries, MAX_RETRIES)
+        within(Key::Mac, "max_backoffs", max_backoffs, MAX_BACKOFFS)
     }
 
     fn check_traffic(&self) -> Result<(), Fault> {

@@ -18,12 +18,10 @@ use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length, parse_span};
 
 use super::beside::beside;
-use super::checks::{
-    BAUD, Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
-};
+use super::checks::{BAUD, Key, Lines, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS};
 use super::{
-    Attack, Credential, Csma, Destination, Mac, Pattern, Scenario, ScenarioBuilder, ScenarioEvent,
-    ScenarioEventKind, Traffic, TrafficKind, attack, radio,
+    Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
+    Traffic, TrafficKind, attack, mac, radio,
 };
 
 impl Scenario {
@@ -81,7 +79,7 @@ impl ScenarioBuilder {
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
             radio: radio::read(top.section("radio", "[radio]")?, file, default.radio, &mut lines)?,
-            mac: read_mac(top.section("mac", "[mac]")?)?,
+            mac: mac::read(top.section("mac", "[mac]")?, &mut lines)?,
             routing: default.routing,
             compression: default.compression,
             serial: read_serial(&mut top)?,
@@ -218,25 +216,6 @@ fn read_platform(mut section: Section<'_, '_>, scenario: &str) -> Result<Option<
     }
     section.finish()?;
     Platform::load(&path).map(Some)
-}
-
-fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
-    if section.choice("kind", &[("csma", false), ("null", true)])? {
-        section.finish()?;
-        return Ok(Mac::Null);
-    }
-    let default = Csma::default();
-    let max_be = section.integer("max_be", default.max_be.into(), MAX_BE)?;
-    let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
-    let csma = Csma {
-        min_be: min_be as u8,
-        max_be: max_be as u8,
-        max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), MAX_BACKOFFS)? as u8,
-        max_retries: section.integer("max_retries", default.max_retries.into(), MAX_RETRIES)? as u8,
-        ack: section.boolean("ack", default.ack)?,
-    };
-    section.finish()?;
-    Ok(Mac::Csma(csma))
 }
 
 fn read_traffic(

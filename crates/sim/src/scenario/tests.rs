@@ -90,7 +90,7 @@ fn every_key_of_the_format_is_read() {
             model: RadioModel::UnitDisk { loss_at_range: None },
         }
     );
-    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
+    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false, ..Csma::default() };
     assert_eq!(scenario.mac, Mac::Csma(mac));
     let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
     let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
@@ -187,7 +187,7 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
         ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
-        ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"null\""),
+        ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"contiki-csma\" or \"null\""),
         ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
         (
             "[radio]\nrate = 1",

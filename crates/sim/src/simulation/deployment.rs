@@ -8,7 +8,7 @@ use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
-    MacConfig, Node, RadioMachine, Resource, Uplink,
+    MacConfig, Node, RadioMachine, Resource, Rules, Uplink,
 };
 
 use crate::application::{Own, Part, SampleTimes};
@@ -195,8 +195,12 @@ impl Deployment {
 
     fn router(&self, id: u32, start: &Start) -> Result<Station, String> {
         let Scenario { mac, profile, security, .. } = &self.scenario;
-        let mut router = Station::new(start.seed, id, (self.clock(id), start.now), |cx| {
-            Machine::Gateway(Router::new(cx, &self.interface(id), self.exit, self.scenario.serial))
+        let rules = mac.rules();
+        let at = (self.clock(id), start.now);
+        let mut router = Station::new(start.seed, id, at, Span::from_symbols(rules.turnaround), |cx| {
+            let mut router = Router::new(cx, &self.interface(id), self.exit, self.scenario.serial);
+            *router.access() = rules;
+            Machine::Gateway(router)
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
             let frame_time = FrameTime::of(platform.clone(), security.link, security.engines);
@@ -208,11 +212,12 @@ impl Deployment {
     fn node(&self, id: u32, start: &Start) -> Result<Station, String> {
         let (config, seed) = (self.config(id, start), start.seed);
         let mut started = Ok(());
+        let rules = self.scenario.mac.rules();
         let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
             (Some(node), _) => Some((node.platform.clone(), self.emulated(id, node, &config)?)),
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
-                let sized = SizedNode::new(&platform, self.scenario.has_long_datagrams());
+                let sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
                 let crypto = Accelerated::new(Some((platform.clone(), self.scenario.security.engines)));
                 let modelled =
                     self.modelled(id, sized, &config, self.scenario.routing, Some(Arc::new(costs)), crypto)?;
@@ -221,12 +226,15 @@ impl Deployment {
             (None, None) => None,
         };
         let clock = self.clock(id);
-        let station = Station::new(seed, id, (clock, start.now), |cx| match board {
+        let at = (clock, start.now);
+        let station = Station::new(seed, id, at, Span::from_symbols(rules.turnaround), |cx| match board {
             Some((platform, processor)) => {
-                Machine::Board(Box::new(Board::new(seed, id, platform, clock, processor)))
+                let ack_turnaround = Span::from_symbols(rules.ack_turnaround);
+                Machine::Board(Box::new(Board::new(seed, id, platform, clock, ack_turnaround, processor)))
             }
             None => {
                 let mut node = Box::new(Node::new());
+                *node.interface().access() = rules;
                 started = node.start(cx, &config);
                 Machine::Node(node)
             }
@@ -253,7 +261,7 @@ impl Deployment {
         // What its IPsec protects, nobody else can tell.
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
-                let sized = SizedNode::new(&node.platform, false);
+                let sized = SizedNode::new(&node.platform, false, Rules::STANDARD);
                 let node =
                     self.modelled(id, sized, config, RoutingKind::Static, None, Accelerated::new(None))?;
                 Some(Shadow { node, is_compared: self.shadows, measured: Vec::new() })

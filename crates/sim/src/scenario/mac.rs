@@ -1,0 +1,102 @@
+//! The `[mac]` of a scenario: the kinds of MAC, their times and their rules.
+
+use sixlock_node::{Backoff, Rules};
+
+use crate::error::ScenarioError;
+use crate::time::{SYMBOL, Span};
+use crate::toml_reader::Section;
+use crate::units::parse_span;
+
+use super::checks::{Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES};
+use super::{Csma, Mac};
+
+/// The longest of its times.
+const LONGEST: Span = Span::from_secs(10);
+/// An eighth of a second in symbols, as the times of Contiki 2.6 are multiples of, and its transmissions of a frame after the first.
+const CONTIKI_UNIT: u32 = 7812;
+const CONTIKI_RETRIES: u64 = 4;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Csma,
+    ContikiCsma,
+    Null,
+}
+
+/// Reads it.
+pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<Mac, ScenarioError> {
+    let kinds = [("csma", Kind::Csma), ("contiki-csma", Kind::ContikiCsma), ("null", Kind::Null)];
+    let kind = section.choice("kind", &kinds)?;
+    lines.insert(Key::Mac, section.line("kind"));
+    let default = Csma::default();
+    let csma = match kind {
+        Kind::Null => {
+            section.finish()?;
+            return Ok(Mac::Null);
+        }
+        Kind::Csma => {
+            let max_be = section.integer("max_be", default.max_be.into(), MAX_BE)?;
+            let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
+            Csma {
+                min_be: min_be as u8,
+                max_be: max_be as u8,
+                max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), MAX_BACKOFFS)?
+                    as u8,
+                max_retries: section.integer("max_retries", default.max_retries.into(), MAX_RETRIES)? as u8,
+                rules: Rules {
+                    backoff: section.choice(
+                        "backoff",
+                        &[("standard", Backoff::Standard), ("contiki-ng", Backoff::OneLess)],
+                    )?,
+                    retries_when_busy: section.choice("when_busy", &[("give-up", false), ("retry", true)])?,
+                    ..times(&mut section, Rules::STANDARD)?
+                },
+                ..default
+            }
+        }
+        Kind::ContikiCsma => Csma {
+            min_be: 0,
+            // It tries a busy channel again without end.
+            max_backoffs: u8::MAX,
+            max_retries: section.integer("max_retries", CONTIKI_RETRIES, MAX_RETRIES)? as u8,
+            rules: times(
+                &mut section,
+                Rules {
+                    unit_backoff: CONTIKI_UNIT,
+                    short_pause: 0,
+                    long_pause: 0,
+                    backoff: Backoff::Linear,
+                    ..Rules::STANDARD
+                },
+            )?,
+            ..default
+        },
+    };
+    let csma = Csma { ack: section.boolean("ack", default.ack)?, ..csma };
+    section.finish()?;
+    Ok(Mac::Csma(csma))
+}
+
+/// The rules with the times that are given.
+fn times(section: &mut Section<'_, '_>, default: Rules) -> Result<Rules, ScenarioError> {
+    let mut time = |key, default, least: u32| {
+        section.parsed(key, default, |text| match parse_span(text)? {
+            span if span > LONGEST => Err("it is at most 10s".into()),
+            span if !span.micros().is_multiple_of(SYMBOL) => {
+                let below = span.micros() / SYMBOL * SYMBOL;
+                Err(format!("it is in whole symbols of {SYMBOL}us, such as \"{below}us\""))
+            }
+            span if span.micros() / SYMBOL < least.into() => Err("it must be longer than nothing".into()),
+            span => Ok((span.micros() / SYMBOL) as u32),
+        })
+    };
+    Ok(Rules {
+        unit_backoff: time("unit_backoff", default.unit_backoff, 1)?,
+        turnaround: time("turnaround", default.turnaround, 0)?,
+        ack_turnaround: time("ack_turnaround", default.ack_turnaround, 0)?,
+        ack_wait: time("ack_wait", default.ack_wait, 0)?,
+        short_pause: time("short_pause", default.short_pause, 0)?,
+        long_pause: time("long_pause", default.long_pause, 0)?,
+        ..default
+    })
+}
