@@ -174,7 +174,8 @@ mod tests {
             assert_eq!(Platform::named(name), Ok(platform));
         }
         let four = [Platform::tmote_sky(), Platform::micaz(), Platform::openmote(), Platform::mb851()];
-        assert_eq!(four.map(|platform| platform.chip()).len(), 4);
+        assert_eq!(four.each_ref().map(Platform::name), ["tmote-sky", "micaz", "openmote", "mb851"]);
+        assert!(four.iter().all(Platform::is_emulated));
         let wrong = Platform::named("micas").unwrap_err();
         assert_eq!(
             wrong,

@@ -102,8 +102,8 @@ fn a_board_without_image_or_engine_is_refused_where_one_is_needed() {
     let wrong = |text: &str| Scenario::parse("f", text).unwrap_err().to_string();
     assert_eq!(
         wrong("[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"nrf52840\""),
-        "f:4: no image and no emulator is for a nrf52840: leave kind out, so that node 1 is modelled, or name \
-        \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\""
+        "f:4: node 1 is to be emulated, and no image and no emulator is for a nrf52840: name \"tmote-sky\" or \
+        \"micaz\" or \"openmote\" or \"mb851\" instead, or have it modelled"
     );
     assert_eq!(
         wrong("security = \"llsec@engine\"\n[platform]\nprofile = \"cc1352\""),

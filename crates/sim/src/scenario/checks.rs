@@ -465,7 +465,7 @@ impl Scenario {
                 Err(fault(
                     Key::Node(id),
                     format!(
-                        "no image and no emulator is for a {}: leave kind out, so that node {id} is modelled, or name {}",
+                        "node {id} is to be emulated, and no image and no emulator is for a {}: name {} instead, or have it modelled",
                         node.platform.name(),
                         boards.join(" or ")
                     ),
