@@ -19,7 +19,19 @@ const STEP: u32 = 50;
 /// Where the patches are.
 const FAULTS: &str = "crates/sim/faults";
 
+const HELP: &str = "\
+Usage: ./bench faults [CRATE]...
+
+Plants a fault of one changed line in each of these crates, or in all that have a patch in crates/sim/faults/, one after the other,
+in a copy of the tree. The crate's own tests must not notice it, one of the networks with the seeds from 1 to 1,000 must show it, and
+must show the same when it is tried again. Prints a row of the table in docs/swarm.md for each, and fails if one is not found.
+";
+
 fn main() -> ExitCode {
+    if env::args().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     match plant_all(env::args().skip(1).collect()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

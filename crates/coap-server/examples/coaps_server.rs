@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run -p sixlock-coap-server --example coaps_server
-//! coap-client -m get -u device -k 0123456789abcdef coaps://127.0.0.1:5684/greeting
+//! coap-client-openssl -m get -u device -k 0123456789abcdef coaps://127.0.0.1:5684/greeting
 //! ```
 
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, New, Nv, Packet};
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, New, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
@@ -349,6 +349,13 @@ fn numbered(packet: &[u8]) -> Option<(Use, u64)> {
     Some(([name.as_flattened(), number].concat(), fingerprint(&[packet.get(upper.at..)?])))
 }
 
+/// Whether a packet is an error that says that there is no route to a destination.
+fn says_no_route(packet: &[u8]) -> bool {
+    let message = extension::skip(packet).filter(|upper| upper.protocol == next_header::ICMPV6);
+    // Its type and code (https://www.rfc-editor.org/rfc/rfc4443#section-3.1).
+    message.and_then(|upper| packet.get(upper.at..upper.at + 2)) == Some(&[1, 0])
+}
+
 /// What a packet was before it was protected.
 pub(crate) struct Cleartext {
     /// What it is known by since.
@@ -373,6 +380,8 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize> {
     pub(crate) witness: Option<Witness>,
     /// Why packets were refused, not yet taken.
     refusals: Vec<Refusal>,
+    /// Errors that policy did not let out, of packets without a route.
+    unreachable: u32,
 }
 
 impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
@@ -425,6 +434,7 @@ impl<const POLICIES: usize, const PEERS: usize> New for Ipsec<POLICIES, PEERS> {
         segments: None,
         witness: None,
         refusals: Vec::new(),
+        unreachable: 0,
     };
 }
 
@@ -455,6 +465,9 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         let clear = packet.bytes().to_vec();
         let result = tables.outbound(cx, packet);
         self.note_refusal();
+        if result.is_err_and(|error| error.counter() == Counter::IpsecDiscarded) {
+            self.unreachable += u32::from(says_no_route(&clear));
+        }
         result?;
         self.note(clear, packet.bytes());
         Ok(())
@@ -470,6 +483,9 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         let clear = buffer.get(..len).unwrap_or_default().to_vec();
         let result = tables.outbound_in(cx, buffer, len);
         self.note_refusal();
+        if result.is_err_and(|error| error.counter() == Counter::IpsecDiscarded) {
+            self.unreachable += u32::from(says_no_route(&clear));
+        }
         let len = result?;
         self.note(clear, buffer.get(..len).unwrap_or_default());
         Ok(len)
@@ -516,6 +532,11 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
     /// Why packets were refused since this was last called.
     pub(crate) fn take_refusals(&mut self) -> Vec<Refusal> {
         core::mem::take(&mut self.refusals)
+    }
+
+    /// How many errors of packets without a route policy did not let out since this was last called.
+    pub(crate) fn take_unreachable(&mut self) -> u32 {
+        core::mem::take(&mut self.unreachable)
     }
 
     fn note_refusal(&mut self) {

@@ -331,6 +331,9 @@ impl Simulation {
         for refusal in station.take_refusals() {
             self.recorder.event(self.now, id, refusal.into());
         }
+        if let Some(trial) = &mut self.trial {
+            trial.invariants.note_unreachable(id, station.take_unreachable());
+        }
         if let Some(refusal) = station.poll_dtls_refusal() {
             self.recorder.event(self.now, id, Logged::DtlsRefused { reason: refusal.name() });
         }

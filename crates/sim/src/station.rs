@@ -355,6 +355,15 @@ impl Station {
         }
     }
 
+    /// How many errors of packets without a route IPsec's policy has not let out since this was last called.
+    pub(crate) fn take_unreachable(&mut self) -> u32 {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().security().take_unreachable(),
+            Machine::Gateway(gateway) => gateway.security().take_unreachable(),
+            Machine::Board(_) => 0,
+        }
+    }
+
     /// Why DTLS has refused something: the first since this was last called. Firmware does not tell.
     pub(crate) fn poll_dtls_refusal(&mut self) -> Option<sixlock_dtls::Refusal> {
         match &mut self.machine {

@@ -81,3 +81,38 @@ fn run(scenario: &Scenario, sinks: Sinks, plan: Plan) -> Vec<Breach> {
     let _ = simulation.flush();
     simulation.breaches()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_can_be_drawn_is_drawn() {
+        let networks = (1..=1000).map(|seed| {
+            let (scenario, plan) = draw(seed);
+            describe(&scenario, &plan)
+        });
+        let networks: Vec<_> = networks.collect();
+        for drawn in [
+            "a chain of",
+            "a grid of",
+            "a tree of",
+            "a random field of",
+            "border routers",
+            "of the links one-way",
+            "signals weaker with the distance",
+            "tunnels to a security gateway",
+            "tunnels alone to a security gateway",
+            "but for node",
+            "RPL",
+            "NullMAC",
+            "with the link key",
+            "esp:gcm",
+            "llsec:cbc-mac",
+        ] {
+            let count = networks.iter().filter(|network| network.contains(drawn)).count();
+            assert!(count >= 3, "{drawn}: {count} of 1000");
+        }
+        assert!(!networks.iter().any(|network| network.contains("power fails at 0.0 %")));
+    }
+}

@@ -309,6 +309,9 @@ const WITH_SCENARIO: [&str; 9] =
 
 /// `sixlock sim`.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "sixlock sim [OPTIONS] SCENARIO.toml\n       sixlock sim [OPTIONS] --swarm N [--swarm-seed S]"
+)]
 pub(crate) struct Sim {
     /// Scenario file, for example scenarios/network1.toml
     #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["swarm", "swarm_seed"])]
@@ -789,6 +792,15 @@ fn interface_name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usage_of_sim_says_that_a_swarm_takes_no_scenario() {
+        let mut command = <Command as clap::CommandFactory>::command();
+        let sim = command.find_subcommand_mut("sim").unwrap();
+        let usage = sim.render_usage().to_string();
+        let lines: Vec<_> = usage.lines().map(|line| line.contains("SCENARIO.toml")).collect();
+        assert_eq!(lines, [true, false], "{usage}");
+    }
 
     #[test]
     fn nothing_is_simulated_for_no_time() {

@@ -34,6 +34,13 @@ impl Scenario {
     }
 }
 
+impl ScenarioBuilder {
+    /// What it is so far, not checked yet.
+    pub(crate) fn scenario(&self) -> Scenario {
+        self.scenario.clone()
+    }
+}
+
 impl From<Scenario> for ScenarioBuilder {
     fn from(scenario: Scenario) -> Self {
         Self { scenario, nodes: None, file: None, lines: BTreeMap::new() }

@@ -367,7 +367,9 @@ impl Deployment {
     /// Gives a station its associations and policies of IPsec.
     fn protect(&self, station: &mut Station) -> Result<(), String> {
         let id = station.id;
-        if !self.peerings.is_empty() {
+        // A security gateway refuses what no policy is for, also if no node has a tunnel to it.
+        let is_gateway = id == ROUTER && self.security_gateway.is_some();
+        if !self.peerings.is_empty() || is_gateway {
             // The border router speaks for the cloud, and may have the other end of tunnels itself.
             let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
             let addresses = if id == ROUTER { &[CLOUD, address][..] } else { &[address] };

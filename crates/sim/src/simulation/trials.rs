@@ -192,12 +192,12 @@ impl Simulation {
     pub(super) fn send_downward(&mut self, router: u32, flow: FlowId, payload: &[u8]) {
         let Some(trial) = &mut self.trial else { return self.carry_downward(router, flow, payload) };
         if let Some(attacker) = &mut trial.attacker {
-            attacker.see_downward(flow, payload);
+            attacker.see_downward(router, flow, payload);
         }
         for (after, copy) in trial.datagrams(self.now, payload) {
             match after {
                 Span::ZERO => self.carry_downward(router, flow, &copy),
-                after => self.plan(self.now + after, Action::Downward(flow, copy)),
+                after => self.plan(self.now + after, Action::Downward(router, flow, copy)),
             }
         }
     }
@@ -242,9 +242,9 @@ impl Simulation {
                 }
                 self.settle_far_end();
             }
-            Action::Downward(flow, payload) => {
-                self.carry_downward(0, flow, &payload);
-                self.settle(0);
+            Action::Downward(router, flow, payload) => {
+                self.carry_downward(router, flow, &payload);
+                self.settle(router);
             }
             Action::Attack => self.attack(),
             Action::PowerFails(id) => {

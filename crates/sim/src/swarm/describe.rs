@@ -1,14 +1,15 @@
 //! A network and what it goes through, in words.
 
 use crate::routing::RoutingKind;
-use crate::scenario::{Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
+use crate::scenario::{Destination, LogDistance, Mac, Radio, RadioModel, Scenario, Traffic, TrafficKind};
+use crate::security_gateway::NodesSide;
 use crate::time::{Span, Time};
 use crate::topology::Topology;
 use crate::trial::{Attack, Disturbance, Plan, Reach};
 
 /// A network and what it goes through, in one line.
 pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
-    let Radio { loss, burst, drift, .. } = scenario.radio;
+    let Radio { loss, burst, drift, one_way, .. } = scenario.radio;
     let mut words = vec![
         scenario.security.to_string(),
         stations(&scenario.topology),
@@ -17,13 +18,22 @@ pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
         format!("loss {}", loss.per_cent()),
     ];
     words.extend(burst.map(|mean| format!("in bursts of {mean}")));
+    words.extend(one_way.happens_ever().then(|| format!("{} of the links one-way", one_way.per_cent())));
+    if let RadioModel::LogDistance(model) = &scenario.radio.model {
+        let LogDistance { shadowing, capture, .. } = model;
+        words.push(format!(
+            "signals weaker with the distance, {shadowing} dB of shadowing, capture at {capture} dB"
+        ));
+    }
+    words.extend(scenario.gateway.as_ref().map(gateway));
     words.extend((drift > 0).then(|| format!("clocks off by up to {} ppm", drift / 1000)));
     words.extend(scenario.compression.map(|compression| format!("{compression:?} compression")));
     words.extend((scenario.routing != RoutingKind::Static).then(|| "RPL".to_string()));
     words.extend(disturbance("frames", &plan.frames));
     words.extend(disturbance("datagrams", &plan.datagrams));
     words.extend(plan.attack.map(attack));
-    words.push(format!("power fails at {} of the writes", plan.power_fails.per_cent()));
+    let power = plan.power_fails;
+    words.extend(power.happens_ever().then(|| format!("power fails at {} of the writes", power.per_cent())));
     let at = |time: Time| seconds(time.since(Time::ZERO));
     words.extend((plan.clocks > Time::ZERO).then(|| format!("clocks begin at {}", at(plan.clocks))));
     words.extend(plan.power_cuts.iter().map(|&(time, id)| format!("power of {id} fails at {}", at(time))));
@@ -36,11 +46,20 @@ fn seconds(span: Span) -> String {
     format!("{} s", span.as_secs())
 }
 
+fn gateway(nodes: &NodesSide) -> String {
+    let but = nodes.link_only.first().map_or(String::new(), |id| format!(" but for node {id}"));
+    let enforce = if nodes.enforce { " alone" } else { "" };
+    format!("tunnels{enforce} to a security gateway{but}")
+}
+
 fn stations(topology: &Topology) -> String {
     match topology {
         Topology::Chain { nodes, .. } => format!("a chain of {nodes}"),
         Topology::Grid { nodes, .. } => format!("a grid of {nodes}"),
-        Topology::Random { nodes, .. } => format!("a random field of {nodes}"),
+        Topology::Random { nodes, routers: 1, .. } => format!("a random field of {nodes}"),
+        Topology::Random { nodes, routers, .. } => {
+            format!("a random field of {nodes} and {routers} border routers")
+        }
         Topology::List(placed) => format!("a tree of {}", placed.len() - 1),
     }
 }

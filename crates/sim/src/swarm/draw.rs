@@ -5,7 +5,10 @@ use sixlock_node::PayloadCompression;
 
 use crate::random::{Probability, Purpose, Stream};
 use crate::routing::{Objective, RoutingKind, RplMode};
-use crate::scenario::{Csma, Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
+use crate::scenario::{
+    Csma, Destination, LogDistance, Mac, Radio, RadioModel, Scenario, ScenarioBuilder, Traffic, TrafficKind,
+};
+use crate::security_gateway::NodesSide;
 use crate::time::{Span, Time};
 use crate::topology::{Placement, Topology};
 use crate::trial::{Attack, Disturbance, Plan, Reach};
@@ -66,10 +69,18 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
         .compression(compression)
         .topology(topology)
         .traffic(traffic);
-    // Only networks that can be simulated are to be drawn.
-    let scenario = builder.build().unwrap_or_else(|wrong| panic!("{wrong}"));
-    (scenario, plan)
+    let varied = (seed % VARIED == 1).then(|| {
+        let mut draw = Draw(Stream::new(seed, 1, Purpose::Swarm));
+        draw.vary(builder.clone(), nodes, &plan)
+    });
+    // Only networks that can be simulated are to be drawn: where nodes cannot stand so, they stand as before.
+    let scenario = varied.and_then(|varied| varied.build().ok()).map_or_else(|| builder.build(), Ok);
+    (scenario.unwrap_or_else(|wrong| panic!("{wrong}")), plan)
 }
+
+/// One network of so many stands in a field, under another model of the radio, or behind a security gateway. By another stream: the
+/// others are what their seeds were drawn as before there were such.
+const VARIED: u64 = 5;
 
 struct Draw(Stream);
 
@@ -99,6 +110,51 @@ impl Draw {
             1 => Topology::Grid { nodes, spacing },
             _ => Topology::List(self.tree(nodes)),
         }
+    }
+
+    /// A network with what else there is: nodes anywhere in a field, links that carry frames one way only, signals that get weaker with
+    /// the distance and capture the receiver, tunnels to a security gateway, and several border routers.
+    fn vary(&mut self, builder: ScenarioBuilder, nodes: u32, plan: &Plan) -> ScenarioBuilder {
+        let scenario = builder.scenario();
+        let is_field = !self.once_in(4);
+        let mut radio = scenario.radio.clone();
+        let mut reach = RANGE;
+        match self.below(3) {
+            // Where parents are named, the way to one may lead over such a link, and no acknowledgement comes back.
+            0 if is_field => radio.one_way = self.per_cent(50),
+            1 => {
+                let shadowing = self.one_of(&[0.0, 2.0, 4.0, 6.0]);
+                let capture = self.one_of(&[1.0, 3.0, 10.0]);
+                radio.model =
+                    RadioModel::LogDistance(LogDistance { shadowing, capture, ..LogDistance::default() });
+                reach = 2 * RANGE;
+            }
+            _ => {}
+        }
+        let mut varied = builder.radio(radio);
+        let (width, height) = (self.side(reach), self.side(reach));
+        let is_for_several = scenario.routing != RoutingKind::Static
+            && scenario.security.network.is_none()
+            && scenario.traffic.kind == TrafficKind::Report
+            && scenario.traffic.to == Destination::Cloud
+            && plan.attack.is_none();
+        let routers = if is_for_several { 1 + self.below(3) as u32 } else { 1 };
+        if is_field {
+            varied = varied.topology(Topology::Random { nodes, width, height, routers });
+        }
+        if scenario.security.network.is_some() && scenario.traffic.to == Destination::Cloud && self.once_in(2)
+        {
+            let link_only =
+                if self.once_in(3) { vec![1 + self.below(nodes.into()) as u32] } else { Vec::new() };
+            let enforce = link_only.is_empty() && self.once_in(2);
+            varied = varied.gateway(NodesSide { tunnels: true, link_only, enforce });
+        }
+        varied
+    }
+
+    /// How long a side of a field is, whose middle reaches `reach` millimetres.
+    fn side(&mut self, reach: i32) -> i32 {
+        reach / 2 + self.below(2 * reach as u64) as i32
     }
 
     /// Nodes each of which stands near one before it.

@@ -11,8 +11,8 @@ pub(crate) enum Action {
     Frame(u32, Vec<u8>),
     /// A datagram arrives at the far end.
     Upward(Outbound),
-    /// A datagram arrives at the border router.
-    Downward(FlowId, Vec<u8>),
+    /// A datagram arrives at a border router.
+    Downward(u32, FlowId, Vec<u8>),
     /// The attacker does something.
     Attack,
     /// The power of a station fails.

@@ -36,7 +36,8 @@ pub(crate) struct Attacker {
     /// Frames that were received, by whom.
     frames: VecDeque<(u32, Vec<u8>)>,
     upward: VecDeque<Outbound>,
-    downward: VecDeque<(FlowId, Vec<u8>)>,
+    /// Datagrams of the cloud, and the border router that each is for.
+    downward: VecDeque<(u32, FlowId, Vec<u8>)>,
 }
 
 fn remember<T>(all: &mut VecDeque<T>, one: T) {
@@ -68,8 +69,8 @@ impl Attacker {
     }
 
     /// Sees a datagram of the cloud.
-    pub(crate) fn see_downward(&mut self, flow: FlowId, payload: &[u8]) {
-        remember(&mut self.downward, (flow, payload.to_vec()));
+    pub(crate) fn see_downward(&mut self, router: u32, flow: FlowId, payload: &[u8]) {
+        remember(&mut self.downward, (router, flow, payload.to_vec()));
     }
 
     fn below(&mut self, bound: usize) -> usize {
@@ -261,7 +262,7 @@ impl Attacker {
         let (up, down) = (self.below(self.upward.len()), self.below(self.downward.len()));
         let seen = match self.below(2) {
             0 => self.upward.get(up).map(|datagram| datagram.payload.clone()),
-            _ => self.downward.get(down).map(|(_, payload)| payload.clone()),
+            _ => self.downward.get(down).map(|(_, _, payload)| payload.clone()),
         };
         match (self.below(8), seen) {
             (0 | 1, Some(seen)) => seen,
@@ -323,10 +324,7 @@ impl Attacker {
             (true, _) if self.below(32) == 0 => self.flood(),
             (true, _) => self.frames().into_iter().map(|(to, frame)| Action::Frame(to, frame)).collect(),
             (false, 0) => self.upward().map(Action::Upward).into_iter().collect(),
-            (false, _) => {
-                let downward = self.downward().map(|(flow, payload)| Action::Downward(flow, payload));
-                downward.into_iter().collect()
-            }
+            (false, _) => self.downward().into_iter().collect(),
         }
     }
 
@@ -341,10 +339,10 @@ impl Attacker {
         Some(Outbound { from, port, payload: self.message(), ..seen })
     }
 
-    /// A datagram of the cloud's for a node.
-    fn downward(&mut self) -> Option<(FlowId, Vec<u8>)> {
+    /// A datagram of the cloud's for a node arrives.
+    fn downward(&mut self) -> Option<Action> {
         let place = self.below(self.downward.len());
-        let flow = self.downward.get(place)?.0;
-        Some((flow, self.message()))
+        let &(router, flow, _) = self.downward.get(place)?;
+        Some(Action::Downward(router, flow, self.message()))
     }
 }
