@@ -138,7 +138,7 @@ impl Draw {
             && scenario.traffic.kind == TrafficKind::Report
             && scenario.traffic.to == Destination::Cloud
             && plan.attack.is_none();
-        let routers = if is_for_several { 1 + self.below(3) as u32 } else { 1 };
+        let routers = if is_for_several { 2 + self.below(2) as u32 } else { 1 };
         if is_field {
             varied = varied.topology(Topology::Random { nodes, width, height, routers });
         }
