@@ -12,10 +12,10 @@ const HEADING: &str = "## Words that were replaced";
 /// The heading under which it lists those that look like them, and are kept.
 const KEPT: &str = "## Words that were kept";
 
-/// What ends the first column there if variants of an enum may have these words as their names.
+/// The end of the first column there, in rows whose words may be names of an enum's variants.
 const AS_VARIANTS: &str = "as variants of an enum";
 
-/// What stands in the second column if a word was replaced in all folders.
+/// The second column's entry for a word that was replaced in all folders.
 const EVERYWHERE: &str = "everywhere";
 
 /// A word that names no item any more.

@@ -3,9 +3,9 @@
 //! A module is a file. It imports another if it names something that stands there: in a `use`, or by a path in its code. A name that was
 //! re-exported on the way is looked up where it stands, so that a crate's front page joins nothing. Tests may name everything.
 //!
-//! Who calls a method needs no import. That of a type whose file gives it the method is reached all the same: whoever has such a value
-//! has it from a file that names its type. A method that another file than the type's gives is looked up by its name, where no second
-//! type of the crate has one of this name. All files that give a type methods are parts of it, and may call each other's.
+//! A file that calls a method needs no import for it. If the method stands in the file of its type, another import leads there: the
+//! caller has the value from a file that names the type. If the method stands in another file, it is looked up by its name, provided
+//! that no second type of the crate has a method of this name. The files that give methods to one type may call each other's.
 //!
 //! Not seen are: a method that shares its name, one that a trait or a macro gives, and an item whose name a macro puts together or takes
 //! from another macro. Which items a macro makes, its text and that of its call tell; a macro's own name must be the only one of its crate.
@@ -31,7 +31,7 @@ struct Module {
     file: PathBuf,
     /// What it defines.
     items: BTreeSet<String>,
-    /// What macros make in it, as far as their text tells.
+    /// The names of items that macros make in it, as far as their text tells.
     made: BTreeSet<String>,
     /// The macros that it defines, each with its text.
     macros: BTreeMap<String, String>,
@@ -117,7 +117,7 @@ impl Modules {
                 });
                 if *makes_items {
                     module.made.extend([text, body].into_iter().flat_map(made).map(Into::into));
-                    // What stands for a name of an item may be any name of the call.
+                    // An item named by a parameter of the macro may have any name that stands in the call.
                     if made(body).any(|name| name.starts_with('$')) {
                         module.made.extend(words(text).map(Into::into));
                     }
@@ -371,7 +371,7 @@ fn segments(path: &syn::Path) -> Vec<String> {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
-/// What stands in a macro. It need not be Rust: paths are told by their colons, what stands for something by its dollar.
+/// The text of a macro. It need not be Rust: paths are told by their colons, parameters by their dollars.
 fn text(called: &syn::Macro) -> String {
     called
         .tokens
@@ -474,7 +474,7 @@ mod tests {
         ] {
             assert_eq!(of_two("mod a; mod b;", a, b), ring, "{a}");
         }
-        // What a macro makes in a function is that function's.
+        // An item that a macro makes inside a function belongs to that function.
         assert_eq!(of_two("", "use crate::b::B; fn f(_: B) { bitflags! { struct A: u8 {} } }", b), [""; 0]);
     }
 

@@ -1,6 +1,7 @@
-//! What a log of `cargo test` says about tests that failed.
+//! Logs of `cargo test`: the tests that failed, and why.
 
-/// The tests that failed, each behind the target it stands in, in the order of the log.
+/// The tests that failed, each behind the target it stands in, in the order of the log. A test that runs itself again in a process of its
+/// own fails in both, and is named once.
 pub fn failed_tests(log: &str) -> Vec<String> {
     let mut target = "";
     // The names stand behind the last line `failures:`, behind what the tests have printed.
@@ -15,7 +16,12 @@ pub fn failed_tests(log: &str) -> Vec<String> {
         } else if line == "failures:" {
             listed = Some(Vec::new());
         } else if line.starts_with("test result:") {
-            failed.extend(listed.take().unwrap_or_default().iter().map(|name| format!("{target} {name}")));
+            for name in listed.take().unwrap_or_default() {
+                let name = format!("{target} {name}");
+                if !failed.contains(&name) {
+                    failed.push(name);
+                }
+            }
         } else if line.contains("process didn't exit successfully") && line.contains("signal") {
             failed.push(format!("{target} (all of it)"));
         } else if let (Some(names), [name]) = (&mut listed, words.as_slice())
@@ -60,6 +66,12 @@ failures:
 thread 'pings' (7) panicked at crates/sixlock/tests/tun.rs:9:5:
 no answer
 stack backtrace:
+
+failures:
+    pings
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 1 filtered out; finished in 8.00s
+test pings ... FAILED
 
 failures:
     pings

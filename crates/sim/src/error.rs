@@ -13,6 +13,13 @@ pub struct ScenarioError {
     pub message: String,
 }
 
+impl ScenarioError {
+    /// An error that no line is to blame for.
+    pub(crate) fn of_file(file: impl Into<String>, message: impl ToString) -> Self {
+        Self { file: file.into(), line: None, message: message.to_string() }
+    }
+}
+
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

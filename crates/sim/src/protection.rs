@@ -464,13 +464,7 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         let Some(tables) = &mut self.tables else { return Ok(()) };
         let clear = packet.bytes().to_vec();
         let result = tables.outbound(cx, packet);
-        self.note_refusal();
-        if result.is_err_and(|error| error.counter() == Counter::IpsecDiscarded) {
-            self.unreachable += u32::from(says_no_route(&clear));
-        }
-        result?;
-        self.note(clear, packet.bytes());
-        Ok(())
+        self.note_outbound(clear, result.map(|()| packet.bytes()))
     }
 
     fn outbound_in<E: Entropy, N: Nv>(
@@ -482,13 +476,8 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         let Some(tables) = &mut self.tables else { return Ok(len) };
         let clear = buffer.get(..len).unwrap_or_default().to_vec();
         let result = tables.outbound_in(cx, buffer, len);
-        self.note_refusal();
-        if result.is_err_and(|error| error.counter() == Counter::IpsecDiscarded) {
-            self.unreachable += u32::from(says_no_route(&clear));
-        }
-        let len = result?;
-        self.note(clear, buffer.get(..len).unwrap_or_default());
-        Ok(len)
+        self.note_outbound(clear, result.map(|len| buffer.get(..len).unwrap_or_default()))?;
+        result
     }
 
     fn inbound<E, N>(
@@ -537,6 +526,20 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
     /// How many errors of packets without a route policy did not let out since this was last called.
     pub(crate) fn take_unreachable(&mut self) -> u32 {
         core::mem::take(&mut self.unreachable)
+    }
+
+    /// Notes what has become of a packet that was `clear`.
+    fn note_outbound(
+        &mut self,
+        clear: Vec<u8>,
+        result: Result<&[u8], OutboundError>,
+    ) -> Result<(), OutboundError> {
+        self.note_refusal();
+        if result.is_err_and(|error| error.counter() == Counter::IpsecDiscarded) {
+            self.unreachable += u32::from(says_no_route(&clear));
+        }
+        self.note(clear, result?);
+        Ok(())
     }
 
     fn note_refusal(&mut self) {

@@ -21,19 +21,18 @@ pub fn run_seeds(
     threads: Option<usize>,
     done: impl Fn() + Sync,
 ) -> Result<Vec<Report>, ScenarioError> {
-    let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
     let with_seed = |run: u32| {
         let scenario = scenario.with_seed(scenario.seed.wrapping_add(run.into()));
         let report = Simulation::new(&scenario, Options::default())?
             .run()
             .and_then(|report| with_cost(&scenario, report));
         done();
-        report.map_err(|failure: io::Error| error(failure.to_string()))
+        report.map_err(|failure: io::Error| ScenarioError::of_file(&scenario.name, failure))
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
-        .map_err(|failure| error(failure.to_string()))?;
+        .map_err(|failure| ScenarioError::of_file(&scenario.name, failure))?;
     pool.install(|| (0..runs).into_par_iter().map(with_seed).collect())
 }
 

@@ -164,6 +164,16 @@ impl<'a, 'i> Section<'a, 'i> {
             .ok_or_else(|| self.error(key, not_within(key, &range)))
     }
 
+    /// The whole number at `key`, which must lie in `range`, if it is there.
+    pub(crate) fn optional_integer(
+        &mut self,
+        key: &'static str,
+        range: core::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, ScenarioError> {
+        let number = self.integer(key, *range.start(), range)?;
+        Ok(self.span(key).map(|_| number))
+    }
+
     /// The numbers of the array at `key`, each of which must lie in `range`; none if it is not there.
     pub(crate) fn integers(
         &mut self,

@@ -24,27 +24,15 @@ impl Platform {
     /// Says what is wrong in it and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let platform = match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&file, &text)?,
-            Err(error) => {
-                return Err(ScenarioError {
-                    file,
-                    line: None,
-                    message: format!("cannot read the board: {error}"),
-                });
-            }
-        };
-        match platform.is_shipped() {
-            true => Err(ScenarioError {
-                file,
-                line: None,
-                message: format!(
-                    "name: \"{}\" is shipped: give your own board another name",
-                    platform.name()
-                ),
-            }),
-            false => Ok(platform),
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the board: {error}")))?;
+        let platform = Self::parse(&file, &text)?;
+        if platform.is_shipped() {
+            let name = platform.name();
+            let message = format!("name: \"{name}\" is shipped: give your own board another name");
+            return Err(ScenarioError::of_file(file, message));
         }
+        Ok(platform)
     }
 
     /// The board that `text` describes; errors call it `file`.

@@ -49,8 +49,7 @@ pub(super) fn read(
     let one_way = probability(&mut section, "one_way")?.unwrap_or(default.one_way);
     let loss = probability(&mut section, "loss")?.unwrap_or(default.loss);
     let loss_at_range = probability(&mut section, "loss_at_range")?;
-    let burst = section.integer("burst", 1, BURST)? as u32;
-    let burst = section.span("burst").map(|_| burst);
+    let burst = section.optional_integer("burst", BURST)?.map(|burst| burst as u32);
     let drift = section.parsed("drift", default.drift, parse_drift)?;
     let links = section.string("links")?;
     let log_distance = read_log_distance(&mut section)?;

@@ -52,12 +52,9 @@ impl ScenarioBuilder {
     /// Says what cannot be read and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&file, &text),
-            Err(error) => {
-                Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
-            }
-        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the scenario: {error}")))?;
+        Self::parse(&file, &text)
     }
 
     /// Starts from the scenario in `text`; errors call it `file`. Missing parts take defaults.
@@ -247,8 +244,7 @@ fn read_traffic(
         TrafficKind::Report
     };
     let pattern = read_pattern(&mut section)?;
-    let from = section.integer("from", 1, NODES)? as u32;
-    let from = section.span("from").map(|_| from);
+    let from = section.optional_integer("from", NODES)?.map(|from| from as u32);
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
     let keys = [
@@ -390,8 +386,7 @@ fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), Scenario
     }
     let x = section.parsed("x", 0, parse_length)?;
     let y = section.parsed("y", 0, parse_length)?;
-    let parent = section.integer("parent", 0, 0..=MAX_NODES.into())? as u32;
-    let parent = section.span("parent").map(|_| parent);
+    let parent = section.optional_integer("parent", 0..=MAX_NODES.into())?.map(|parent| parent as u32);
     if id == 0 && parent.is_some() {
         return Err(section.error("parent", "node 0 is the router: it has no parent"));
     }

@@ -41,8 +41,8 @@ impl Simulation {
     /// When the scenario's nodes cannot stand as they should, or `options` have too few devices or
     /// names too long.
     pub fn new(scenario: &Scenario, options: Options) -> Result<Self, ScenarioError> {
-        let error = |message| ScenarioError { file: scenario.name.clone(), line: None, message };
-        let mut simulation = Self::build(scenario, options, Time::ZERO).map_err(error)?;
+        let mut simulation = Self::build(scenario, options, Time::ZERO)
+            .map_err(|message| ScenarioError::of_file(&scenario.name, message))?;
         simulation.begin();
         Ok(simulation)
     }

@@ -55,8 +55,7 @@ pub(in crate::scenario) fn read(mut section: Section<'_, '_>) -> Result<Attack, 
     let start = section.parsed("start", Span::ZERO, parse_span)?;
     let end = section.parsed("end", None, |text| parse_span(text).map(Some))?;
     let every = section.parsed("every", usual_pause(kind), parse_duration)?;
-    let target = section.integer("target", 1, 1..=MAX_NODES.into())? as u32;
-    let target = section.span("target").map(|_| target);
+    let target = section.optional_integer("target", 1..=MAX_NODES.into())?.map(|target| target as u32);
     let range = section.parsed("range", None, |text| parse_length(text).map(Some))?;
     section.finish()?;
     Ok(Attack { kind, by, start, end, every, target, range })
