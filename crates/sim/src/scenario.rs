@@ -12,6 +12,7 @@ mod read;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
@@ -70,6 +71,8 @@ pub struct Scenario {
     pub(crate) events: Vec<ScenarioEvent>,
     /// Who attacks the network.
     pub(crate) attacks: Vec<Attack>,
+    /// The files that it was read from beside its own: of a board, of links.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Radio {
@@ -244,6 +247,7 @@ impl Default for Scenario {
             emulated: BTreeMap::new(),
             events: Vec::new(),
             attacks: Vec::new(),
+            files: Vec::new(),
         }
     }
 }
@@ -310,6 +314,11 @@ impl Scenario {
     /// The nodes that are emulated, by id.
     pub fn emulated(&self) -> &BTreeMap<u32, EmulatedNode> {
         &self.emulated
+    }
+
+    /// The files that it was read from beside its own: of a board, of links.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// What happens to stations.

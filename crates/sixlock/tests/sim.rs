@@ -58,6 +58,26 @@ fn outputs_neither_replace_the_scenario_nor_each_other() {
         assert_eq!(fs::read_to_string(folder.path().join("scenario.toml")).unwrap(), NETWORK);
         assert!(!folder.path().join("out").exists(), "{args:?}");
     }
+    let board =
+        include_str!("../../sim/boards/openmote.toml").replace("name = \"openmote\"", "name = \"mine\"");
+    let links = "from,to,delivery\n0,1,1\n1,0,1\n";
+    let keys = "[platform]\nfile = \"board.toml\"\n[radio]\nmodel = \"links\"\nlinks = \"links.csv\"\n";
+    let inputs = [("board.toml", &*board), ("links.csv", links)];
+    for (option, (name, _)) in ["--pcap", "--events", "--keylog"].iter().flat_map(|o| inputs.map(|i| (o, i)))
+    {
+        let folder = tempfile::tempdir().unwrap();
+        for (input, text) in inputs {
+            fs::write(folder.path().join(input), text).unwrap();
+        }
+        let args = [*option, &format!("./{name}")];
+        let output = command(folder.path(), &format!("{NETWORK}{keys}"), &args).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(error.contains("a file that the scenario names: name another file"), "{args:?}: {error}");
+        for (input, text) in inputs {
+            assert_eq!(fs::read_to_string(folder.path().join(input)).unwrap(), text);
+        }
+    }
     #[cfg(unix)]
     {
         let folder = tempfile::tempdir().unwrap();

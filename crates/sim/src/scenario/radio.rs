@@ -1,5 +1,6 @@
 //! The `[radio]` of a scenario: each model has keys of its own.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::ScenarioError;
@@ -28,12 +29,12 @@ const KEYS: [(&str, &str); 13] = [
     ("capture", "log-distance"),
 ];
 
-/// Reads it; the scenario stands in `file`.
+/// Reads it; the scenario stands in `file`, and the file of links joins `files`.
 pub(super) fn read(
     mut section: Section<'_, '_>,
     file: &str,
     default: Radio,
-    lines: &mut Lines,
+    (lines, files): (&mut Lines, &mut Vec<PathBuf>),
 ) -> Result<Radio, ScenarioError> {
     let models = [("unit-disk", "unit-disk"), ("links", "links"), ("log-distance", "log-distance")];
     let name = section.choice("model", &models)?;
@@ -54,7 +55,11 @@ pub(super) fn read(
     let links = section.string("links")?;
     let log_distance = read_log_distance(&mut section)?;
     let model = match name {
-        "links" => RadioModel::Links(Arc::new(read_links(&section, file, links)?)),
+        "links" => {
+            let (path, table) = read_links(&section, file, links)?;
+            files.push(path);
+            RadioModel::Links(Arc::new(table))
+        }
         "log-distance" => RadioModel::LogDistance(log_distance),
         _ => RadioModel::UnitDisk { loss_at_range },
     };
@@ -117,12 +122,12 @@ fn parse_loss(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The links in the file that is called so, beside the scenario.
+/// The path of the file that is called so, beside the scenario, and the links in it.
 fn read_links(
     section: &Section<'_, '_>,
     scenario: &str,
     name: Option<&str>,
-) -> Result<LinkTable, ScenarioError> {
+) -> Result<(PathBuf, LinkTable), ScenarioError> {
     let Some(name) = name else {
         return Err(section.error(
             "model",
@@ -132,5 +137,6 @@ fn read_links(
     let path = beside(scenario, name);
     let text = std::fs::read_to_string(&path)
         .map_err(|error| section.error("links", format!("cannot read {}: {error}", path.display())))?;
-    LinkTable::parse(&path.display().to_string(), &text)
+    let table = LinkTable::parse(&path.display().to_string(), &text)?;
+    Ok((path, table))
 }

@@ -66,7 +66,7 @@ impl ScenarioBuilder {
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
         let mut top = Section::new(source, "the scenario", document.get_ref());
-        let mut lines = Lines::new();
+        let (mut lines, mut files) = (Lines::new(), Vec::new());
         let default = Scenario::default();
         let mut scenario = Scenario {
             name: top.string("name")?.unwrap_or(&default.name).into(),
@@ -75,7 +75,12 @@ impl ScenarioBuilder {
             security: top.parsed("security", default.security, Security::any)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
-            radio: radio::read(top.section("radio", "[radio]")?, file, default.radio, &mut lines)?,
+            radio: radio::read(
+                top.section("radio", "[radio]")?,
+                file,
+                default.radio,
+                (&mut lines, &mut files),
+            )?,
             mac: mac::read(top.section("mac", "[mac]")?, &mut lines)?,
             routing: default.routing,
             compression: default.compression,
@@ -87,6 +92,7 @@ impl ScenarioBuilder {
             emulated: default.emulated,
             events: read_events(&mut top, &mut lines)?,
             attacks: read_attacks(&mut top, &mut lines)?,
+            files: default.files,
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
@@ -104,7 +110,8 @@ impl ScenarioBuilder {
             lowpan.choice("compression", &[&[("none", None)], &compressions[..]].concat())?;
         lines.insert(Key::Compression, lowpan.line("compression"));
         lowpan.finish()?;
-        scenario.profile = read_platform(top.section("platform", "[platform]")?, file)?;
+        scenario.profile = read_platform(top.section("platform", "[platform]")?, file, &mut files)?;
+        scenario.files = files;
         (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top, &mut lines)?;
         let key = if top.span("topology").is_some() { "topology" } else { "node" };
         lines.insert(Key::Topology, top.line(key));
@@ -190,7 +197,11 @@ fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioErr
 }
 
 /// What every node runs on: a platform that is shipped, or a file's, which is named relative to the scenario.
-fn read_platform(mut section: Section<'_, '_>, scenario: &str) -> Result<Option<Platform>, ScenarioError> {
+fn read_platform(
+    mut section: Section<'_, '_>,
+    scenario: &str,
+    files: &mut Vec<PathBuf>,
+) -> Result<Option<Platform>, ScenarioError> {
     let profile = section.parsed("profile", None, |name| match name {
         "native" => Ok(None),
         _ => Platform::named(name)
@@ -212,7 +223,9 @@ fn read_platform(mut section: Section<'_, '_>, scenario: &str) -> Result<Option<
         return Err(section.error("file", format!("there is no file {}", path.display())));
     }
     section.finish()?;
-    Platform::load(&path).map(Some)
+    let platform = Platform::load(&path)?;
+    files.push(path);
+    Ok(Some(platform))
 }
 
 fn read_traffic(

@@ -11,7 +11,7 @@ use crate::args::Sim;
 /// Creates the files that `args` name.
 ///
 /// # Errors
-/// When one cannot be written, or would replace another, the scenario or an image in it, if it is read from a file.
+/// When one cannot be written, or would replace another, the scenario, or a file that it names and that is read.
 pub(super) fn sinks(args: &Sim, scenario: Option<&Scenario>) -> Result<Sinks, String> {
     check(args, scenario)?;
     Ok(Sinks {
@@ -34,6 +34,8 @@ fn check(args: &Sim, scenario: Option<&Scenario>) -> Result<(), String> {
     let emulated = scenario.into_iter().flat_map(|scenario| scenario.emulated().values());
     let images = emulated.filter_map(|node| node.image.as_deref());
     let mut taken: Vec<_> = images.map(|image| ("an image of the scenario", resolved(image))).collect();
+    let files = scenario.into_iter().flat_map(Scenario::files);
+    taken.extend(files.map(|file| ("a file that the scenario names", resolved(file))));
     taken.extend(args.scenario.iter().map(|path| ("the scenario", resolved(path))));
     for (option, path) in [("--pcap", &args.pcap), ("--events", &args.events), ("--keylog", &args.keylog)] {
         let Some(path) = path else { continue };
