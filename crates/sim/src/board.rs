@@ -287,7 +287,7 @@ fn radio_command(command: Command, exchange: &Exchange, at: Symbols) -> Option<R
 
 /// Whether a FIFO of `size` bytes that holds frames of these lengths takes one more of `len`: a byte before each says how
 /// long it is.
-fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usize) -> bool {
+pub(crate) fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usize) -> bool {
     kept.chain([len]).map(|len| 1 + len).sum::<usize>() <= size
 }
 

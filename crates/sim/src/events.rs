@@ -33,6 +33,8 @@ pub(crate) enum ScheduledEvent {
     Timer,
     /// A packet is at the other end of the serial line of the event's owner, a border router.
     Line,
+    /// The processor of the event's owner, a border router, is done with something.
+    Processor,
     /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
     Board,
     /// A reading of this node is due.

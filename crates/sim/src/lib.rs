@@ -61,6 +61,7 @@ mod readings;
 mod receipts;
 mod recorder;
 mod router;
+mod router_processor;
 mod routing;
 mod runs;
 mod scenario;

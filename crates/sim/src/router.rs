@@ -64,6 +64,11 @@ impl Router {
         self.interface().access()
     }
 
+    /// Its address on the air.
+    pub(crate) fn address(&mut self) -> Eui64 {
+        self.interface().address()
+    }
+
     /// What is done to packets that leave the mesh whole, and that come whole.
     pub(crate) fn internet(&mut self) -> &mut Hosts {
         match self {
@@ -148,19 +153,29 @@ impl Router {
         up.into_iter().chain(down)
     }
 
-    /// Takes in what is at the other end of the line by now, and gives what leaves the mesh to `upstream`.
+    /// Whether a packet for the mesh is at the other end of the line by now.
+    pub(crate) fn waits(&self, now: Time) -> bool {
+        matches!(self, Self::Split(split) if split.down.has_arrived(now))
+    }
+
+    /// Takes in what is at the other end of the line by now, of what is for the mesh at most so many packets, and gives what leaves the mesh
+    /// to `upstream`. What enters it is as long as `entered` is told.
     pub(crate) fn arrive(
         &mut self,
         cx: &mut Context<'_>,
         (now, at): (Time, Symbols),
+        room: usize,
         mut upstream: impl FnMut(Upstream<'_>),
+        mut entered: impl FnMut(usize),
     ) {
         let Self::Split(split) = self else { return };
         let Split { bridge, host, up, down } = &mut **split;
         while let Some(bytes) = up.arrived(now) {
             host.handle_line(cx, &bytes, &mut upstream);
         }
-        while let Some(bytes) = down.arrived(now) {
+        for _ in 0..room {
+            let Some(bytes) = down.arrived(now) else { return };
+            entered(bytes.len());
             let mut answers = Vec::new();
             bridge.handle_line(cx, at, &bytes, |encoded| answers.push(encoded.collect()));
             answers.into_iter().for_each(|answer| up.put(cx, answer));
@@ -243,9 +258,12 @@ impl Line {
         carried.collect()
     }
 
+    fn has_arrived(&self, now: Time) -> bool {
+        self.under_way.front().is_some_and(|(time, _)| *time <= now)
+    }
+
     fn arrived(&mut self, now: Time) -> Option<Vec<u8>> {
-        let is_there = self.under_way.front().is_some_and(|(time, _)| *time <= now);
-        is_there.then(|| self.under_way.pop_front()).flatten().map(|(_, bytes)| bytes)
+        self.under_way.pop_front_if(|(time, _)| *time <= now).map(|(_, bytes)| bytes)
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Scenario {
     pub(crate) compression: Option<PayloadCompression>,
     /// How fast the serial line between border router and host is, in bits per second, if there is one.
     pub(crate) serial: Option<u32>,
+    /// What the border router runs on; without, its work takes no time.
+    pub(crate) router: Option<Platform>,
     /// Where the nodes stand.
     pub(crate) topology: Topology,
     /// What they send.
@@ -232,6 +234,7 @@ impl Default for Scenario {
             routing: RoutingKind::Static,
             compression: None,
             serial: None,
+            router: None,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,

@@ -17,7 +17,7 @@ use core::net::SocketAddrV6;
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 
-use sixlock_base::{Counters, Eui64, Symbols};
+use sixlock_base::{Counters, Eui64};
 use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::SendError;
@@ -34,7 +34,6 @@ use crate::events::{Events, Owner, ScheduledEvent};
 use crate::far_end::RemoteHost;
 use crate::forest::Forest;
 use crate::handshakes::Handshakes;
-use crate::machines::Context;
 use crate::medium::{Medium, Reception, airtime};
 use crate::outbound::Outbound;
 use crate::peerings::{ChangeError, Changed, Peerings};
@@ -42,7 +41,7 @@ use crate::power::Power;
 use crate::protection::{Keyed, Peering};
 use crate::readings::Readings;
 use crate::recorder::Recorder;
-use crate::router::Router;
+use crate::router_processor::{Entering, Leaving};
 use crate::security_gateway::InternetSide;
 use crate::sizes::MTU;
 use crate::station::Station;
@@ -186,9 +185,9 @@ impl Simulation {
     /// # Errors
     /// When it cannot be sent into the mesh; it is lost, as on any link.
     pub fn handle_upstream(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
-        let sent = self.with_router(0, |gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
+        let sent = self.enter(0, Entering::Datagram(flow, payload.to_vec()));
         self.settle(0);
-        sent.unwrap_or(Err(GatewayError::UnknownFlow))
+        sent
     }
 
     /// The next whole packet for a host outside other than the cloud, with [`Options::packets`].
@@ -199,15 +198,8 @@ impl Simulation {
     /// Hands the border router a whole packet from outside. What it cannot send on, it counts and, where the sender
     /// is to know, answers.
     pub fn handle_packet(&mut self, packet: &[u8]) {
-        let now = self.now;
-        let mut buffer = packet.to_vec();
-        buffer.resize(packet.len().max(MTU) + AROUND, 0);
-        let (packets, internet) = (&mut self.packets, &mut self.internet);
-        self.stations[0].with_gateway(now, |gateway, cx, at| {
-            internet.handle_timeout(gateway.internet().ipsec(), cx.now);
-            let answer = gateway.handle_packet(cx, at, &mut buffer, packet.len());
-            packets.extend(answer.map(<[u8]>::to_vec));
-        });
+        // It counts what it cannot send on.
+        let _ = self.enter(0, Entering::Packet(packet.to_vec()));
         self.settle(0);
     }
 
@@ -271,6 +263,7 @@ impl Simulation {
             (_, ScheduledEvent::Trial) => self.trial_is_due(),
             (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), ScheduledEvent::Line) => self.receive(id, Arriving::Line),
+            (Owner::Node(id), ScheduledEvent::Processor) => self.processor_is_done(id),
             (Owner::Node(id), event) => {
                 let now = self.now;
                 let station = &mut self.stations[id as usize];
@@ -286,16 +279,32 @@ impl Simulation {
         }
     }
 
-    /// Does something with a border router, unless it is off.
-    fn with_router<T>(
-        &mut self,
-        router: u32,
-        act: impl FnOnce(&mut Router, &mut Context<'_>, Symbols) -> T,
-    ) -> Option<T> {
+    /// Hands a border router something from outside, unless it is off.
+    fn enter(&mut self, router: u32, entering: Entering) -> Result<(), GatewayError> {
         if self.is_off(router) {
-            return None;
+            return Err(GatewayError::UnknownFlow);
         }
-        self.stations[router as usize].with_gateway(self.now, act)
+        match self.stations[router as usize].enter(entering) {
+            Some(entering) => self.take_in(router, entering),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets a border router deal with something from outside.
+    fn take_in(&mut self, router: u32, entering: Entering) -> Result<(), GatewayError> {
+        let (now, packets, internet) = (self.now, &mut self.packets, &mut self.internet);
+        let taken = self.stations[router as usize].with_gateway(now, |gateway, cx, at| match entering {
+            Entering::Datagram(flow, payload) => gateway.handle_upstream(cx, at, flow, &payload),
+            Entering::Packet(mut packet) => {
+                let len = packet.len();
+                packet.resize(len.max(MTU) + AROUND, 0);
+                internet.handle_timeout(gateway.internet().ipsec(), cx.now);
+                let answer = gateway.handle_packet(cx, at, &mut packet, len);
+                packets.extend(answer.map(<[u8]>::to_vec));
+                Ok(())
+            }
+        });
+        taken.unwrap_or(Err(GatewayError::UnknownFlow))
     }
 
     /// Deals with what a call to a station has brought about.
@@ -473,24 +482,66 @@ impl Simulation {
     }
 
     fn receive(&mut self, receiver: u32, arriving: Arriving<'_>) {
-        let (outbound, packets) = (&mut self.outbound, &mut self.packets);
-        let upstream = |upstream: Upstream<'_>| match upstream {
-            Upstream::Packet(packet) => packets.push_back(packet.to_vec()),
-            Upstream::Datagram(datagram) => outbound.push_back(Outbound {
-                router: receiver,
-                flow: datagram.flow,
-                from: SocketAddrV6::new(datagram.ends.node, datagram.ends.node_port, 0, 0),
-                port: datagram.ends.host_port,
-                payload: datagram.payload.to_vec(),
-            }),
+        let mut left = Vec::new();
+        let upstream = |upstream: Upstream<'_>| {
+            left.push(match upstream {
+                Upstream::Packet(packet) => Leaving::Packet(packet.to_vec()),
+                Upstream::Datagram(datagram) => Leaving::Datagram(Outbound {
+                    router: receiver,
+                    flow: datagram.flow,
+                    from: SocketAddrV6::new(datagram.ends.node, datagram.ends.node_port, 0, 0),
+                    port: datagram.ends.host_port,
+                    payload: datagram.payload.to_vec(),
+                }),
+            });
         };
         let station = &mut self.stations[receiver as usize];
+        // What comes over a line leaves by a host, whose work takes no time.
+        let by_host = matches!(arriving, Arriving::Line);
         match arriving {
             Arriving::Frame(frame) => station.handle_frame(self.now, frame, upstream),
             Arriving::Line => station.handle_line(self.now, upstream),
         }
+        for leaving in left {
+            match &mut self.stations[receiver as usize].router_processor {
+                Some(processor) if !by_host => {
+                    let at = processor.leave(self.now, leaving);
+                    self.events.push(at, Owner::Node(receiver), ScheduledEvent::Processor);
+                }
+                _ => self.has_left(leaving),
+            }
+        }
         self.settle(receiver);
         if self.deployment.layout.numbers().is_router(receiver) && !self.outbound.is_empty() {
+            self.settle_far_end();
+        }
+    }
+
+    /// Something has left the mesh.
+    fn has_left(&mut self, leaving: Leaving) {
+        match leaving {
+            Leaving::Packet(packet) => self.packets.push_back(packet),
+            Leaving::Datagram(outbound) => self.outbound.push_back(outbound),
+        }
+    }
+
+    /// Lets leave the mesh what a border router's processor is done with, and lets it take up what has come from outside.
+    fn processor_is_done(&mut self, router: u32) {
+        while let Some(processor) = &mut self.stations[router as usize].router_processor
+            && let Some(leaving) = processor.poll_leaving(self.now)
+        {
+            self.has_left(leaving);
+        }
+        if let Some(entering) = self.stations[router as usize].poll_entering(self.now) {
+            let len = entering.len();
+            // What cannot be sent is lost, as on any link, and counted.
+            let _ = self.take_in(router, entering);
+            self.stations[router as usize].entered(self.now, len);
+            self.settle(router);
+        } else {
+            self.receive(router, Arriving::Line);
+        }
+        if !self.outbound.is_empty() {
             self.settle_far_end();
         }
     }

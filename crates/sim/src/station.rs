@@ -15,9 +15,10 @@ use sixlock_node::{
 
 use crate::board::{Board, TaskEvents, TaskOutput};
 use crate::clock::Clock;
+use crate::costs::Step;
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
-use crate::engine::Accelerated;
+use crate::engine::{Accelerated, Done};
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedNode, happens};
@@ -29,6 +30,7 @@ use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::radio::{Radio, RadioEvent};
 use crate::random::{Purpose, Stream};
 use crate::router::Router;
+use crate::router_processor::{Entering, RouterProcessor, UDP_HEADERS, is_taken};
 use crate::routing::{NodeRouting, RoutingKind};
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
@@ -105,6 +107,8 @@ pub(crate) struct Station {
     /// What its frames take to be made, where that counts though its CPU does not; and when the last was out.
     pub(crate) frame_time: Option<FrameTime>,
     sent: Time,
+    /// That of a border router whose work takes time.
+    pub(crate) router_processor: Option<RouterProcessor>,
 }
 
 impl Station {
@@ -147,6 +151,7 @@ impl Station {
             cpu: CpuMeter::default(),
             frame_time: None,
             sent: Time::ZERO,
+            router_processor: None,
         }
     }
 
@@ -164,12 +169,49 @@ impl Station {
 
     /// A frame has come in; the border router gives what it completes to `upstream`.
     pub(crate) fn handle_frame(&mut self, now: Time, frame: &mut [u8], upstream: impl FnOnce(Upstream<'_>)) {
+        if self.router_processor.is_some() {
+            return self.handle_frame_in_time(now, frame, upstream);
+        }
         let (machine, mut cx, at) = self.lend(now);
         match machine {
             Machine::Node(node) => node.handle_frame(&mut cx, at, frame),
             Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, at, frame, upstream),
             Machine::Board(board) => board.receive(now, frame, cx.counters),
         }
+    }
+
+    /// The same for a border router whose work takes time: its radio drops the frame if it is full.
+    fn handle_frame_in_time(&mut self, now: Time, frame: &mut [u8], upstream: impl FnOnce(Upstream<'_>)) {
+        let Machine::Gateway(gateway) = &mut self.machine else { return };
+        let is_taken = is_taken(frame, gateway.address());
+        if let Some(processor) = self.router_processor.as_mut().filter(|_| is_taken)
+            && !processor.takes_frame(now, frame.len())
+        {
+            return self.counters.count(Counter::RadioReceiveFull);
+        }
+        let mut left = None;
+        let (machine, mut cx, at) = self.lend(now);
+        if let Machine::Gateway(gateway) = machine {
+            gateway.handle_frame(&mut cx, at, frame, |leaving| {
+                left = Some(match &leaving {
+                    Upstream::Packet(packet) => packet.len(),
+                    Upstream::Datagram(datagram) => UDP_HEADERS + datagram.payload.len(),
+                });
+                upstream(leaving);
+            });
+        }
+        if is_taken {
+            self.work(|processor, done, protected| processor.frame(now, frame, left, done, protected));
+        }
+    }
+
+    /// Lets the processor of a border router whose work takes time work at what was done since this was last called.
+    fn work<T>(&mut self, act: impl FnOnce(&mut RouterProcessor, &Done, &[(Step, usize)]) -> T) -> Option<T> {
+        let (Machine::Gateway(gateway), Some(processor)) = (&mut self.machine, &mut self.router_processor)
+        else {
+            return None;
+        };
+        Some(act(processor, &self.crypto.take(), &gateway.security().take_steps()))
     }
 
     /// The transmission of [`Station::on_air`] has ended.
@@ -187,8 +229,14 @@ impl Station {
 
     /// The radio goes on with what it was told.
     pub(crate) fn handle_radio(&mut self, now: Time, medium: &mut Medium) {
-        let Self { id, radio, machine, frame_time, sent, .. } = self;
-        let event = match radio.go_on(*id, now, medium, || made(machine, frame_time.as_ref(), *sent, now)) {
+        let Self { id, radio, machine, frame_time, sent, router_processor, crypto, .. } = self;
+        let made = || match (router_processor, &mut *machine) {
+            (Some(processor), Machine::Gateway(gateway)) => {
+                processor.transmission(now, RadioMachine::transmit_frame(gateway), &crypto.take())
+            }
+            (_, machine) => made(machine, frame_time.as_ref(), *sent, now),
+        };
+        let event = match radio.go_on(*id, now, medium, made) {
             None => return,
             Some(RadioEvent::Sends) => return self.transmit(),
             Some(RadioEvent::Assessed { clear: true }) => DeviceEvent::CcaClear,
@@ -234,6 +282,13 @@ impl Station {
         if let Some(native) = machine.native() {
             native.happens(&mut cx, at, event);
         }
+        let step = match event {
+            DeviceEvent::Transmitted => Step::Transmitted,
+            DeviceEvent::RadioTimer => Step::RadioTimer,
+            DeviceEvent::Timer => Step::Timer,
+            _ => return,
+        };
+        self.work(|processor, done, _| processor.step(now, step, done));
     }
 
     /// Lets it take part in the routing protocol at its address, if its network has one. One whose storage fails stays out of it until it starts anew.
@@ -452,8 +507,17 @@ impl Station {
 
     /// Takes in what has come over the border router's serial line, and gives what leaves the mesh to `upstream`.
     pub(crate) fn handle_line(&mut self, now: Time, upstream: impl FnMut(Upstream<'_>)) {
+        // A bridge that has something to do leaves packets on the line.
+        let room = match &self.router_processor {
+            None => usize::MAX,
+            Some(processor) => usize::from(processor.ready(now) == now),
+        };
+        let mut entered = None;
         if let (Machine::Gateway(gateway), mut cx, at) = self.lend(now) {
-            gateway.arrive(&mut cx, (now, at), upstream);
+            gateway.arrive(&mut cx, (now, at), room, upstream, |len| entered = Some(len));
+        }
+        if let Some(len) = entered {
+            self.work(|processor, done, protected| processor.packet(now, len, done, protected));
         }
     }
 
@@ -462,6 +526,30 @@ impl Station {
         if let (Machine::Node(node), mut cx, at) = self.lend(now) {
             node.report(&mut cx, at, measurements);
         }
+    }
+
+    /// Lets something from outside wait for the processor of a border router whose work takes time, or drops and counts it if too much waits;
+    /// returns it if the router's takes none, nor does a host's at a serial line.
+    pub(crate) fn enter(&mut self, entering: Entering) -> Option<Entering> {
+        match (&self.machine, &mut self.router_processor) {
+            (Machine::Gateway(Router::Whole(_)), Some(processor)) => {
+                if !processor.enter(entering) {
+                    self.counters.count(Counter::LowpanTransmitFull);
+                }
+                None
+            }
+            _ => Some(entering),
+        }
+    }
+
+    /// What the processor of such a router takes up now that came from outside.
+    pub(crate) fn poll_entering(&mut self, now: Time) -> Option<Entering> {
+        self.router_processor.as_mut()?.poll_entering(now)
+    }
+
+    /// It has taken it up, `len` bytes.
+    pub(crate) fn entered(&mut self, now: Time, len: usize) {
+        self.work(|processor, done, protected| processor.packet(now, len, done, protected));
     }
 
     /// Does something with the border router, which is told the radio time.
@@ -492,8 +580,15 @@ impl Station {
         }
         self.schedule_radio(events);
         if let Machine::Gateway(gateway) = &mut self.machine {
-            for time in gateway.carry(now) {
+            let ready = self.router_processor.as_ref().map_or(now, |processor| processor.ready(now));
+            for time in gateway.carry(ready) {
                 events.push(time, Owner::Node(self.id), ScheduledEvent::Line);
+            }
+            let waits = gateway.waits(now);
+            if let Some(time) =
+                self.router_processor.as_mut().and_then(|processor| processor.poll_time(now, waits))
+            {
+                events.push(time, Owner::Node(self.id), ScheduledEvent::Processor);
             }
         }
         let (radio, timer) = self.machine.native().map_or((None, None), Native::timeouts);

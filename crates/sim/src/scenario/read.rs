@@ -85,6 +85,7 @@ impl ScenarioBuilder {
             routing: default.routing,
             compression: default.compression,
             serial: read_serial(&mut top)?,
+            router: read_router(&mut top, file, &mut files)?,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic, &mut lines)?,
             profile: None,
@@ -139,6 +140,22 @@ fn read_serial(top: &mut Section<'_, '_>) -> Result<Option<u32>, ScenarioError> 
     let baud = section.integer("baud", 115_200, BAUD)? as u32;
     section.finish()?;
     Ok(is_there.then_some(baud))
+}
+
+/// What the border router runs on, if its work takes time.
+fn read_router(
+    top: &mut Section<'_, '_>,
+    scenario: &str,
+    files: &mut Vec<PathBuf>,
+) -> Result<Option<Platform>, ScenarioError> {
+    let platform = read_platform(top.section("router", "[router]")?, scenario, files)?;
+    match platform {
+        Some(platform) if platform.is_small() => {
+            let why = format!("a {} has no memory for a border router", platform.name());
+            Err(top.error("router", why))
+        }
+        platform => Ok(platform),
+    }
 }
 
 fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<ScenarioEvent>, ScenarioError> {
@@ -412,7 +429,7 @@ fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), Scenario
         }
         (true, Some(platform)) => Runs::Emulated(EmulatedNode { platform, image }),
         (false, Some(_)) if id == 0 => {
-            return Err(section.error("platform", "node 0 is the router, whose work takes no time"));
+            return Err(section.error("platform", "node 0 is the router: what it runs on stands in [router]"));
         }
         (true, None) => {
             return Err(section.error("kind", "an emulated node needs a platform, such as \"tmote-sky\""));

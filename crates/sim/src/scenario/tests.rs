@@ -257,7 +257,7 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nplatform = \"micaz\"",
-            "f:5: node 0 is the router, whose work takes no time",
+            "f:5: node 0 is the router: what it runs on stands in [router]",
         ),
         (
             "[platform]\nprofile = \"micas\"",

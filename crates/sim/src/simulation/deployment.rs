@@ -30,6 +30,7 @@ use crate::protection::{Host, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::router::Router;
+use crate::router_processor::RouterProcessor;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
@@ -202,7 +203,11 @@ impl Deployment {
             *router.access() = rules;
             Machine::Gateway(router)
         });
-        if let (Mac::Null, Some(platform)) = (mac, profile) {
+        if let Some(platform) = &self.scenario.router {
+            let processor = RouterProcessor::new(platform.clone(), security.link.is_some());
+            router.router_processor = Some(processor.map_err(|wrong| wrong.to_string())?);
+            router.crypto = Accelerated::new(Some((platform.clone(), security.engines)));
+        } else if let (Mac::Null, Some(platform)) = (mac, profile) {
             let frame_time = FrameTime::of(platform.clone(), security.link, security.engines);
             router.frame_time = Some(frame_time.map_err(|wrong| wrong.to_string())?);
         }

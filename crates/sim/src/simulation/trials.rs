@@ -9,6 +9,7 @@ use crate::far_end::RemoteHost;
 use crate::options::Options;
 use crate::outbound::Outbound;
 use crate::recorder::Sinks;
+use crate::router_processor::Entering;
 use crate::scenario::{Scenario, TrafficKind};
 use crate::station::{Machine, Station};
 use crate::statistics::NodeReport;
@@ -203,7 +204,7 @@ impl Simulation {
     }
 
     fn carry_downward(&mut self, router: u32, flow: FlowId, payload: &[u8]) {
-        let _ = self.with_router(router, |gateway, cx, at| gateway.handle_upstream(cx, at, flow, payload));
+        let _ = self.enter(router, Entering::Datagram(flow, payload.to_vec()));
     }
 
     fn plan(&mut self, time: Time, action: Action) {
