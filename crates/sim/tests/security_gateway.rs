@@ -70,6 +70,75 @@ fn nodes_with_and_without_a_tunnel_are_reached_and_report() {
     }
 }
 
+/// Both ways: what a host outside asks of each node and what it answers, and readings, each with and without a tunnel.
+#[test]
+fn nodes_are_reached_and_report_through_tunnels_where_rpl_finds_the_ways() {
+    let quiet = [Counter::IpsecDiscarded, Counter::IpsecPolicyViolated, Counter::IpsecNotProtected];
+    let suites = ["ah", "esp", "llsec+ah", "llsec+esp", "esp+dtls-psk", "llsec+ah+dtls-psk"];
+    for (mode, security) in
+        ["non-storing", "storing"].into_iter().flat_map(|mode| suites.map(|of| (mode, of)))
+    {
+        let text = format!(
+            "security = \"{security}\"\nduration = \"1000s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+            [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nperiod = \"20s\""
+        );
+        let builder = ScenarioBuilder::parse("chain", &text).unwrap();
+        let scenario = builder.gateway(tunnels(false)).build().unwrap();
+        let options = Options { packets: true, ..Options::default() };
+        let mut simulation = Simulation::new(&scenario, options).unwrap();
+        simulation.step_until(simulation.now() + Span::from_secs(60));
+        for id in 0..=3 {
+            assert!(is_answered(&mut simulation, &ping(address(id))), "{mode} {security} {id}");
+        }
+        // In fragments of 6LoWPAN, with as much around it as there may be.
+        let large = icmpv6(
+            HOST,
+            address(3),
+            64,
+            Message::EchoRequest(Echo { identifier: 1, sequence: 3 }),
+            &[7; 900],
+        );
+        assert!(is_answered(&mut simulation, &large), "{mode} {security}");
+        let before: Vec<_> =
+            simulation.report().nodes.iter().map(|node| (node.sent, node.delivered)).collect();
+        simulation.step_until(simulation.now() + Span::from_secs(200));
+        for (node, (sent, delivered)) in simulation.report().nodes.iter().zip(before) {
+            // One may be under way at either end.
+            let (sent, delivered) = (node.sent - sent, node.delivered - delivered);
+            assert!(sent >= 9 && delivered + 1 >= sent, "{mode} {security}: {node:?}");
+        }
+        for refused in quiet {
+            let count = (0..=3).map(|id| count(&simulation, id, refused)).sum::<u32>();
+            assert_eq!(count, 0, "{mode} {security} {}", refused.name());
+        }
+    }
+}
+
+/// Where the gateway enforces IPsec, RPL passes all the same, and a node without a tunnel is cut off, both ways.
+#[test]
+fn where_ipsec_is_enforced_rpl_passes_and_nodes_without_a_tunnel_are_cut_off() {
+    for mode in ["non-storing", "storing"] {
+        let text = format!(
+            "security = \"llsec+esp\"\nduration = \"1000s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+            [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nperiod = \"20s\""
+        );
+        let scenario =
+            ScenarioBuilder::parse("chain", &text).unwrap().gateway(tunnels(true)).build().unwrap();
+        let mut simulation =
+            Simulation::new(&scenario, Options { packets: true, ..Options::default() }).unwrap();
+        simulation.step_until(simulation.now() + Span::from_secs(60));
+        assert!(!is_answered(&mut simulation, &ping(address(1))), "{mode}");
+        for id in [0, 2, 3] {
+            assert!(is_answered(&mut simulation, &ping(address(id))), "{mode} {id}");
+        }
+        simulation.step_until(simulation.now() + Span::from_secs(100));
+        let report = simulation.report();
+        let delivered: Vec<_> = report.nodes.iter().map(|node| node.delivered).collect();
+        assert!(delivered[0] == 0 && delivered[1] >= 5 && delivered[2] >= 5, "{mode}: {delivered:?}");
+        assert!(report.nodes.iter().all(|node| node.joined_s.is_some()), "{mode}");
+    }
+}
+
 #[test]
 fn where_ipsec_is_enforced_packets_to_and_from_nodes_without_are_discarded_and_counted() {
     let mut simulation = chain("llsec+esp", tunnels(true));
