@@ -244,7 +244,7 @@ pub(crate) struct Router {
     /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) compression: Compression,
-    /// File of the rules that say which flows may enter or leave the mesh [default: all may]
+    /// File of the rules that say which flows may enter or leave the mesh; on SIGHUP it is read anew [default: all may]
     #[arg(long, value_name = "FILE")]
     pub(crate) firewall: Option<PathBuf>,
     /// How it finds ways: rpl, as the root, or static, which all its nodes are to do as well [default: as the network's file says]

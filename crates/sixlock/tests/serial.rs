@@ -243,4 +243,25 @@ fn the_machine_s_programs_reach_a_node_as_far_as_the_firewall_lets_them() {
     let told = refused(&router, "firewall/default-in=");
     assert!(told.contains("firewall/ping=4") && told.contains("firewall/ask=2"), "{told}");
     assert!(told.contains("firewall/readings="), "{told}");
+
+    // The same process follows its file.
+    let reread = |rules: &str| {
+        std::fs::write(directory.join("firewall.toml"), rules).unwrap();
+        router.signal("HUP");
+    };
+    reread(&rules.replace("icmpv6_type = 128", "icmpv6_type = 300"));
+    router.says("icmpv6_type 300: types go from 0 to 255: the firewall stays as it was");
+    assert!(ping("56"));
+    reread(&rules.replacen("in = \"deny\"", "in = \"allow\"", 1).replacen(
+        "name = \"ping\"\ndirection = \"in\"\nverdict = \"allow\"",
+        "name = \"no-ping\"\ndirection = \"in\"\nverdict = \"deny\"",
+        1,
+    ));
+    router.says("firewall.toml read anew, rules: 3");
+    assert!(blocked());
+    refused(&router, "firewall/no-ping=1");
+    reread(rules);
+    router.says("firewall.toml read anew, rules: 3");
+    assert!(ping("56"));
+    node.says("the cloud has the reading");
 }

@@ -11,6 +11,7 @@ use sixlock_sim::{Changed, FlowId, GatewayError, Peerings, Prefix, SecurityGatew
 use tokio::sync::mpsc;
 
 use super::firewall_file::Firewall;
+use super::firewall_reload;
 use super::machine::Machine;
 use super::peerings::peerings;
 use super::refusals::Refusals;
@@ -32,6 +33,8 @@ pub(super) struct Parts {
     pub(super) network: NetworkFile,
     pub(super) gateway: Option<SecurityGateway>,
     pub(super) firewall: Option<Firewall>,
+    /// The firewall's file, as often as that is read anew.
+    pub(super) firewalls: Receiver<firewall_reload::Reload>,
     pub(super) lent: Lent,
     pub(super) to_router: mpsc::Sender<Outbound>,
     pub(super) published: Published,
@@ -48,6 +51,7 @@ pub(super) struct BorderRouter<M> {
     with_nodes: Peerings,
     with_hosts: Peerings,
     reloads: Receiver<Reload>,
+    firewalls: Receiver<firewall_reload::Reload>,
     to_router: mpsc::Sender<Outbound>,
     published: Published,
     refusals: Refusals,
@@ -55,7 +59,7 @@ pub(super) struct BorderRouter<M> {
 
 impl<M: Machine> BorderRouter<M> {
     pub(super) fn new(machine: Box<M>, parts: Parts, now: Instant) -> Result<Self, Box<dyn Error>> {
-        let Parts { network, gateway, firewall, lent, to_router, published, reloads } = parts;
+        let Parts { network, gateway, firewall, firewalls, lent, to_router, published, reloads } = parts;
         let mut router = Self {
             machine,
             lent,
@@ -63,17 +67,25 @@ impl<M: Machine> BorderRouter<M> {
             with_nodes: if M::SPEAKS_RPL { Peerings::passing(Selector::RPL) } else { Peerings::default() },
             with_hosts: Peerings::default(),
             reloads,
+            firewalls,
             to_router,
             published,
-            refusals: Refusals::new(firewall.as_ref(), now),
+            refusals: Refusals::new(now),
         };
-        if let Some(Firewall { rules, defaults, .. }) = firewall {
-            let rules: Vec<_> = rules.into_iter().map(|(_, rule)| rule).collect();
-            // The file has no more than there is room for.
-            router.machine.firewall().start(&rules, defaults).map_err(|_| "too many rules")?;
+        if let Some(firewall) = &firewall {
+            router.filter(firewall);
         }
         router.protect(gateway.as_ref(), now)?;
         Ok(router)
+    }
+
+    /// Lets this firewall say what passes from now on: also of flows that another has let through, and counted anew.
+    fn filter(&mut self, firewall: &Firewall) {
+        let rules: Vec<_> = firewall.rules.iter().map(|(_, rule)| *rule).collect();
+        // The file has no more than there is room for.
+        if self.machine.firewall().start(&rules, firewall.defaults).is_ok() {
+            self.refusals.follow(firewall);
+        }
     }
 
     /// Makes its associations and policies those of this gateway, or of a border router that is none.
@@ -117,8 +129,12 @@ impl<M: Machine> BorderRouter<M> {
         Ok(changed)
     }
 
-    /// Follows the gateway's file, if that was read anew.
+    /// Follows the files of the firewall and of the gateway, if they were read anew.
     fn reload(&mut self, now: Instant) {
+        if let Ok(firewall_reload::Reload { firewall, answer }) = self.firewalls.try_recv() {
+            self.filter(&firewall);
+            let _ = answer.send(());
+        }
         self.with_hosts.handle_timeout(self.machine.internet().ipsec(), now);
         if let Ok(Reload { gateway, answer }) = self.reloads.try_recv() {
             let changed = self.protect(Some(&gateway), now).map_err(|error| error.to_string());

@@ -2,6 +2,7 @@
 
 mod border_router;
 mod firewall_file;
+mod firewall_reload;
 mod machine;
 mod mesh_link;
 mod peerings;
@@ -81,7 +82,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let file = args.network.with_extension("endpoints.json");
         let reached = bound.summary(&file);
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
-        let parts = Parts { network, gateway: packets, firewall, lent, to_router, published, reloads };
+        let (to_firewall, firewalls) = std::sync::mpsc::channel();
+        let rules = firewall_reload::Reloader::new(args.firewall.clone(), to_firewall)?;
+        let parts =
+            Parts { network, gateway: packets, firewall, firewalls, lent, to_router, published, reloads };
         let stop = Arc::new(AtomicBool::new(false));
         let mesh = mesh_link.start(parts, exit, args.compression, inbound, stop.clone())?;
         let uplink = Uplink { coap: args.coap, coaps };
@@ -101,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         tokio::select! {
             stopped = until_told_to_stop() => stopped?,
             () = follow(reloader) => {}
+            () = firewall_reload::follow(rules) => {}
         }
         stop.store(true, Ordering::Relaxed);
         let _ = tokio::task::spawn_blocking(|| mesh.join()).await;

@@ -41,9 +41,14 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    /// Those of a border router with this firewall.
-    pub(super) fn new(firewall: Option<&Firewall>, now: Instant) -> Self {
-        Self { by_ipsec: Refused::default(), decisions: decisions(firewall), reported: Vec::new(), at: now }
+    /// Those of a border router without a firewall.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { by_ipsec: Refused::default(), decisions: Vec::new(), reported: Vec::new(), at: now }
+    }
+
+    /// From now on it has this firewall, which has not counted yet.
+    pub(super) fn follow(&mut self, firewall: &Firewall) {
+        self.decisions = decisions(firewall);
     }
 
     /// Says what was refused, if something was since it was said last, and that was long enough ago.
@@ -74,8 +79,8 @@ impl Refusals {
     }
 }
 
-fn decisions(firewall: Option<&Firewall>) -> Vec<(String, Decision, bool)> {
-    let Some(Firewall { rules, defaults }) = firewall else { return Vec::new() };
+fn decisions(firewall: &Firewall) -> Vec<(String, Decision, bool)> {
+    let Firewall { rules, defaults } = firewall;
     let named = (0..)
         .zip(rules)
         .map(|(place, (name, rule))| (name.clone(), Decision::Rule(place), rule.verdict == Verdict::Deny));
