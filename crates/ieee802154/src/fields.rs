@@ -1,9 +1,17 @@
 use crate::Error;
 
 /// Reads fixed-size fields off the front of a byte string.
+#[derive(Clone, Debug)]
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// The first `len` bytes.
+    pub(crate) fn slice(&mut self, len: usize) -> Result<&'a [u8], Error> {
+        let (field, rest) = self.0.split_at_checked(len).ok_or(Error::Truncated)?;
+        self.0 = rest;
+        Ok(field)
+    }
+
     pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let (field, rest) = self.0.split_first_chunk().ok_or(Error::Truncated)?;
         self.0 = rest;

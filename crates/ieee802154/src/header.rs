@@ -20,6 +20,20 @@ pub enum FrameType {
     Command,
 }
 
+impl FrameType {
+    /// The type that the three low bits of frame control name.
+    #[inline(always)]
+    pub(crate) const fn from_bits(control: u16) -> Result<Self, Error> {
+        match control & 7 {
+            0 => Ok(Self::Beacon),
+            1 => Ok(Self::Data),
+            2 => Ok(Self::Ack),
+            3 => Ok(Self::Command),
+            _ => Err(Error::FrameType),
+        }
+    }
+}
+
 /// The earliest version of IEEE 802.15.4 a frame can be read by (7.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -41,28 +55,28 @@ pub enum Address {
 }
 
 impl Address {
-    const fn mode(self) -> u16 {
+    pub(crate) const fn mode(self) -> Mode {
         match self {
-            Self::Short(_) => 2,
-            Self::Extended(_) => 3,
+            Self::Short(_) => Mode::Short,
+            Self::Extended(_) => Mode::Extended,
         }
     }
 
-    const fn len(self) -> usize {
+    pub(crate) const fn len(self) -> usize {
         match self {
             Self::Short(_) => 2,
             Self::Extended(_) => 8,
         }
     }
 
-    fn read(mode: Mode, fields: &mut Reader<'_>) -> Result<Self, Error> {
+    pub(crate) fn read(mode: Mode, fields: &mut Reader<'_>) -> Result<Self, Error> {
         match mode {
             Mode::Short => fields.u16().map(Self::Short),
             Mode::Extended => fields.take().map(|sent| Self::Extended(Eui64(reversed(sent)))),
         }
     }
 
-    fn write(self, fields: &mut Writer<'_>) -> Result<(), Error> {
+    pub(crate) fn write(self, fields: &mut Writer<'_>) -> Result<(), Error> {
         match self {
             Self::Short(address) => fields.put(address.to_le_bytes()),
             Self::Extended(Eui64(address)) => fields.put(reversed(address)),
@@ -77,14 +91,15 @@ fn reversed(mut bytes: [u8; 8]) -> [u8; 8] {
 }
 
 /// How an address that is there is written.
-#[derive(Clone, Copy)]
-enum Mode {
-    Short,
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    Short = 2,
     Extended,
 }
 
 impl Mode {
-    fn from_bits(bits: u16) -> Result<Option<Self>, Error> {
+    pub(crate) fn from_bits(bits: u16) -> Result<Option<Self>, Error> {
         match bits & 3 {
             0 => Ok(None),
             2 => Ok(Some(Self::Short)),
@@ -127,10 +142,10 @@ pub struct Header {
     pub security: Option<AuxiliaryHeader>,
 }
 
-const SECURITY: u16 = 1 << 3;
-const PENDING: u16 = 1 << 4;
-const ACK_REQUEST: u16 = 1 << 5;
-const PAN_ID_COMPRESSION: u16 = 1 << 6;
+pub(crate) const SECURITY: u16 = 1 << 3;
+pub(crate) const PENDING: u16 = 1 << 4;
+pub(crate) const ACK_REQUEST: u16 = 1 << 5;
+pub(crate) const PAN_ID_COMPRESSION: u16 = 1 << 6;
 
 impl Header {
     /// The header at the front of `frame`, and its length.
@@ -139,13 +154,7 @@ impl Header {
     pub fn parse(frame: &[u8]) -> Result<(Self, usize), Error> {
         let mut fields = Reader(frame);
         let control = fields.u16()?;
-        let frame_type = match control & 7 {
-            0 => FrameType::Beacon,
-            1 => FrameType::Data,
-            2 => FrameType::Ack,
-            3 => FrameType::Command,
-            _ => return Err(Error::FrameType),
-        };
+        let frame_type = FrameType::from_bits(control)?;
         let version = match control >> 12 & 3 {
             0 => Version::V2003,
             1 => Version::V2006,
@@ -217,8 +226,8 @@ impl Header {
         control |= flag(self.pending, PENDING);
         control |= flag(self.ack_request, ACK_REQUEST);
         control |= flag(elided, PAN_ID_COMPRESSION);
-        control |= self.destination.map_or(0, |to| to.address.mode() << 10);
-        control |= self.source.map_or(0, |from| from.address.mode() << 14);
+        control |= self.destination.map_or(0, |to| (to.address.mode() as u16) << 10);
+        control |= self.source.map_or(0, |from| (from.address.mode() as u16) << 14);
 
         let mut fields = Writer(out);
         fields.put(control.to_le_bytes())?;

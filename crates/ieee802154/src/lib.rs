@@ -1,4 +1,4 @@
-//! The wire format of IEEE 802.15.4-2006 MAC frames.
+//! The wire format of IEEE 802.15.4-2006 MAC frames, and, in [`enhanced`], of those of 802.15.4-2015 that TSCH sends.
 //!
 //! A frame is `header | payload | MIC | FCS`. [`Header::parse`] reads the header of any data,
 //! beacon, acknowledgement or command frame of versions 2003 and 2006, [`Header::emit`]
@@ -6,6 +6,7 @@
 #![no_std]
 
 mod ack;
+pub mod enhanced;
 mod fcs;
 mod fields;
 mod header;
@@ -31,7 +32,7 @@ pub enum Error {
     Fcs,
     /// A reserved frame type.
     FrameType,
-    /// A frame version later than 2006.
+    /// A frame version other than those that are read.
     Version,
     /// A reserved addressing mode.
     AddressingMode,
@@ -41,4 +42,8 @@ pub enum Error {
     LegacySecurity,
     /// The buffer is too small for the header.
     BufferFull,
+    /// The frame counter is left out though nothing takes its place in the nonce.
+    NoFrameCounter,
+    /// An information element of a type that has no place there, or of a length that it cannot have.
+    InformationElement,
 }

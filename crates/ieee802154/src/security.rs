@@ -27,7 +27,7 @@ pub enum SecurityLevel {
 
 impl SecurityLevel {
     /// The level of the three low bits of `bits`.
-    const fn from_bits(bits: u8) -> Self {
+    pub(crate) const fn from_bits(bits: u8) -> Self {
         match bits & 7 {
             0 => Self::None,
             1 => Self::Mic32,
@@ -93,6 +93,49 @@ impl KeyId {
             Self::LongSource { .. } => 3,
         }
     }
+
+    /// The bits that say in a security control field of how many bytes the key identifier is.
+    #[inline(always)]
+    pub(crate) const fn control(self) -> u8 {
+        self.mode() << 3
+    }
+
+    /// Length of the key identifier field in bytes.
+    pub(crate) const fn len(self) -> usize {
+        match self {
+            Self::Implicit => 0,
+            Self::Index(_) => 1,
+            Self::ShortSource { .. } => 5,
+            Self::LongSource { .. } => 9,
+        }
+    }
+
+    /// The key identifier field behind a security control field.
+    #[inline(always)]
+    pub(crate) fn read(control: u8, fields: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(match control >> 3 & 3 {
+            0 => Self::Implicit,
+            1 => Self::Index(fields.u8()?),
+            2 => Self::ShortSource { source: fields.take()?, index: fields.u8()? },
+            _ => Self::LongSource { source: fields.take()?, index: fields.u8()? },
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(self, fields: &mut Writer<'_>) -> Result<(), Error> {
+        match self {
+            Self::Implicit => Ok(()),
+            Self::Index(index) => fields.put([index]),
+            Self::ShortSource { source, index } => {
+                fields.put(source)?;
+                fields.put([index])
+            }
+            Self::LongSource { source, index } => {
+                fields.put(source)?;
+                fields.put([index])
+            }
+        }
+    }
 }
 
 /// The auxiliary security header (7.6.2).
@@ -117,40 +160,19 @@ impl AuxiliaryHeader {
     }
 
     pub(crate) const fn len(&self) -> usize {
-        5 + match self.key_id {
-            KeyId::Implicit => 0,
-            KeyId::Index(_) => 1,
-            KeyId::ShortSource { .. } => 5,
-            KeyId::LongSource { .. } => 9,
-        }
+        5 + self.key_id.len()
     }
 
     pub(crate) fn read(fields: &mut Reader<'_>) -> Result<Self, Error> {
         let control = fields.u8()?;
         let frame_counter = fields.u32()?;
-        let key_id = match control >> 3 & 3 {
-            0 => KeyId::Implicit,
-            1 => KeyId::Index(fields.u8()?),
-            2 => KeyId::ShortSource { source: fields.take()?, index: fields.u8()? },
-            _ => KeyId::LongSource { source: fields.take()?, index: fields.u8()? },
-        };
+        let key_id = KeyId::read(control, fields)?;
         Ok(Self { level: SecurityLevel::from_bits(control), key_id, frame_counter })
     }
 
     pub(crate) fn write(&self, fields: &mut Writer<'_>) -> Result<(), Error> {
-        fields.put([self.level.number() | self.key_id.mode() << 3])?;
+        fields.put([self.level.number() | self.key_id.control()])?;
         fields.put(self.frame_counter.to_le_bytes())?;
-        match self.key_id {
-            KeyId::Implicit => Ok(()),
-            KeyId::Index(index) => fields.put([index]),
-            KeyId::ShortSource { source, index } => {
-                fields.put(source)?;
-                fields.put([index])
-            }
-            KeyId::LongSource { source, index } => {
-                fields.put(source)?;
-                fields.put([index])
-            }
-        }
+        self.key_id.write(fields)
     }
 }

@@ -2,7 +2,7 @@
 
 use sixlock_base::{Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_ieee802154::{FCS, Header, MAX_FRAME, fcs};
+use sixlock_ieee802154::{FCS, Header, MAX_FRAME, enhanced, fcs};
 use sixlock_interface::{Arrival, Config, Csma, Interface, Link, LinkSecurity, Stack, Uplink};
 use sixlock_lowpan::{Datagrams, LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
@@ -67,6 +67,19 @@ pub(crate) fn frame(input: &[u8]) -> usize {
             if let Ok(length) = header.emit(&mut again) {
                 assert_eq!(Header::parse(&again[..length]), Ok((header, length)));
             }
+        }
+        if let Ok((header, length)) = enhanced::Header::parse(body) {
+            let mut again = [0; MAX_FRAME];
+            let emitted = header.emit(&mut again).unwrap_or_default();
+            assert_eq!(enhanced::Header::parse(&again[..emitted]), Ok((header, emitted)));
+            let mut headers = enhanced::HeaderElements::new(&body[length..]);
+            let of_headers = headers.by_ref().count();
+            let rest = headers.follows().map_or(&[][..], |(_, rest)| rest);
+            let nested: usize = enhanced::PayloadElements::new(rest)
+                .flatten()
+                .map(|element| enhanced::NestedElements::new(element.content).count())
+                .sum();
+            assert!(of_headers + nested <= body.len());
         }
         at = at.after(STEP);
         let mut frame = with_fcs(body);
