@@ -1,5 +1,5 @@
 //! The MAC of IEEE 802.15.4-2006 as a machine without a radio: unslotted CSMA-CA,
-//! acknowledgements, retries, duplicate rejection and link security.
+//! acknowledgements, retries, duplicate rejection and link security. In [`tsch`], the MAC of time slots.
 //!
 //! A driver owns the radio. It hands [`Mac`] every received frame, the outcome of each clear
 //! channel assessment (CCA) and the end of each transmission, wakes it at
@@ -20,6 +20,7 @@ mod radio;
 mod receive;
 mod rules;
 mod transmit;
+pub mod tsch;
 
 pub use config::{Config, Csma, LinkSecurity};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};

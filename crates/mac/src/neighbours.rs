@@ -5,6 +5,9 @@ use sixlock_base::{Array, Eui64, New, Symbols};
 /// happens to carry the same of 256 numbers comes later.
 const REPETITION: u32 = 62_500;
 
+/// The same where frames are sent in slots (128 seconds): three back-offs of up to 32 slotframes of a second lie between them.
+const SLOTTED_REPETITION: u32 = 8_000_000;
+
 /// What is remembered of the last frame of a neighbour.
 #[derive(Clone, Copy)]
 pub struct Neighbour {
@@ -75,6 +78,19 @@ impl<A: Array<Neighbour>> Neighbours<A> {
         match self.get(address) {
             Some(last)
                 if last.sequence == sequence && at.count().wrapping_sub(last.heard.count()) < REPETITION =>
+            {
+                Freshness::Duplicate
+            }
+            _ => Freshness::Fresh,
+        }
+    }
+
+    /// How a frame compares with the last one where repetitions come slot by slot, as late as the longest back-offs let them.
+    pub(crate) fn repeated(&self, address: Eui64, sequence: u8, at: Symbols) -> Freshness {
+        match self.get(address) {
+            Some(last)
+                if last.sequence == sequence
+                    && at.count().wrapping_sub(last.heard.count()) < SLOTTED_REPETITION =>
             {
                 Freshness::Duplicate
             }

@@ -31,7 +31,7 @@ impl New for Frame {
 
 impl Frame {
     /// The neighbour it is for, which stands behind frame control, sequence number and PAN.
-    fn destination(&self) -> Eui64 {
+    pub(crate) fn destination(&self) -> Eui64 {
         match self.bytes {
             [_, control, _, _, _, h, g, f, e, d, c, b, a, ..]
                 if control & EXTENDED_DESTINATION == EXTENDED_DESTINATION =>
