@@ -173,6 +173,14 @@ impl Modelled {
         self.node.protect(peerings, id, unauthenticated)
     }
 
+    /// Lets the control messages of RPL pass its IPsec as they are.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub(crate) fn pass_rpl(&mut self) -> Result<(), ConfigError> {
+        self.node.security().pass_rpl()
+    }
+
     /// How it routes.
     pub(crate) fn routing(&mut self) -> &mut NodeRouting {
         self.node.routing()

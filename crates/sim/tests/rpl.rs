@@ -200,13 +200,20 @@ fn several_border_routers_share_a_field() {
 }
 
 #[test]
-fn modelled_nodes_route_by_rpl_and_what_they_take_is_reckoned() {
-    let text = "security = \"llsec\"\nduration = \"176s\"\n[routing]\nkind = \"rpl\"\n\
-        [platform]\nprofile = \"openmote\"\n[topology]\nkind = \"chain\"\nnodes = 3\n";
-    let scenario = Scenario::parse("boards", text).unwrap();
-    let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
-    for node in &report.nodes {
-        assert_eq!((node.parent, node.delivered), (node.id - 1, node.due), "node {}", node.id);
-        assert!(node.joined_s.is_some() && node.energy_mj.is_some_and(|energy| energy.cpu > 0.0));
+fn modelled_nodes_route_by_rpl_in_every_mode_and_what_they_take_is_reckoned() {
+    for security in ["llsec", "ah", "esp", "llsec+esp", "esp+dtls-psk"] {
+        for mode in ["non-storing", "storing"] {
+            let text = format!(
+                "security = \"{security}\"\nduration = \"176s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+                [platform]\nprofile = \"openmote\"\n[topology]\nkind = \"chain\"\nnodes = 3\n"
+            );
+            let scenario = Scenario::parse("boards", &text).unwrap();
+            let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+            for node in &report.nodes {
+                let (id, due) = (node.id, node.due);
+                assert_eq!((node.parent, node.delivered), (id - 1, due), "{security}, {mode}, node {id}");
+                assert!(node.joined_s.is_some() && node.energy_mj.is_some_and(|energy| energy.cpu > 0.0));
+            }
+        }
     }
 }

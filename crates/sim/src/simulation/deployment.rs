@@ -387,7 +387,11 @@ impl Deployment {
                 let passed = match &mut station.machine {
                     Machine::Node(node) => node.interface().security().pass_rpl(),
                     Machine::Gateway(gateway) => gateway.security().pass_rpl(),
-                    Machine::Board(_) => Ok(()),
+                    Machine::Board(board) => match board.processor() {
+                        Processor::Modelled(modelled) => modelled.pass_rpl(),
+                        // The image has a policy of its own.
+                        Processor::Emulated(_) => Ok(()),
+                    },
                 };
                 passed.map_err(|_| format!("station {id} has no room for a policy for RPL"))?;
             }
