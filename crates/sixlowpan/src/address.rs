@@ -1,11 +1,12 @@
 //! Address modes ([RFC 6282 section 3.1.1](https://www.rfc-editor.org/rfc/rfc6282#section-3.1.1)).
 
-use sixlock_base::{LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_base::LINK_LOCAL_PREFIX;
 
+use crate::contexts::AddressContexts;
 use crate::cursor::{Reader, Writer};
 use crate::{Error, LinkAddresses};
 
-/// Length of context 0's prefix in bits, as multicast addresses made from it carry it.
+/// Length of a context's prefix in bits, as multicast addresses made from it carry it.
 const CONTEXT_BITS: u8 = 64;
 
 /// What stands before the 16 bits of a short address in an interface identifier.
@@ -34,27 +35,26 @@ pub(crate) struct Mode {
     pub(crate) mode: u8,
 }
 
-/// Writes what cannot be left out of a source address, statelessly or by the context.
-pub(crate) fn emit_source(
-    address: &[u8; 16],
-    id: &[u8; 8],
-    is_stateless: bool,
-    out: &mut Writer<'_>,
-) -> Mode {
+/// The context of a destination, by which it may be compressed.
+pub(crate) fn context_of_destination(address: &[u8; 16], contexts: impl AddressContexts) -> Option<u8> {
+    match address {
+        // A multicast address made from a unicast prefix (RFC 3306).
+        [0xff, _, _, CONTEXT_BITS, ..] => contexts.context_of(&address[4..12]),
+        [0xff, ..] => None,
+        _ => contexts.context_of(&address[..8]),
+    }
+}
+
+/// Writes what cannot be left out of a source address, statelessly or by its context if it has one.
+pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], context: bool, out: &mut Writer<'_>) -> Mode {
     if *address == [0; 16] {
         return Mode { context: true, mode: 0 };
     }
-    emit_unicast(address, id, is_stateless, out)
+    emit_unicast(address, id, context, out)
 }
 
 /// Writes what cannot be left out of a unicast address, whatever it is.
-pub(crate) fn emit_unicast(
-    address: &[u8; 16],
-    id: &[u8; 8],
-    is_stateless: bool,
-    out: &mut Writer<'_>,
-) -> Mode {
-    let context = !is_stateless && address[..8] == MESH_PREFIX;
+pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], context: bool, out: &mut Writer<'_>) -> Mode {
     let mode = if !context && address[..8] != LINK_LOCAL_PREFIX {
         0
     } else if address[8..] == *id {
@@ -69,7 +69,7 @@ pub(crate) fn emit_unicast(
 }
 
 /// Writes what cannot be left out of a multicast address.
-pub(crate) fn emit_multicast(address: &[u8; 16], is_stateless: bool, out: &mut Writer<'_>) -> Mode {
+pub(crate) fn emit_multicast(address: &[u8; 16], context: bool, out: &mut Writer<'_>) -> Mode {
     let zeros = |from: usize, to: usize| address[from..to].iter().all(|&byte| byte == 0);
     let stateless = |mode| Mode { context: false, mode };
     if address[1] == 2 && zeros(2, 15) {
@@ -83,7 +83,7 @@ pub(crate) fn emit_multicast(address: &[u8; 16], is_stateless: bool, out: &mut W
         out.put(&address[1..2]);
         out.put(&address[11..]);
         stateless(1)
-    } else if !is_stateless && address[3] == CONTEXT_BITS && address[4..12] == MESH_PREFIX {
+    } else if context {
         out.put(&address[1..3]);
         out.put(&address[12..]);
         Mode { context: true, mode: 0 }
@@ -96,19 +96,21 @@ pub(crate) fn emit_multicast(address: &[u8; 16], is_stateless: bool, out: &mut W
 /// The source address of a mode, `context_id` being the context it names.
 pub(crate) fn parse_source(
     mode: Mode,
+    contexts: impl AddressContexts,
     context_id: u8,
     id: &[u8; 8],
     reader: &mut Reader<'_>,
 ) -> Result<[u8; 16], Error> {
     match mode {
         Mode { context: true, mode: 0 } => Ok([0; 16]),
-        mode => parse_unicast(mode, context_id, id, reader),
+        mode => parse_unicast(mode, contexts, context_id, id, reader),
     }
 }
 
 /// The unicast address of a mode.
 pub(crate) fn parse_unicast(
     mode: Mode,
+    contexts: impl AddressContexts,
     context_id: u8,
     id: &[u8; 8],
     reader: &mut Reader<'_>,
@@ -117,8 +119,9 @@ pub(crate) fn parse_unicast(
     match mode {
         Mode { context: false, mode: 0 } => return Ok(reader.array()),
         Mode { context: true, mode: 0 } => return Err(Error::ReservedMode),
-        Mode { context: true, .. } if context_id != 0 => return Err(Error::UnknownContext),
-        Mode { context: true, .. } => address[..8].copy_from_slice(&MESH_PREFIX),
+        Mode { context: true, .. } => {
+            address[..8].copy_from_slice(&contexts.prefix(context_id).ok_or(Error::UnknownContext)?);
+        }
         Mode { context: false, .. } => address[..8].copy_from_slice(&LINK_LOCAL_PREFIX),
     }
     match mode.mode {
@@ -135,18 +138,18 @@ pub(crate) fn parse_unicast(
 /// The multicast address of a mode.
 pub(crate) fn parse_multicast(
     mode: Mode,
+    contexts: impl AddressContexts,
     context_id: u8,
     reader: &mut Reader<'_>,
 ) -> Result<[u8; 16], Error> {
     let mut address = [0; 16];
     address[0] = 0xff;
     match mode {
-        Mode { context: true, mode: 0 } if context_id != 0 => return Err(Error::UnknownContext),
-        // A multicast address made from a unicast prefix (RFC 3306).
         Mode { context: true, mode: 0 } => {
+            let prefix = contexts.prefix(context_id).ok_or(Error::UnknownContext)?;
             reader.fill(&mut address[1..3]);
             address[3] = CONTEXT_BITS;
-            address[4..12].copy_from_slice(&MESH_PREFIX);
+            address[4..12].copy_from_slice(&prefix);
             reader.fill(&mut address[12..]);
         }
         Mode { context: true, .. } => return Err(Error::ReservedMode),

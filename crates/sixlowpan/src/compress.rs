@@ -98,8 +98,8 @@ impl<'a, C: Context> Compressor<'a, C> {
         self.innermost = header;
         self.at += IPV6_LEN;
         let next = self.classify(header[NEXT_HEADER_AT]);
-        let is_stateless = self.context.is_stateless();
-        iphc::emit(header, next.is_some(), &self.encapsulating, is_stateless, &mut self.out);
+        let contexts = self.context.addresses();
+        iphc::emit(header, next.is_some(), &self.encapsulating, contexts, &mut self.out);
         self.encapsulating = iphc::encapsulating(header);
         Ok(next)
     }

@@ -1,4 +1,5 @@
 use crate::address::Encapsulating;
+use crate::contexts::AddressContexts;
 use crate::cursor::{Reader, Writer};
 use crate::ghc::End;
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
@@ -62,7 +63,7 @@ pub fn decompress_with(
         routed_or_fragmented: false,
         ends: [0; 32],
     };
-    let mut elided = headers.ipv6()?;
+    let mut elided = headers.ipv6(context.addresses())?;
     while let Some(at) = elided {
         let nhc = headers.reader.byte();
         headers.reader.consumed()?;
@@ -77,7 +78,7 @@ pub fn decompress_with(
         } else if nhc & nhc::EXTENSION_MASK != nhc::EXTENSION {
             return Err(Error::UnknownNextHeader);
         } else if id == nhc::EID_IPV6 {
-            (protocol::IPV6, headers.ipv6()?)
+            (protocol::IPV6, headers.ipv6(context.addresses())?)
         } else if id == nhc::EID_IPSEC {
             headers.ipsec(context, nhc)?
         } else {
@@ -118,12 +119,12 @@ struct Headers<'a> {
 }
 
 impl Headers<'_> {
-    fn ipv6(&mut self) -> Result<Option<usize>, Error> {
+    fn ipv6(&mut self, contexts: impl AddressContexts) -> Result<Option<usize>, Error> {
         let at = self.out.at();
         let slot = self.ipv6.get_mut(self.ipv6_headers).ok_or(Error::TooManyHeaders)?;
         *slot = u16::try_from(at).map_err(|_| Error::Length)?;
         self.ipv6_headers += 1;
-        let parsed = iphc::parse(&mut self.reader, &self.encapsulating)?;
+        let parsed = iphc::parse(&mut self.reader, &self.encapsulating, contexts)?;
         self.encapsulating = iphc::encapsulating(&parsed.header);
         self.routed_or_fragmented = false;
         if let Some(ends) = parsed.header[8..].first_chunk() {

@@ -2,9 +2,10 @@
 
 use crate::Error;
 use crate::address::{
-    Encapsulating, Mode, emit_multicast, emit_source, emit_unicast, parse_multicast, parse_source,
-    parse_unicast,
+    Encapsulating, Mode, context_of_destination, emit_multicast, emit_source, emit_unicast, parse_multicast,
+    parse_source, parse_unicast,
 };
+use crate::contexts::AddressContexts;
 use crate::cursor::{Reader, Writer};
 
 /// Length of an IPv6 header in bytes.
@@ -26,17 +27,25 @@ const SOURCE_MODE_SHIFT: u8 = 4;
 const MULTICAST: u8 = 1 << 3;
 const DESTINATION_CONTEXT: u8 = 1 << 2;
 
-/// Compresses `header`, whose next header is compressed too or is carried as it is; its addresses statelessly, or by the context.
+/// Compresses `header`, whose next header is compressed too or is carried as it is; its addresses statelessly, or by these contexts.
 #[inline(never)]
 pub(crate) fn emit(
     header: &[u8; IPV6_LEN],
     next_header_compressed: bool,
     encapsulating: &Encapsulating,
-    is_stateless: bool,
+    contexts: impl AddressContexts,
     out: &mut Writer<'_>,
 ) {
     let start = out.at();
     out.put(&[0, 0]);
+    let (addresses, _) = header[8..].as_chunks();
+    let (source, destination) = (&addresses[0], &addresses[1]);
+    let of_source = contexts.context_of(&source[..8]);
+    let of_destination = context_of_destination(destination, contexts);
+    let ids = of_source.unwrap_or(0) << 4 | of_destination.unwrap_or(0);
+    if ids != 0 {
+        out.put(&[ids]);
+    }
     let mut first = DISPATCH | emit_traffic(header, out) << 3;
     if next_header_compressed {
         first |= NEXT_HEADER_COMPRESSED;
@@ -52,18 +61,19 @@ pub(crate) fn emit(
             0
         }
     };
-    let (addresses, _) = header[8..].as_chunks();
-    let (source, destination) = (&addresses[0], &addresses[1]);
-    let mode = emit_source(source, &encapsulating.source, is_stateless, out);
+    let mode = emit_source(source, &encapsulating.source, of_source.is_some(), out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
+    if ids != 0 {
+        second |= CONTEXT_IDS;
+    }
     if mode.context {
         second |= SOURCE_CONTEXT;
     }
     let mode = if destination[0] == 0xff {
         second |= MULTICAST;
-        emit_multicast(destination, is_stateless, out)
+        emit_multicast(destination, of_destination.is_some(), out)
     } else {
-        emit_unicast(destination, &encapsulating.destination, is_stateless, out)
+        emit_unicast(destination, &encapsulating.destination, of_destination.is_some(), out)
     };
     second |= mode.mode;
     if mode.context {
@@ -103,7 +113,11 @@ pub(crate) struct Parsed {
 }
 
 /// Decompresses an IPv6 header.
-pub(crate) fn parse(reader: &mut Reader<'_>, encapsulating: &Encapsulating) -> Result<Parsed, Error> {
+pub(crate) fn parse(
+    reader: &mut Reader<'_>,
+    encapsulating: &Encapsulating,
+    known: impl AddressContexts,
+) -> Result<Parsed, Error> {
     let [first, second] = reader.array();
     reader.consumed()?;
     if first & DISPATCH_MASK != DISPATCH {
@@ -139,12 +153,12 @@ pub(crate) fn parse(reader: &mut Reader<'_>, encapsulating: &Encapsulating) -> R
         _ => 255,
     };
     let mode = Mode { context: second & SOURCE_CONTEXT != 0, mode: second >> SOURCE_MODE_SHIFT & 3 };
-    header[8..24].copy_from_slice(&parse_source(mode, contexts >> 4, &encapsulating.source, reader)?);
+    header[8..24].copy_from_slice(&parse_source(mode, known, contexts >> 4, &encapsulating.source, reader)?);
     let mode = Mode { context: second & DESTINATION_CONTEXT != 0, mode: second & 3 };
     let destination = if second & MULTICAST != 0 {
-        parse_multicast(mode, contexts & 0x0f, reader)?
+        parse_multicast(mode, known, contexts & 0x0f, reader)?
     } else {
-        parse_unicast(mode, contexts & 0x0f, &encapsulating.destination, reader)?
+        parse_unicast(mode, known, contexts & 0x0f, &encapsulating.destination, reader)?
     };
     header[24..].copy_from_slice(&destination);
     Ok(Parsed { header, next_header_compressed })

@@ -14,6 +14,7 @@
 
 use sixlock_base::Eui64;
 
+use crate::contexts::{AddressContexts, MeshContext};
 use crate::cursor::{Reader, Writer};
 use crate::nhc::{EID_IPSEC, EXTENSION, NEXT_HEADER_COMPRESSED};
 use crate::{Error, PayloadCompression, Payloads};
@@ -59,8 +60,13 @@ pub struct Known {
 
 /// The knowledge that both ends of a link share: of AH and ESP, and how payloads are compressed. Of AH and ESP it is none, if nothing else is said.
 pub trait Context {
-    /// Whether addresses are compressed without a context, and of the headers behind that of IPv6 the one of UDP alone: see
-    /// [`Stateless`](crate::Stateless). What comes in may use all.
+    /// The contexts of addresses.
+    fn addresses(&self) -> impl AddressContexts {
+        MeshContext
+    }
+
+    /// Whether of the headers behind that of IPv6 the one of UDP alone is compressed: see [`Stateless`](crate::Stateless). What comes in
+    /// may use all.
     fn is_stateless(&self) -> bool {
         false
     }

@@ -2,11 +2,13 @@
 //! [RFC 6282](https://www.rfc-editor.org/rfc/rfc6282) and the fragment headers of
 //! [RFC 4944](https://www.rfc-editor.org/rfc/rfc4944).
 //!
-//! The one context is context 0, [`sixlock_base::MESH_PREFIX`]; datagrams that need another are refused.
+//! The contexts of addresses are those that the link's ends share ([`AddressContexts`]): context 0, [`sixlock_base::MESH_PREFIX`], where nothing
+//! else is said. Datagrams that need another are refused.
 #![no_std]
 
 mod address;
 mod compress;
+mod contexts;
 mod cursor;
 mod decompress;
 mod fragment;
@@ -22,6 +24,7 @@ pub mod udp;
 use sixlock_base::Eui64;
 
 pub use compress::{Compressed, compress, compress_with};
+pub use contexts::{AddressContexts, MeshContext};
 pub use decompress::{Decompressed, ElidedChecksum, decompress, decompress_with};
 pub use fragment::{FragmentHeader, MAX_DATAGRAM};
 pub use payload::{Ghc, Lithe, PayloadCompression, Payloads};
@@ -55,7 +58,7 @@ pub enum Error {
     UnknownDispatch,
     /// A reserved address mode.
     ReservedMode,
-    /// A context other than 0.
+    /// A context that is not known.
     UnknownContext,
     /// A compressed next header of an unknown kind.
     UnknownNextHeader,

@@ -1,5 +1,6 @@
 use sixlock_base::New;
 
+use crate::contexts::{AddressContexts, MeshContext};
 use crate::ipsec::Context;
 
 /// For links whose other ends were told of no context, and restore no next header but that of UDP: those of Linux, whose modules
@@ -11,7 +12,25 @@ impl New for Stateless {
     const NEW: Self = Self;
 }
 
+/// What comes in may use context 0; nothing that goes out does.
+#[derive(Clone, Copy)]
+struct ReadOnly;
+
+impl AddressContexts for ReadOnly {
+    fn prefix(self, id: u8) -> Option<[u8; 8]> {
+        MeshContext.prefix(id)
+    }
+
+    fn context_of(self, _: &[u8]) -> Option<u8> {
+        None
+    }
+}
+
 impl Context for Stateless {
+    fn addresses(&self) -> impl AddressContexts {
+        ReadOnly
+    }
+
     fn is_stateless(&self) -> bool {
         true
     }
