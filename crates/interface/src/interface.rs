@@ -14,6 +14,7 @@ use crate::layers::Layers;
 use crate::leaving::{next_hop_of, passes, prepare};
 use crate::routing::{FrameOutcome, Routing};
 use crate::security::NetworkSecurity;
+use crate::shared::Shared;
 
 /// Length of the headers before a UDP payload, in bytes.
 pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
@@ -404,7 +405,12 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     ) -> Option<Arrival<WholeOf<C, L>>> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
-        let received = self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?;
+        let received = if L::Discovery::DISCOVERS {
+            let mut shared = Shared::new(&mut self.compression, self.net.discovery());
+            self.lowpan.handle(cx, &mut shared, link, frame.payload)?
+        } else {
+            self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?
+        };
         let (buffer, is_admitted) = self.open_own(cx, Buffer::Pool(received))?;
         let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
         match self.net.handle(cx, link.source, bytes, len) {
@@ -619,7 +625,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         packet: &mut Packet<B>,
         mut next_hop: Eui64,
     ) -> Result<(), SendError> {
-        if L::Routing::ROUTES {
+        let is_routed = !self.net.is_registered(packet.bytes());
+        if L::Routing::ROUTES && is_routed {
             let router = self.net.router();
             grow(packet, router.room(), |buffer, len| router.originate(buffer, len))?;
         }
@@ -632,7 +639,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 }
             }
         }
-        if L::Routing::ENCAPSULATES {
+        if L::Routing::ENCAPSULATES && is_routed {
             let router = self.net.router();
             grow(packet, router.room(), |buffer, len| router.encapsulate(buffer, len))?;
         }
@@ -689,12 +696,18 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         while let Some(event) = self.mac.poll_event() {
             self.learn(cx, event);
         }
+        self.net.tell_router(cx);
         self.send_of_discovery(cx);
         self.send_of_routing(cx);
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();
-            let fragment = self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload);
+            let fragment = if L::Discovery::DISCOVERS {
+                let mut shared = Shared::new(&mut self.compression, self.net.discovery());
+                self.lowpan.poll_transmit(cx.now, &mut shared, capacity, &mut payload)
+            } else {
+                self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload)
+            };
             let Some(fragment) = fragment else {
                 return;
             };

@@ -41,7 +41,8 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     }
     let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
     let (is_own, is_inside) = (net.is_own(header.source), next_hop != NextHop::External);
-    let len = if is_own && is_inside { net.router().originate(buffer, len)? } else { len };
+    let is_routed = is_own && is_inside && !net.is_registered(buffer);
+    let len = if is_routed { net.router().originate(buffer, len)? } else { len };
     let meets_policy = if security.is_for_others() { is_inside } else { is_own };
     let (next_hop, len) = if S::PROTECTS && meets_policy {
         let len = security.outbound_in(cx, buffer, len).ok()?;
@@ -52,6 +53,8 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     };
     match next_hop {
         NextHop::External => Some((next_hop, len)),
+        // No router but this one is on the way to a neighbour that is registered here.
+        NextHop::Neighbour(_) if net.is_registered(buffer) => Some((next_hop, len)),
         NextHop::Neighbour(_) => Some((next_hop, net.router().encapsulate(buffer, len)?)),
     }
 }

@@ -11,6 +11,7 @@ mod radio_machine;
 mod routing;
 pub mod rpl;
 mod security;
+mod shared;
 
 pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;

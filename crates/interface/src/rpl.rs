@@ -73,6 +73,10 @@ impl<P: Profile> New for RplNode<P> {
 impl<P: Profile> Router for RplNode<P> {
     const READS: bool = true;
 
+    fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
+        self.0.give_prefix(cx, prefix);
+    }
+
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
         self.0.next_hop(destination)
     }

@@ -22,7 +22,8 @@ pub use capabilities::Capabilities;
 pub use context::Context;
 pub use link_layer_address::LinkLayerAddress;
 pub use message::{
-    ALL_NODES, ALL_ROUTERS, Builder, DuplicateAddress, HOP_LIMIT, Message, NeighbourAdvertisement,
-    RouterAdvertisement, is_type, solicited_node,
+    ALL_NODES, ALL_ROUTERS, Builder, DuplicateAddress, HOP_LIMIT, Message, NEIGHBOUR_ADVERTISEMENT,
+    NEIGHBOUR_SOLICITATION, NeighbourAdvertisement, ROUTER_ADVERTISEMENT, RouterAdvertisement, is_type,
+    solicited_node,
 };
 pub use option::{NdOption, Options};

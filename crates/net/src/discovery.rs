@@ -2,6 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New};
 use sixlock_ipv6::Header;
+use sixlock_ipv6::nd::Context;
 
 use crate::neighbour_discovery::Transmit;
 
@@ -13,6 +14,16 @@ pub trait Discovery: New {
 
     /// The prefix of the mesh, if it is known.
     fn prefix(&self) -> Option<[u8; 8]>;
+
+    /// The same, once the node may use its address with that prefix.
+    fn usable_prefix(&self) -> Option<[u8; 8]> {
+        self.prefix()
+    }
+
+    /// The contexts of header compression that it was told.
+    fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
+        core::iter::empty()
+    }
 
     /// Whether `address` has the prefix of the mesh.
     fn is_inside(&self, address: Ipv6Addr) -> bool {

@@ -106,9 +106,9 @@ impl<R: Router, D: Discovery> Net<R, D> {
         (self.address, self.uplink) = (address, uplink);
     }
 
-    /// The address in the mesh, if its prefix is known.
+    /// The address in the mesh, if there is one that may be used.
     pub fn mesh_address(&self) -> Option<Ipv6Addr> {
-        self.discovery.prefix().map(|prefix| self.address.with_prefix(prefix))
+        self.discovery.usable_prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
     /// The address on the link.
@@ -423,7 +423,11 @@ impl<R: Router, D: Discovery> Net<R, D> {
             (Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit))
         } else {
             let next_hop = match (side, buffer.get_mut(..len)) {
-                (Side::Mesh { from }, Some(packet)) if R::READS => self.router.forward(cx, from, packet),
+                (Side::Mesh { from }, Some(packet))
+                    if R::READS && self.discovery.neighbour(destination).is_none() =>
+                {
+                    self.router.forward(cx, from, packet)
+                }
                 _ => Ok(None),
             };
             let next_hop = match next_hop {
@@ -524,12 +528,26 @@ impl<R: Router, D: Discovery> Net<R, D> {
         }
     }
 
+    /// Whether `packet` goes to a neighbour that has registered its address here.
+    pub fn is_registered(&self, packet: &[u8]) -> bool {
+        D::DISCOVERS
+            && Header::parse(packet)
+                .is_ok_and(|(header, _)| self.discovery.neighbour(header.destination).is_some())
+    }
+
     /// Whether `address` is this node's alone.
     // It is asked at many places.
     #[inline(never)]
     pub fn is_own(&self, address: Ipv6Addr) -> bool {
         (self.discovery.is_inside(address) || is_link_local(address))
             && Eui64::of_address(address) == self.address
+    }
+
+    /// Tells the router which prefix was discovered.
+    pub fn tell_router<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if D::DISCOVERS {
+            self.router.give_prefix(cx, self.discovery.usable_prefix());
+        }
     }
 
     /// Writes the next packet of neighbour discovery to `out`, and says where it goes. One that goes nowhere is lost.

@@ -7,6 +7,9 @@ pub trait Router: New {
     /// Whether it reads the packets that pass this node, and has messages of its own.
     const READS: bool = false;
 
+    /// Takes in the prefix of the mesh, as often as it may have changed; `None` while the node has none that it may use.
+    fn give_prefix<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, _: Option<[u8; 8]>) {}
+
     /// The neighbour to which a packet to `destination`, a unicast address beyond this link, goes. `None` if the router does not
     /// know the destination: then the packet goes by the node's uplink, if it has one.
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64>;

@@ -17,6 +17,7 @@ use crate::event::{Event, Events};
 use crate::neighbours::{Neighbour, Neighbours};
 use crate::objective::ObjectiveFunction;
 use crate::output;
+use crate::prefix::MeshPrefix;
 use crate::sequence::Sequence;
 use crate::solicitation::Solicitation;
 use crate::storing::Downward;
@@ -31,6 +32,8 @@ pub trait Profile {
     type Advertising: Advertising;
     /// [`Storing`](crate::Storing) for a router that keeps routes in storing mode, else `()`.
     type Downward: Downward;
+    /// [`GivenPrefix`](crate::GivenPrefix) for a node that is told the prefix of its mesh, `()` for one that knows it.
+    type Prefix: MeshPrefix + New;
 }
 
 /// A node of a DODAG that is not its root: a router or a leaf.
@@ -43,6 +46,7 @@ pub trait Profile {
 /// whatever rank the DODAG's limit allows.
 pub struct Node<P: Profile> {
     address: Eui64,
+    prefix: P::Prefix,
     instance: u8,
     dodag: Slot<Dodag>,
     neighbours: Neighbours<P::Neighbours>,
@@ -84,6 +88,7 @@ impl<P: Profile> Node<P> {
     pub const fn new() -> Self {
         Self {
             address: Eui64([0; 8]),
+            prefix: P::Prefix::NEW,
             instance: 0,
             dodag: Slot::Empty,
             neighbours: Neighbours::new(),
@@ -119,6 +124,13 @@ impl<P: Profile> Node<P> {
         self.dtsn = self.path_sequence;
         self.solicitation.start(cx.now, cx.entropy, FIRST_SOLICITATION);
         Ok(())
+    }
+
+    /// Takes in the prefix of the mesh, or that the node has none any more. One that has another then tells the way to itself.
+    pub fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
+        if self.prefix.give(prefix) && self.rank != 0 {
+            self.tell(cx, false);
+        }
     }
 
     /// The preferred parent.
@@ -265,7 +277,7 @@ impl<P: Profile> Node<P> {
                 return dodag.write_dio(out, (&address, Some(&neighbour)), rank, dtsn);
             }
             if storing.has_output() {
-                return storing.poll_transmit(address, self.instance, out);
+                return storing.poll_transmit(self.prefix, address, self.instance, out);
             }
         }
         if let Some(neighbour) = self.solicitation.poll() {

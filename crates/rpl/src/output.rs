@@ -2,21 +2,18 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder};
 use sixlock_ipv6::{Error, Header, icmpv6};
+
+use crate::prefix::MeshPrefix;
 
 /// The hop limit of packets made here; one that header compression leaves out.
 pub(crate) const HOP_LIMIT: u8 = 64;
 
-/// The address of a node in the mesh.
-pub(crate) fn global(node: Eui64) -> Ipv6Addr {
-    node.with_prefix(MESH_PREFIX)
-}
-
-/// The node whose address in the mesh that is.
-pub(crate) fn node_of(address: Ipv6Addr) -> Option<Eui64> {
-    (address.octets()[..8] == MESH_PREFIX).then(|| Eui64::of_address(address))
+/// The node whose address in the mesh of that prefix that is.
+pub(crate) fn node_of(prefix: impl MeshPrefix, address: Ipv6Addr) -> Option<Eui64> {
+    (address.octets()[..8] == prefix.get()?[..]).then(|| Eui64::of_address(address))
 }
 
 /// The neighbour whose address on the link that is.
@@ -47,9 +44,14 @@ pub(crate) fn on_link<'a>(
 }
 
 /// The same through the mesh, from a node to any destination.
-pub(crate) fn in_mesh<'a>(out: &'a mut [u8], node: &Eui64, destination: &[u8; 16]) -> Option<Addressed<'a>> {
+pub(crate) fn in_mesh<'a>(
+    out: &'a mut [u8],
+    prefix: impl MeshPrefix,
+    node: &Eui64,
+    destination: &[u8; 16],
+) -> Option<Addressed<'a>> {
     let (header, body) = out.split_first_chunk_mut()?;
-    put_address(header, Header::SOURCE_AT, &MESH_PREFIX, node)?;
+    put_address(header, Header::SOURCE_AT, prefix.get()?, node)?;
     header.get_mut(Header::DESTINATION_AT..)?.copy_from_slice(destination);
     Some(Addressed { header, body })
 }

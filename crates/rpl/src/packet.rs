@@ -3,7 +3,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::rpl::packet_information::{self, DOWN, FORWARDING_ERROR, HEADER, RANK_ERROR};
 use sixlock_ipv6::rpl::{PacketInformation, source_route};
@@ -11,6 +11,7 @@ use sixlock_ipv6::{Header, next_header};
 
 use crate::error::DataError;
 use crate::output::HOP_LIMIT;
+use crate::prefix::MeshPrefix;
 
 /// What a header with the option and one that tunnels a packet take, in bytes.
 pub(crate) const TUNNEL: usize = Header::LEN + HEADER;
@@ -26,18 +27,21 @@ pub(crate) fn stays_on_link(packet: &[u8]) -> bool {
     destination.first() == Some(&0xff) || destination.starts_with(&LINK_LOCAL_PREFIX)
 }
 
+/// Whether the address begins with the prefix of the mesh, or with that of links.
+fn is_near(prefix: impl MeshPrefix, address: &[u8]) -> bool {
+    prefix.get().is_some_and(|prefix| address.starts_with(prefix)) || address.starts_with(&LINK_LOCAL_PREFIX)
+}
+
 /// Whether the address is one of the node's, in the mesh or on the link.
 #[inline(never)]
-pub(crate) fn is_of(node: &Eui64, address: &[u8]) -> bool {
-    (address.starts_with(&MESH_PREFIX) || address.starts_with(&LINK_LOCAL_PREFIX))
-        && address.get(8..) == Some(&node.interface_id())
+pub(crate) fn is_of(prefix: impl MeshPrefix, node: &Eui64, address: &[u8]) -> bool {
+    is_near(prefix, address) && address.get(8..) == Some(&node.interface_id())
 }
 
 /// The node that a packet goes to, if it goes to one in the mesh or on the link.
-pub(crate) fn node_at(packet: &[u8]) -> Option<Eui64> {
+pub(crate) fn node_at(prefix: impl MeshPrefix, packet: &[u8]) -> Option<Eui64> {
     let octets = Header::address_at(packet, Header::DESTINATION_AT)?;
-    let is_node = octets.starts_with(&MESH_PREFIX) || octets.starts_with(&LINK_LOCAL_PREFIX);
-    is_node.then(|| Eui64::of_address(Ipv6Addr::from(*octets)))
+    is_near(prefix, octets).then(|| Eui64::of_address(Ipv6Addr::from(*octets)))
 }
 
 /// Grows the packet that the first `len` bytes of `buffer` are by `room` bytes at `at`; what is new may be written.
@@ -186,8 +190,8 @@ pub(crate) fn check(packet: &[u8], here: Here) -> Result<Option<Found>, DataErro
 }
 
 /// Follows the source route of a packet for the node `own`; whether it has one that goes on.
-pub(crate) fn follow(packet: &mut [u8], own: &Eui64) -> Result<bool, DataError> {
-    let followed = source_route::advance(packet, |address| is_of(own, &address.octets()));
+pub(crate) fn follow(packet: &mut [u8], prefix: impl MeshPrefix, own: &Eui64) -> Result<bool, DataError> {
+    let followed = source_route::advance(packet, |address| is_of(prefix, own, &address.octets()));
     followed.map(|next| next.is_some()).map_err(|refusal| match refusal {
         Refusal::Silent => DataError::Malformed,
         Refusal::Problem { pointer, .. } => DataError::SourceRoute { pointer },

@@ -51,23 +51,38 @@ pub trait Knowledge: New {
     fn has_output(&self) -> bool;
 
     #[doc(hidden)]
-    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize>;
+    fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize>;
 
     #[doc(hidden)]
     fn send_down(
         &self,
-        root: Eui64,
+        root: Own,
         node: Eui64,
         packet: Down<'_>,
         information: (u8, PacketInformation),
     ) -> Option<usize>;
 }
 
+/// What the root's addresses are made of.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Own {
+    address: Eui64,
+    prefix: [u8; 8],
+}
+
+impl Own {
+    /// The address of a node in its mesh.
+    fn global(&self, node: Eui64) -> Ipv6Addr {
+        node.with_prefix(self.prefix)
+    }
+}
+
 /// How a DAO has come to the root.
 #[doc(hidden)]
 pub struct DaoContext<'a> {
     now: Instant,
-    root: Eui64,
+    root: Own,
     source: Ipv6Addr,
     dodag: &'a Dodag,
 }
@@ -104,10 +119,12 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
     /// A DAO speaks for its sender alone.
     fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
         let DaoContext { now, root, source, dodag } = context;
-        let sender = output::node_of(source).filter(|sender| *sender != root).ok_or(Error::Address)?;
+        let sender = output::node_of(root.prefix, source)
+            .filter(|sender| *sender != root.address)
+            .ok_or(Error::Address)?;
         let (mut changed, mut error) = (false, None);
-        for_each_target(options, |target, transit| {
-            let parent = transit.parent.and_then(output::node_of);
+        for_each_target(root.prefix, options, |target, transit| {
+            let parent = transit.parent.and_then(|parent| output::node_of(root.prefix, parent));
             let taken = match parent {
                 _ if target != sender => Err(Error::Target),
                 _ if transit.path_lifetime == 0 => {
@@ -154,28 +171,30 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         !self.acks.is_empty()
     }
 
-    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
+    fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize> {
         let ack = self.acks.pop()?;
-        let to = output::global(ack.to).octets();
-        output::write(output::in_mesh(out, &root, &to), |body| Builder::new(body, &ack.to_message(instance)))
+        let to = root.global(ack.to).octets();
+        output::write(output::in_mesh(out, root.prefix, &root.address, &to), |body| {
+            Builder::new(body, &ack.to_message(instance))
+        })
     }
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
     /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)).
     fn send_down(
         &self,
-        root: Eui64,
+        root: Own,
         node: Eui64,
         packet: Down<'_>,
         _: (u8, PacketInformation),
     ) -> Option<usize> {
-        let path = self.graph.path(root, node)?;
-        let first = output::global(path.first()?);
-        let hops = path.rest().map(output::global);
+        let path = self.graph.path(root.address, node)?;
+        let first = root.global(path.first()?);
+        let hops = path.rest().map(|node| root.global(node));
         if hops.clone().next().is_none() {
             return Some(packet.len);
         }
-        packet::tunnel_with_route(packet.buffer, packet.len, (output::global(root), first), hops)
+        packet::tunnel_with_route(packet.buffer, packet.len, (root.global(root.address), first), hops)
     }
 }
 
@@ -192,7 +211,14 @@ impl<A: Array<Route>> Knowledge for Storing<A> {
 
     fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
         let from = output::neighbour_of(context.source).ok_or(Error::Address)?;
-        let changed = self.handle_dao(context.now, (context.root, from), dao, options, context.dodag);
+        let changed = self.handle_dao(
+            context.now,
+            context.root.prefix,
+            (context.root.address, from),
+            dao,
+            options,
+            context.dodag,
+        );
         self.forget_ended();
         changed
     }
@@ -223,15 +249,15 @@ impl<A: Array<Route>> Knowledge for Storing<A> {
         Storing::has_output(self)
     }
 
-    fn poll_transmit(&mut self, root: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
-        Storing::poll_transmit(self, root, instance, out)
+    fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize> {
+        Storing::poll_transmit(self, root.prefix, root.address, instance, out)
     }
 
     /// Into a packet of this host goes the option, around one of another a header with it
     /// ([RFC 9008 section 7.1](https://www.rfc-editor.org/rfc/rfc9008#section-7.1)).
     fn send_down(
         &self,
-        root: Eui64,
+        root: Own,
         node: Eui64,
         packet: Down<'_>,
         (kind, information): (u8, PacketInformation),
@@ -241,7 +267,7 @@ impl<A: Array<Route>> Knowledge for Storing<A> {
         if is_own {
             return packet::insert(buffer, len, kind, information);
         }
-        let addresses = (output::global(root), output::global(node));
+        let addresses = (root.global(root.address), root.global(node));
         packet::tunnel_with_option(buffer, len, addresses, kind, information)
     }
 }
@@ -256,6 +282,8 @@ impl<A: Array<Route>> Storing<A> {
 /// What a root makes of its DODAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// The prefix of the mesh.
+    pub prefix: [u8; 8],
     /// The RPL instance.
     pub instance: u8,
     /// How much this root is preferred to others, 0 to 7.
@@ -267,11 +295,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The usual ones for the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10, lifetimes of half an hour, ranks
-    /// that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets.
+    /// The usual ones for a mesh of this prefix and the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10,
+    /// lifetimes of half an hour, ranks that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets.
     ///
     /// A node that loses a short way must be able to go by any other, however long, or it stays away until there is a new version.
-    pub const fn usual<O: ObjectiveFunction>() -> Self {
+    pub const fn usual<O: ObjectiveFunction>(prefix: [u8; 8]) -> Self {
         let configuration = Configuration {
             flags: Configuration::SKIPPABLE_OPTION,
             authenticated: false,
@@ -285,7 +313,7 @@ impl Settings {
             default_lifetime: 30,
             lifetime_unit: 60,
         };
-        Self { instance: 0, preference: 0, grounded: true, configuration }
+        Self { prefix, instance: 0, preference: 0, grounded: true, configuration }
     }
 }
 
@@ -303,7 +331,7 @@ pub enum StartError {
 /// Each time it starts it begins a new version of its DODAG, whose number outlasts reboots: the nodes join anew, and tell it again
 /// what it has forgotten.
 pub struct Root<K> {
-    address: Eui64,
+    own: Own,
     dodag: Slot<Dodag>,
     sequence: Sequence,
     dtsn: u8,
@@ -316,7 +344,7 @@ impl<K: Knowledge> Root<K> {
     /// A root without an address. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
-            address: Eui64([0; 8]),
+            own: Own { address: Eui64([0; 8]), prefix: [0; 8] },
             dodag: Slot::Empty,
             sequence: Sequence::NEW,
             dtsn: 0,
@@ -333,15 +361,16 @@ impl<K: Knowledge> Root<K> {
         address: Eui64,
         settings: &Settings,
     ) -> Result<(), StartError> {
-        let Settings { instance, preference, grounded, configuration } = *settings;
+        let Settings { prefix, instance, preference, grounded, configuration } = *settings;
         let encoded = configuration.to_bytes();
         dodag::check(EncodedConfiguration::new(&encoded), configuration.objective)
             .map_err(|_| StartError::Configuration)?;
         let version = self.sequence.raise(cx.nv, 1).map_err(StartError::Version)?;
-        self.address = address;
+        self.own = Own { address, prefix };
         // In a new version all nodes tell of themselves, whatever this number was before.
         self.dtsn = lollipop::FIRST;
-        let (id, standing) = (output::global(address).octets(), Standing::new(grounded, K::MODE, preference));
+        let (id, standing) =
+            (self.own.global(address).octets(), Standing::new(grounded, K::MODE, preference));
         let dodag = Dodag { instance, version, id, standing, configuration: encoded };
         self.advertiser.trickle.start(cx.now, cx.entropy, dodag.intervals());
         self.dodag = Slot::Full(dodag);
@@ -388,7 +417,7 @@ impl<K: Knowledge> Root<K> {
         if let Some(neighbour) = output::neighbour_of(destination) {
             return Some(neighbour);
         }
-        self.knowledge.next_hop(self.address, output::node_of(destination)?)
+        self.knowledge.next_hop(self.own.address, output::node_of(self.own.prefix, destination)?)
     }
 
     /// Takes in the ICMPv6 message `message` with a control message of RPL, from `source` to `destination`, an address of this node or
@@ -420,7 +449,7 @@ impl<K: Knowledge> Root<K> {
         (source, destination): (Ipv6Addr, Ipv6Addr),
         message: &ControlMessage<'_>,
     ) -> Result<(), Error> {
-        let Self { address, dodag, advertiser, knowledge, .. } = self;
+        let Self { own, dodag, advertiser, knowledge, .. } = self;
         let dodag = dodag.get().ok_or(Error::NotJoined)?;
         let from = output::neighbour_of(source);
         match message.kind() {
@@ -437,7 +466,7 @@ impl<K: Knowledge> Root<K> {
             Kind::Dao => {
                 dodag.check_names(message)?;
                 let Message::Dao(dao) = message.message() else { return Err(Error::Malformed) };
-                let context = DaoContext { now: cx.now, root: *address, source, dodag };
+                let context = DaoContext { now: cx.now, root: *own, source, dodag };
                 if knowledge.handle(context, &dao, message.options())? {
                     self.events.push(Event::RoutesChanged);
                 }
@@ -467,7 +496,7 @@ impl<K: Knowledge> Root<K> {
     /// ([RFC 6550 section 11.2.2.1](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.1)). The node is not known any more until it
     /// tells of itself.
     pub fn handle_unreachable(&mut self, node: Ipv6Addr) {
-        if let Some(node) = output::node_of(node)
+        if let Some(node) = output::node_of(self.own.prefix, node)
             && self.knowledge.forget(node, node)
         {
             self.events.push(Event::RoutesChanged);
@@ -498,9 +527,9 @@ impl<K: Knowledge> Root<K> {
         let dodag = self.dodag.get()?;
         if let Some(neighbour) = self.advertiser.poll() {
             let rank = dodag.increase();
-            return dodag.write_dio(out, (&self.address, neighbour.as_ref()), rank, self.dtsn);
+            return dodag.write_dio(out, (&self.own.address, neighbour.as_ref()), rank, self.dtsn);
         }
-        self.knowledge.poll_transmit(self.address, dodag.instance, out)
+        self.knowledge.poll_transmit(self.own, dodag.instance, out)
     }
 
     /// Puts into or around a packet of this node, the first `len` bytes of `buffer`, what routers read. Its length then; `None` if there
@@ -520,7 +549,7 @@ impl<K: Knowledge> Root<K> {
             return Some(len);
         }
         let destination = packet::destination(packet)?;
-        let Some(node) = output::node_of(destination) else { return Some(len) };
+        let Some(node) = output::node_of(self.own.prefix, destination) else { return Some(len) };
         let dodag = self.dodag.get()?;
         let information = PacketInformation {
             is_down: true,
@@ -530,7 +559,7 @@ impl<K: Knowledge> Root<K> {
             sender_rank: dodag.increase(),
         };
         let packet = Down { buffer, len, is_own };
-        self.knowledge.send_down(self.address, node, packet, (dodag.option_kind(), information))
+        self.knowledge.send_down(self.own, node, packet, (dodag.option_kind(), information))
     }
 
     /// Reads the option of a packet that has come from the neighbour `from` and is for another. It may then leave the mesh as it is, or go
@@ -553,14 +582,14 @@ impl<K: Knowledge> Root<K> {
             }
         })?;
         let Some(mut found) = found else { return Ok(()) };
-        let node = output::node_of(destination);
+        let node = output::node_of(self.own.prefix, destination);
         if found.flags & FORWARDING_ERROR != 0
             && let Some(node) = node
             && self.knowledge.forget(node, from)
         {
             self.events.push(Event::RoutesChanged);
         }
-        let is_down = node.is_some_and(|node| self.address != node);
+        let is_down = node.is_some_and(|node| self.own.address != node);
         found.flags = found.flags & RANK_ERROR | if is_down { DOWN } else { 0 };
         found.write(packet, rank);
         Ok(())

@@ -6,6 +6,7 @@ use sixlock_ipv6::rpl::{
 use crate::dodag::Dodag;
 use crate::error::Error;
 use crate::output;
+use crate::prefix::MeshPrefix;
 use crate::routes::{Route, Routes};
 
 /// What a router keeps of the nodes below it: routes ([`Storing`]), or nothing, `()`.
@@ -105,22 +106,23 @@ impl<A: Array<Route>> New for Storing<A> {
     const NEW: Self = Self { routes: Routes::new(), acks: Acks::NEW, cleanups: [None; 4], sequence: 0 };
 }
 
-/// The node that a target option names.
-pub(crate) fn target_of(option: &RplOption<'_>) -> Option<Result<Eui64, Error>> {
+/// The node of the mesh that a target option names.
+pub(crate) fn target_of(mesh: impl MeshPrefix, option: &RplOption<'_>) -> Option<Result<Eui64, Error>> {
     let RplOption::Target { prefix, .. } = option else { return None };
-    Some(prefix.as_host().and_then(output::node_of).ok_or(Error::Target))
+    Some(prefix.as_host().and_then(|target| output::node_of(mesh, target)).ok_or(Error::Target))
 }
 
 /// Each target of a DAO or DCO with the transit information behind it
 /// ([RFC 6550 section 6.7.8](https://www.rfc-editor.org/rfc/rfc6550#section-6.7.8)). An error, and none is taken, if a target is no
 /// node of the mesh or has no transit information, or if there is none.
 pub(crate) fn for_each_target(
+    mesh: impl MeshPrefix,
     options: Options<'_>,
     mut take: impl FnMut(Eui64, &Transit),
 ) -> Result<(), Error> {
     let (mut any, mut waits) = (false, false);
     for option in options.iter() {
-        if let Some(target) = target_of(&option) {
+        if let Some(target) = target_of(mesh, &option) {
             target?;
             (any, waits) = (true, true);
         }
@@ -134,7 +136,7 @@ pub(crate) fn for_each_target(
         let RplOption::Transit(transit) = option else { continue };
         // Those between the last transit information and this one.
         for option in targets.by_ref() {
-            match target_of(&option) {
+            match target_of(mesh, &option) {
                 Some(Ok(target)) => take(target, &transit),
                 _ if matches!(option, RplOption::Transit(_)) => break,
                 _ => {}
@@ -149,13 +151,14 @@ impl<A: Array<Route>> Storing<A> {
     pub(crate) fn handle_dao(
         &mut self,
         now: Instant,
+        mesh: impl MeshPrefix,
         (own, from): (Eui64, Eui64),
         dao: &Dao,
         options: Options<'_>,
         dodag: &Dodag,
     ) -> Result<bool, Error> {
         let (mut changed, mut is_full) = (false, false);
-        for_each_target(options, |target, transit| {
+        for_each_target(mesh, options, |target, transit| {
             if target == own {
             } else if transit.path_lifetime == 0 {
                 changed |= self.routes.withdraw(target, from, transit.path_sequence);
@@ -188,9 +191,15 @@ impl<A: Array<Route>> Storing<A> {
 
     /// Takes in a DCO of the neighbour `from`, which is nearer to the root: routes that are older than it are no more, at once, and the
     /// next hop of each is told ([RFC 9009 section 4.5](https://www.rfc-editor.org/rfc/rfc9009#section-4.5)). Whether there were any.
-    pub(crate) fn handle_dco(&mut self, from: Eui64, dco: &Dco, options: Options<'_>) -> Result<bool, Error> {
+    pub(crate) fn handle_dco(
+        &mut self,
+        mesh: impl MeshPrefix,
+        from: Eui64,
+        dco: &Dco,
+        options: Options<'_>,
+    ) -> Result<bool, Error> {
         let mut any = false;
-        for_each_target(options, |target, transit| {
+        for_each_target(mesh, options, |target, transit| {
             let sequence = transit.path_sequence;
             if let Some(next_hop) = self.routes.clean_up(target, sequence) {
                 any = true;
@@ -217,7 +226,13 @@ impl<A: Array<Route>> Storing<A> {
     }
 
     /// Writes the next packet of the router `own` to the nodes below it.
-    pub(crate) fn poll_transmit(&mut self, own: Eui64, instance: u8, out: &mut [u8]) -> Option<usize> {
+    pub(crate) fn poll_transmit(
+        &mut self,
+        mesh: impl MeshPrefix,
+        own: Eui64,
+        instance: u8,
+        out: &mut [u8],
+    ) -> Option<usize> {
         if let Some(ack) = self.acks.pop() {
             return output::write(output::on_link(out, &own, Some(&ack.to)), |body| {
                 Builder::new(body, &ack.to_message(instance))
@@ -227,7 +242,7 @@ impl<A: Array<Route>> Storing<A> {
         self.sequence = lollipop::next(self.sequence);
         let status = Status::ACCEPTED;
         let dco = Dco { instance, wants_ack: false, status, sequence: self.sequence, dodag: None };
-        let prefix = Prefix::host(output::global(cleanup.target));
+        let prefix = Prefix::host(cleanup.target.with_prefix(*mesh.get()?));
         let transit = Transit {
             external: false,
             invalidate: false,

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, MESH_PREFIX, New, Nv, NvError, Packet};
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
@@ -35,6 +35,7 @@ impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Objective = O;
     type Advertising = Advertiser;
     type Downward = Storing<Stored>;
+    type Prefix = ();
 }
 
 /// The RPL instance of the network.
@@ -232,8 +233,8 @@ impl RootRouting {
             RplMode::Storing => By::Second(Box::new(Remembering::new(RplRoot::NEW))),
         };
         let settings = match objective {
-            Objective::Mrhof => Settings::usual::<Mrhof>(),
-            Objective::Of0 => Settings::usual::<Of0>(),
+            Objective::Mrhof => Settings::usual::<Mrhof>(MESH_PREFIX),
+            Objective::Of0 => Settings::usual::<Of0>(MESH_PREFIX),
         };
         match &mut self.by {
             By::Listed(_) => Ok(()),

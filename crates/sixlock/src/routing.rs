@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use sixlock_base::Eui64;
+use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{Route, Routes, Routing};
 use sixlock_rpl::objective::Mrhof;
@@ -23,6 +23,7 @@ impl Profile for Router {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = ();
+    type Prefix = ();
 }
 
 /// How a node finds its way to the border router.
@@ -90,7 +91,7 @@ impl RouterRouting for Root {
     const SPEAKS_RPL: bool = true;
 
     fn begin(&mut self, cx: &mut Context<'_>, _: impl Iterator<Item = u32>) -> Result<(), Box<dyn Error>> {
-        let started = self.0.start(cx, Eui64::of_node(0), &Settings::usual::<Mrhof>());
+        let started = self.0.start(cx, Eui64::of_node(0), &Settings::usual::<Mrhof>(MESH_PREFIX));
         Ok(started.map_err(|error| format!("RPL has no durable version: {error:?}"))?)
     }
 }

@@ -35,26 +35,40 @@ pub(crate) struct Mode {
     pub(crate) mode: u8,
 }
 
-/// The context of a destination, by which it may be compressed.
+/// The context by which a destination is compressed, if there is one.
 pub(crate) fn context_of_destination(address: &[u8; 16], contexts: impl AddressContexts) -> Option<u8> {
     match address {
-        // A multicast address made from a unicast prefix (RFC 3306).
-        [0xff, _, _, CONTEXT_BITS, ..] => contexts.context_of(&address[4..12]),
-        [0xff, ..] => None,
+        [0xff, ..] => context_of_multicast(address, contexts),
         _ => contexts.context_of(&address[..8]),
     }
 }
 
-/// Writes what cannot be left out of a source address, statelessly or by its context if it has one.
-pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], context: bool, out: &mut Writer<'_>) -> Mode {
+/// The same for a multicast address: one made from a unicast prefix ([RFC 3306](https://www.rfc-editor.org/rfc/rfc3306)) has one.
+fn context_of_multicast(address: &[u8; 16], contexts: impl AddressContexts) -> Option<u8> {
+    if address[3] == CONTEXT_BITS { contexts.context_of(&address[4..12]) } else { None }
+}
+
+/// Writes what cannot be left out of a source address.
+pub(crate) fn emit_source(
+    address: &[u8; 16],
+    id: &[u8; 8],
+    contexts: impl AddressContexts,
+    out: &mut Writer<'_>,
+) -> Mode {
     if *address == [0; 16] {
         return Mode { context: true, mode: 0 };
     }
-    emit_unicast(address, id, context, out)
+    emit_unicast(address, id, contexts, out)
 }
 
 /// Writes what cannot be left out of a unicast address, whatever it is.
-pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], context: bool, out: &mut Writer<'_>) -> Mode {
+pub(crate) fn emit_unicast(
+    address: &[u8; 16],
+    id: &[u8; 8],
+    contexts: impl AddressContexts,
+    out: &mut Writer<'_>,
+) -> Mode {
+    let context = contexts.context_of(&address[..8]).is_some();
     let mode = if !context && address[..8] != LINK_LOCAL_PREFIX {
         0
     } else if address[8..] == *id {
@@ -69,7 +83,11 @@ pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], context: bool, out:
 }
 
 /// Writes what cannot be left out of a multicast address.
-pub(crate) fn emit_multicast(address: &[u8; 16], context: bool, out: &mut Writer<'_>) -> Mode {
+pub(crate) fn emit_multicast(
+    address: &[u8; 16],
+    contexts: impl AddressContexts,
+    out: &mut Writer<'_>,
+) -> Mode {
     let zeros = |from: usize, to: usize| address[from..to].iter().all(|&byte| byte == 0);
     let stateless = |mode| Mode { context: false, mode };
     if address[1] == 2 && zeros(2, 15) {
@@ -83,7 +101,7 @@ pub(crate) fn emit_multicast(address: &[u8; 16], context: bool, out: &mut Writer
         out.put(&address[1..2]);
         out.put(&address[11..]);
         stateless(1)
-    } else if context {
+    } else if context_of_multicast(address, contexts).is_some() {
         out.put(&address[1..3]);
         out.put(&address[12..]);
         Mode { context: true, mode: 0 }
@@ -120,7 +138,9 @@ pub(crate) fn parse_unicast(
         Mode { context: false, mode: 0 } => return Ok(reader.array()),
         Mode { context: true, mode: 0 } => return Err(Error::ReservedMode),
         Mode { context: true, .. } => {
-            address[..8].copy_from_slice(&contexts.prefix(context_id).ok_or(Error::UnknownContext)?);
+            if !contexts.put_prefix(context_id, &mut address[..8]) {
+                return Err(Error::UnknownContext);
+            }
         }
         Mode { context: false, .. } => address[..8].copy_from_slice(&LINK_LOCAL_PREFIX),
     }
@@ -146,10 +166,11 @@ pub(crate) fn parse_multicast(
     address[0] = 0xff;
     match mode {
         Mode { context: true, mode: 0 } => {
-            let prefix = contexts.prefix(context_id).ok_or(Error::UnknownContext)?;
+            if !contexts.put_prefix(context_id, &mut address[4..12]) {
+                return Err(Error::UnknownContext);
+            }
             reader.fill(&mut address[1..3]);
             address[3] = CONTEXT_BITS;
-            address[4..12].copy_from_slice(&prefix);
             reader.fill(&mut address[12..]);
         }
         Mode { context: true, .. } => return Err(Error::ReservedMode),

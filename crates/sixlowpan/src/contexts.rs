@@ -2,8 +2,11 @@ use sixlock_base::MESH_PREFIX;
 
 /// The contexts of addresses that both ends of a link share, by their ids, 0 to 15. Each stands for a prefix of 64 bits.
 pub trait AddressContexts: Copy {
-    /// The prefix of a context, by which addresses are decompressed.
-    fn prefix(self, id: u8) -> Option<[u8; 8]>;
+    /// Whether there may be others than context 0.
+    const MANY: bool;
+
+    /// Writes the prefix of a context, by which addresses are decompressed, to the 8 bytes of `prefix`; whether there is such a context.
+    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool;
 
     /// The context by which addresses with these first 64 bits are compressed.
     fn context_of(self, prefix: &[u8]) -> Option<u8>;
@@ -14,8 +17,13 @@ pub trait AddressContexts: Copy {
 pub struct MeshContext;
 
 impl AddressContexts for MeshContext {
-    fn prefix(self, id: u8) -> Option<[u8; 8]> {
-        (id == 0).then_some(MESH_PREFIX)
+    const MANY: bool = false;
+
+    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
+        if id == 0 {
+            prefix.copy_from_slice(&MESH_PREFIX);
+        }
+        id == 0
     }
 
     fn context_of(self, prefix: &[u8]) -> Option<u8> {

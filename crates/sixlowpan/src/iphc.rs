@@ -40,9 +40,7 @@ pub(crate) fn emit(
     out.put(&[0, 0]);
     let (addresses, _) = header[8..].as_chunks();
     let (source, destination) = (&addresses[0], &addresses[1]);
-    let of_source = contexts.context_of(&source[..8]);
-    let of_destination = context_of_destination(destination, contexts);
-    let ids = of_source.unwrap_or(0) << 4 | of_destination.unwrap_or(0);
+    let ids = context_ids(source, destination, contexts);
     if ids != 0 {
         out.put(&[ids]);
     }
@@ -61,7 +59,7 @@ pub(crate) fn emit(
             0
         }
     };
-    let mode = emit_source(source, &encapsulating.source, of_source.is_some(), out);
+    let mode = emit_source(source, &encapsulating.source, contexts, out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
     if ids != 0 {
         second |= CONTEXT_IDS;
@@ -71,15 +69,26 @@ pub(crate) fn emit(
     }
     let mode = if destination[0] == 0xff {
         second |= MULTICAST;
-        emit_multicast(destination, of_destination.is_some(), out)
+        emit_multicast(destination, contexts, out)
     } else {
-        emit_unicast(destination, &encapsulating.destination, of_destination.is_some(), out)
+        emit_unicast(destination, &encapsulating.destination, contexts, out)
     };
     second |= mode.mode;
     if mode.context {
         second |= DESTINATION_CONTEXT;
     }
     out.patch(start, &[first, second]);
+}
+
+/// The ids of the contexts by which the addresses are compressed.
+fn context_ids<A: AddressContexts>(source: &[u8; 16], destination: &[u8; 16], contexts: A) -> u8 {
+    if A::MANY {
+        let of_source = contexts.context_of(&source[..8]);
+        let of_destination = context_of_destination(destination, contexts);
+        of_source.unwrap_or(0) << 4 | of_destination.unwrap_or(0)
+    } else {
+        0
+    }
 }
 
 /// Writes traffic class and flow label, as far as they are not zero, and returns TF.

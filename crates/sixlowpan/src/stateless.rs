@@ -17,8 +17,10 @@ impl New for Stateless {
 struct ReadOnly;
 
 impl AddressContexts for ReadOnly {
-    fn prefix(self, id: u8) -> Option<[u8; 8]> {
-        MeshContext.prefix(id)
+    const MANY: bool = false;
+
+    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
+        MeshContext.put_prefix(id, prefix)
     }
 
     fn context_of(self, _: &[u8]) -> Option<u8> {

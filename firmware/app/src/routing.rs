@@ -25,6 +25,7 @@ impl Profile for Router {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = ();
+    type Prefix = ();
 }
 
 /// What makes a leaf of RPL.
@@ -35,6 +36,7 @@ impl Profile for Leaf {
     type Objective = Mrhof;
     type Advertising = ();
     type Downward = ();
+    type Prefix = ();
 }
 
 /// The RPL instance that devices take part in.

@@ -1,6 +1,6 @@
 //! RPL: a router that stores routes, a leaf that does not, and a root.
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, Nv};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
     Advertiser, Member, Neighbour, Node, Profile, Root as AnyRoot, Route, Settings, SourceRoutes, Storing,
@@ -16,6 +16,7 @@ impl Profile for Router {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = Storing<[Route; ROUTES]>;
+    type Prefix = ();
 }
 
 pub enum Leaf {}
@@ -25,6 +26,7 @@ impl Profile for Leaf {
     type Objective = Of0;
     type Advertising = ();
     type Downward = ();
+    type Prefix = ();
 }
 
 pub struct Rpl {
@@ -46,7 +48,7 @@ pub fn new<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Rpl {
 
 pub fn new_root<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Root {
     let mut root = Root::new();
-    let settings = Settings { instance: io::byte(), preference: io::byte(), ..Settings::usual::<Mrhof>() };
+    let settings = Settings { instance: io::byte(), preference: io::byte(), ..Settings::usual::<Mrhof>(MESH_PREFIX) };
     io::write(&[root.start(cx, Eui64(io::bytes()), &settings).is_ok().into()]);
     root
 }

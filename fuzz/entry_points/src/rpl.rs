@@ -29,6 +29,7 @@ impl Profile for StoringRouter {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = Storing<[Route; 4]>;
+    type Prefix = ();
 }
 
 enum Router {}
@@ -38,6 +39,7 @@ impl Profile for Router {
     type Objective = Of0;
     type Advertising = Advertiser;
     type Downward = ();
+    type Prefix = ();
 }
 
 fn link_local(id: u32) -> Ipv6Addr {
@@ -152,7 +154,7 @@ fn node<P: Profile>(mode: ModeOfOperation, items: &[u8]) -> usize {
 fn root<K: Knowledge>(items: &[u8]) -> usize {
     let mut rig = Rig::near_wrap(6);
     let mut root = Root::<K>::new();
-    let settings = Settings::usual::<Mrhof>();
+    let settings = Settings::usual::<Mrhof>(MESH_PREFIX);
     root.start(&mut rig.cx(), Eui64::of_node(OWN), &settings).expect("a version");
     let version = root.version();
     let mut taken = 0;
@@ -204,7 +206,7 @@ fn dio<O: ObjectiveFunction>(mode: ModeOfOperation) -> Vec<u8> {
         let length = root.poll_transmit(&mut out).expect("a DIO");
         body(&out[..length])
     }
-    let settings = Settings::usual::<O>();
+    let settings = Settings::usual::<O>(MESH_PREFIX);
     match mode {
         ModeOfOperation::STORING => first::<Storing<[Route; 1]>>(&settings),
         _ => first::<SourceRoutes<[Member; 1]>>(&settings),

@@ -90,9 +90,12 @@ pub struct DuplicateAddress {
 }
 
 const ROUTER_SOLICITATION: u8 = 133;
-const ROUTER_ADVERTISEMENT: u8 = 134;
-const NEIGHBOUR_SOLICITATION: u8 = 135;
-const NEIGHBOUR_ADVERTISEMENT: u8 = 136;
+/// The type of a router advertisement.
+pub const ROUTER_ADVERTISEMENT: u8 = 134;
+/// The type of a neighbour solicitation.
+pub const NEIGHBOUR_SOLICITATION: u8 = 135;
+/// The type of a neighbour advertisement.
+pub const NEIGHBOUR_ADVERTISEMENT: u8 = 136;
 const DUPLICATE_ADDRESS_REQUEST: u8 = 157;
 const DUPLICATE_ADDRESS_CONFIRMATION: u8 = 158;
 

@@ -29,6 +29,14 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
         })
     }
 
+    /// The same, with how many minutes each is valid for from `now`.
+    pub(super) fn iter_left(&self, now: Instant) -> impl Iterator<Item = Context> + '_ {
+        let left = move |learnt: &LearntContext| learnt.expiry.left(now).div_ceil(60).max(1) as u16;
+        self.iter()
+            .zip(self.0.as_ref().iter().filter_map(Slot::get))
+            .map(move |(context, learnt)| Context { lifetime: left(learnt), ..context })
+    }
+
     /// Takes in what a router tells; whether that is another context than before. `None` if there is no room.
     pub(super) fn learn(&mut self, now: Instant, context: Context) -> Option<bool> {
         let places = self.0.as_mut();

@@ -12,6 +12,8 @@ pub struct DefaultRouter {
     pub(super) address: Ipv6Addr,
     /// Whether it takes registrations in the extended form.
     pub(super) is_extended: bool,
+    /// Whether its border router reads extended duplicate address messages.
+    pub(super) reads_extended: bool,
     /// After how many milliseconds a solicitation is sent to it again.
     pub(super) retransmission_time: u32,
     pub(super) expiry: Expiry,

@@ -12,6 +12,7 @@ use super::host::Host;
 use super::output::Transmit;
 use super::registrar::Registrar;
 use super::registrations::Registration;
+use super::router::Router;
 use crate::discovery::Discovery;
 
 impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> New for Host<R, C> {
@@ -23,6 +24,14 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Discovery for
 
     fn prefix(&self) -> Option<[u8; 8]> {
         self.prefix()
+    }
+
+    fn usable_prefix(&self) -> Option<[u8; 8]> {
+        self.address().and(self.prefix())
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
+        self.contexts()
     }
 
     fn default_router(&self) -> Option<Eui64> {
@@ -68,8 +77,12 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Discovery for Regist
         self.prefix()
     }
 
+    fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
+        self.contexts()
+    }
+
     fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
-        self.neighbour(destination)
+        self.direct_neighbour(destination)
     }
 
     fn handle<X, E: Entropy, N>(
@@ -97,5 +110,57 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Discovery for Regist
 
     fn handle_timeout<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
         self.handle_timeout(cx.now);
+    }
+}
+
+impl<R, L, N, C> Discovery for Router<R, L, N, C>
+where
+    R: Array<Slot<DefaultRouter>>,
+    L: Array<Slot<LearntContext>>,
+    N: Array<Slot<Registration>>,
+    C: Array<Slot<Context>>,
+{
+    const DISCOVERS: bool = true;
+
+    fn prefix(&self) -> Option<[u8; 8]> {
+        self.prefix()
+    }
+
+    fn usable_prefix(&self) -> Option<[u8; 8]> {
+        self.host().address().and(self.prefix())
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
+        self.host().contexts()
+    }
+
+    fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        self.neighbour(destination)
+    }
+
+    fn handle<X, E: Entropy, M>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, M>,
+        from: Eui64,
+        header: &Header,
+        message: &[u8],
+    ) {
+        self.handle(cx, from, header, message);
+    }
+
+    fn has_output(&self) -> bool {
+        self.has_output()
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut [u8]) -> Option<Transmit> {
+        self.poll_transmit(now, out)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout<X, E: Entropy, M>(&mut self, cx: &mut Cx<'_, X, E, M>) {
+        self.handle_timeout(cx);
     }
 }

@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message};
+use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message, PrefixInformation};
 
 use super::attempt::{Attempt, Which};
 use super::contexts::{Contexts, LearntContext};
@@ -158,6 +158,31 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// The contexts of header compression that its routers tell.
     pub fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
         self.contexts.iter()
+    }
+
+    /// The same, with how many minutes each is valid for from `now`: so a router tells them on.
+    pub(super) fn contexts_left(&self, now: Instant) -> impl Iterator<Item = Context> + '_ {
+        self.contexts.iter_left(now)
+    }
+
+    /// The prefix, and for how long from `now` it is valid: so a router tells it on.
+    pub(super) fn prefix_information(&self, now: Instant) -> Option<PrefixInformation> {
+        let LearntPrefix { prefix, expiry } = self.prefix.get()?;
+        let left = expiry.left(now);
+        Some(PrefixInformation {
+            length: 64,
+            on_link: false,
+            autonomous: true,
+            is_router_address: false,
+            valid: left,
+            preferred: left,
+            address: Eui64([0; 8]).with_prefix(*prefix),
+        })
+    }
+
+    /// Whether the border router reads extended duplicate address messages, as the own router says.
+    pub(super) fn border_router_is_extended(&self) -> bool {
+        self.router.and_then(|router| self.routers.get(router)).is_some_and(|router| router.reads_extended)
     }
 
     /// The border router, if one was told, and for how long from `now` what it tells is valid: so a router tells it on.

@@ -79,7 +79,12 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     /// Gives it what it tells of the network; its contexts are then those that [`Registrar::add_context`] adds. What is told differently
     /// than before is told by a higher version of [`Network::border_router`].
     pub fn configure(&mut self, network: Network) {
-        self.network = Slot::Full(network);
+        self.set_network(Some(network));
+    }
+
+    /// The same; `None` if it has no network any more, and says nothing.
+    pub(super) fn set_network(&mut self, network: Option<Network>) {
+        self.network = network.map_or(Slot::Empty, Slot::Full);
         self.contexts.as_mut().fill(Slot::Empty);
     }
 
@@ -106,6 +111,20 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     /// The neighbour that has registered `address`.
     pub fn neighbour(&self, address: Ipv6Addr) -> Option<Eui64> {
         self.registrations.iter().find(|known| known.address == address)?.neighbour()
+    }
+
+    /// The same, if packets for `address` go there whatever a routing protocol says. Where a router makes addresses reachable by one, those
+    /// are not that do not want it: their nodes take part in the protocol themselves, which may know a better way
+    /// ([RFC 8505 section 5.1](https://www.rfc-editor.org/rfc/rfc8505#section-5.1)).
+    pub fn direct_neighbour(&self, address: Ipv6Addr) -> Option<Eui64> {
+        let is_routing_registrar = self.network.get()?.is_routing_registrar;
+        let known = self.registrations.iter().find(|known| known.address == address)?;
+        known.neighbour().filter(|_| !is_routing_registrar || known.wants_reachability())
+    }
+
+    /// The contexts that it tells.
+    pub fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
+        self.contexts.as_ref().iter().filter_map(Slot::get).copied()
     }
 
     /// The prefix that it tells.

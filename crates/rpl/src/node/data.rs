@@ -30,7 +30,8 @@ impl<P: Profile> Node<P> {
 
     fn route_down(&self, destination: Ipv6Addr) -> Option<Eui64> {
         let storing = self.downward.storing()?;
-        let node = output::node_of(destination).filter(|node| !self.neighbours.is_parent(node))?;
+        let node =
+            output::node_of(self.prefix, destination).filter(|node| !self.neighbours.is_parent(node))?;
         storing.routes.next_hop(node)
     }
 
@@ -77,9 +78,9 @@ impl<P: Profile> Node<P> {
             }
         })?;
         let octets = packet.get(Header::DESTINATION_AT..Header::LEN).unwrap_or_default();
-        if packet::is_of(&self.address, octets) {
-            let leads_on = packet::follow(packet, &self.address)?;
-            return packet::node_at(packet).filter(|_| leads_on).ok_or(DataError::NoRoute);
+        if packet::is_of(self.prefix, &self.address, octets) {
+            let leads_on = packet::follow(packet, self.prefix, &self.address)?;
+            return packet::node_at(self.prefix, packet).filter(|_| leads_on).ok_or(DataError::NoRoute);
         }
         let Some(mut found) = found else {
             let next_hop = self.next_hop(destination).filter(|next_hop| *next_hop != from);
@@ -125,7 +126,7 @@ impl<P: Profile> Node<P> {
         from: Eui64,
     ) {
         if let Some(storing) = self.downward.storing_mut()
-            && let Some(target) = output::node_of(destination)
+            && let Some(target) = output::node_of(self.prefix, destination)
             && storing.routes.withdraw_one(target, from)
         {
             self.events.push(Event::RoutesChanged);

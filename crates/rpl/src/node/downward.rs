@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, MESH_PREFIX, Nv, lollipop};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, lollipop};
 use sixlock_ipv6::rpl::{Builder, ControlMessage, Dao, INFINITE_RANK, Message, ModeOfOperation, Transit};
 
 use super::{Node, Profile, SEQUENCES};
@@ -10,6 +10,7 @@ use crate::advertising::Advertising;
 use crate::error::Error;
 use crate::event::Event;
 use crate::output;
+use crate::prefix::MeshPrefix;
 use crate::storing::Downward;
 
 /// The most routes that are told in one DAO: so it fits into a few frames.
@@ -40,7 +41,7 @@ impl<P: Profile> Node<P> {
 
     /// Tells the parent, or the root, of this node and those below it, who are asked to tell anew if `asks` says so.
     #[inline(never)]
-    fn tell<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, asks: bool) {
+    pub(super) fn tell<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, asks: bool) {
         if self.mode() == ModeOfOperation::NO_DOWNWARD {
             return;
         }
@@ -90,7 +91,8 @@ impl<P: Profile> Node<P> {
             return Err(Error::Loop);
         }
         let Message::Dao(dao) = message.message() else { return Err(Error::Malformed) };
-        let changed = storing.handle_dao(cx.now, (self.address, from), &dao, message.options(), dodag);
+        let changed =
+            storing.handle_dao(cx.now, self.prefix, (self.address, from), &dao, message.options(), dodag);
         if changed == Err(Error::Full) {
             cx.counters.count(Counter::RplRoutesFull);
         }
@@ -157,7 +159,7 @@ impl<P: Profile> Node<P> {
             return Err(Error::Address);
         }
         let Message::Dco(dco) = message.message() else { return Err(Error::Malformed) };
-        if storing.handle_dco(from, &dco, message.options())? {
+        if storing.handle_dco(self.prefix, from, &dco, message.options())? {
             self.events.push(Event::RoutesChanged);
         }
         Ok(())
@@ -171,7 +173,9 @@ impl<P: Profile> Node<P> {
         cx: &mut Cx<'_, C, E, N>,
         out: &mut [u8],
     ) -> Option<usize> {
-        let (Some(dodag), Some(parent)) = (self.dodag.get(), self.neighbours.parent()) else {
+        let (Some(dodag), Some(parent), Some(prefix)) =
+            (self.dodag.get(), self.neighbours.parent(), self.prefix.get())
+        else {
             self.dao.stop();
             return None;
         };
@@ -199,19 +203,19 @@ impl<P: Profile> Node<P> {
         let is_unsaid = self.is_unsaid;
         let packet = match is_stored {
             true => output::on_link(out, &self.address, Some(parent)),
-            false => output::in_mesh(out, &self.address, &dodag.id),
+            false => output::in_mesh(out, self.prefix, &self.address, &dodag.id),
         };
         let length = output::write(packet, |body| {
             let mut builder = Builder::new(body, &Message::Dao(dao))?;
             let mut octets = [0; 16];
             if is_unsaid {
-                output::put_address(&mut octets, 0, &MESH_PREFIX, &self.address);
+                output::put_address(&mut octets, 0, prefix, &self.address);
                 builder.host(&octets)?;
-                output::put_address(&mut octets, 0, &MESH_PREFIX, parent);
+                output::put_address(&mut octets, 0, prefix, parent);
                 builder.transit(&transit, Some(&octets).filter(|_| !is_stored))?;
             }
             for route in routes.into_iter().flat_map(|routes| routes.chosen()) {
-                output::put_address(&mut octets, 0, &MESH_PREFIX, &route.target);
+                output::put_address(&mut octets, 0, prefix, &route.target);
                 builder.host(&octets)?;
                 let (path_sequence, path_lifetime) = (route.sequence, route.lifetime);
                 builder.transit(&Transit { path_sequence, path_lifetime, ..transit }, None)?;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Duration, Eui64, Instant};
+use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::rpl::{
     ALL_RPL_NODES, Builder, Configuration, Dao, DaoAck, Dio, INFINITE_RANK, Message, ModeOfOperation, Prefix,
@@ -61,7 +61,7 @@ impl Sent {
 }
 
 pub(crate) fn configuration() -> Configuration {
-    Settings::usual::<Mrhof>().configuration
+    Settings::usual::<Mrhof>(MESH_PREFIX).configuration
 }
 
 /// The ICMPv6 message with these options.

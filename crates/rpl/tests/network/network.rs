@@ -28,6 +28,7 @@ impl Profile for Router {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = ();
+    type Prefix = ();
 }
 
 pub(crate) struct StoringRouter;
@@ -37,6 +38,7 @@ impl Profile for StoringRouter {
     type Objective = Mrhof;
     type Advertising = Advertiser;
     type Downward = Storing<[Route; 64]>;
+    type Prefix = ();
 }
 
 pub(crate) struct Leaf;
@@ -46,6 +48,7 @@ impl Profile for Leaf {
     type Objective = Mrhof;
     type Advertising = ();
     type Downward = ();
+    type Prefix = ();
 }
 
 /// A machine of any kind.
@@ -119,7 +122,7 @@ pub(crate) fn link_local(id: u32) -> Ipv6Addr {
 }
 
 pub(crate) fn settings() -> Settings {
-    Settings::usual::<Mrhof>()
+    Settings::usual::<Mrhof>(MESH_PREFIX)
 }
 
 impl Network {

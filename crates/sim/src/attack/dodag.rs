@@ -1,6 +1,6 @@
 //! What who attacks RPL knows of a DODAG.
 
-use sixlock_base::{Eui64, lollipop};
+use sixlock_base::{Eui64, MESH_PREFIX, lollipop};
 use sixlock_ipv6::rpl::{Configuration, Dio, Message, ModeOfOperation};
 use sixlock_ipv6::{Header, next_header};
 use sixlock_rpl::Settings;
@@ -51,8 +51,8 @@ fn guess(routing: RoutingKind) -> (Dio, Configuration) {
         RoutingKind::Static => Default::default(),
     };
     let settings = match objective {
-        Objective::Mrhof => Settings::usual::<Mrhof>(),
-        Objective::Of0 => Settings::usual::<Of0>(),
+        Objective::Mrhof => Settings::usual::<Mrhof>(MESH_PREFIX),
+        Objective::Of0 => Settings::usual::<Of0>(MESH_PREFIX),
     };
     let dio = Dio {
         instance: settings.instance,

@@ -1,6 +1,6 @@
 //! The bridge's own code, run on the host.
 
-use sixlock_base::{Eui64, LinkSuite, NvSlot};
+use sixlock_base::{Eui64, LinkSuite, MESH_PREFIX, NvSlot};
 use sixlock_bridge::{
     Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route,
     Routes, Stack, Uplink,
@@ -45,7 +45,7 @@ impl Native<Root> {
         let mut native = Self::begun(key, spi, 0);
         let Self { bridge, rig } = &mut native;
         let root = &mut bridge.interface().routing().0;
-        root.start(&mut rig.cx(), Eui64::of_node(0), &Settings::usual::<Mrhof>()).unwrap();
+        root.start(&mut rig.cx(), Eui64::of_node(0), &Settings::usual::<Mrhof>(MESH_PREFIX)).unwrap();
         native
     }
 }

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, New, Slot};
-use sixlock_ipv6::nd::{NdOption, Options, PrefixInformation, RouterAdvertisement};
+use sixlock_ipv6::nd::{Capabilities, NdOption, Options, PrefixInformation, RouterAdvertisement};
 
 use super::{Host, KnownBorderRouter, LearntPrefix, ROUTER_LIFETIME, Registered};
 use crate::neighbour_discovery::attempt::Which;
@@ -74,12 +74,12 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             }
             return Ok(());
         }
+        let capabilities = options.capabilities().unwrap_or(Capabilities::NONE);
         let learnt = self.routers.learn(DefaultRouter {
             neighbour: from,
             address,
-            is_extended: options
-                .capabilities()
-                .is_some_and(|capabilities| capabilities.extended_registration),
+            is_extended: capabilities.extended_registration,
+            reads_extended: capabilities.extended_duplicate_address,
             retransmission_time: match advertisement.retransmission_time {
                 0 => RETRANSMISSION_TIME,
                 told => told.min(MAX_RETRANSMISSION_TIME),
