@@ -1,6 +1,6 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Nv, Packet, Symbols};
+use sixlock_base::{Cx, Entropy, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{Arrival, Config, Interface, Layers, NetworkSecurity, Pool, RadioMachine, SendError};
 
@@ -76,7 +76,8 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>, F: Filter> Gat
         buffer: &'b mut [u8],
         len: usize,
     ) -> Option<&'b [u8]> {
-        let len = self.outside.enter(cx, buffer, len)?;
+        let mesh = self.interface.net().mesh_prefix();
+        let len = self.outside.enter(cx, mesh, buffer, len)?;
         let len = self.interface.handle_external(cx, at, buffer, len)?;
         // It is this router's own answer to what was let in.
         self.outside.internet.outbound(cx, buffer.get(..len)?)
@@ -87,7 +88,7 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>, F: Filter> Gat
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         host: Ipv6Addr,
-        node: Eui64,
+        node: Ipv6Addr,
         node_port: u16,
     ) -> FlowId {
         self.outside.open(cx, host, node, node_port)

@@ -1,6 +1,6 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Nv};
+use sixlock_base::{Counter, Cx, Entropy, LINK_LOCAL_PREFIX, Nv};
 use sixlock_ipv6::{Header, extension, next_header, udp};
 
 use crate::firewall::{Direction, Filter, Traffic};
@@ -102,10 +102,11 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
         }
     }
 
-    /// Takes in a packet from outside, the first `len` bytes of `buffer`; its length if it may go into the mesh.
+    /// Takes in a packet from outside for the mesh of that prefix, the first `len` bytes of `buffer`; its length if it may go into the mesh.
     pub(crate) fn enter<C, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
+        mesh: Option<[u8; 8]>,
         buffer: &mut [u8],
         len: usize,
     ) -> Option<usize>
@@ -121,7 +122,7 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
         let is_taken = match self.exit {
             Exit::Flows => false,
             Exit::Packets { flows } => {
-                header.source != flows && is_outside(header.source) && is_node(header.destination)
+                header.source != flows && is_outside(mesh, header.source) && is_node(mesh, header.destination)
             }
         };
         if !is_taken {
@@ -136,10 +137,10 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         host: Ipv6Addr,
-        node: Eui64,
+        node: Ipv6Addr,
         node_port: u16,
     ) -> FlowId {
-        self.flows.open(cx.now, node.with_prefix(MESH_PREFIX), node_port, host, cx.counters)
+        self.flows.open(cx.now, node, node_port, host, cx.counters)
     }
 
     /// The ends of a flow in which a datagram is to go into the mesh, if it may.
@@ -152,18 +153,18 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
     }
 }
 
-/// Whether it is an address of a host outside the mesh.
-pub(crate) fn is_outside(address: Ipv6Addr) -> bool {
-    !is_node(address)
+/// Whether it is an address of a host outside the mesh of that prefix.
+pub(crate) fn is_outside(mesh: Option<[u8; 8]>, address: Ipv6Addr) -> bool {
+    !is_node(mesh, address)
         && address.octets()[..8] != LINK_LOCAL_PREFIX
         && !address.is_multicast()
         && address != Ipv6Addr::LOCALHOST
         && address != Ipv6Addr::UNSPECIFIED
 }
 
-/// Whether it is an address of the mesh.
-pub(crate) fn is_node(address: Ipv6Addr) -> bool {
-    address.octets()[..8] == MESH_PREFIX
+/// Whether it is an address of the mesh of that prefix.
+pub(crate) fn is_node(mesh: Option<[u8; 8]>, address: Ipv6Addr) -> bool {
+    mesh.is_some_and(|prefix| address.octets()[..8] == prefix)
 }
 
 /// The UDP datagram in `packet`: its ends, and what it carries.

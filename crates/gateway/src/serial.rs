@@ -1,7 +1,7 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Packet};
+use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Packet};
 use sixlock_interface::NetworkSecurity;
 use sixlock_ipv6::icmpv6::{self, Echo, Message};
 use sixlock_ipv6::{Header, extension, next_header, udp};
@@ -30,6 +30,13 @@ pub struct Serial {
     pub bridge: Ipv6Addr,
     /// The host outside in whose name the bridge is asked whether it is there.
     pub host: Ipv6Addr,
+}
+
+impl Serial {
+    /// The prefix of the mesh.
+    fn prefix(&self) -> Option<[u8; 8]> {
+        self.bridge.octets().first_chunk().copied()
+    }
 }
 
 /// A border router of two parts: the mesh is at the other end of a serial line, where a device, the bridge, does what is to be done on the air, and at each
@@ -141,7 +148,7 @@ where
             return cx.counters.count(Counter::Ipv6Malformed);
         };
         let len = Header::LEN + payload.len();
-        if !is_node(header.source) || !is_outside(header.destination) {
+        if !is_node(serial.prefix(), header.source) || !is_outside(serial.prefix(), header.destination) {
             return cx.counters.count(Counter::Ipv6BadAddress);
         }
         watch.heard(cx.now);
@@ -181,7 +188,7 @@ where
         len: usize,
         line: impl FnOnce(Encoder<'_>),
     ) -> Option<&'b [u8]> {
-        let len = self.outside.enter(cx, buffer, len)?;
+        let len = self.outside.enter(cx, self.serial.prefix(), buffer, len)?;
         if len > MTU {
             let len = self.too_big(cx, buffer, len)?;
             return self.outside.internet.outbound(cx, buffer.get(..len)?);
@@ -202,7 +209,7 @@ where
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         host: Ipv6Addr,
-        node: Eui64,
+        node: Ipv6Addr,
         node_port: u16,
     ) -> FlowId {
         self.outside.open(cx, host, node, node_port)

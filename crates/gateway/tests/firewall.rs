@@ -274,7 +274,7 @@ fn what_is_for_the_cloud_meets_the_same_rules() {
     let mut cx = router.rig.at(Instant::from_millis(1));
     let mut entered = 0;
     router.gateway.handle_upstream(&mut cx, flow, b"answer", |_| entered += 1).unwrap();
-    let asked = router.gateway.open(&mut cx, CLOUD, Eui64::of_node(1), 5683);
+    let asked = router.gateway.open(&mut cx, CLOUD, node(1), 5683);
     let refused = router.gateway.handle_upstream(&mut cx, asked, b"question", |_| entered += 1);
     assert_eq!((entered, refused), (1, Err(sixlock_gateway::Error::Refused)));
 }

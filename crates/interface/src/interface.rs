@@ -7,14 +7,15 @@ use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
 use sixlock_mac::{Config as MacConfig, Event, LinkLayer, Mac, RadioCommand};
 use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_sixlowpan::WithAddresses;
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
+use crate::discovered::Discovered;
 use crate::layers::Layers;
 use crate::leaving::{next_hop_of, passes, prepare};
 use crate::routing::{FrameOutcome, Routing};
 use crate::security::NetworkSecurity;
-use crate::shared::Shared;
 
 /// Length of the headers before a UDP payload, in bytes.
 pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
@@ -125,6 +126,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// How it comes to its prefix, its router and its neighbours.
     pub fn discovery(&mut self) -> &mut L::Discovery {
         self.net.discovery_mut()
+    }
+
+    /// The same, to be asked.
+    pub fn discovered(&self) -> &L::Discovery {
+        self.net.discovery()
     }
 
     /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
@@ -308,6 +314,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.transmit(cx, at, packet, next_hop)
     }
 
+    /// Whether packets of this host that leave the link have a way, and an address that they may come from.
+    pub fn has_way(&self) -> bool {
+        self.net.router().has_way() && (!L::Discovery::DISCOVERS || self.net.mesh_address().is_some())
+    }
+
     /// Whether there is room for a datagram to be sent.
     pub fn can_send(&self) -> bool {
         self.lowpan.can_send()
@@ -406,7 +417,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = if L::Discovery::DISCOVERS {
-            let mut shared = Shared::new(&mut self.compression, self.net.discovery());
+            let mut shared = WithAddresses::new(&mut self.compression, Discovered(self.net.discovery()));
             self.lowpan.handle(cx, &mut shared, link, frame.payload)?
         } else {
             self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?
@@ -703,7 +714,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();
             let fragment = if L::Discovery::DISCOVERS {
-                let mut shared = Shared::new(&mut self.compression, self.net.discovery());
+                let mut shared = WithAddresses::new(&mut self.compression, Discovered(self.net.discovery()));
                 self.lowpan.poll_transmit(cx.now, &mut shared, capacity, &mut payload)
             } else {
                 self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload)

@@ -4,6 +4,7 @@
 
 mod arrival;
 mod buffer;
+mod discovered;
 mod interface;
 mod layers;
 mod leaving;
@@ -11,7 +12,6 @@ mod radio_machine;
 mod routing;
 pub mod rpl;
 mod security;
-mod shared;
 
 pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;

@@ -124,6 +124,13 @@ impl Selector {
         ..Self::ANY
     };
 
+    /// The messages of neighbour discovery, those about duplicate addresses included: a node has no address before they were exchanged. Where
+    /// links are secured, link security protects them.
+    pub const NEIGHBOUR_DISCOVERY: [Self; 2] = [
+        Self { local_ports: Ports::icmpv6(133, 136), ..Self::RPL },
+        Self { local_ports: Ports::icmpv6(157, 158), ..Self::RPL },
+    ];
+
     /// Whether it is for packets of `flow`.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub fn matches(&self, flow: &Flow) -> bool {

@@ -25,6 +25,12 @@ impl Prefix {
         Self { octets, length }
     }
 
+    /// These 64 bits.
+    pub const fn of_64_bits(bits: [u8; 8]) -> Self {
+        let [a, b, c, d, e, f, g, h] = bits;
+        Self { octets: [a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0], length: 64 }
+    }
+
     /// All bits of `address`.
     pub const fn host(address: Ipv6Addr) -> Self {
         Self { octets: address.octets(), length: 128 }

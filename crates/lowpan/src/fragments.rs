@@ -1,7 +1,7 @@
 //! A packet in frames ([RFC 4944 section 5.3](https://www.rfc-editor.org/rfc/rfc4944#section-5.3)).
 
 use sixlock_sixlowpan::ipsec::Context;
-use sixlock_sixlowpan::{Compressed, FragmentHeader, LinkAddresses, Payloads, UNCOMPRESSED, compress_with};
+use sixlock_sixlowpan::{Compressed, FragmentHeader, LinkAddresses, UNCOMPRESSED, compress_with};
 
 /// Least payload a frame must carry: a fragment header and eight bytes.
 pub const MIN_CAPACITY: usize = FragmentHeader::SUBSEQUENT_LEN + 8;
@@ -85,8 +85,8 @@ fn emit_whole(context: &impl Context, packet: &[u8], link: LinkAddresses, out: &
 /// The lengths of the payloads that carry `packet` in frames of `capacity` bytes of payload.
 ///
 /// Payloads are compressed as the ends of the link do, and AH and ESP are not.
-pub fn fragment_sizes<P: Payloads>(
-    payloads: P,
+pub fn fragment_sizes(
+    context: impl Context,
     packet: &[u8],
     link: LinkAddresses,
     capacity: usize,
@@ -98,7 +98,7 @@ pub fn fragment_sizes<P: Payloads>(
         if offset >= packet.len() {
             return None;
         }
-        let part = emit_part(&payloads, packet, link, offset, 0, out)?;
+        let part = emit_part(&context, packet, link, offset, 0, out)?;
         offset = part.end;
         Some(part.len)
     })

@@ -111,6 +111,11 @@ impl<R: Router, D: Discovery> Net<R, D> {
         self.discovery.usable_prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
+    /// The prefix of the mesh, if it is known.
+    pub fn mesh_prefix(&self) -> Option<[u8; 8]> {
+        self.discovery.prefix()
+    }
+
     /// The address on the link.
     pub fn link_local_address(&self) -> Ipv6Addr {
         self.address.with_prefix(LINK_LOCAL_PREFIX)
@@ -229,6 +234,11 @@ impl<R: Router, D: Discovery> Net<R, D> {
         let Some(NextHop::Neighbour(next_hop)) = self.next_hop(destination) else {
             return Err(SendError::NoRoute);
         };
+        let leaves_link = !is_link_local(destination) && !destination.is_multicast();
+        if D::DISCOVERS && is_link_local(source) && leaves_link {
+            // None of its addresses may be used there yet.
+            return Err(SendError::NoRoute);
+        }
         let emitted = udp::emit_packet(packet, (source, destination), ports, self.router.hop_limit());
         emitted.map(|()| next_hop).map_err(|_| SendError::NoRoom)
     }

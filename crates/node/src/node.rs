@@ -2,7 +2,7 @@ use sixlock_base::{Cx, Duration, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::{
-    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioMachine, Routing, WholeOf,
+    Arrival, Delivered, Discovery, Interface, Layers, NetworkSecurity, Pool, RadioMachine, Routing, WholeOf,
 };
 use sixlock_senml::DeviceName;
 
@@ -45,6 +45,9 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
     }
 
+    /// Whether it has no way out of the link when it starts.
+    const LOOKS_FOR_WAY: bool = L::Routing::ROUTES || L::Discovery::DISCOVERS;
+
     /// Makes it a device's; to be called first, and once. One that does not start is not to be used.
     ///
     /// # Panics
@@ -63,7 +66,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         if self.application.is_secured() && (config.echoes || config.serves && !L::Security::PROTECTS) {
             return Err(StartError::InTheClear);
         }
-        if L::Routing::ROUTES {
+        if Self::LOOKS_FOR_WAY {
             self.waits_until = Some(cx.now + FIRST_WAY_TIMEOUT);
         }
         self.serves = S::SERVES && config.serves;
@@ -106,6 +109,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
     /// Where its packets go.
     pub fn routing(&self) -> &L::Routing {
         self.interface.router()
+    }
+
+    /// How it comes to its prefix, its router and its neighbours.
+    pub fn discovery(&self) -> &L::Discovery {
+        self.interface.discovered()
     }
 
     /// What the application has under way.
@@ -220,9 +228,9 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
 
     /// Whether the application waits for its first way: a message that goes nowhere would only lengthen the pauses before it is sent
     /// again. Later it does not wait, since a message that was sent once is given up after its last pause, however often it was sent.
-    /// No timer ends the wait: those of routing let the node look again soon enough.
+    /// No timer ends the wait: those of routing and of neighbour discovery let the node look again soon enough.
     fn waits_for_way(&mut self, now: Instant) -> bool {
-        if !Instant::take_due(&mut self.waits_until, now) && self.interface.routing().has_way() {
+        if !Instant::take_due(&mut self.waits_until, now) && self.interface.has_way() {
             self.waits_until = None;
         }
         self.waits_until.is_some()
@@ -230,7 +238,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
 
     /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
     fn flush_application<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if L::Routing::ROUTES && self.waits_for_way(cx.now) {
+        if Self::LOOKS_FOR_WAY && self.waits_for_way(cx.now) {
             return;
         }
         loop {
@@ -260,7 +268,7 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for No
 
     /// Sends more of a flight, if there is room for it now, and what has waited for a way.
     fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.application.has_flights() || L::Routing::ROUTES && self.waits_until.is_some() {
+        if self.application.has_flights() || Self::LOOKS_FOR_WAY && self.waits_until.is_some() {
             self.flush(cx, at);
         }
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use sixlock_base::Eui64;
+use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{
     Config, Csma, Datagrams, Exit, FlowId, Gateway, Link, MacConfig, Route, Routes, Stack,
@@ -37,7 +37,14 @@ fn flows(n: usize) -> Vec<FlowId> {
         Exit::Flows,
     );
     (1..=n)
-        .map(|id| gateway.open(&mut cx, "fd00:c::1".parse().unwrap(), Eui64::of_node(id as u32), 7))
+        .map(|id| {
+            gateway.open(
+                &mut cx,
+                "fd00:c::1".parse().unwrap(),
+                Eui64::of_node(id as u32).with_prefix(MESH_PREFIX),
+                7,
+            )
+        })
         .collect()
 }
 

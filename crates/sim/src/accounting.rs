@@ -32,7 +32,7 @@ use sixlock_ipv6::{extension, nd, next_header};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
-use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
+use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, OneContext, WithAddresses, decompress_with};
 
 use crate::attack::frames::{ends, open};
 use crate::attack::{PacketFingerprint, fingerprint};
@@ -71,6 +71,8 @@ pub(crate) struct Observer {
     stations: Vec<Station>,
     packet: Vec<u8>,
     /// What is known of AH and ESP headers by who hears all stations.
+    /// The context of addresses: the prefix of the mesh.
+    prefix: OneContext,
     contexts: Box<Contexts<{ 2 * PROTECTED_NODES }, true, Option<PayloadCompression>>>,
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
@@ -201,7 +203,7 @@ enum Without {
 
 impl Observer {
     pub(crate) fn new(
-        security: Security,
+        (security, prefix): (Security, [u8; 8]),
         compression: Option<PayloadCompression>,
         link_key: Option<&[u8; 16]>,
         numbers: Numbers,
@@ -214,6 +216,7 @@ impl Observer {
         }
         Self {
             security,
+            prefix: OneContext(prefix),
             contexts,
             cleartexts: BTreeMap::new(),
             oldest: VecDeque::new(),
@@ -336,7 +339,8 @@ impl Observer {
             return None;
         }
         let size = fragment.map(|fragment| fragment.datagram_size);
-        let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet).ok()?;
+        let shared = WithAddresses::new(&mut *self.contexts, self.prefix);
+        let headers = decompress_with(&shared, rest, link, size, &mut self.packet).ok()?;
         let verbatim = &rest[headers.consumed..];
         let end = headers.written + verbatim.len();
         self.packet.get_mut(headers.written..end)?.copy_from_slice(verbatim);
@@ -368,7 +372,8 @@ impl Observer {
             });
         }
         let size = fragment.map(|fragment| fragment.datagram_size);
-        let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet);
+        let shared = WithAddresses::new(&mut *self.contexts, self.prefix);
+        let headers = decompress_with(&shared, rest, link, size, &mut self.packet);
         let Ok(headers) = headers else { return UNKNOWN };
         let verbatim = &rest[headers.consumed..];
         let second = headers.written + verbatim.len();
@@ -384,7 +389,9 @@ impl Observer {
         let of_rest = if purpose.is_handshake() { Purpose::Session } else { purpose };
         let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, purpose: of_rest };
         if let Some(len) = bare.filter(|_| is_secured) {
-            let sizes = fragment_sizes(self.contexts.payloads, &self.packet[..len], link, capacity);
+            let mut payloads = self.contexts.payloads;
+            let shared = WithAddresses::new(&mut payloads, self.prefix);
+            let sizes = fragment_sizes(shared, &self.packet[..len], link, capacity);
             for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
                 *frame = size as u8;
             }
@@ -567,7 +574,13 @@ mod tests {
     }
 
     fn observer() -> Observer {
-        Observer::new("dtls-psk".parse().unwrap(), None, None, Numbers { nodes: 2, routers: 1 }, 3)
+        Observer::new(
+            ("dtls-psk".parse().unwrap(), MESH_PREFIX),
+            None,
+            None,
+            Numbers { nodes: 2, routers: 1 },
+            3,
+        )
     }
 
     fn security_bytes(observer: &mut Observer, sender: u32, frame: &[u8]) -> i64 {
@@ -673,7 +686,13 @@ mod tests {
         assert!(acknowledgement.is_of_handshake && acknowledgement.attempt.is_none());
         let data = frames(&packet(COAPS_PORT, &[APPLICATION_DATA; 200]));
         assert_eq!(observed(&mut observer, &data[0]), ("fragment", Some(1), false));
-        let mut bare = Observer::new(Security::default(), None, None, Numbers { nodes: 2, routers: 1 }, 3);
+        let mut bare = Observer::new(
+            (Security::default(), MESH_PREFIX),
+            None,
+            None,
+            Numbers { nodes: 2, routers: 1 },
+            3,
+        );
         let short = frames(&packet(5683, &[HANDSHAKE; 20]));
         assert_eq!(observed(&mut bare, &short[0]), ("data", Some(1), false));
     }
@@ -683,7 +702,13 @@ mod tests {
         for frame in frames(&packet(5683, &[APPLICATION_DATA; 200])) {
             assert_eq!(security_bytes(&mut observer(), 2, &frame), 0);
         }
-        let mut none = Observer::new(Security::default(), None, None, Numbers { nodes: 2, routers: 1 }, 3);
+        let mut none = Observer::new(
+            (Security::default(), MESH_PREFIX),
+            None,
+            None,
+            Numbers { nodes: 2, routers: 1 },
+            3,
+        );
         assert_eq!(none.observe(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0], true).security_bytes, 0);
     }
 

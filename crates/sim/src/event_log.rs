@@ -1,5 +1,6 @@
 //! What an event log tells: one line of JSON for each event. `docs/events.md` describes them all.
 
+use core::net::Ipv6Addr;
 use std::fmt::Write;
 
 use sixlock_node::ipsec::Refusal;
@@ -20,6 +21,12 @@ impl Field for u64 {
 impl Field for i32 {
     fn write(&self, name: &str, line: &mut String) {
         let _ = write!(line, ",\"{name}\":{self}");
+    }
+}
+
+impl Field for Ipv6Addr {
+    fn write(&self, name: &str, line: &mut String) {
+        let _ = write!(line, ",\"{name}\":\"{self}\"");
     }
 }
 
@@ -115,6 +122,16 @@ events! {
     },
     /// The node has lost its parent, and has no other.
     Left = "left" {},
+    /// The node has registered its address, with which it is reached from now on.
+    Registered = "registered" {
+        /// The router at which it has.
+        at: u64,
+        address: Ipv6Addr
+    },
+    /// The node's address is registered no more.
+    Unregistered = "unregistered" {},
+    /// A router refuses an address of the node: it is another's.
+    Duplicate = "duplicate" {},
     /// For the first time, packets of the node can go to the border router and back.
     Joined = "joined" {},
     /// The station goes off.

@@ -6,6 +6,7 @@ use sixlock_lowpan::{Datagram, Pool};
 use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Rules, Stack};
 
 use crate::application::AnyApplication;
+use crate::discovery::AnyDiscovery;
 use crate::engine::Accelerated;
 use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Reassembly};
@@ -14,8 +15,8 @@ use crate::routing::{NodeRouting, RootRouting};
 use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PROTECTED, READINGS};
 use crate::table::{Buffer, Table};
 
-/// IPsec of a node: with 64 hosts, and a policy for RPL.
-pub(crate) type NodeIpsec = Ipsec<65, 64>;
+/// IPsec of a node: with 64 hosts, and policies for RPL and neighbour discovery.
+pub(crate) type NodeIpsec = Ipsec<67, 64>;
 /// How a node compresses: it forwards for 512 nodes in both directions.
 pub(crate) type NodeCompression = Compression<1024>;
 
@@ -46,12 +47,14 @@ pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: us
     NodeIpsec,
     NodeCompression,
     Reassembly,
+    AnyDiscovery,
 >;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
-/// IPsec of a border router: with as many nodes as there may be, two policies more for the packets of others, and one for RPL.
-pub(crate) type RouterIpsec = Ipsec<{ PROTECTED + 3 }, PROTECTED>;
+/// IPsec of a border router: with as many nodes as there may be, two policies more for the packets of others, and those for RPL and neighbour
+/// discovery.
+pub(crate) type RouterIpsec = Ipsec<{ PROTECTED + 5 }, PROTECTED>;
 /// The layers of a border router.
 pub(crate) type GatewayLayers = Stack<
     SimulatedLink<4>,
@@ -60,6 +63,7 @@ pub(crate) type GatewayLayers = Stack<
     RouterIpsec,
     Compression<{ 2 * PROTECTED }>,
     Reassembly,
+    AnyDiscovery,
 >;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;

@@ -80,6 +80,12 @@ pub const METRICS: &[Metric] = &[
     ),
     counted("rank", "", "Where RPL routes, its rank at the end; left out if it has no parent"),
     counted("parent_changes", "changes", "Where RPL routes, how often it took a parent, the first included"),
+    counted(
+        "registered.at",
+        "",
+        "Where neighbour discovery gives addresses, the node at which it has registered its own, at the end; left out if it has none",
+    ),
+    counted("registered.address", "", "That address"),
     counted("due", READINGS, "Readings that were due, or echoes to it"),
     counted("sent", READINGS, "Those handed to CoAP; of echoes, those sent"),
     counted(
@@ -230,8 +236,8 @@ mod tests {
 
     use super::*;
     use crate::statistics::{
-        AttackCost, AttackReport, EchoWork, HandshakeReport, NodeReport, Provenance, RouterReport,
-        TravelReport,
+        AttackCost, AttackReport, EchoWork, HandshakeReport, NodeReport, Provenance, RegisteredReport,
+        RouterReport, TravelReport,
     };
 
     fn columns() -> Vec<String> {
@@ -249,6 +255,7 @@ mod tests {
             joined_s: Some(1.0),
             rank: Some(1),
             parent_changes: Some(1),
+            registered: Some(RegisteredReport { at: 0, address: "2001:db8:7::1".into() }),
             due: 1,
             sent: 1,
             delivered: 1,

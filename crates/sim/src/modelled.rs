@@ -177,8 +177,8 @@ impl Modelled {
     ///
     /// # Errors
     /// When there is no room.
-    pub(crate) fn pass_rpl(&mut self) -> Result<(), ConfigError> {
-        self.node.security().pass_rpl()
+    pub(crate) fn pass_control(&mut self, discovers: bool) -> Result<(), ConfigError> {
+        self.node.security().pass_control(discovers)
     }
 
     /// How it routes.

@@ -22,6 +22,7 @@ use crate::costs::Step;
 use crate::engine::Accelerated;
 use crate::network::CLOUD;
 use crate::random::{Purpose, Stream};
+use crate::scenario::Scenario;
 use crate::trial::{Use, Witness, fingerprint};
 
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
@@ -114,14 +115,15 @@ impl Peering {
     /// Those that the node with this id shares keys for: with the cloud, with `host` outside if there is one, and with node
     /// `server` if readings go there.
     pub(crate) fn of_node(
-        seed: u64,
+        scenario: &Scenario,
         id: u32,
         suite: NetworkSuite,
         host: Option<Host>,
         server: Option<u32>,
     ) -> Vec<Self> {
-        let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
-        let mut stream = Stream::new(seed, id, Purpose::Associations);
+        let addressing = scenario.addressing;
+        let node = addressing.of(Eui64::of_node(id));
+        let mut stream = Stream::new(scenario.seed, id, Purpose::Associations);
         let mut key = || {
             let mut key = vec![0; suite.key_len()];
             stream.fill(&mut key);
@@ -130,7 +132,7 @@ impl Peering {
         // A host outside may tell associations apart by their index alone. Indices up to 255 are reserved.
         let inside = |address| (Host { address, tunnel: false }, SPI);
         let server = server.filter(|&server| server != id);
-        let server = server.map(|server| inside(Eui64::of_node(server).with_prefix(MESH_PREFIX)));
+        let server = server.map(|server| inside(addressing.of(Eui64::of_node(server))));
         let hosts = [Some(inside(CLOUD)), host.map(|host| (host, 255 + id)), server];
         let peering = |(Host { address: host, tunnel }, spi)| {
             // Their own packets alone.
@@ -405,12 +407,17 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
         peerings.try_for_each(|peering| peering.share(&mut tables.ipsec, id, unauthenticated, Keyed::of))
     }
 
-    /// Lets the control messages of RPL pass as they are.
+    /// Lets the control messages of RPL pass as they are, and those of neighbour discovery, if the network has it.
     ///
     /// # Errors
     /// When there is no room.
-    pub(crate) fn pass_rpl(&mut self) -> Result<(), ConfigError> {
-        self.tables().ipsec.add_policy(Policy { selector: Selector::RPL, action: Action::Bypass })
+    pub(crate) fn pass_control(&mut self, discovers: bool) -> Result<(), ConfigError> {
+        let selectors = [Selector::RPL]
+            .into_iter()
+            .chain(Selector::NEIGHBOUR_DISCOVERY.into_iter().filter(|_| discovers));
+        selectors
+            .map(|selector| Policy { selector, action: Action::Bypass })
+            .try_for_each(|policy| self.tables().ipsec.add_policy(policy))
     }
 
     fn tables(&mut self) -> &mut Tables<POLICIES, PEERS> {

@@ -1,8 +1,9 @@
 //! The border router: one machine, or two at the ends of a serial line, which takes its time.
 
+use core::net::Ipv6Addr;
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Symbols};
 use sixlock_bridge::Bridge;
 use sixlock_gateway::{Error, Exit, FlowId, Gateway, Serial, SerialGateway, Tunnels, Upstream};
 use sixlock_node::ipsec::Automated;
@@ -41,12 +42,18 @@ pub(crate) struct Split {
 }
 
 impl Router {
-    /// One without routes or flows; with this many bits per second on its line, if it has one.
-    pub(crate) fn new(cx: &mut Context<'_>, config: &InterfaceConfig, exit: Exit, baud: Option<u32>) -> Self {
+    /// One without routes or flows, at this address of the mesh; with this many bits per second on its line, if it has one.
+    pub(crate) fn new(
+        cx: &mut Context<'_>,
+        config: &InterfaceConfig,
+        address: Ipv6Addr,
+        exit: Exit,
+        baud: Option<u32>,
+    ) -> Self {
         let Some(baud) = baud else { return Self::Whole(Box::new(Gateway::new(cx, config, exit))) };
         let mut bridge = Bridge::new();
         bridge.start(cx, config);
-        let serial = Serial { bridge: config.mac.address.with_prefix(MESH_PREFIX), host: CLOUD };
+        let serial = Serial { bridge: address, host: CLOUD };
         let host = SerialGateway::new(cx.now, serial, exit);
         Self::Split(Box::new(Split { bridge, host, up: Line::new(baud), down: Line::new(baud) }))
     }
@@ -117,7 +124,7 @@ impl Router {
     }
 
     /// Begins a flow from the cloud to a node's port.
-    pub(crate) fn open(&mut self, cx: &mut Context<'_>, node: Eui64, port: u16) -> FlowId {
+    pub(crate) fn open(&mut self, cx: &mut Context<'_>, node: Ipv6Addr, port: u16) -> FlowId {
         match self {
             Self::Whole(gateway) => gateway.open(cx, CLOUD, node, port),
             Self::Split(split) => split.host.open(cx, CLOUD, node, port),

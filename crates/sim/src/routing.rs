@@ -4,12 +4,12 @@ use core::cell::Cell;
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, MESH_PREFIX, New, Nv, NvError, Packet};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet};
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
-    Advertiser, Event, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing,
+    Advertiser, Event, GivenPrefix, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing,
 };
 
 use crate::captured::Dropping;
@@ -35,7 +35,7 @@ impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Objective = O;
     type Advertising = Advertiser;
     type Downward = Storing<Stored>;
-    type Prefix = ();
+    type Prefix = GivenPrefix;
 }
 
 /// The RPL instance of the network.
@@ -148,6 +148,8 @@ fn remember<T: Copy>(remembered: &Cell<Option<T>>, ask: impl FnOnce() -> T) -> T
 /// How a station routes.
 pub(crate) struct AnyRouting<A, B> {
     by: By<A, B>,
+    /// The prefix of the mesh that it was given.
+    prefix: Option<[u8; 8]>,
     /// The hop limit of the packets that it makes.
     pub(crate) hop_limit: u8,
     /// What it does not send on, if it is captured.
@@ -170,6 +172,7 @@ impl NodeRouting {
         kind: RoutingKind,
     ) -> Result<(), NvError> {
         let RoutingKind::Rpl { objective, .. } = kind else { return Ok(()) };
+        self.prefix = None;
         self.by = match objective {
             Objective::Mrhof => By::First(Box::new(Remembering::new(RplNode::NEW))),
             Objective::Of0 => By::Second(Box::new(Remembering::new(RplNode::NEW))),
@@ -226,6 +229,7 @@ impl RootRouting {
         cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
         kind: RoutingKind,
+        prefix: [u8; 8],
     ) -> Result<(), StartError> {
         let RoutingKind::Rpl { objective, mode } = kind else { return Ok(()) };
         self.by = match mode {
@@ -233,8 +237,8 @@ impl RootRouting {
             RplMode::Storing => By::Second(Box::new(Remembering::new(RplRoot::NEW))),
         };
         let settings = match objective {
-            Objective::Mrhof => Settings::usual::<Mrhof>(MESH_PREFIX),
-            Objective::Of0 => Settings::usual::<Of0>(MESH_PREFIX),
+            Objective::Mrhof => Settings::usual::<Mrhof>(prefix),
+            Objective::Of0 => Settings::usual::<Of0>(prefix),
         };
         match &mut self.by {
             By::Listed(_) => Ok(()),
@@ -253,11 +257,18 @@ impl<A, B> AnyRouting<A, B> {
 }
 
 impl<A, B> New for AnyRouting<A, B> {
-    const NEW: Self = Self { by: By::Listed(Routes::NEW), hop_limit: HOP_LIMIT, drops: None };
+    const NEW: Self = Self { by: By::Listed(Routes::NEW), prefix: None, hop_limit: HOP_LIMIT, drops: None };
 }
 
 impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
     const READS: bool = true;
+
+    fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
+        if self.prefix != prefix {
+            self.prefix = prefix;
+            changed!(&mut self.by, by => by.give_prefix(cx, prefix));
+        }
+    }
 
     fn hop_limit(&self) -> u8 {
         self.hop_limit

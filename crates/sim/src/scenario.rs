@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use sixlock_base::{Security, TransportSuite};
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
+use crate::discovery::Addressing;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::routing::RoutingKind;
@@ -53,6 +54,8 @@ pub struct Scenario {
     pub(crate) mac: Mac,
     /// Which way its packets go.
     pub(crate) routing: RoutingKind,
+    /// The addresses of its nodes, and how these come to them.
+    pub(crate) addressing: Addressing,
     /// How nodes and border router compress the payload of UDP over links; none as it is.
     pub(crate) compression: Option<PayloadCompression>,
     /// How fast the serial line between border router and host is, in bits per second, if there is one.
@@ -232,6 +235,7 @@ impl Default for Scenario {
             },
             mac: Mac::Csma(Csma::default()),
             routing: RoutingKind::Static,
+            addressing: Addressing::default(),
             compression: None,
             serial: None,
             router: None,
@@ -294,6 +298,11 @@ impl Scenario {
     /// The radio medium.
     pub fn radio(&self) -> Radio {
         self.radio.clone()
+    }
+
+    /// The addresses of its nodes, and how these come to them.
+    pub fn addressing(&self) -> Addressing {
+        self.addressing
     }
 
     /// Where the nodes stand.

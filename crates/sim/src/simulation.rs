@@ -17,9 +17,10 @@ use core::net::SocketAddrV6;
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 
-use sixlock_base::{Counters, Eui64};
+use sixlock_base::Counters;
 use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
+use sixlock_net::neighbour_discovery::Event as DiscoveryEvent;
 use sixlock_node::SendError;
 use sixlock_node::ipsec::ConfigError;
 use sixlock_rpl::Event as RplEvent;
@@ -242,8 +243,8 @@ impl Simulation {
 
     /// Begins a flow from outside to a node's UDP port.
     pub fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
-        let now = self.now;
-        self.stations[0].with_gateway(now, |gateway, cx, _| gateway.open(cx, Eui64::of_node(node), port))
+        let (now, address) = (self.now, self.deployment.mesh_address(node));
+        self.stations[0].with_gateway(now, |gateway, cx, _| gateway.open(cx, address, port))
     }
 
     /// The event counters of a node, or of the border router, which is 0.
@@ -315,6 +316,7 @@ impl Simulation {
         while let Some(event) = self.stations[id as usize].poll_event(self.now) {
             self.handle_event(id, event);
         }
+        self.tell_discovery(id);
         let station = &mut self.stations[id as usize];
         let mut has_news = false;
         while let Some(event) = station.poll_routing_event() {
@@ -379,21 +381,38 @@ impl Simulation {
         }
     }
 
+    /// Records what has happened to station `id` in neighbour discovery.
+    fn tell_discovery(&mut self, id: u32) {
+        let station = &mut self.stations[id as usize];
+        while let Some((event, registered)) = station.poll_discovery_event() {
+            let logged = match (event, registered) {
+                (DiscoveryEvent::Registered, Some((router, address))) => {
+                    let at = router.node_id().unwrap_or_default().into();
+                    Logged::Registered { at, address }
+                }
+                (DiscoveryEvent::Lost, None) => Logged::Unregistered {},
+                (DiscoveryEvent::Duplicate, _) => Logged::Duplicate {},
+                _ => continue,
+            };
+            self.recorder.event(self.now, id, logged);
+        }
+    }
+
     /// Whether packets can go from node `id` to a border router and back, as far as routes say.
     fn has_joined(&mut self, id: u32) -> bool {
         let Some(root) = self.forest.root(id) else { return false };
         if self.forest.way(id).any(|station| self.is_off(station)) {
             return false;
         }
-        let numbers = self.deployment.layout.numbers();
+        let (numbers, address) = (self.deployment.layout.numbers(), self.deployment.mesh_address(id));
         if numbers.is_router(root) {
-            return self.stations[root as usize].routes_to(id);
+            return self.stations[root as usize].routes_to(address);
         }
         // Its firmware does not tell: a root knows a way over it only if it has a parent.
         !self.stations[root as usize].tells_routing()
             && numbers
                 .routers()
-                .any(|router| !self.is_off(router) && self.stations[router as usize].routes_to(id))
+                .any(|router| !self.is_off(router) && self.stations[router as usize].routes_to(address))
     }
 
     fn begin_transmission(&mut self, id: u32) {

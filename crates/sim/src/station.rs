@@ -3,19 +3,22 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, MESH_PREFIX, Packet, Symbols};
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
+use sixlock_net::neighbour_discovery::Event as DiscoveryEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{
-    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, Router as _, SendError,
-    UnderWay,
+    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, SendError, UnderWay,
 };
 
 use crate::board::{Board, TaskEvents, TaskOutput};
 use crate::clock::Clock;
 use crate::costs::Step;
+use crate::discovery::Addressing;
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::{Accelerated, Done};
@@ -291,14 +294,47 @@ impl Station {
         self.work(|processor, done, _| processor.step(now, step, done));
     }
 
-    /// Lets it take part in the routing protocol at its address, if its network has one. One whose storage fails stays out of it until it starts anew.
-    pub(crate) fn start_routing(&mut self, now: Time, address: Eui64, kind: RoutingKind) {
+    /// Lets it come to its address, and take part in the routing protocol at it, if its network has one. One whose storage fails stays out
+    /// of that until it starts anew.
+    pub(crate) fn start_routing(
+        &mut self,
+        now: Time,
+        address: Eui64,
+        kind: RoutingKind,
+        addressing: Addressing,
+    ) {
         let (machine, mut cx, _) = self.lend(now);
         let _ = match machine {
-            Machine::Node(node) => node.interface().routing().start(&mut cx, address, kind).is_ok(),
-            Machine::Gateway(gateway) => gateway.interface().routing().start(&mut cx, address, kind).is_ok(),
+            Machine::Node(node) => {
+                node.interface().discovery().start(&mut cx, address, addressing, false);
+                node.interface().routing().start(&mut cx, address, kind).is_ok()
+            }
+            Machine::Gateway(gateway) => {
+                gateway.interface().discovery().start(&mut cx, address, addressing, true);
+                let started = gateway.interface().routing().start(&mut cx, address, kind, addressing.prefix);
+                started.is_ok()
+            }
             Machine::Board(_) => true,
         };
+    }
+
+    /// What has happened to it in neighbour discovery, once; and where it is registered then, and with which address.
+    pub(crate) fn poll_discovery_event(&mut self) -> Option<(DiscoveryEvent, Option<(Eui64, Ipv6Addr)>)> {
+        let discovery = match &mut self.machine {
+            Machine::Node(node) => node.interface().discovery(),
+            Machine::Gateway(gateway) => gateway.interface().discovery(),
+            Machine::Board(_) => return None,
+        };
+        let event = discovery.poll_event()?;
+        Some((event, discovery.registered()))
+    }
+
+    /// Where it is registered, and with which address, if neighbour discovery has come so far.
+    pub(crate) fn registered(&self) -> Option<(Eui64, Ipv6Addr)> {
+        match &self.machine {
+            Machine::Node(node) => node.discovery().registered(),
+            Machine::Gateway(_) | Machine::Board(_) => None,
+        }
     }
 
     /// What has happened to it in RPL, once.
@@ -337,12 +373,11 @@ impl Station {
         self.router()?.rank()
     }
 
-    /// Whether it knows a neighbour by which packets go to node `id`.
-    pub(crate) fn routes_to(&mut self, id: u32) -> bool {
-        let destination = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+    /// Whether it knows a neighbour by which packets go to that address of the mesh.
+    pub(crate) fn routes_to(&mut self, destination: Ipv6Addr) -> bool {
         match &mut self.machine {
-            Machine::Node(node) => node.interface().routing().next_hop(destination).is_some(),
-            Machine::Gateway(gateway) => gateway.interface().routing().next_hop(destination).is_some(),
+            Machine::Node(node) => node.interface().net().next_hop(destination).is_some(),
+            Machine::Gateway(gateway) => gateway.interface().net().next_hop(destination).is_some(),
             Machine::Board(_) => false,
         }
     }

@@ -121,12 +121,25 @@ pub struct RouterReport {
     pub drops: BTreeMap<&'static str, u32>,
 }
 
+/// Where a node has registered its address.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RegisteredReport {
+    /// The node at which it has, 0 for the border router.
+    pub at: u32,
+    /// The address.
+    pub address: String,
+}
+
 /// What a run has shown of one node. Each reading that was due, or echo to it, is in exactly one of `delivered`, `failed`, `skipped`
 /// and `pending`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeReport {
     /// The node's id.
     pub id: u32,
+    /// The address that it has registered by neighbour discovery, and the node at which it has; nothing while it has none, and where addresses are
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registered: Option<RegisteredReport>,
     /// How many hops it is from the router.
     pub hops: u32,
     /// Its next hop towards the router, which is 0; where RPL routes, its parent now, or the last that it had.

@@ -297,7 +297,7 @@ impl Topology {
     }
 
     /// How many border routers it has.
-    fn routers(&self) -> u32 {
+    pub(crate) fn routers(&self) -> u32 {
         match *self {
             Self::Random { routers, .. } => routers,
             Self::Chain { .. } | Self::Grid { .. } | Self::List(_) => 1,

@@ -1,5 +1,7 @@
 //! Quantities as scenarios and command lines spell them: a decimal number and its unit.
 
+use core::net::Ipv6Addr;
+
 use crate::time::Span;
 
 /// The span that `text` spells: `2d`, `1.5h`, `10min`, `600s`, `20ms`, `320us`.
@@ -33,6 +35,28 @@ pub(crate) fn longer_than_nothing(span: Span) -> Result<(), String> {
     match span {
         Span::ZERO => Err("it must be longer than nothing".into()),
         _ => Ok(()),
+    }
+}
+
+/// The prefix of 64 bits that `text` spells: `2001:db8:7::/64`.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub(crate) fn parse_prefix(text: &str) -> Result<[u8; 8], String> {
+    let wrong = || format!("\"{text}\" is not a prefix such as \"2001:db8:7::/64\"");
+    let (address, length) = text.split_once('/').ok_or_else(wrong)?;
+    let address: Ipv6Addr = address.parse().map_err(|_| wrong())?;
+    let (prefix, rest) =
+        address.octets().split_first_chunk::<8>().map(|(a, b)| (*a, b.to_vec())).ok_or_else(wrong)?;
+    match length {
+        "64" if rest.iter().any(|&octet| octet != 0) => {
+            Err(format!("\"{text}\" has bits behind its prefix: make them zero"))
+        }
+        "64" if address.is_multicast() || address.is_unicast_link_local() || prefix == [0; 8] => {
+            Err(format!("\"{text}\" is no prefix of a network: take one such as \"2001:db8:7::/64\""))
+        }
+        "64" => Ok(prefix),
+        _ => Err(format!("a prefix of a mesh has 64 bits: end it with /64")),
     }
 }
 

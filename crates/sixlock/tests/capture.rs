@@ -134,6 +134,25 @@ fn tshark_reads_every_frame() {
 }
 
 #[test]
+fn tshark_reads_neighbour_discovery_and_the_addresses_compressed_by_the_context_that_it_has_told() {
+    let text = "duration = \"300s\"\n[network]\ndiscovery = \"nd\"\n[routing]\nkind = \"rpl\"\n\
+        [topology]\nkind = \"chain\"\nnodes = 3\n";
+    for mode in ["none", "llsec", "dtls-psk"] {
+        let run = Run::of(&format!("nd-{mode}"), text, &["--security", mode]);
+        assert_eq!(run.tshark("_ws.malformed"), 0, "{mode}");
+        // Solicitations and advertisements, of routers and of neighbours, and what is asked of the border router and answered by it.
+        for kind in [133, 134, 135, 136, 157, 158] {
+            assert!(run.tshark(&format!("icmpv6.type == {kind}")) > 0, "{mode}: none of type {kind}");
+        }
+        let told = "icmpv6.opt.prefix == fd00:: && icmpv6.opt.6co.flag.cid == 0 && \
+            icmpv6.opt.abro.6lbr_address && icmpv6.opt.6cio.flag_g";
+        assert!(run.tshark(told) > 0, "{mode}: an advertisement with all that the network has");
+        let layers = run.layers(true);
+        assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}: decode reads everything");
+    }
+}
+
+#[test]
 fn decode_opens_what_tshark_has_no_keys_for() {
     for mode in ["esp", "esp:joint-ctr-xcbc", "llsec+esp:gcm+dtls-psk"] {
         let run = Run::new(&format!("esp-{mode}"), &["--duration", "60s", "--security", mode]);

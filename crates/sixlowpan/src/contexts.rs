@@ -19,6 +19,8 @@ pub struct MeshContext;
 impl AddressContexts for MeshContext {
     const MANY: bool = false;
 
+    // As small as what it stands for.
+    #[inline(always)]
     fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
         if id == 0 {
             prefix.copy_from_slice(&MESH_PREFIX);
@@ -26,7 +28,27 @@ impl AddressContexts for MeshContext {
         id == 0
     }
 
+    #[inline(always)]
     fn context_of(self, prefix: &[u8]) -> Option<u8> {
         (prefix == MESH_PREFIX).then_some(0)
+    }
+}
+
+/// Context 0 is this prefix, and there is no other.
+#[derive(Clone, Copy, Debug)]
+pub struct OneContext(pub [u8; 8]);
+
+impl AddressContexts for OneContext {
+    const MANY: bool = false;
+
+    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
+        if id == 0 {
+            prefix.copy_from_slice(&self.0);
+        }
+        id == 0
+    }
+
+    fn context_of(self, prefix: &[u8]) -> Option<u8> {
+        (prefix == self.0).then_some(0)
     }
 }

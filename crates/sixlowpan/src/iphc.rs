@@ -29,18 +29,16 @@ const DESTINATION_CONTEXT: u8 = 1 << 2;
 
 /// Compresses `header`, whose next header is compressed too or is carried as it is; its addresses statelessly, or by these contexts.
 #[inline(never)]
-pub(crate) fn emit(
+pub(crate) fn emit<A: AddressContexts>(
     header: &[u8; IPV6_LEN],
     next_header_compressed: bool,
     encapsulating: &Encapsulating,
-    contexts: impl AddressContexts,
+    contexts: A,
     out: &mut Writer<'_>,
 ) {
     let start = out.at();
     out.put(&[0, 0]);
-    let (addresses, _) = header[8..].as_chunks();
-    let (source, destination) = (&addresses[0], &addresses[1]);
-    let ids = context_ids(source, destination, contexts);
+    let ids = if A::MANY { context_ids(header, contexts) } else { 0 };
     if ids != 0 {
         out.put(&[ids]);
     }
@@ -59,6 +57,8 @@ pub(crate) fn emit(
             0
         }
     };
+    let (addresses, _) = header[8..].as_chunks();
+    let (source, destination) = (&addresses[0], &addresses[1]);
     let mode = emit_source(source, &encapsulating.source, contexts, out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
     if ids != 0 {
@@ -81,14 +81,11 @@ pub(crate) fn emit(
 }
 
 /// The ids of the contexts by which the addresses are compressed.
-fn context_ids<A: AddressContexts>(source: &[u8; 16], destination: &[u8; 16], contexts: A) -> u8 {
-    if A::MANY {
-        let of_source = contexts.context_of(&source[..8]);
-        let of_destination = context_of_destination(destination, contexts);
-        of_source.unwrap_or(0) << 4 | of_destination.unwrap_or(0)
-    } else {
-        0
-    }
+fn context_ids(header: &[u8; IPV6_LEN], contexts: impl AddressContexts) -> u8 {
+    let (addresses, _) = header[8..].as_chunks::<16>();
+    let of_source = contexts.context_of(&addresses[0][..8]);
+    let of_destination = context_of_destination(&addresses[1], contexts);
+    of_source.unwrap_or(0) << 4 | of_destination.unwrap_or(0)
 }
 
 /// Writes traffic class and flow label, as far as they are not zero, and returns TF.

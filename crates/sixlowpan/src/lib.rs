@@ -20,15 +20,17 @@ mod nhc;
 mod payload;
 mod stateless;
 pub mod udp;
+mod with_addresses;
 
 use sixlock_base::Eui64;
 
 pub use compress::{Compressed, compress, compress_with};
-pub use contexts::{AddressContexts, MeshContext};
+pub use contexts::{AddressContexts, MeshContext, OneContext};
 pub use decompress::{Decompressed, ElidedChecksum, decompress, decompress_with};
 pub use fragment::{FragmentHeader, MAX_DATAGRAM};
 pub use payload::{Ghc, Lithe, PayloadCompression, Payloads};
 pub use stateless::Stateless;
+pub use with_addresses::WithAddresses;
 
 /// The dispatch byte of an uncompressed IPv6 packet.
 pub const UNCOMPRESSED: u8 = 0x41;

@@ -116,7 +116,7 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         lifetime: u16,
     ) -> Result<(), Denial> {
         let Some(known) = self.get(address) else {
-            let has_room = lifetime == 0 || self.0.as_ref().iter().any(|place| !place.is_full());
+            let has_room = lifetime == 0 || self.has_room();
             return if has_room { Ok(()) } else { Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) };
         };
         if known.rovr != rovr {
@@ -135,15 +135,21 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         if is_older { Err(Denial::Status(Status::MOVED)) } else { Ok(()) }
     }
 
+    fn has_room(&self) -> bool {
+        let places = self.0.as_ref();
+        places.len() < A::LEN || places.iter().any(|place| !place.is_full())
+    }
+
     /// Keeps a registration, in the place of the one of the same address; whether there was room.
     pub(super) fn put(&mut self, registration: Registration) -> bool {
-        let places = self.0.as_mut();
+        let places = self.0.as_ref();
         let holds = |place: &Slot<Registration>| {
             place.get().is_some_and(|known| known.address == registration.address)
         };
         let free = || places.iter().position(|place| !place.is_full());
-        let at = places.iter().position(holds).or_else(free);
-        match at.and_then(|at| places.get_mut(at)) {
+        let at = places.iter().position(holds).or_else(free).unwrap_or(places.len());
+        self.0.make_room(at + 1);
+        match self.0.as_mut().get_mut(at) {
             Some(place) => {
                 *place = Slot::Full(registration);
                 true

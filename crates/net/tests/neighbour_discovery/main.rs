@@ -4,3 +4,4 @@ mod bench;
 mod host;
 mod network;
 mod registrar;
+mod router;

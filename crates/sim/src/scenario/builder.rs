@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sixlock_base::Security;
 use sixlock_node::PayloadCompression;
 
+use crate::discovery::Addressing;
 use crate::error::ScenarioError;
 use crate::platform::{EmulatedNode, Platform};
 use crate::routing::RoutingKind;
@@ -102,6 +103,11 @@ impl ScenarioBuilder {
     /// Sets which way packets go.
     pub fn routing(self, routing: RoutingKind) -> Self {
         self.set(&[Key::Routing], |scenario| scenario.routing = routing)
+    }
+
+    /// Sets the addresses of nodes, and how these come to them.
+    pub fn addressing(self, addressing: Addressing) -> Self {
+        self.set(&[Key::Discovery, Key::Prefix], |scenario| scenario.addressing = addressing)
     }
 
     /// Sets how links compress the payload of UDP, if they do.

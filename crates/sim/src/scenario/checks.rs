@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixlock_base::Engines;
 use sixlock_node::{Backoff, Rules};
 
+use crate::discovery::{Addressing, DiscoveryKind};
 use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
@@ -60,6 +61,8 @@ pub(super) enum Key {
     Floor,
     Mac,
     Routing,
+    Discovery,
+    Prefix,
     Compression,
     Topology,
     Node(u32),
@@ -112,6 +115,7 @@ impl Scenario {
         self.check_mac()?;
         self.check_traffic()?;
         self.check_routing()?;
+        self.check_addressing()?;
         self.check_compression()?;
         self.check_security()?;
         self.check_emulated()?;
@@ -495,6 +499,52 @@ impl Scenario {
                 false => Ok(()),
             };
         };
+        Ok(())
+    }
+
+    /// Whether nodes can come to their addresses so: images know theirs, and listed routes are to addresses that are known.
+    fn check_addressing(&self) -> Result<(), Fault> {
+        let is_rpl = self.routing != RoutingKind::Static;
+        let wrong = |key, message: &str| Err(fault(key, message));
+        let (discovers, is_usual) = (
+            self.addressing.discovery == DiscoveryKind::NeighbourDiscovery,
+            self.addressing.prefix == Addressing::default().prefix,
+        );
+        if self.addressing.of_cloud() {
+            return wrong(Key::Prefix, "the cloud is at fd00:c::1, outside the mesh: take another prefix");
+        }
+        let key = if is_usual { Key::Discovery } else { Key::Prefix };
+        match self.addressing == Addressing::default() {
+            true => {}
+            false if !is_rpl => {
+                return wrong(
+                    key,
+                    "listed routes know the usual prefix: set [routing] kind to \"rpl\", or leave [network] out",
+                );
+            }
+            false if self.has_boards() => {
+                return wrong(key, "firmware knows the usual prefix: leave platforms out, or [network]");
+            }
+            false if self.gateway.is_some() => {
+                return wrong(
+                    key,
+                    "a security gateway's policies know the usual prefix: leave [gateway] out, or [network]",
+                );
+            }
+            false if !self.attacks.is_empty() => {
+                return wrong(
+                    key,
+                    "attackers know the usual prefix: leave each [[attack]] out, or [network]",
+                );
+            }
+            false => {}
+        }
+        if discovers && self.topology.routers() > 1 {
+            return wrong(
+                Key::Discovery,
+                "one border router keeps the registry: leave [topology] routers out",
+            );
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use sixlock_base::Security;
 use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
+use crate::discovery::{Addressing, DiscoveryKind};
 use crate::error::ScenarioError;
 use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
@@ -15,7 +16,7 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_duration, parse_length, parse_span};
+use crate::units::{parse_duration, parse_length, parse_prefix, parse_span};
 
 use super::beside::beside;
 use super::checks::{BAUD, Key, Lines, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS};
@@ -83,6 +84,7 @@ impl ScenarioBuilder {
             )?,
             mac: mac::read(top.section("mac", "[mac]")?, &mut lines)?,
             routing: default.routing,
+            addressing: default.addressing,
             compression: default.compression,
             serial: read_serial(&mut top)?,
             router: read_router(&mut top, file, &mut files)?,
@@ -105,6 +107,15 @@ impl ScenarioBuilder {
         scenario.routing = if is_rpl { RoutingKind::Rpl { objective, mode } } else { RoutingKind::Static };
         lines.insert(Key::Routing, routing.line("kind"));
         routing.finish()?;
+        let mut network = top.section("network", "[network]")?;
+        let kinds = [("given", DiscoveryKind::Given), ("nd", DiscoveryKind::NeighbourDiscovery)];
+        scenario.addressing = Addressing {
+            discovery: network.choice("discovery", &kinds)?,
+            prefix: network.parsed("prefix", default.addressing.prefix, parse_prefix)?,
+        };
+        lines.insert(Key::Discovery, network.line("discovery"));
+        lines.insert(Key::Prefix, network.line("prefix"));
+        network.finish()?;
         let mut lowpan = top.section("lowpan", "[lowpan]")?;
         let compressions = PayloadCompression::ALL.map(|(name, compression)| (name, Some(compression)));
         scenario.compression =

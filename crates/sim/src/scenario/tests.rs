@@ -607,3 +607,38 @@ fn attacks_that_cannot_be_are_refused_with_what_is_wrong() {
         assert_eq!(error.line, Some(line), "{keys}: {error}");
     }
 }
+
+#[test]
+fn the_addresses_of_a_network_are_read() {
+    use crate::discovery::{Addressing, DiscoveryKind};
+    let read = |text: &str| Scenario::parse("f", text).map_err(|error| error.to_string());
+    assert_eq!(Scenario::default().addressing, Addressing::default());
+    let text = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\n[routing]\nkind = \"rpl\"";
+    let addressing = Addressing {
+        prefix: [0x20, 0x01, 0x0d, 0xb8, 0, 7, 0, 0],
+        discovery: DiscoveryKind::NeighbourDiscovery,
+    };
+    assert_eq!(read(text).unwrap().addressing, addressing);
+    for (network, rest, wrong) in [
+        ("prefix = \"2001:db8::/48\"", "", "has 64 bits"),
+        ("prefix = \"2001:db8::1/64\"", "", "behind its prefix"),
+        ("prefix = \"fe80::/64\"", "", "no prefix of a network"),
+        ("prefix = \"mesh\"", "", "is not a prefix"),
+        ("prefix = \"fd00:c::/64\"", "[routing]\nkind = \"rpl\"", "the cloud is at fd00:c::1"),
+        ("prefix = \"2001:db8::/64\"", "", "set [routing] kind to \"rpl\""),
+        ("discovery = \"nd\"", "", "set [routing] kind to \"rpl\""),
+        (
+            "discovery = \"nd\"",
+            "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"openmote\"",
+            "leave platforms out",
+        ),
+        (
+            "discovery = \"nd\"",
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nnodes = 20\nwidth = \"100m\"\nheight = \"100m\"\nrouters = 2",
+            "one border router keeps the registry",
+        ),
+    ] {
+        let error = read(&format!("[network]\n{network}\n{rest}")).unwrap_err();
+        assert!(error.starts_with("f:2:") && error.contains(wrong), "{network}: {error}");
+    }
+}

@@ -1,9 +1,10 @@
 //! What a scenario's stations are made of: their keys, their parts in its traffic, their routes. One that starts anew is made
 //! of the same.
 
+use core::net::Ipv6Addr;
 use std::sync::Arc;
 
-use sixlock_base::{Duration, Eui64, MESH_PREFIX};
+use sixlock_base::{Duration, Eui64};
 use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_node::{
@@ -18,6 +19,7 @@ use crate::board::Board;
 use crate::clock::Clock;
 use crate::cloud::{COAP, COAPS};
 use crate::devices::Device;
+use crate::discovery::DiscoveryKind;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::frame_time::FrameTime;
@@ -154,6 +156,11 @@ impl Deployment {
         Eui64::of_node(self.layout.numbers().of(id))
     }
 
+    /// The address of station `id` in the mesh.
+    pub(super) fn mesh_address(&self, id: u32) -> Ipv6Addr {
+        self.scenario.addressing.of(self.address(id))
+    }
+
     /// Station `id`, ready to run.
     ///
     /// # Errors
@@ -199,7 +206,8 @@ impl Deployment {
         let rules = mac.rules();
         let at = (self.clock(id), start.now);
         let mut router = Station::new(start.seed, id, at, Span::from_symbols(rules.turnaround), |cx| {
-            let mut router = Router::new(cx, &self.interface(id), self.exit, self.scenario.serial);
+            let mut router =
+                Router::new(cx, &self.interface(id), self.mesh_address(id), self.exit, self.scenario.serial);
             *router.access() = rules;
             Machine::Gateway(router)
         });
@@ -336,7 +344,7 @@ impl Deployment {
         sixlock_node::Cloud {
             address: match scenario.traffic.to {
                 Destination::Cloud => CLOUD,
-                Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
+                Destination::Node(server) => self.mesh_address(server),
             },
             port,
             access,
@@ -376,7 +384,7 @@ impl Deployment {
         let is_gateway = id == ROUTER && self.security_gateway.is_some();
         if !self.peerings.is_empty() || is_gateway {
             // The border router speaks for the cloud, and may have the other end of tunnels itself.
-            let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+            let address = self.mesh_address(id);
             let addresses = if id == ROUTER { &[CLOUD, address][..] } else { &[address] };
             let own =
                 |peering: &&Peering| [peering.node, peering.host].iter().any(|end| addresses.contains(end));
@@ -384,16 +392,19 @@ impl Deployment {
                 .protect(self.peerings.iter().filter(own), self.scenario.unauthenticated)
                 .map_err(|_| format!("station {id} has no room for so much IPsec"))?;
             if self.scenario.routing != RoutingKind::Static {
+                let discovers = self.scenario.addressing.discovery == DiscoveryKind::NeighbourDiscovery;
                 let passed = match &mut station.machine {
-                    Machine::Node(node) => node.interface().security().pass_rpl(),
-                    Machine::Gateway(gateway) => gateway.security().pass_rpl(),
+                    Machine::Node(node) => node.interface().security().pass_control(discovers),
+                    Machine::Gateway(gateway) => gateway.security().pass_control(discovers),
                     Machine::Board(board) => match board.processor() {
-                        Processor::Modelled(modelled) => modelled.pass_rpl(),
+                        Processor::Modelled(modelled) => modelled.pass_control(discovers),
                         // The image has a policy of its own.
                         Processor::Emulated(_) => Ok(()),
                     },
                 };
-                passed.map_err(|_| format!("station {id} has no room for a policy for RPL"))?;
+                passed.map_err(|_| {
+                    format!("station {id} has no room for policies for RPL and neighbour discovery")
+                })?;
             }
         }
         match &self.security_gateway {
@@ -506,7 +517,7 @@ fn peerings_of(
     };
     let of_node = |id| match has_tunnel(id) {
         true => vec![Peering::tunnel_of_node(scenario.seed, id, suite)],
-        false => Peering::of_node(scenario.seed, id, suite, host, server),
+        false => Peering::of_node(scenario, id, suite, host, server),
     };
     Ok(ids.filter(|id| !link_only.contains(id)).flat_map(of_node).collect())
 }

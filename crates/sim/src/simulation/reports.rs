@@ -1,6 +1,6 @@
 //! What a simulation has shown so far.
 
-use sixlock_base::{Counter, Counters, Engines, Eui64, MESH_PREFIX};
+use sixlock_base::{Counter, Counters, Engines};
 
 use crate::costs::MeasuredTask;
 use crate::drops::Drops;
@@ -15,13 +15,19 @@ use crate::sizes::READINGS;
 use crate::station::Station;
 use crate::statistics::{
     CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
-    Report, RouterReport, Transmissions,
+    RegisteredReport, Report, RouterReport, Transmissions,
 };
 use crate::time::Time;
 
 use super::{Air, NodeState, Simulation};
 
 impl Simulation {
+    /// Where node `id` has registered its address.
+    fn registered(&self, id: u32) -> Option<RegisteredReport> {
+        let (router, address) = self.stations[id as usize].registered()?;
+        Some(RegisteredReport { at: router.node_id()?, address: address.to_string() })
+    }
+
     /// What has been shown so far.
     pub fn report(&self) -> Report {
         let echoes = self.echoes();
@@ -31,6 +37,7 @@ impl Simulation {
                 state.readings.counted();
             NodeReport {
                 id,
+                registered: self.registered(id),
                 hops: self.hops(id),
                 parent: state.parent,
                 joined_s: state.joined_s(),
@@ -199,7 +206,7 @@ impl Simulation {
                 [Counter::MacRetries, Counter::DtlsRetransmissions, Counter::CoapRetransmissions];
             NetworkNode {
                 id,
-                address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
+                address: self.deployment.mesh_address(id).to_string(),
                 parent: self.parent_now(id),
                 hops: self.hops_by(|at| self.parent_now(at), id),
                 rank: self.stations[id as usize].rank(),

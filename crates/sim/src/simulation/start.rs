@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::Eui64;
 use sixlock_gateway::FlowId;
 use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT};
 
@@ -60,8 +59,13 @@ impl Simulation {
         let attackers = Attackers::new(scenario, &deployment.layout, link);
         let all = stations.len() + attackers.places().count();
         let (compression, key) = (scenario.compression, deployment.link_key());
-        let mut observer =
-            Observer::new(scenario.security, compression, key, deployment.layout.numbers(), all);
+        let mut observer = Observer::new(
+            (scenario.security, scenario.addressing.prefix),
+            compression,
+            key,
+            deployment.layout.numbers(),
+            all,
+        );
         if scenario.routing != RoutingKind::Static {
             observer.look_for_control();
         }
@@ -114,8 +118,9 @@ impl Simulation {
 
     /// Lets a station that has what is durable take part in the routing protocol.
     pub(super) fn start_routing(&mut self, id: u32) {
-        let (now, kind) = (self.now, self.deployment.scenario.routing);
-        self.stations[id as usize].start_routing(now, self.deployment.address(id), kind);
+        let Deployment { scenario, .. } = &self.deployment;
+        let address = self.deployment.address(id);
+        self.stations[id as usize].start_routing(self.now, address, scenario.routing, scenario.addressing);
     }
 
     /// Schedules what is due first. A reading that is due at once is so before its node, which is about to start, takes it.
@@ -169,7 +174,8 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
 pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Time) -> Vec<FlowId> {
     let secured = deployment.scenario.security.transport.is_some();
     let port = if secured { DTLS_ECHO_PORT } else { ECHO_PORT };
-    let open = |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, Eui64::of_node(id), port));
+    let open =
+        |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, deployment.mesh_address(id), port));
     deployment.ids().filter_map(open).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::error::Error;
 
-use sixlock_base::{Counter, Eui64, Instant};
+use sixlock_base::{Counter, Eui64, Instant, MESH_PREFIX};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Stack};
 use sixlock_ieee802154::{Address, Endpoint, Header};
@@ -54,7 +54,7 @@ impl<R: RouterRouting> Machine for Radio<R> {
     }
 
     fn open(&mut self, cx: &mut Context<'_>, node: Eui64, port: u16) -> FlowId {
-        Gateway::open(self, cx, CLOUD, node, port)
+        Gateway::open(self, cx, CLOUD, node.with_prefix(MESH_PREFIX), port)
     }
 
     fn handle_upstream(

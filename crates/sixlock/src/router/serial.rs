@@ -59,7 +59,7 @@ impl Machine for Bridged {
     }
 
     fn open(&mut self, cx: &mut Context<'_>, node: Eui64, port: u16) -> FlowId {
-        self.gateway.open(cx, CLOUD, node, port)
+        self.gateway.open(cx, CLOUD, node.with_prefix(MESH_PREFIX), port)
     }
 
     fn handle_upstream(

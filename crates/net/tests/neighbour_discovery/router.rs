@@ -1,0 +1,215 @@
+//! A router that joins by a border router, and lets others join by itself.
+
+use sixlock_base::{Eui64, Slot};
+use sixlock_ipv6::nd::{Context, Message, NdOption, Status};
+use sixlock_net::neighbour_discovery::{
+    DefaultRouter, Error, Event, LearntContext, Registration, Router, Transmit,
+};
+use sixlock_testing::Rig;
+
+use crate::bench::*;
+
+type TestRouter =
+    Router<[Slot<DefaultRouter>; 2], [Slot<LearntContext>; 2], [Slot<Registration>; 8], [Slot<Context>; 2]>;
+
+impl Machine for TestRouter {
+    fn timeout(&self) -> Option<sixlock_base::Instant> {
+        self.poll_timeout()
+    }
+
+    fn elapse(&mut self, rig: &mut Rig) {
+        self.handle_timeout(&mut rig.cx());
+    }
+
+    fn take(&mut self, rig: &mut Rig, from: Eui64, packet: &Packet) -> Result<(), Error> {
+        let (header, message) = packet.parts();
+        self.handle(&mut rig.cx(), from, &header, &message);
+        Ok(())
+    }
+
+    fn send(&mut self, rig: &Rig, out: &mut [u8]) -> Option<Transmit> {
+        self.poll_transmit(rig.now, out)
+    }
+
+    fn has_more(&self) -> bool {
+        self.has_output()
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        self.poll_event()
+    }
+}
+
+const BORDER: u32 = 0;
+
+/// A router and the border router.
+struct Pair {
+    router: Lone<TestRouter>,
+    border: Lone<SizedRegistrar<16>>,
+    /// What the router has sent to hosts.
+    to_hosts: Vec<Packet>,
+    /// Whether the two hear each other.
+    is_linked: bool,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let mut router = Lone { machine: TestRouter::new(), rig: Rig::near_wrap(1) };
+        router.machine.start(&mut router.rig.cx(), node(ROUTER), &SETTINGS);
+        let mut border = Lone { machine: SizedRegistrar::new(), rig: Rig::near_wrap(1) };
+        border.machine.start(node(BORDER));
+        border.machine.configure(network(true));
+        assert!(border.machine.add_context(context(3, 600)));
+        Self { router, border, to_hosts: Vec::new(), is_linked: true }
+    }
+
+    /// Lets what waits go to and fro.
+    fn exchange(&mut self) {
+        loop {
+            let sent = self.router.sent();
+            let answered = self.border.sent();
+            if sent.is_empty() && answered.is_empty() {
+                return;
+            }
+            for (to, packet) in sent {
+                match to.and_then(Eui64::node_id) {
+                    Some(HOST) => self.to_hosts.push(packet),
+                    _ if self.is_linked => drop(self.border.handle(ROUTER, &packet)),
+                    _ => {}
+                }
+            }
+            for (_, packet) in answered.into_iter().filter(|_| self.is_linked) {
+                self.router.handle(BORDER, &packet).unwrap();
+            }
+        }
+    }
+
+    fn pass(&mut self, seconds: u32) {
+        for _ in 0..seconds {
+            for rig in [&mut self.router.rig, &mut self.border.rig] {
+                rig.pass(1_000);
+            }
+            self.router.machine.elapse(&mut self.router.rig);
+            self.border.machine.elapse(&mut self.border.rig);
+            self.exchange();
+        }
+    }
+
+    /// What the router answers a host that solicits it.
+    fn solicit(&mut self) -> Option<Packet> {
+        let destination = link_local(ROUTER);
+        let packet =
+            Packet::new(link_local(HOST), destination, Message::RouterSolicitation, &[source_address(HOST)]);
+        self.router.handle(HOST, &packet).unwrap();
+        self.pass(3);
+        self.to_hosts.pop()
+    }
+
+    /// What it answers the host that asks for an address, with a verifier; once the border router was asked.
+    fn register(&mut self, address: u32, owner: u32, transaction: u8) -> Option<Status> {
+        let asked = |target| {
+            let registration = NdOption::AddressRegistration(registration(owner, Some(transaction), 60));
+            let options = [source_address(HOST), registration];
+            Packet::new(
+                link_local(HOST),
+                link_local(ROUTER),
+                Message::NeighbourSolicitation { target },
+                &options,
+            )
+        };
+        self.router.handle(HOST, &asked(global(address))).unwrap();
+        self.exchange();
+        self.to_hosts.pop()?.registration().map(|registration| registration.status)
+    }
+}
+
+fn option<T>(packet: &Packet, find: impl FnMut(&NdOption) -> Option<T>) -> T {
+    packet.options.iter().find_map(find).unwrap()
+}
+
+#[test]
+fn it_is_no_router_to_others_before_its_own_address_is_registered() {
+    let mut pair = Pair::new();
+    pair.is_linked = false;
+    assert_eq!(pair.solicit().map(|packet| packet.message), None);
+    assert_eq!(pair.register(HOST, HOST, 1), None);
+    pair.is_linked = true;
+    pair.pass(60);
+    assert_eq!(pair.router.machine.host().address(), Some(global(ROUTER)));
+    assert!(pair.solicit().is_some());
+    assert_eq!(pair.register(HOST, HOST, 1), Some(Status::SUCCESS));
+    assert!(pair.border.machine.registrations().any(|known| known.address() == global(HOST)));
+}
+
+#[test]
+fn it_tells_what_it_was_told_for_as_long_as_that_is_valid() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    let first = pair.solicit().unwrap();
+    pair.pass(600);
+    let second = pair.solicit().unwrap();
+    for packet in [&first, &second] {
+        let border_router = option(packet, |option| match option {
+            NdOption::BorderRouter(border_router) => Some(*border_router),
+            _ => None,
+        });
+        assert_eq!((border_router.address, border_router.version), (global(BORDER), 1));
+        let context = option(packet, |option| match option {
+            NdOption::Context(context) => Some(*context),
+            _ => None,
+        });
+        assert_eq!(
+            (context.id, context.prefix, context.compresses),
+            (3, super::bench::context(3, 1).prefix, true)
+        );
+        let capabilities = option(packet, |option| match option {
+            NdOption::Capabilities(capabilities) => Some(*capabilities),
+            _ => None,
+        });
+        assert!(
+            capabilities.router && !capabilities.border_router && capabilities.extended_duplicate_address
+        );
+    }
+    let valid = |packet: &Packet| {
+        option(packet, |option| match option {
+            NdOption::PrefixInformation(told) => Some(told.valid),
+            _ => None,
+        })
+    };
+    // It has asked nobody meanwhile: that is half of the router's lifetime away.
+    let passed = valid(&first) - valid(&second);
+    assert!((600..=610).contains(&passed), "{passed}");
+}
+
+#[test]
+fn an_address_of_another_is_refused_and_one_of_a_neighbour_that_wants_no_way_is_not_direct() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    assert_eq!(pair.register(9, 8, 1), Some(Status::SUCCESS));
+    assert_eq!(pair.register(9, 7, 1), Some(Status::DUPLICATE_ADDRESS));
+    // The border router itself has one, and the router has one.
+    assert_eq!(pair.register(BORDER, 7, 1), Some(Status::DUPLICATE_ADDRESS));
+    assert_eq!(pair.register(ROUTER, 7, 1), Some(Status::DUPLICATE_ADDRESS));
+    assert_eq!(pair.router.machine.registrar().neighbour(global(9)), Some(node(HOST)));
+    assert_eq!(
+        pair.router.machine.neighbour(global(9)),
+        None,
+        "its node tells its way by the routing protocol"
+    );
+}
+
+#[test]
+fn when_its_router_is_gone_it_is_none_to_others() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    assert!(pair.solicit().is_some());
+    pair.router.events();
+    pair.is_linked = false;
+    pair.pass(2 * 3_600);
+    assert!(pair.router.events().contains(&Event::Lost));
+    assert_eq!(pair.router.machine.host().address(), None);
+    assert!(pair.solicit().is_none());
+    pair.is_linked = true;
+    pair.pass(600);
+    assert!(pair.solicit().is_some());
+}

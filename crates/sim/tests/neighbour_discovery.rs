@@ -1,0 +1,87 @@
+//! Networks whose nodes know neither prefix nor router nor contexts when they start.
+
+use serde_json::Value;
+use sixlock_base::Counter;
+use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks, Time};
+use sixlock_testing::Recording;
+
+const PREFIX: &str = "2001:db8:7::";
+
+/// A chain of three nodes that loses nothing, with these keys of its sections.
+fn scenario(security: &str, network: &str, routing: &str) -> Scenario {
+    let text = format!(
+        "security = \"{security}\"\nduration = \"300s\"\n[network]\n{network}\n\
+        [routing]\nkind = \"rpl\"\n{routing}\n\
+        [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nkind = \"report\"\nperiod = \"60s\"\n"
+    );
+    Scenario::parse("nd", &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn discovering() -> String {
+    format!("discovery = \"nd\"\nprefix = \"{PREFIX}/64\"")
+}
+
+/// The run of a scenario, and its events.
+fn run(scenario: &Scenario) -> (Simulation, Vec<Value>) {
+    let log = Recording::default();
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() }).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let log = String::from_utf8(log.bytes()).unwrap();
+    (simulation, log.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// All that was due once the network had formed has arrived.
+fn assert_delivers(report: &Report, what: &str) {
+    for node in &report.nodes {
+        assert!(node.joined_s.is_some_and(|joined| joined < 120.0), "{what}: {node:?}");
+        assert!(
+            node.delivered + node.pending + node.skipped >= node.due && node.delivered >= 3,
+            "{what}: {node:?}"
+        );
+    }
+}
+
+#[test]
+fn nodes_register_addresses_of_the_prefix_that_they_are_told_and_deliver_in_every_mode() {
+    for mode in ["non-storing", "storing"] {
+        for security in ["none", "llsec", "ah", "esp", "dtls-psk", "llsec+esp"] {
+            let what = format!("{security}, {mode}");
+            let (simulation, _) = run(&scenario(security, &discovering(), &format!("mode = \"{mode}\"")));
+            let report = simulation.report();
+            assert_delivers(&report, &what);
+            for node in &report.nodes {
+                let registered = node.registered.as_ref().unwrap_or_else(|| panic!("{what}: {node:?}"));
+                let expected = format!("2001:db8:7:0:12:7400:0:{:x}", node.id);
+                assert_eq!((registered.at, &registered.address), (node.id - 1, &expected), "{what}");
+            }
+            for id in 0..4 {
+                let counters = simulation.counters(id).unwrap();
+                for counter in [Counter::NdMalformed, Counter::NdFull, Counter::Ipv6BadAddress] {
+                    assert_eq!(counters.get(counter), 0, "{what}: {counter:?} at {id}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_log_tells_who_is_registered_where_before_it_joins() {
+    let (_, log) = run(&scenario("none", &discovering(), ""));
+    for node in 1..=3 {
+        let first = |name: &str| log.iter().find(|event| event["node"] == node && event["event"] == name);
+        let (registered, joined) = (first("registered").unwrap(), first("joined").unwrap());
+        assert_eq!(registered["at"], node - 1);
+        assert_eq!(registered["address"], format!("2001:db8:7:0:12:7400:0:{node}"));
+        assert!(registered["us"].as_u64() < joined["us"].as_u64());
+        assert_eq!(first("duplicate"), None);
+    }
+}
+
+#[test]
+fn a_prefix_that_is_given_to_all_is_that_of_the_network() {
+    let (simulation, _) = run(&scenario("esp", &format!("prefix = \"{PREFIX}/64\""), ""));
+    let report = simulation.report();
+    assert_delivers(&report, "given");
+    assert!(report.nodes.iter().all(|node| node.registered.is_none()));
+}
