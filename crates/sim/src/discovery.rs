@@ -69,19 +69,14 @@ const ROUTER_LIFETIME: u16 = 1_800;
 /// Each node registers two addresses, one of them at its router alone.
 type Known = Table<Slot<Registration>, { MEMBERS + NEIGHBOURS }>;
 
+type Contexts = [Slot<Context>; CONTEXTS];
+/// A node.
+type SizedRouter = Router<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS], Known, Contexts>;
+
 enum By {
     Given([u8; 8]),
-    Router(
-        Box<
-            Router<
-                [Slot<DefaultRouter>; ROUTERS],
-                [Slot<LearntContext>; CONTEXTS],
-                Known,
-                [Slot<Context>; CONTEXTS],
-            >,
-        >,
-    ),
-    BorderRouter(Box<Registrar<Known, [Slot<Context>; CONTEXTS]>>),
+    Router(Box<SizedRouter>),
+    BorderRouter(Box<Registrar<Known, Contexts>>),
 }
 
 /// How a station comes to its prefix. It is remembered when it has something to do: each station is asked after each event, and most
@@ -143,7 +138,7 @@ impl AnyDiscovery {
     }
 }
 
-fn border_router(address: Eui64, addressing: Addressing) -> Registrar<Known, [Slot<Context>; CONTEXTS]> {
+fn border_router(address: Eui64, addressing: Addressing) -> Registrar<Known, Contexts> {
     let mut registrar = Registrar::new();
     let prefix = Eui64([0; 8]).with_prefix(addressing.prefix);
     registrar.start(address);

@@ -56,7 +56,7 @@ pub(crate) fn parse_prefix(text: &str) -> Result<[u8; 8], String> {
             Err(format!("\"{text}\" is no prefix of a network: take one such as \"2001:db8:7::/64\""))
         }
         "64" => Ok(prefix),
-        _ => Err(format!("a prefix of a mesh has 64 bits: end it with /64")),
+        _ => Err("a prefix of a mesh has 64 bits: end it with /64".into()),
     }
 }
 

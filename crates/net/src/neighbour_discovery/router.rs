@@ -155,3 +155,15 @@ where
 {
     const NEW: Self = Self::new();
 }
+
+impl<R, L, N, C> Default for Router<R, L, N, C>
+where
+    R: Array<Slot<DefaultRouter>>,
+    L: Array<Slot<LearntContext>>,
+    N: Array<Slot<Registration>>,
+    C: Array<Slot<Context>>,
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
