@@ -19,10 +19,10 @@ use sixlock_node::{
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::costs::Step;
+use crate::discovery::Addressing;
 use crate::engine::Accelerated;
 use crate::network::CLOUD;
 use crate::random::{Purpose, Stream};
-use crate::scenario::Scenario;
 use crate::trial::{Use, Witness, fingerprint};
 
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
@@ -115,15 +115,14 @@ impl Peering {
     /// Those that the node with this id shares keys for: with the cloud, with `host` outside if there is one, and with node
     /// `server` if readings go there.
     pub(crate) fn of_node(
-        scenario: &Scenario,
+        (seed, addressing): (u64, Addressing),
         id: u32,
         suite: NetworkSuite,
         host: Option<Host>,
         server: Option<u32>,
     ) -> Vec<Self> {
-        let addressing = scenario.addressing;
         let node = addressing.of(Eui64::of_node(id));
-        let mut stream = Stream::new(scenario.seed, id, Purpose::Associations);
+        let mut stream = Stream::new(seed, id, Purpose::Associations);
         let mut key = || {
             let mut key = vec![0; suite.key_len()];
             stream.fill(&mut key);

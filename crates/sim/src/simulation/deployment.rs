@@ -517,7 +517,7 @@ fn peerings_of(
     };
     let of_node = |id| match has_tunnel(id) {
         true => vec![Peering::tunnel_of_node(scenario.seed, id, suite)],
-        false => Peering::of_node(scenario, id, suite, host, server),
+        false => Peering::of_node((scenario.seed, scenario.addressing), id, suite, host, server),
     };
     Ok(ids.filter(|id| !link_only.contains(id)).flat_map(of_node).collect())
 }
