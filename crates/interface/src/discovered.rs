@@ -1,8 +1,20 @@
+use sixlock_base::Eui64;
 use sixlock_net::Discovery;
-use sixlock_sixlowpan::AddressContexts;
+use sixlock_sixlowpan::ipsec::Context;
+use sixlock_sixlowpan::{AddressContexts, WithAddresses};
+
+/// What both ends of a link share, with what a node has discovered of its neighbours.
+pub(crate) fn discovered<'a>(
+    shared: &'a mut impl Context,
+    discovery: &'a impl Discovery,
+) -> impl Context + 'a {
+    WithAddresses::new(shared, Discovered(discovery), |neighbour: Eui64| {
+        discovery.compresses_generically(neighbour)
+    })
+}
 
 /// The contexts that a node has discovered. Those of other lengths than 64 bits it does not use, and refuses.
-pub(crate) struct Discovered<'a, D>(pub(crate) &'a D);
+struct Discovered<'a, D>(&'a D);
 
 impl<D> Clone for Discovered<'_, D> {
     fn clone(&self) -> Self {

@@ -7,11 +7,10 @@ use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
 use sixlock_mac::{Config as MacConfig, Event, LinkLayer, Mac, RadioCommand};
 use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
-use sixlock_sixlowpan::WithAddresses;
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
-use crate::discovered::Discovered;
+use crate::discovered::discovered;
 use crate::layers::Layers;
 use crate::leaving::{next_hop_of, passes, prepare};
 use crate::routing::{FrameOutcome, Routing};
@@ -417,7 +416,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = if L::Discovery::DISCOVERS {
-            let mut shared = WithAddresses::new(&mut self.compression, Discovered(self.net.discovery()));
+            let mut shared = discovered(&mut self.compression, self.net.discovery());
             self.lowpan.handle(cx, &mut shared, link, frame.payload)?
         } else {
             self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?
@@ -714,7 +713,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();
             let fragment = if L::Discovery::DISCOVERS {
-                let mut shared = WithAddresses::new(&mut self.compression, Discovered(self.net.discovery()));
+                let mut shared = discovered(&mut self.compression, self.net.discovery());
                 self.lowpan.poll_transmit(cx.now, &mut shared, capacity, &mut payload)
             } else {
                 self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload)

@@ -6,18 +6,20 @@ use sixlock_base::{
     Counter, Cx, Duration, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet, Slot, Symbols,
 };
 use sixlock_crypto::Soft;
+use sixlock_ieee802154::{Address, Header as FrameHeader};
 use sixlock_interface::{
-    Arrival, Config, Csma, Datagrams, Interface, Layers, Link, MacConfig, RadioCommand, Route, Routes,
-    SendError, Stack, Uplink,
+    Arrival, Config, Csma, Datagrams, Interface, Layers, Link, MacConfig, PayloadCompression, RadioCommand,
+    Route, Routes, SendError, Stack, Uplink,
 };
 use sixlock_ipv6::nd::{
-    AddressRegistration, BorderRouter, Builder, Capabilities, Context, HOP_LIMIT, LinkLayerAddress, Message,
-    NdOption, Prefix, PrefixInformation, Rovr, Status,
+    ALL_ROUTERS, AddressRegistration, BorderRouter, Builder, Capabilities, Context, HOP_LIMIT,
+    LinkLayerAddress, Message, NdOption, Prefix, PrefixInformation, Rovr, Status, solicited_node,
 };
 use sixlock_ipv6::{Header, icmpv6};
 use sixlock_net::neighbour_discovery::{
     DefaultRouter, Host, LearntContext, Network, Registrar, Registration, Settings,
 };
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
 use sixlock_testing::{Random, Ranges, Rig};
 
 const PREFIX: [u8; 8] = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 7];
@@ -28,7 +30,8 @@ const SYMBOLS_PER_MILLISECOND: u32 = 62;
 
 type HostDiscovery = Host<[Slot<DefaultRouter>; 2], [Slot<LearntContext>; 2]>;
 type RouterDiscovery = Registrar<[Slot<Registration>; 4], [Slot<Context>; 2]>;
-type LayersWith<D> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 1]>, (), (), (), D>;
+type LayersWith<D> =
+    Stack<Link<false, 4, 2>, Datagrams<1280, 4>, Routes<[Route; 1]>, (), Option<PayloadCompression>, (), D>;
 
 struct Station<L: Layers<Soft>> {
     interface: Box<Interface<Soft, L>>,
@@ -101,7 +104,7 @@ impl<L: Layers<Soft>> Station<L> {
     fn send(&mut self, now: u32, to: Ipv6Addr) -> Result<(), SendError> {
         let mut packet = Packet::<[u8; 128]>::new();
         packet.reset(self.interface.front());
-        packet.extend(b"reading").unwrap();
+        packet.extend(&b"reading ".repeat(6)).unwrap();
         let at = Symbols::new(now * SYMBOLS_PER_MILLISECOND);
         self.lend(now, |interface, cx| interface.send(cx, at, &mut packet, 5683, to, 5683))
     }
@@ -121,12 +124,22 @@ struct Pair {
     now: u32,
     at_router: Vec<Heard>,
     at_host: Vec<Heard>,
+    /// The bytes of what each has sent.
+    sent: [usize; 2],
 }
 
 impl Pair {
     fn new() -> Self {
+        Self::reading([false, false])
+    }
+
+    /// The host and the router read payloads that are compressed by GHC, or do not.
+    fn reading([host_reads, router_reads]: [bool; 2]) -> Self {
+        let reads = |reads: bool| reads.then_some(PayloadCompression::Ghc);
         let (mut router, mut host) =
             (Station::new(ROUTER, Uplink::External), Station::new(HOST, Uplink::None));
+        *router.interface.compression() = reads(router_reads);
+        *host.interface.compression() = reads(host_reads);
         let discovery: &mut RouterDiscovery = router.interface.discovery();
         discovery.start(Eui64::of_node(ROUTER));
         let prefix = Eui64([0; 8]).with_prefix(PREFIX);
@@ -145,24 +158,28 @@ impl Pair {
             is_border_router: true,
             reads_extended: true,
             is_routing_registrar: false,
-            generic_compression: false,
+            generic_compression: router_reads,
         });
         let prefix = Prefix::new(prefix, 64).unwrap();
         assert!(discovery.add_context(Context { id: 1, compresses: true, lifetime: 100, prefix }));
-        let settings = Settings { lifetime: 60, wants_reachability: false, capabilities: Capabilities::NONE };
+        let capabilities = Capabilities { generic_compression: host_reads, ..Capabilities::NONE };
+        let rovr = Rovr(Eui64::of_node(HOST).0);
+        let settings = Settings { lifetime: 60, wants_reachability: false, capabilities, rovr };
         host.lend(0, |interface, cx| {
             let discovery: &mut HostDiscovery = interface.discovery();
             discovery.start(cx, Eui64::of_node(HOST), &settings);
         });
-        Self { router, host, now: 0, at_router: Vec::new(), at_host: Vec::new() }
+        Self { router, host, now: 0, at_router: Vec::new(), at_host: Vec::new(), sent: [0; 2] }
     }
 
     fn run(&mut self, time: Duration) {
         for _ in 0..time.millis() {
             self.now += 1;
             let frames = self.host.work(self.now);
+            self.sent[0] += frames.concat().len();
             self.at_router.extend(self.router.hear(self.now, &frames));
             let frames = self.router.work(self.now);
+            self.sent[1] += frames.concat().len();
             self.at_host.extend(self.host.hear(self.now, &frames));
         }
     }
@@ -258,4 +275,84 @@ fn messages_of_neighbour_discovery_come_from_the_link_only() {
     assert_eq!(answer, None);
     assert_eq!(network.router.rig.count(Counter::Ipv6BadAddress), 1);
     assert_eq!(network.router.rig.count(Counter::NdMalformed), 0, "it never came so far");
+}
+
+#[test]
+fn payloads_are_compressed_only_where_both_ends_have_told_that_they_read_that() {
+    let sent = |reads| {
+        let mut network = Pair::reading(reads);
+        network.run(Duration::from_secs(30));
+        network.sent = [0; 2];
+        network.host.send(network.now, global(ROUTER)).unwrap();
+        network.router.send(network.now, global(HOST)).unwrap();
+        network.run(Duration::from_secs(1));
+        // What an end does not read does not come to it.
+        assert_eq!(network.at_router, [Heard::Datagram(global(HOST), global(ROUTER))], "{reads:?}");
+        assert_eq!(network.at_host, [Heard::Datagram(global(ROUTER), global(HOST))], "{reads:?}");
+        network.sent
+    };
+    let whole = sent([false, false]);
+    assert_eq!(sent([true, false]), whole);
+    assert_eq!(sent([false, true]), whole);
+    let compressed = sent([true, true]);
+    for (compressed, whole) in compressed.into_iter().zip(whole) {
+        assert!(compressed + 30 < whole, "{compressed} bytes of {whole}");
+    }
+}
+
+/// To whom a frame with the beginning of an ICMPv6 message goes, and the message's type.
+fn icmpv6_of(frame: &[u8]) -> Option<(Eui64, u8)> {
+    let (header, at) = FrameHeader::parse(frame).unwrap();
+    let [source, destination] =
+        [header.source, header.destination].map(|end| match end.map(|end| end.address) {
+            Some(Address::Extended(address)) => address,
+            _ => panic!(),
+        });
+    let (fragment, rest) = FragmentHeader::parse(&frame[at..]).unwrap();
+    if fragment.is_some_and(|fragment| fragment.offset > 0) {
+        return None;
+    }
+    let (size, mut headers) = (fragment.map(|fragment| fragment.datagram_size), [0; 100]);
+    let link = LinkAddresses { source, destination };
+    let decompressed = decompress(rest, link, size, &mut headers).unwrap();
+    Some((destination, rest[decompressed.consumed]))
+}
+
+#[test]
+fn hosts_that_do_not_register_are_answered() {
+    let mut network = Pair::new();
+    let [plain, router] = [9, ROUTER].map(|id| Eui64::of_node(id).with_prefix(LINK_LOCAL_PREFIX));
+    // As Linux asks: for a router, and for its neighbour's link-layer address.
+    let mut kernel: Station<LayersWith<()>> = Station::new(9, Uplink::None);
+    let messages = [
+        (Message::RouterSolicitation, ALL_ROUTERS),
+        (Message::NeighbourSolicitation { target: router }, solicited_node(router)),
+        (Message::NeighbourSolicitation { target: global(ROUTER) }, solicited_node(router)),
+    ];
+    let mut answers = Vec::new();
+    for (message, destination) in messages {
+        let mut bytes = [0; 100];
+        let mut builder = Builder::new(&mut bytes, &message).unwrap();
+        let own = LinkLayerAddress::Extended(Eui64::of_node(9).0);
+        builder.option(&NdOption::SourceLinkLayerAddress(own)).unwrap();
+        let length = builder.finish(plain, destination);
+        let mut header = [0; Header::LEN];
+        icmpv6::emit_packet_header(&mut header, length, HOP_LIMIT, (plain, destination)).unwrap();
+        let mut packet = Packet::<[u8; 200]>::new();
+        packet.reset(kernel.interface.front());
+        packet.extend(&header).unwrap();
+        packet.extend(&bytes[..length]).unwrap();
+        let now = network.now;
+        kernel.lend(now, |interface, cx| interface.send_packet(cx, Symbols::new(0), &mut packet)).unwrap();
+        let frames = kernel.work(now);
+        assert!(network.router.hear(now, &frames).is_empty());
+        // A solicitation of routers is answered within two seconds.
+        for _ in 0..2_000 {
+            network.now += 1;
+            answers.extend(network.router.work(network.now));
+        }
+    }
+    let answers: Vec<_> = answers.iter().filter_map(|frame| icmpv6_of(frame)).collect();
+    assert_eq!(answers, [134, 136, 136].map(|kind| (Eui64::of_node(9), kind)));
+    assert_eq!(network.router.interface.discovery().registrations().count(), 0, "nothing is registered");
 }

@@ -25,6 +25,13 @@ pub trait Discovery: New {
         core::iter::empty()
     }
 
+    /// Whether payloads to a neighbour may be compressed by GHC: both ends read them, as the 6LoWPAN capability indication option tells
+    /// ([RFC 7400 section 3.3](https://www.rfc-editor.org/rfc/rfc7400#section-3.3)). Where nobody tells, all nodes have the same
+    /// compression.
+    fn compresses_generically(&self, _: Eui64) -> bool {
+        true
+    }
+
     /// Whether `address` has the prefix of the mesh.
     fn is_inside(&self, address: Ipv6Addr) -> bool {
         self.prefix().is_some_and(|prefix| address.octets()[..8] == prefix)

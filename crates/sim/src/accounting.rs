@@ -339,7 +339,7 @@ impl Observer {
             return None;
         }
         let size = fragment.map(|fragment| fragment.datagram_size);
-        let shared = WithAddresses::new(&mut *self.contexts, self.prefix);
+        let shared = WithAddresses::new(&mut *self.contexts, self.prefix, |_| true);
         let headers = decompress_with(&shared, rest, link, size, &mut self.packet).ok()?;
         let verbatim = &rest[headers.consumed..];
         let end = headers.written + verbatim.len();
@@ -372,7 +372,7 @@ impl Observer {
             });
         }
         let size = fragment.map(|fragment| fragment.datagram_size);
-        let shared = WithAddresses::new(&mut *self.contexts, self.prefix);
+        let shared = WithAddresses::new(&mut *self.contexts, self.prefix, |_| true);
         let headers = decompress_with(&shared, rest, link, size, &mut self.packet);
         let Ok(headers) = headers else { return UNKNOWN };
         let verbatim = &rest[headers.consumed..];
@@ -390,7 +390,7 @@ impl Observer {
         let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, purpose: of_rest };
         if let Some(len) = bare.filter(|_| is_secured) {
             let mut payloads = self.contexts.payloads;
-            let shared = WithAddresses::new(&mut payloads, self.prefix);
+            let shared = WithAddresses::new(&mut payloads, self.prefix, |_| true);
             let sizes = fragment_sizes(shared, &self.packet[..len], link, capacity);
             for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
                 *frame = size as u8;

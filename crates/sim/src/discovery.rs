@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New, Slot};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, Prefix, PrefixInformation};
+use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, Prefix, PrefixInformation, Rovr};
 use sixlock_net::Discovery;
 use sixlock_net::neighbour_discovery::{
     DefaultRouter, Event, LearntContext, Network, Registrar, Registration, Router, Settings, Transmit,
@@ -50,6 +50,15 @@ pub enum DiscoveryKind {
     Given,
     /// By neighbour discovery for 6LoWPAN (RFC 6775, RFC 8505): they know nothing when they start.
     NeighbourDiscovery,
+}
+
+/// By what a station begins.
+pub(crate) struct Begins {
+    pub(crate) addressing: Addressing,
+    /// By what routers know it from another with its address.
+    pub(crate) rovr: Rovr,
+    /// Whether it reads payloads that are compressed by GHC.
+    pub(crate) generic_compression: bool,
 }
 
 /// Room for routers that a node hears, and for those of which it knows the contexts.
@@ -97,16 +106,19 @@ impl AnyDiscovery {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
-        addressing: Addressing,
+        begins: &Begins,
         is_border_router: bool,
     ) {
+        let Begins { addressing, rovr, generic_compression } = *begins;
         *self = Self::with(match (addressing.discovery, is_border_router) {
             (DiscoveryKind::Given, _) => By::Given(addressing.prefix),
-            (_, true) => By::BorderRouter(Box::new(border_router(address, addressing))),
+            (_, true) => By::BorderRouter(Box::new(border_router(address, begins))),
             (_, false) => {
+                let capabilities =
+                    Capabilities { extended_registration: true, generic_compression, ..Capabilities::NONE };
                 // It tells its way by RPL itself.
-                let capabilities = Capabilities { extended_registration: true, ..Capabilities::NONE };
-                let settings = Settings { lifetime: REGISTRATION, wants_reachability: false, capabilities };
+                let settings =
+                    Settings { lifetime: REGISTRATION, wants_reachability: false, capabilities, rovr };
                 let mut router = Box::new(Router::new());
                 router.start(cx, address, &settings);
                 By::Router(router)
@@ -138,7 +150,8 @@ impl AnyDiscovery {
     }
 }
 
-fn border_router(address: Eui64, addressing: Addressing) -> Registrar<Known, Contexts> {
+fn border_router(address: Eui64, begins: &Begins) -> Registrar<Known, Contexts> {
+    let addressing = begins.addressing;
     let mut registrar = Registrar::new();
     let prefix = Eui64([0; 8]).with_prefix(addressing.prefix);
     registrar.start(address);
@@ -157,7 +170,7 @@ fn border_router(address: Eui64, addressing: Addressing) -> Registrar<Known, Con
         is_border_router: true,
         reads_extended: true,
         is_routing_registrar: true,
-        generic_compression: false,
+        generic_compression: begins.generic_compression,
     });
     let prefix = Prefix::of_64_bits(addressing.prefix);
     registrar.add_context(Context { id: 0, compresses: true, lifetime: CONTEXT_LIFETIME, prefix });
@@ -206,6 +219,10 @@ impl Discovery for AnyDiscovery {
             }
         );
         contexts.into_iter().flatten()
+    }
+
+    fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        asked!(&self.by, By::Given(_) => true, by => by.compresses_generically(neighbour))
     }
 
     fn default_router(&self) -> Option<Eui64> {

@@ -86,6 +86,11 @@ pub const METRICS: &[Metric] = &[
         "Where neighbour discovery gives addresses, the node at which it has registered its own, at the end; left out if it has none",
     ),
     counted("registered.address", "", "That address"),
+    counted(
+        "duplicates",
+        "",
+        "How often a router refused an address of it, which is another's; left out if none did",
+    ),
     counted("due", READINGS, "Readings that were due, or echoes to it"),
     counted("sent", READINGS, "Those handed to CoAP; of echoes, those sent"),
     counted(
@@ -256,6 +261,7 @@ mod tests {
             rank: Some(1),
             parent_changes: Some(1),
             registered: Some(RegisteredReport { at: 0, address: "2001:db8:7::1".into() }),
+            duplicates: Some(1),
             due: 1,
             sent: 1,
             delivered: 1,

@@ -72,6 +72,8 @@ pub struct Scenario {
     pub(crate) platforms: BTreeMap<u32, Platform>,
     /// The nodes that are emulated, by id; the others run natively.
     pub(crate) emulated: BTreeMap<u32, EmulatedNode>,
+    /// The nodes that have the EUI-64 of another, by id, and whose.
+    pub(crate) same_eui64: BTreeMap<u32, u32>,
     /// What happens to stations.
     pub(crate) events: Vec<ScenarioEvent>,
     /// Who attacks the network.
@@ -252,6 +254,7 @@ impl Default for Scenario {
             profile: None,
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
+            same_eui64: BTreeMap::new(),
             events: Vec::new(),
             attacks: Vec::new(),
             files: Vec::new(),
@@ -331,6 +334,11 @@ impl Scenario {
     /// The files that it was read from beside its own: of a board, of links.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// The node whose EUI-64 a node has: its own, unless the scenario says so.
+    pub(crate) fn eui64_of(&self, id: u32) -> u32 {
+        self.same_eui64.get(&id).copied().unwrap_or(id)
     }
 
     /// What happens to stations.

@@ -105,6 +105,8 @@ struct NodeState {
     parent: u32,
     /// When packets could go to the border router and back first, where RPL finds their way.
     joined: Option<Time>,
+    /// How often a router has refused an address of it, which is another's.
+    duplicates: u32,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
     false_readings: u64,
 }
@@ -391,7 +393,10 @@ impl Simulation {
                     Logged::Registered { at, address }
                 }
                 (DiscoveryEvent::Lost, None) => Logged::Unregistered {},
-                (DiscoveryEvent::Duplicate, _) => Logged::Duplicate {},
+                (DiscoveryEvent::Duplicate, _) => {
+                    self.nodes[id as usize - 1].duplicates += 1;
+                    Logged::Duplicate {}
+                }
                 _ => continue,
             };
             self.recorder.event(self.now, id, logged);
@@ -401,6 +406,9 @@ impl Simulation {
     /// Whether packets can go from node `id` to a border router and back, as far as routes say.
     fn has_joined(&mut self, id: u32) -> bool {
         let Some(root) = self.forest.root(id) else { return false };
+        if self.stations[id as usize].lacks_address() {
+            return false;
+        }
         if self.forest.way(id).any(|station| self.is_off(station)) {
             return false;
         }

@@ -9,6 +9,7 @@ use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::DeviceEvent;
+use sixlock_net::Discovery;
 use sixlock_net::neighbour_discovery::Event as DiscoveryEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
 use sixlock_node::{
@@ -18,7 +19,7 @@ use sixlock_node::{
 use crate::board::{Board, TaskEvents, TaskOutput};
 use crate::clock::Clock;
 use crate::costs::Step;
-use crate::discovery::Addressing;
+use crate::discovery::Begins;
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::{Accelerated, Done};
@@ -296,22 +297,17 @@ impl Station {
 
     /// Lets it come to its address, and take part in the routing protocol at it, if its network has one. One whose storage fails stays out
     /// of that until it starts anew.
-    pub(crate) fn start_routing(
-        &mut self,
-        now: Time,
-        address: Eui64,
-        kind: RoutingKind,
-        addressing: Addressing,
-    ) {
+    pub(crate) fn start_routing(&mut self, now: Time, address: Eui64, kind: RoutingKind, begins: &Begins) {
         let (machine, mut cx, _) = self.lend(now);
         let _ = match machine {
             Machine::Node(node) => {
-                node.interface().discovery().start(&mut cx, address, addressing, false);
+                node.interface().discovery().start(&mut cx, address, begins, false);
                 node.interface().routing().start(&mut cx, address, kind).is_ok()
             }
             Machine::Gateway(gateway) => {
-                gateway.interface().discovery().start(&mut cx, address, addressing, true);
-                let started = gateway.interface().routing().start(&mut cx, address, kind, addressing.prefix);
+                gateway.interface().discovery().start(&mut cx, address, begins, true);
+                let prefix = begins.addressing.prefix;
+                let started = gateway.interface().routing().start(&mut cx, address, kind, prefix);
                 started.is_ok()
             }
             Machine::Board(_) => true,
@@ -334,6 +330,14 @@ impl Station {
         match &self.machine {
             Machine::Node(node) => node.discovery().registered(),
             Machine::Gateway(_) | Machine::Board(_) => None,
+        }
+    }
+
+    /// Whether it is a node that has no address in the mesh yet.
+    pub(crate) fn lacks_address(&self) -> bool {
+        match &self.machine {
+            Machine::Node(node) => node.discovery().usable_prefix().is_none(),
+            Machine::Gateway(_) | Machine::Board(_) => false,
         }
     }
 

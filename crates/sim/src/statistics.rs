@@ -140,6 +140,9 @@ pub struct NodeReport {
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered: Option<RegisteredReport>,
+    /// How often a router has refused an address of it, which is another's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<u32>,
     /// How many hops it is from the router.
     pub hops: u32,
     /// Its next hop towards the router, which is 0; where RPL routes, its parent now, or the last that it had.

@@ -85,3 +85,33 @@ fn a_prefix_that_is_given_to_all_is_that_of_the_network() {
     assert_delivers(&report, "given");
     assert!(report.nodes.iter().all(|node| node.registered.is_none()));
 }
+
+/// Node 4 has the EUI-64 of node 3, which it does not hear: 3 – 1 – 0 – 2 – 4.
+const DUPLICATES: &str = "security = \"none\"\nduration = \"900s\"\n[network]\ndiscovery = \"nd\"\n[routing]\nkind = \"rpl\"\n\
+    [traffic]\nkind = \"report\"\nperiod = \"60s\"\ncredential = \"query\"\n[topology]\nkind = \"list\"\n\
+    [[node]]\nid = 1\nx = \"40m\"\n[[node]]\nid = 2\nx = \"-40m\"\n\
+    [[node]]\nid = 3\nx = \"80m\"\n[[node]]\nid = 4\nx = \"-80m\"\neui64 = 3\n";
+
+#[test]
+fn of_two_nodes_with_one_address_the_second_is_refused_and_does_not_use_it() {
+    let scenario = Scenario::parse("duplicates", DUPLICATES).unwrap();
+    let (simulation, log) = run(&scenario);
+    let report = simulation.report();
+    let named = |node: u32, name: &str| {
+        let of_node = |event: &&Value| event["node"] == node && event["event"] == name;
+        log.iter().filter(of_node).count()
+    };
+    let refused: Vec<u32> = (1..=4).filter(|&node| named(node, "duplicate") > 0).collect();
+    let [refused @ (3 | 4)] = refused[..] else { panic!("refused: {refused:?}") };
+    let owner = 7 - refused;
+    let [owner, refused] = [owner, refused].map(|id| &report.nodes[id as usize - 1]);
+    let expected = "fd00::12:7400:0:3";
+    assert_eq!(owner.registered.as_ref().unwrap().address, expected);
+    assert!(owner.delivered >= 10 && owner.duplicates.is_none(), "{owner:?}");
+    // It rests for five minutes or more before it tries again, and is refused again.
+    let times = named(refused.id, "duplicate") as u32;
+    assert!((2..=4).contains(&times), "{times}");
+    assert_eq!((refused.duplicates, &refused.registered), (Some(times), &None));
+    assert_eq!((refused.joined_s, refused.delivered, refused.drops.len()), (None, 0, 0), "{refused:?}");
+    assert_eq!([named(refused.id, "registered"), named(refused.id, "joined")], [0, 0]);
+}

@@ -1,3 +1,5 @@
+use sixlock_base::Eui64;
+
 use crate::address::Encapsulating;
 use crate::cursor::Writer;
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
@@ -46,6 +48,7 @@ pub fn compress_with(
         packet,
         out: Writer::new(out),
         at: 0,
+        receiver: &link.destination,
         encapsulating: link.into(),
         ipv6_headers: 0,
         innermost: packet.first_chunk().ok_or(Error::NotIpv6)?,
@@ -72,6 +75,7 @@ struct Compressor<'a, C> {
     out: Writer<'a>,
     /// How much of the packet was compressed.
     at: usize,
+    receiver: &'a Eui64,
     encapsulating: Encapsulating,
     ipv6_headers: usize,
     /// The innermost IPv6 header.
@@ -80,6 +84,10 @@ struct Compressor<'a, C> {
 }
 
 impl<'a, C: Context> Compressor<'a, C> {
+    fn payloads(&self) -> Option<PayloadCompression> {
+        self.context.payloads_to(*self.receiver)
+    }
+
     fn rest(&self) -> Result<&'a [u8], Error> {
         self.packet.get(self.at..).ok_or(Error::NotIpv6)
     }
@@ -114,7 +122,7 @@ impl<'a, C: Context> Compressor<'a, C> {
             Some(_) => self.out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED]),
             None => self.out.put(&[nhc::EXTENSION | id << 1, *next_header]),
         }
-        if matches!(self.context.payloads(), Some(PayloadCompression::Ghc))
+        if matches!(self.payloads(), Some(PayloadCompression::Ghc))
             && ghc::emit_extension(self.ends(), id, start, body, padding, &mut self.out)
         {
             return Ok(next);
@@ -144,7 +152,7 @@ impl<'a, C: Context> Compressor<'a, C> {
         let start = self.out.at();
         nhc::emit_udp(nhc::UDP, header, &mut self.out);
         self.at += UDP_LEN;
-        match self.context.payloads() {
+        match self.payloads() {
             Some(PayloadCompression::Lithe) => {
                 if let Some(consumed) = lithe::emit(payload, &mut self.out) {
                     self.out.exchange(start, nhc::UDP, nhc::UDP_LITHE);
@@ -164,7 +172,7 @@ impl<'a, C: Context> Compressor<'a, C> {
 
     fn icmpv6(&mut self) -> Result<Option<Next<'a>>, Error> {
         // Asked again, so that nothing of this is linked where it is never so.
-        if !matches!(self.context.payloads(), Some(PayloadCompression::Ghc)) {
+        if !matches!(self.payloads(), Some(PayloadCompression::Ghc)) {
             return Err(Error::NotIpv6);
         }
         self.out.put(&[nhc::ICMPV6_GHC]);
@@ -217,7 +225,7 @@ impl<'a, C: Context> Compressor<'a, C> {
                 let length = length_at(rest, UDP_LENGTH_AT)?;
                 (length >= UDP_LEN && length == rest.len()).then_some(Next::Udp)
             }
-            protocol::ICMPV6 if matches!(self.context.payloads(), Some(PayloadCompression::Ghc)) => {
+            protocol::ICMPV6 if matches!(self.payloads(), Some(PayloadCompression::Ghc)) => {
                 (!rest.is_empty()).then_some(Next::Icmpv6)
             }
             protocol::AH => ipsec::Header::parse(self.context, Kind::Ah, rest).map(Next::Ipsec),

@@ -76,6 +76,11 @@ pub trait Context {
         None
     }
 
+    /// The same of what goes to a neighbour, which may read less.
+    fn payloads_to(&self, _neighbour: Eui64) -> Option<PayloadCompression> {
+        self.payloads()
+    }
+
     /// The encoding. With `None` such headers are sent uncompressed, and compressed ones are refused.
     fn format(&self) -> Option<Format> {
         None

@@ -4,20 +4,22 @@ use crate::PayloadCompression;
 use crate::contexts::AddressContexts;
 use crate::ipsec::{Context, Flow, Format, Known};
 
-/// What both ends of a link share, with other contexts of addresses.
-pub struct WithAddresses<'a, X, A> {
+/// What both ends of a link share, with what neighbours have told: other contexts of addresses, and who of them reads GHC.
+pub struct WithAddresses<'a, X, A, F> {
     shared: &'a mut X,
     addresses: A,
+    reads_ghc: F,
 }
 
-impl<'a, X, A> WithAddresses<'a, X, A> {
-    /// What `shared` knows, and `addresses` instead of its own.
-    pub fn new(shared: &'a mut X, addresses: A) -> Self {
-        Self { shared, addresses }
+impl<'a, X, A, F: Fn(Eui64) -> bool> WithAddresses<'a, X, A, F> {
+    /// What `shared` knows, and `addresses` instead of its own. To a neighbour of which `reads_ghc` is false, no payload is compressed by
+    /// GHC.
+    pub fn new(shared: &'a mut X, addresses: A, reads_ghc: F) -> Self {
+        Self { shared, addresses, reads_ghc }
     }
 }
 
-impl<X: Context, A: AddressContexts> Context for WithAddresses<'_, X, A> {
+impl<X: Context, A: AddressContexts, F: Fn(Eui64) -> bool> Context for WithAddresses<'_, X, A, F> {
     fn addresses(&self) -> impl AddressContexts {
         self.addresses
     }
@@ -28,6 +30,11 @@ impl<X: Context, A: AddressContexts> Context for WithAddresses<'_, X, A> {
 
     fn payloads(&self) -> Option<PayloadCompression> {
         self.shared.payloads()
+    }
+
+    fn payloads_to(&self, neighbour: Eui64) -> Option<PayloadCompression> {
+        let payloads = self.shared.payloads_to(neighbour)?;
+        (payloads != PayloadCompression::Ghc || (self.reads_ghc)(neighbour)).then_some(payloads)
     }
 
     fn format(&self) -> Option<Format> {

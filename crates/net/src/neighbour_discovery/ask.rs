@@ -25,6 +25,8 @@ pub(super) struct Ask {
     /// Whether it registers its target, in the form of RFC 8505; in that of RFC 6775 it registers its source.
     pub(super) names_target: bool,
     pub(super) registration: AddressRegistration,
+    /// Whether its node reads payloads that are compressed by GHC (RFC 7400).
+    pub(super) generic_compression: bool,
 }
 
 impl Ask {
@@ -48,7 +50,9 @@ impl Ask {
         // Who does not know that its router is one of RFC 8505 solicits the router, and has a transaction id nevertheless (its section 6.3).
         let solicits_router = is_own && !is_link_local(source);
         let names_target = registration.transaction.is_some() && !solicits_router;
-        Ok(Some(Self { neighbour, source, target, names_target, registration }))
+        let generic_compression =
+            options.capabilities().is_some_and(|capabilities| capabilities.generic_compression);
+        Ok(Some(Self { neighbour, source, target, names_target, registration, generic_compression }))
     }
 
     /// The address that is registered.

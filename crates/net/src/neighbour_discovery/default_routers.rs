@@ -14,6 +14,8 @@ pub struct DefaultRouter {
     pub(super) is_extended: bool,
     /// Whether its border router reads extended duplicate address messages.
     pub(super) reads_extended: bool,
+    /// Whether it reads payloads that are compressed by GHC (RFC 7400).
+    pub(super) generic_compression: bool,
     /// After how many milliseconds a solicitation is sent to it again.
     pub(super) retransmission_time: u32,
     pub(super) expiry: Expiry,

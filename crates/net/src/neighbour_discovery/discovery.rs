@@ -38,6 +38,10 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Discovery for
         self.address().and(self.router())
     }
 
+    fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        self.compresses_generically(neighbour)
+    }
+
     fn handle<X, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, X, E, N>,
@@ -83,6 +87,10 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Discovery for Regist
 
     fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
         self.direct_neighbour(destination)
+    }
+
+    fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        self.compresses_generically(neighbour)
     }
 
     fn handle<X, E: Entropy, N>(
@@ -136,6 +144,10 @@ where
 
     fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
         self.neighbour(destination)
+    }
+
+    fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        self.compresses_generically(neighbour)
     }
 
     fn handle<X, E: Entropy, M>(

@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message, PrefixInformation};
+use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message, PrefixInformation, Rovr};
 
 use super::attempt::{Attempt, Which};
 use super::contexts::{Contexts, LearntContext};
@@ -28,6 +28,9 @@ pub struct Settings {
     pub wants_reachability: bool,
     /// What it tells routers that it can do.
     pub capabilities: Capabilities,
+    /// By what routers know it from another that has the same address
+    /// ([RFC 8505 section 5.3](https://www.rfc-editor.org/rfc/rfc8505#section-5.3)): its EUI-64, or what else no other has.
+    pub rovr: Rovr,
 }
 
 /// A host that finds a router, makes its address of the prefix that the router tells and of its EUI-64, and registers it there. There is
@@ -45,6 +48,7 @@ pub struct Host<R, C> {
     lifetime: u16,
     wants_reachability: bool,
     capabilities: Capabilities,
+    rovr: Rovr,
     solicitation: Solicitation,
     routers: DefaultRouters<R>,
     /// The router that it registers at.
@@ -108,6 +112,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             lifetime: 0,
             wants_reachability: false,
             capabilities: Capabilities::NONE,
+            rovr: Rovr([0; 8]),
             solicitation: Solicitation::NEW,
             routers: DefaultRouters::new(),
             router: None,
@@ -131,6 +136,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         self.lifetime = settings.lifetime.max(1);
         self.wants_reachability = settings.wants_reachability;
         self.capabilities = settings.capabilities;
+        self.rovr = settings.rovr;
         self.transaction = lollipop::FIRST;
         self.solicitation.start(cx.now, cx.entropy);
     }
@@ -183,6 +189,17 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// Whether the border router reads extended duplicate address messages, as the own router says.
     pub(super) fn border_router_is_extended(&self) -> bool {
         self.router.and_then(|router| self.routers.get(router)).is_some_and(|router| router.reads_extended)
+    }
+
+    /// Whether it is told that a router reads payloads that are compressed by GHC, and reads them itself.
+    pub fn compresses_generically(&self, router: Eui64) -> bool {
+        self.capabilities.generic_compression
+            && self.routers.get(router).is_some_and(|router| router.generic_compression)
+    }
+
+    /// Whether it reads payloads that are compressed by GHC itself.
+    pub(super) fn reads_generic_compression(&self) -> bool {
+        self.capabilities.generic_compression
     }
 
     /// The border router, if one was told, and for how long from `now` what it tells is valid: so a router tells it on.

@@ -122,6 +122,15 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         known.neighbour().filter(|_| !is_routing_registrar || known.wants_reachability())
     }
 
+    /// Whether a neighbour that is registered has told that it reads payloads that are compressed by GHC, and this router reads them itself.
+    pub fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        self.network.get().is_some_and(|network| network.generic_compression)
+            && self
+                .registrations
+                .iter()
+                .any(|known| known.generic_compression && known.neighbour() == Some(neighbour))
+    }
+
     /// The contexts that it tells.
     pub fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
         self.contexts.as_ref().iter().filter_map(Slot::get).copied()

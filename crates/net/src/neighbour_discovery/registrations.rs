@@ -16,6 +16,8 @@ pub struct Registration {
     pub(super) transaction: Option<u8>,
     pub(super) through: Through,
     pub(super) wants_reachability: bool,
+    /// Whether the node reads payloads that are compressed by GHC (RFC 7400).
+    pub(super) generic_compression: bool,
     /// When it is over; of one that is not confirmed, when its place is given up.
     pub(super) expiry: Expiry,
     /// Whether it is registered. While the border router is asked for the first time it is not, nor when its node has ended it there.

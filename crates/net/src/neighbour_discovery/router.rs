@@ -83,7 +83,7 @@ where
             is_border_router: false,
             reads_extended: self.host.border_router_is_extended(),
             is_routing_registrar: true,
-            generic_compression: false,
+            generic_compression: self.host.reads_generic_compression(),
         })
     }
 
@@ -118,6 +118,11 @@ where
     /// The neighbour to which packets for `address` go whatever the routing protocol says.
     pub fn neighbour(&self, address: Ipv6Addr) -> Option<Eui64> {
         self.registrar.direct_neighbour(address)
+    }
+
+    /// Whether a neighbour has told that it reads payloads that are compressed by GHC, and this router reads them itself.
+    pub fn compresses_generically(&self, neighbour: Eui64) -> bool {
+        self.host.compresses_generically(neighbour) || self.registrar.compresses_generically(neighbour)
     }
 
     /// Whether there is something for [`Router::poll_transmit`].

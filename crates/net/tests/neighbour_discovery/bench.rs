@@ -153,8 +153,12 @@ pub(crate) fn registration(id: u32, transaction: Option<u8>, lifetime: u16) -> A
     }
 }
 
-pub(crate) const SETTINGS: Settings =
-    Settings { lifetime: 60, wants_reachability: true, capabilities: Capabilities::NONE };
+pub(crate) const SETTINGS: Settings = Settings {
+    lifetime: 60,
+    wants_reachability: true,
+    capabilities: Capabilities::NONE,
+    rovr: Rovr(Eui64::of_node(HOST).0),
+};
 
 pub(crate) fn network(is_border_router: bool) -> Network {
     Network {

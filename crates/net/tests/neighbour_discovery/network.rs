@@ -167,7 +167,11 @@ impl Station {
         let host = (id != BORDER).then(|| {
             let mut lone = Lone { machine: TestHost::new(), rig: rig() };
             let capabilities = Capabilities { router: !HOSTS.contains(&id), ..Capabilities::NONE };
-            lone.machine.start(&mut lone.rig.cx(), node(id), &Settings { capabilities, ..SETTINGS });
+            lone.machine.start(
+                &mut lone.rig.cx(),
+                node(id),
+                &Settings { capabilities, rovr: rovr(id), ..SETTINGS },
+            );
             lone
         });
         let registrar = (!HOSTS.contains(&id)).then(|| {

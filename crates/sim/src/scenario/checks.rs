@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sixlock_base::Engines;
+use sixlock_base::{Engines, Security};
 use sixlock_node::{Backoff, Rules};
 
 use crate::discovery::{Addressing, DiscoveryKind};
@@ -121,6 +121,7 @@ impl Scenario {
         self.check_emulated()?;
         self.check_routers()?;
         let layout = self.check_topology()?;
+        self.check_eui64s(&layout)?;
         self.check_destination(&layout)?;
         self.check_room(&layout)?;
         self.check_events(&layout)?;
@@ -544,6 +545,28 @@ impl Scenario {
                 Key::Discovery,
                 "one border router keeps the registry: leave [topology] routers out",
             );
+        }
+        Ok(())
+    }
+
+    /// Whether nodes can have the EUI-64 of others.
+    fn check_eui64s(&self, layout: &Layout) -> Result<(), Fault> {
+        let discovers = self.addressing.discovery == DiscoveryKind::NeighbourDiscovery;
+        for (&id, &other) in &self.same_eui64 {
+            let wrong = |message: String| Err(fault(Key::Node(id), message));
+            if id == other || other > layout.nodes() || self.same_eui64.contains_key(&other) {
+                return wrong(format!("node {id}: eui64 names another node that has its own"));
+            }
+            if !discovers {
+                return wrong(format!(
+                    "node {id} has the EUI-64 of node {other}, and nobody would find out: set [network] discovery to \"nd\""
+                ));
+            }
+            if self.security != Security::default() {
+                return wrong(format!(
+                    "node {id} has the EUI-64 of node {other}, and they would use the same nonces and keys: set security to \"none\""
+                ));
+            }
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! Scenarios as TOML.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sixlock_base::Security;
@@ -93,6 +92,7 @@ impl ScenarioBuilder {
             profile: None,
             platforms: default.platforms,
             emulated: default.emulated,
+            same_eui64: default.same_eui64,
             events: read_events(&mut top, &mut lines)?,
             attacks: read_attacks(&mut top, &mut lines)?,
             files: default.files,
@@ -124,7 +124,7 @@ impl ScenarioBuilder {
         lowpan.finish()?;
         scenario.profile = read_platform(top.section("platform", "[platform]")?, file, &mut files)?;
         scenario.files = files;
-        (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top, &mut lines)?;
+        scenario.topology = read_topology(&mut top, &mut scenario, &mut lines)?;
         let key = if top.span("topology").is_some() { "topology" } else { "node" };
         lines.insert(Key::Topology, top.line(key));
         top.finish()?;
@@ -334,13 +334,12 @@ fn read_destination(section: &mut Section<'_, '_>) -> Result<Destination, Scenar
     Ok(Destination::Node(section.integer("to", 1, NODES)? as u32))
 }
 
-/// Nodes, by id.
-type Nodes<T> = BTreeMap<u32, T>;
-
-/// The nodes: where they stand, and what single ones run on.
-type NodesRead = (Topology, Nodes<Platform>, Nodes<EmulatedNode>);
-
-fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRead, ScenarioError> {
+/// Where the nodes stand; what is said of single ones goes into `scenario`.
+fn read_topology(
+    top: &mut Section<'_, '_>,
+    scenario: &mut Scenario,
+    lines: &mut Lines,
+) -> Result<Topology, ScenarioError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Chain,
@@ -354,17 +353,20 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
         &[("chain", Kind::Chain), ("grid", Kind::Grid), ("random", Kind::Random), ("list", Kind::List)],
     )?;
     let entries = top.sections("node", "[[node]]")?;
-    let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
     let topology = if kind == Kind::List {
         let mut placements = Vec::new();
         for entry in entries {
             let line = entry.line("id");
-            let (placement, runs) = read_node(entry)?;
-            lines.insert(Key::Node(placement.id), line);
+            let ReadNode { placement, runs, eui64 } = read_node(entry)?;
+            let id = placement.id;
+            lines.insert(Key::Node(id), line);
+            if let Some(other) = eui64 {
+                scenario.same_eui64.insert(id, other);
+            }
             match runs {
                 Runs::Native => {}
-                Runs::Modelled(platform) => drop(platforms.insert(placement.id, platform)),
-                Runs::Emulated(node) => drop(emulated.insert(placement.id, node)),
+                Runs::Modelled(platform) => drop(scenario.platforms.insert(id, platform)),
+                Runs::Emulated(node) => drop(scenario.emulated.insert(id, node)),
             }
             placements.push(placement);
         }
@@ -394,7 +396,7 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
             let height = section.parsed("height", 250_000, parse_length)?;
             lines.insert(Key::Spacing, section.line("width"));
             section.finish()?;
-            return Ok((Topology::Random { nodes, width, height, routers }, platforms, emulated));
+            return Ok(Topology::Random { nodes, width, height, routers });
         }
         let spacing = section.parsed("spacing", 40_000, parse_length)?;
         lines.insert(Key::Spacing, section.line("spacing"));
@@ -407,7 +409,7 @@ fn read_topology(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<NodesRe
         }
     };
     section.finish()?;
-    Ok((topology, platforms, emulated))
+    Ok(topology)
 }
 
 /// What a node runs on.
@@ -420,7 +422,15 @@ enum Runs {
     Emulated(EmulatedNode),
 }
 
-fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), ScenarioError> {
+/// What is said of a node.
+struct ReadNode {
+    placement: Placement,
+    runs: Runs,
+    /// The other whose EUI-64 it has.
+    eui64: Option<u32>,
+}
+
+fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
     let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
     if section.span("id").is_none() {
         return Err(section.error("x", "a [[node]] needs an id"));
@@ -451,6 +461,10 @@ fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), Scenario
         (false, Some(platform)) => Runs::Modelled(platform),
         (false, None) => Runs::Native,
     };
+    let eui64 = section.optional_integer("eui64", NODES)?.map(|other| other as u32);
+    if id == 0 && eui64.is_some() {
+        return Err(section.error("eui64", "node 0 is the router: its EUI-64 is its own"));
+    }
     section.finish()?;
-    Ok((Placement { id, x, y, parent }, runs))
+    Ok(ReadNode { placement: Placement { id, x, y, parent }, runs, eui64 })
 }

@@ -153,7 +153,7 @@ impl Deployment {
 
     /// The address of station `id`.
     pub(super) fn address(&self, id: u32) -> Eui64 {
-        Eui64::of_node(self.layout.numbers().of(id))
+        Eui64::of_node(self.scenario.eui64_of(self.layout.numbers().of(id)))
     }
 
     /// The address of station `id` in the mesh.

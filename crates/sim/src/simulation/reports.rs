@@ -38,6 +38,7 @@ impl Simulation {
             NodeReport {
                 id,
                 registered: self.registered(id),
+                duplicates: Some(state.duplicates).filter(|&duplicates| duplicates > 0),
                 hops: self.hops(id),
                 parent: state.parent,
                 joined_s: state.joined_s(),

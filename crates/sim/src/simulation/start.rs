@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 
+use sixlock_base::Eui64;
 use sixlock_gateway::FlowId;
-use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT};
+use sixlock_ipv6::nd::Rovr;
+use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT, PayloadCompression};
 
 use crate::accounting::Observer;
 use crate::arrivals::Arrivals;
 use crate::attack::{Attackers, Trail};
 use crate::cloud::Cloud;
+use crate::discovery::Begins;
 use crate::drops::Drops;
 use crate::echo_host::EchoHost;
 use crate::echoes::Echoes;
@@ -118,9 +121,14 @@ impl Simulation {
 
     /// Lets a station that has what is durable take part in the routing protocol.
     pub(super) fn start_routing(&mut self, id: u32) {
-        let Deployment { scenario, .. } = &self.deployment;
+        let Deployment { scenario, layout, .. } = &self.deployment;
         let address = self.deployment.address(id);
-        self.stations[id as usize].start_routing(self.now, address, scenario.routing, scenario.addressing);
+        let begins = Begins {
+            addressing: scenario.addressing,
+            rovr: Rovr(Eui64::of_node(layout.numbers().of(id)).0),
+            generic_compression: scenario.compression == Some(PayloadCompression::Ghc),
+        };
+        self.stations[id as usize].start_routing(self.now, address, scenario.routing, &begins);
     }
 
     /// Schedules what is due first. A reading that is due at once is so before its node, which is about to start, takes it.
@@ -151,6 +159,7 @@ impl NodeState {
             is_connected: false,
             parent: deployment.layout.numbers().of(deployment.layout.parents[id as usize]),
             joined: None,
+            duplicates: 0,
             false_readings: 0,
         }
     }

@@ -80,6 +80,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             address,
             is_extended: capabilities.extended_registration,
             reads_extended: capabilities.extended_duplicate_address,
+            generic_compression: capabilities.generic_compression,
             retransmission_time: match advertisement.retransmission_time {
                 0 => RETRANSMISSION_TIME,
                 told => told.min(MAX_RETRANSMISSION_TIME),

@@ -1,7 +1,7 @@
 //! How a host registers its addresses at its router.
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
-use sixlock_ipv6::nd::{NeighbourAdvertisement, Options, Rovr, Status};
+use sixlock_ipv6::nd::{NeighbourAdvertisement, Options, Status};
 
 use super::{Host, Registered};
 use crate::neighbour_discovery::attempt::{Attempt, Which};
@@ -36,7 +36,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         let registration = options.address_registration().map_err(|_| Error::Malformed)?;
         let registration = registration.ok_or(Error::NotForUs)?;
         let router = self.router.and_then(|router| self.routers.get(router)).ok_or(Error::Unasked)?;
-        if registration.rovr != Rovr(self.address.0) || router.neighbour != from {
+        if registration.rovr != self.rovr || router.neighbour != from {
             return Err(Error::Unasked);
         }
         let asked = self.attempt.get().map(|attempt| attempt.which);

@@ -1,7 +1,7 @@
 //! What a host sends.
 
 use sixlock_base::{Array, Slot};
-use sixlock_ipv6::nd::{ALL_ROUTERS, AddressRegistration, HOP_LIMIT, Message, NdOption, Rovr, Status};
+use sixlock_ipv6::nd::{ALL_ROUTERS, AddressRegistration, HOP_LIMIT, Message, NdOption, Status};
 
 use super::Host;
 use crate::BROADCAST;
@@ -63,13 +63,18 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             wants_reachability: self.wants_reachability,
             transaction: Some(self.transaction),
             lifetime: self.lifetime,
-            rovr: Rovr(self.address.0),
+            rovr: self.rovr,
         };
         let message = Message::NeighbourSolicitation { target };
         let len = output::write(out, (source, router.address), HOP_LIMIT, &message, |builder| {
             let address = output::link_layer_address(self.address);
             builder.option(&NdOption::SourceLinkLayerAddress(address))?;
-            builder.option(&NdOption::AddressRegistration(registration))
+            builder.option(&NdOption::AddressRegistration(registration))?;
+            // A router keeps it with the registration, and not with a solicitation of routers.
+            match self.capabilities.generic_compression {
+                true => builder.option(&NdOption::Capabilities(self.capabilities)),
+                false => Ok(()),
+            }
         })?;
         Some(Transmit { len, neighbour: Some(router.neighbour) })
     }

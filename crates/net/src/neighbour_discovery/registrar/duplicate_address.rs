@@ -93,6 +93,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             transaction,
             through: Through::Router(header.source),
             wants_reachability: false,
+            generic_compression: false,
             expiry: Expiry::after_minutes(cx.now, lifetime),
             is_confirmed: true,
             request: Slot::Empty,
