@@ -77,6 +77,10 @@ impl<P: Profile> Router for RplNode<P> {
         self.0.give_prefix(cx, prefix);
     }
 
+    fn told_prefix(&self) -> Option<[u8; 8]> {
+        self.0.told_prefix()
+    }
+
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
         self.0.next_hop(destination)
     }

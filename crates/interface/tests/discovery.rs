@@ -142,7 +142,7 @@ impl Pair {
         *host.interface.compression() = reads(host_reads);
         let discovery: &mut RouterDiscovery = router.interface.discovery();
         discovery.start(Eui64::of_node(ROUTER));
-        let prefix = Eui64([0; 8]).with_prefix(PREFIX);
+        let prefix = Prefix::of_64_bits(PREFIX);
         discovery.configure(Network {
             router_lifetime: 1_800,
             prefix: Some(PrefixInformation {
@@ -152,7 +152,7 @@ impl Pair {
                 is_router_address: false,
                 valid: 86_400,
                 preferred: 86_400,
-                address: prefix,
+                address: prefix.address(),
             }),
             border_router: BorderRouter { version: 1, lifetime: 0, address: global(ROUTER) },
             is_border_router: true,
@@ -160,7 +160,6 @@ impl Pair {
             is_routing_registrar: false,
             generic_compression: router_reads,
         });
-        let prefix = Prefix::new(prefix, 64).unwrap();
         assert!(discovery.add_context(Context { id: 1, compresses: true, lifetime: 100, prefix }));
         let capabilities = Capabilities { generic_compression: host_reads, ..Capabilities::NONE };
         let rovr = Rovr(Eui64::of_node(HOST).0);

@@ -12,6 +12,12 @@ pub trait Discovery: New {
     /// Whether it has messages of its own.
     const DISCOVERS: bool;
 
+    /// Whether the routing protocol tells the prefix, or may.
+    const ASKS_ROUTER: bool = false;
+
+    /// Takes in the prefix that the routing protocol tells, as often as it may have changed.
+    fn take_prefix(&mut self, _: Option<[u8; 8]>) {}
+
     /// The prefix of the mesh, if it is known.
     fn prefix(&self) -> Option<[u8; 8]>;
 
@@ -79,5 +85,39 @@ impl Discovery for () {
 
     fn is_inside(&self, address: Ipv6Addr) -> bool {
         address.octets()[..8] == MESH_PREFIX
+    }
+}
+
+/// The prefix is the one that the routing protocol tells, as the DIOs of RPL do. At a root it is known from the start. No context of header
+/// compression is told with it.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutingPrefix {
+    prefix: Option<[u8; 8]>,
+    is_known: bool,
+}
+
+impl RoutingPrefix {
+    /// That of a root.
+    pub const fn known(prefix: [u8; 8]) -> Self {
+        Self { prefix: Some(prefix), is_known: true }
+    }
+}
+
+impl New for RoutingPrefix {
+    const NEW: Self = Self { prefix: None, is_known: false };
+}
+
+impl Discovery for RoutingPrefix {
+    const DISCOVERS: bool = true;
+    const ASKS_ROUTER: bool = true;
+
+    fn take_prefix(&mut self, prefix: Option<[u8; 8]>) {
+        if !self.is_known {
+            self.prefix = prefix;
+        }
+    }
+
+    fn prefix(&self) -> Option<[u8; 8]> {
+        self.prefix
     }
 }

@@ -13,7 +13,7 @@ mod reassembly;
 mod router;
 mod routes;
 
-pub use discovery::Discovery;
+pub use discovery::{Discovery, RoutingPrefix};
 pub use fragmentation::fragment;
 pub use limit::Limit;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};

@@ -10,6 +10,11 @@ pub trait Router: New {
     /// Takes in the prefix of the mesh, as often as it may have changed; `None` while the node has none that it may use.
     fn give_prefix<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, _: Option<[u8; 8]>) {}
 
+    /// The prefix of the mesh, if it is the routing protocol that tells it, and has.
+    fn told_prefix(&self) -> Option<[u8; 8]> {
+        None
+    }
+
     /// The neighbour to which a packet to `destination`, a unicast address beyond this link, goes. `None` if the router does not
     /// know the destination: then the packet goes by the node's uplink, if it has one.
     fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64>;

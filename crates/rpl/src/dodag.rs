@@ -2,11 +2,12 @@ use sixlock_base::{Eui64, New};
 use sixlock_ipv6::rpl::packet_information::{DROPPED_IF_UNKNOWN, SKIPPED_IF_UNKNOWN};
 use sixlock_ipv6::rpl::{
     Builder, Configuration, ControlMessage, EncodedConfiguration, INFINITE_LIFETIME, ModeOfOperation,
-    Solicited, Standing,
+    RplOption, Solicited, Standing,
 };
 
 use crate::error::Error;
 use crate::output;
+use crate::prefix::MeshPrefix;
 use crate::rank::dag_rank;
 use crate::time;
 use crate::trickle::Trickle;
@@ -117,9 +118,10 @@ impl Dodag {
             && version.is_none_or(|version| version == self.version)
     }
 
-    /// Writes a packet with a DIO of the node `source` to a neighbour, or to all.
+    /// Writes a packet with a DIO of the node `source` to a neighbour, or to all, with what it tells of the prefix.
     pub(crate) fn write_dio(
         &self,
+        prefix: impl MeshPrefix,
         out: &mut [u8],
         (source, neighbour): (&Eui64, Option<&Eui64>),
         rank: u16,
@@ -129,6 +131,9 @@ impl Dodag {
         output::write(output::on_link(out, source, neighbour), |body| {
             let mut builder = Builder::dio(body, numbers, rank, self.standing, &self.id)?;
             builder.configuration(&self.configuration)?;
+            if let Some(information) = prefix.information() {
+                builder.option(&RplOption::PrefixInformation(information))?;
+            }
             Ok(builder)
         })
     }

@@ -43,7 +43,7 @@ pub use graph::{MAX_HOPS, Member};
 pub use link::{ETX, Link};
 pub use neighbours::Neighbour;
 pub use node::{Node, Profile};
-pub use prefix::{GivenPrefix, MeshPrefix};
+pub use prefix::{GivenPrefix, MeshPrefix, ToldPrefix};
 pub use root::{Knowledge, Root, Settings, SourceRoutes, StartError};
 pub use routes::Route;
 pub use storing::{Downward, Storing};

@@ -133,6 +133,12 @@ impl<P: Profile> Node<P> {
         }
     }
 
+    /// The prefix of the mesh, if DIOs tell it, and have.
+    pub fn told_prefix(&self) -> Option<[u8; 8]> {
+        let [prefix @ .., _, _, _, _, _, _, _, _] = self.prefix.information()?.address.octets();
+        Some(prefix)
+    }
+
     /// The preferred parent.
     pub fn parent(&self) -> Option<Eui64> {
         self.neighbours.parent().map(|parent| parent.address)
@@ -201,6 +207,7 @@ impl<P: Profile> Node<P> {
         let probe = self.next_probe().filter(|_| !self.solicitation.is_asking()).map(|(_, at)| at);
         let rests = self.neighbours.iter().map(|neighbour| neighbour.rests_until);
         let due = rests.fold(self.holds_until, Instant::earliest);
+        let due = if P::Prefix::IS_TOLD { Instant::earliest(due, self.prefix.ends()) } else { due };
         let more = [storing, trickle, probe, self.dao.poll_timeout(), self.solicitation.poll_timeout()];
         more.into_iter().fold(due, Instant::earliest)
     }
@@ -211,6 +218,9 @@ impl<P: Profile> Node<P> {
             // Poisoned first, it asks now (mistake 15 of others).
             self.solicitation.start(cx.now, cx.entropy, NEXT_SOLICITATION);
             self.reconsider(cx);
+        }
+        if P::Prefix::IS_TOLD && self.prefix.ends().is_some_and(|ends| cx.now.has_reached(ends)) {
+            self.prefix = P::Prefix::NEW;
         }
         let mut rested = false;
         for neighbour in self.neighbours.iter_mut() {
@@ -270,11 +280,11 @@ impl<P: Profile> Node<P> {
             && let Some(advertiser) = self.advertising.advertiser_mut()
             && let Some(neighbour) = advertiser.poll()
         {
-            return dodag.write_dio(out, (&address, neighbour.as_ref()), rank, dtsn);
+            return dodag.write_dio(self.prefix, out, (&address, neighbour.as_ref()), rank, dtsn);
         }
         if let Some(storing) = self.downward.storing_mut() {
             if let Some((dodag, neighbour)) = self.dodag.get().zip(storing.routes.asked()) {
-                return dodag.write_dio(out, (&address, Some(&neighbour)), rank, dtsn);
+                return dodag.write_dio(self.prefix, out, (&address, Some(&neighbour)), rank, dtsn);
             }
             if storing.has_output() {
                 return storing.poll_transmit(self.prefix, address, self.instance, out);

@@ -16,6 +16,7 @@ use crate::graph::{Graph, MAX_HOPS, Member};
 use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
+use crate::prefix::ToldPrefix;
 use crate::routes::Route;
 use crate::sequence::Sequence;
 use crate::solicitation;
@@ -292,11 +293,14 @@ pub struct Settings {
     pub grounded: bool,
     /// What all nodes agree on.
     pub configuration: Configuration,
+    /// Whether its DIOs tell the prefix.
+    pub tells_prefix: bool,
 }
 
 impl Settings {
     /// The usual ones for a mesh of this prefix and the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10,
-    /// lifetimes of half an hour, ranks that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets.
+    /// lifetimes of half an hour, ranks that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets. Its DIOs do
+    /// not tell the prefix.
     ///
     /// A node that loses a short way must be able to go by any other, however long, or it stays away until there is a new version.
     pub const fn usual<O: ObjectiveFunction>(prefix: [u8; 8]) -> Self {
@@ -313,7 +317,7 @@ impl Settings {
             default_lifetime: 30,
             lifetime_unit: 60,
         };
-        Self { prefix, instance: 0, preference: 0, grounded: true, configuration }
+        Self { prefix, instance: 0, preference: 0, grounded: true, configuration, tells_prefix: false }
     }
 }
 
@@ -332,6 +336,7 @@ pub enum StartError {
 /// what it has forgotten.
 pub struct Root<K> {
     own: Own,
+    advertised: ToldPrefix,
     dodag: Slot<Dodag>,
     sequence: Sequence,
     dtsn: u8,
@@ -345,6 +350,7 @@ impl<K: Knowledge> Root<K> {
     pub const fn new() -> Self {
         Self {
             own: Own { address: Eui64([0; 8]), prefix: [0; 8] },
+            advertised: ToldPrefix::NEW,
             dodag: Slot::Empty,
             sequence: Sequence::NEW,
             dtsn: 0,
@@ -361,12 +367,13 @@ impl<K: Knowledge> Root<K> {
         address: Eui64,
         settings: &Settings,
     ) -> Result<(), StartError> {
-        let Settings { prefix, instance, preference, grounded, configuration } = *settings;
+        let Settings { prefix, instance, preference, grounded, configuration, tells_prefix } = *settings;
         let encoded = configuration.to_bytes();
         dodag::check(EncodedConfiguration::new(&encoded), configuration.objective)
             .map_err(|_| StartError::Configuration)?;
         let version = self.sequence.raise(cx.nv, 1).map_err(StartError::Version)?;
         self.own = Own { address, prefix };
+        self.advertised = if tells_prefix { ToldPrefix::forever(prefix) } else { ToldPrefix::NEW };
         // In a new version all nodes tell of themselves, whatever this number was before.
         self.dtsn = lollipop::FIRST;
         let (id, standing) =
@@ -527,7 +534,13 @@ impl<K: Knowledge> Root<K> {
         let dodag = self.dodag.get()?;
         if let Some(neighbour) = self.advertiser.poll() {
             let rank = dodag.increase();
-            return dodag.write_dio(out, (&self.own.address, neighbour.as_ref()), rank, self.dtsn);
+            return dodag.write_dio(
+                self.advertised,
+                out,
+                (&self.own.address, neighbour.as_ref()),
+                rank,
+                self.dtsn,
+            );
         }
         self.knowledge.poll_transmit(self.own, dodag.instance, out)
     }

@@ -6,10 +6,10 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New, Slot};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, Prefix, PrefixInformation, Rovr};
-use sixlock_net::Discovery;
 use sixlock_net::neighbour_discovery::{
     DefaultRouter, Event, LearntContext, Network, Registrar, Registration, Router, Settings, Transmit,
 };
+use sixlock_net::{Discovery, RoutingPrefix};
 
 use crate::network::CLOUD;
 use crate::sizes::{MEMBERS, NEIGHBOURS};
@@ -48,6 +48,8 @@ pub enum DiscoveryKind {
     /// They know it from the start, and the context of header compression that it is.
     #[default]
     Given,
+    /// By RPL: they take the one that the root's DIOs tell (RFC 6550 section 6.7.10), and know none when they start.
+    Rpl,
     /// By neighbour discovery for 6LoWPAN (RFC 6775, RFC 8505): they know nothing when they start.
     NeighbourDiscovery,
 }
@@ -84,6 +86,7 @@ type SizedRouter = Router<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; 
 
 enum By {
     Given([u8; 8]),
+    Routing(Box<RoutingPrefix>),
     Router(Box<SizedRouter>),
     BorderRouter(Box<Registrar<Known, Contexts>>),
 }
@@ -112,6 +115,8 @@ impl AnyDiscovery {
         let Begins { addressing, rovr, generic_compression } = *begins;
         *self = Self::with(match (addressing.discovery, is_border_router) {
             (DiscoveryKind::Given, _) => By::Given(addressing.prefix),
+            (DiscoveryKind::Rpl, true) => By::Routing(Box::new(RoutingPrefix::known(addressing.prefix))),
+            (DiscoveryKind::Rpl, false) => By::Routing(Box::new(RoutingPrefix::NEW)),
             (_, true) => By::BorderRouter(Box::new(border_router(address, begins))),
             (_, false) => {
                 let capabilities =
@@ -135,7 +140,7 @@ impl AnyDiscovery {
     /// What has changed, once.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         match &mut self.by {
-            By::Given(_) => None,
+            By::Given(_) | By::Routing(_) => None,
             By::Router(router) => router.poll_event(),
             By::BorderRouter(registrar) => registrar.poll_event(),
         }
@@ -144,7 +149,7 @@ impl AnyDiscovery {
     /// The router at which a node has registered its address, and that address; nothing while it has none, or where none is registered.
     pub(crate) fn registered(&self) -> Option<(Eui64, Ipv6Addr)> {
         match &self.by {
-            By::Given(_) | By::BorderRouter(_) => None,
+            By::Given(_) | By::Routing(_) | By::BorderRouter(_) => None,
             By::Router(router) => router.host().router().zip(router.host().address()),
         }
     }
@@ -153,7 +158,7 @@ impl AnyDiscovery {
 fn border_router(address: Eui64, begins: &Begins) -> Registrar<Known, Contexts> {
     let addressing = begins.addressing;
     let mut registrar = Registrar::new();
-    let prefix = Eui64([0; 8]).with_prefix(addressing.prefix);
+    let prefix = Prefix::of_64_bits(addressing.prefix);
     registrar.start(address);
     registrar.configure(Network {
         router_lifetime: ROUTER_LIFETIME,
@@ -164,7 +169,7 @@ fn border_router(address: Eui64, begins: &Begins) -> Registrar<Known, Contexts> 
             is_router_address: false,
             valid: PREFIX_LIFETIME,
             preferred: PREFIX_LIFETIME,
-            address: prefix,
+            address: prefix.address(),
         }),
         border_router: BorderRouter { version: 1, lifetime: 0, address: addressing.of(address) },
         is_border_router: true,
@@ -172,7 +177,6 @@ fn border_router(address: Eui64, begins: &Begins) -> Registrar<Known, Contexts> 
         is_routing_registrar: true,
         generic_compression: begins.generic_compression,
     });
-    let prefix = Prefix::of_64_bits(addressing.prefix);
     registrar.add_context(Context { id: 0, compresses: true, lifetime: CONTEXT_LIFETIME, prefix });
     registrar
 }
@@ -186,6 +190,7 @@ macro_rules! asked {
     ($discovery:expr, $given:pat => $of_given:expr, $by:ident => $call:expr) => {
         match $discovery {
             $given => $of_given,
+            By::Routing($by) => $call,
             By::Router($by) => $call,
             By::BorderRouter($by) => $call,
         }
@@ -194,6 +199,13 @@ macro_rules! asked {
 
 impl Discovery for AnyDiscovery {
     const DISCOVERS: bool = true;
+    const ASKS_ROUTER: bool = true;
+
+    fn take_prefix(&mut self, prefix: Option<[u8; 8]>) {
+        if let By::Routing(routing) = &mut self.by {
+            routing.take_prefix(prefix);
+        }
+    }
 
     fn prefix(&self) -> Option<[u8; 8]> {
         asked!(&self.by, By::Given(prefix) => Some(*prefix), by => Discovery::prefix(&**by))

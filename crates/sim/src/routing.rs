@@ -5,14 +5,17 @@ use core::net::Ipv6Addr;
 use core::ops::Range;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet};
+use sixlock_ipv6::rpl::PrefixInformation;
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
-    Advertiser, Event, GivenPrefix, Member, Neighbour, Profile, Settings, SourceRoutes, StartError, Storing,
+    Advertiser, Event, GivenPrefix, Member, MeshPrefix, Neighbour, Profile, Settings, SourceRoutes,
+    StartError, Storing, ToldPrefix,
 };
 
 use crate::captured::Dropping;
+use crate::discovery::{Addressing, DiscoveryKind};
 use crate::network::MAX_NODES;
 use crate::sizes::MEMBERS;
 use crate::table::Table;
@@ -35,7 +38,44 @@ impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Objective = O;
     type Advertising = Advertiser;
     type Downward = Storing<Stored>;
-    type Prefix = GivenPrefix;
+    type Prefix = AnyPrefix;
+}
+
+/// The prefix that DIOs tell, where they do, or the one that the node is given.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyPrefix {
+    learnt: ToldPrefix,
+    given: GivenPrefix,
+}
+
+impl New for AnyPrefix {
+    const NEW: Self = Self { learnt: ToldPrefix::NEW, given: GivenPrefix::NEW };
+}
+
+impl MeshPrefix for AnyPrefix {
+    const IS_TOLD: bool = true;
+
+    fn get(&self) -> Option<&[u8; 8]> {
+        self.learnt.get().or(self.given.get())
+    }
+
+    fn give(&mut self, prefix: Option<[u8; 8]>) -> bool {
+        let before = self.get().copied();
+        self.given.give(prefix);
+        self.get() != before.as_ref()
+    }
+
+    fn learn(&mut self, now: Instant, prefixes: impl Iterator<Item = PrefixInformation> + Clone) -> bool {
+        self.learnt.learn(now, prefixes)
+    }
+
+    fn information(&self) -> Option<PrefixInformation> {
+        self.learnt.information()
+    }
+
+    fn ends(&self) -> Option<Instant> {
+        self.learnt.ends()
+    }
 }
 
 /// The RPL instance of the network.
@@ -229,8 +269,9 @@ impl RootRouting {
         cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
         kind: RoutingKind,
-        prefix: [u8; 8],
+        addressing: Addressing,
     ) -> Result<(), StartError> {
+        let prefix = addressing.prefix;
         let RoutingKind::Rpl { objective, mode } = kind else { return Ok(()) };
         self.by = match mode {
             RplMode::NonStoring => By::First(Box::new(Remembering::new(RplRoot::NEW))),
@@ -240,6 +281,7 @@ impl RootRouting {
             Objective::Mrhof => Settings::usual::<Mrhof>(prefix),
             Objective::Of0 => Settings::usual::<Of0>(prefix),
         };
+        let settings = Settings { tells_prefix: addressing.discovery == DiscoveryKind::Rpl, ..settings };
         match &mut self.by {
             By::Listed(_) => Ok(()),
             By::First(non_storing) => non_storing.change().0.start(cx, address, &settings),
@@ -268,6 +310,10 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
             self.prefix = prefix;
             changed!(&mut self.by, by => by.give_prefix(cx, prefix));
         }
+    }
+
+    fn told_prefix(&self) -> Option<[u8; 8]> {
+        routed!(&self.by, by => by.told_prefix())
     }
 
     fn hop_limit(&self) -> u8 {

@@ -306,8 +306,7 @@ impl Station {
             }
             Machine::Gateway(gateway) => {
                 gateway.interface().discovery().start(&mut cx, address, begins, true);
-                let prefix = begins.addressing.prefix;
-                let started = gateway.interface().routing().start(&mut cx, address, kind, prefix);
+                let started = gateway.interface().routing().start(&mut cx, address, kind, begins.addressing);
                 started.is_ok()
             }
             Machine::Board(_) => true,

@@ -6,7 +6,9 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, HOP_LIMIT, Message, PrefixInformation, Rovr};
+use sixlock_ipv6::nd::{
+    BorderRouter, Capabilities, Context, HOP_LIMIT, Message, Prefix, PrefixInformation, Rovr,
+};
 
 use super::attempt::{Attempt, Which};
 use super::contexts::{Contexts, LearntContext};
@@ -182,7 +184,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             is_router_address: false,
             valid: left,
             preferred: left,
-            address: Eui64([0; 8]).with_prefix(*prefix),
+            address: Prefix::of_64_bits(*prefix).address(),
         })
     }
 

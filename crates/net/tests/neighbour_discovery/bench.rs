@@ -126,7 +126,7 @@ pub(crate) fn capabilities(extended_registration: bool) -> NdOption {
 }
 
 pub(crate) fn context(id: u8, lifetime: u16) -> Context {
-    let prefix = Prefix::new(Eui64([0; 8]).with_prefix(PREFIX), 64).unwrap();
+    let prefix = Prefix::of_64_bits(PREFIX);
     Context { id, compresses: true, lifetime, prefix }
 }
 

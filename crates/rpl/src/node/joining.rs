@@ -4,13 +4,14 @@ use core::cmp::Ordering;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, New, Nv, Slot, lollipop};
-use sixlock_ipv6::rpl::{ControlMessage, INFINITE_RANK, ModeOfOperation, Options};
+use sixlock_ipv6::rpl::{ControlMessage, INFINITE_RANK, ModeOfOperation, Options, RplOption};
 
 use super::{Node, Profile};
 use crate::advertising::Advertising;
 use crate::dodag::{self, Dodag};
 use crate::error::Error;
 use crate::objective::ObjectiveFunction;
+use crate::prefix::MeshPrefix;
 use crate::solicitation;
 use crate::storing::Downward;
 use crate::time;
@@ -82,6 +83,15 @@ impl<P: Profile> Node<P> {
         let before = (self.neighbours.parent_place(), self.rank, dodag.version);
         let asks_for_dao = self.learn_neighbour(cx, from, dio)?;
         self.reconsider(cx);
+        if P::Prefix::IS_TOLD && self.neighbours.is_parent(from) {
+            let prefixes = dio.options().iter().filter_map(|option| match option {
+                RplOption::PrefixInformation(information) => Some(information),
+                _ => None,
+            });
+            if self.prefix.learn(cx.now, prefixes) {
+                self.tell(cx, false);
+            }
+        }
         if asks_for_dao && self.neighbours.is_parent(from) {
             self.tell_again(cx);
         }

@@ -6,3 +6,4 @@ mod downward;
 mod fields;
 mod joining;
 mod network;
+mod prefix;

@@ -108,7 +108,11 @@ impl ScenarioBuilder {
         lines.insert(Key::Routing, routing.line("kind"));
         routing.finish()?;
         let mut network = top.section("network", "[network]")?;
-        let kinds = [("given", DiscoveryKind::Given), ("nd", DiscoveryKind::NeighbourDiscovery)];
+        let kinds = [
+            ("given", DiscoveryKind::Given),
+            ("rpl", DiscoveryKind::Rpl),
+            ("nd", DiscoveryKind::NeighbourDiscovery),
+        ];
         scenario.addressing = Addressing {
             discovery: network.choice("discovery", &kinds)?,
             prefix: network.parsed("prefix", default.addressing.prefix, parse_prefix)?,
