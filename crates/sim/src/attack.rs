@@ -99,6 +99,7 @@ impl Attackers {
                 link: link.filter(|_| is_captured),
                 security: scenario.security,
                 routing: scenario.routing,
+                addressing: scenario.addressing,
                 stream: Stream::new(scenario.seed, first, Purpose::Attack),
                 sequence: 0,
                 frame_counter: 0,

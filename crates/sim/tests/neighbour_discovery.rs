@@ -39,6 +39,8 @@ fn assert_delivers(report: &Report, what: &str) {
             node.delivered + node.pending + node.skipped >= node.due && node.delivered >= 3,
             "{what}: {node:?}"
         );
+        // Something has come back to it.
+        assert!(node.rtt_ms.is_some() && node.failed == 0, "{what}: {node:?}");
     }
 }
 
@@ -84,6 +86,31 @@ fn a_prefix_that_is_given_to_all_is_that_of_the_network() {
     let report = simulation.report();
     assert_delivers(&report, "given");
     assert!(report.nodes.iter().all(|node| node.registered.is_none()));
+}
+
+#[test]
+fn nodes_take_the_prefix_that_the_dios_of_the_root_tell() {
+    for mode in ["non-storing", "storing"] {
+        for security in ["none", "esp"] {
+            let what = format!("{security}, {mode}");
+            let network = format!("discovery = \"rpl\"\nprefix = \"{PREFIX}/64\"");
+            let (simulation, log) = run(&scenario(security, &network, &format!("mode = \"{mode}\"")));
+            assert_delivers(&simulation.report(), &what);
+            assert!(log.iter().all(|event| event["event"] != "registered"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn attackers_speak_with_addresses_of_the_network() {
+    let attack = "[[attack]]\nkind = \"forge\"\nx = \"20m\"\ny = \"30m\"\nstart = \"150s\"\nevery = \"20s\"\n\
+        target = 2\n";
+    for discovery in ["nd", "rpl", "given"] {
+        let network = format!("discovery = \"{discovery}\"\nprefix = \"{PREFIX}/64\"");
+        let (simulation, _) = run(&scenario("none", &network, attack));
+        let node = &simulation.report().nodes[1];
+        assert!(node.false_readings > 0, "{discovery}: {node:?}");
+    }
 }
 
 /// Node 4 has the EUI-64 of node 3, which it does not hear: 3 – 1 – 0 – 2 – 4.

@@ -1,9 +1,12 @@
 //! What every attacker has, and what it is asked, whatever it does.
 
+use core::net::Ipv6Addr;
+
 use sixlock_base::{Eui64, Security};
 use sixlock_ieee802154::ack;
 use sixlock_lowpan::LinkAddresses;
 
+use crate::discovery::{Addressing, DiscoveryKind};
 use crate::random::Stream;
 use crate::routing::RoutingKind;
 use crate::time::Span;
@@ -61,6 +64,7 @@ pub(super) struct AttackerContext {
     pub(super) link: Option<LinkKey>,
     pub(super) security: Security,
     pub(super) routing: RoutingKind,
+    pub(super) addressing: Addressing,
     pub(super) stream: Stream,
     pub(super) sequence: u8,
     pub(super) frame_counter: u32,
@@ -75,7 +79,8 @@ impl AttackerContext {
         packet: &[u8],
     ) -> Vec<Sending> {
         let link = LinkAddresses { source, destination: destination.unwrap_or(Eui64([0xff; 8])) };
-        let payloads = frames::payloads(packet, link, self.stream.below(1 << 16) as u16);
+        let tag = self.stream.below(1 << 16) as u16;
+        let payloads = frames::payloads(packet, link, tag, self.context());
         let frame = |payload: &Vec<u8>| {
             self.sequence = self.sequence.wrapping_add(1);
             self.frame_counter = self.frame_counter.wrapping_add(1);
@@ -89,6 +94,16 @@ impl AttackerContext {
             Sending::soon(frames::write(fields, self.link, payload))
         };
         payloads.iter().map(frame).collect()
+    }
+
+    /// The prefix that is context 0 of header compression, if nodes know it.
+    fn context(&self) -> Option<[u8; 8]> {
+        Some(self.addressing.prefix).filter(|_| self.addressing.discovery != DiscoveryKind::Rpl)
+    }
+
+    /// The address of a node in the mesh.
+    pub(super) fn global(&self, node: Eui64) -> Ipv6Addr {
+        self.addressing.of(node)
     }
 
     /// A node that there is not.

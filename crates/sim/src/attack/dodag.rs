@@ -1,6 +1,6 @@
 //! What who attacks RPL knows of a DODAG.
 
-use sixlock_base::{Eui64, MESH_PREFIX, lollipop};
+use sixlock_base::{Eui64, lollipop};
 use sixlock_ipv6::rpl::{Configuration, Dio, Message, ModeOfOperation};
 use sixlock_ipv6::{Header, next_header};
 use sixlock_rpl::Settings;
@@ -10,7 +10,6 @@ use crate::routing::{Objective, RoutingKind, RplMode};
 
 use super::behaviour::AttackerContext;
 use super::frames;
-use super::packets::global;
 
 /// What is known of a DODAG: what everybody can guess, and what a DIO says that can be read.
 #[derive(Clone, Copy, Default)]
@@ -28,7 +27,7 @@ impl Dodag {
 
     /// A DIO and its configuration, as a router next to the root would send it.
     pub(super) fn dio(&self, context: &AttackerContext) -> (Dio, Configuration) {
-        let (dio, configuration) = self.heard.unwrap_or_else(|| guess(context.routing));
+        let (dio, configuration) = self.heard.unwrap_or_else(|| guess(context));
         (Dio { rank: configuration.min_hop_rank_increase, ..dio }, configuration)
     }
 }
@@ -45,14 +44,15 @@ fn read(context: &AttackerContext, frame: &[u8]) -> Option<(Dio, Configuration)>
     }
 }
 
-fn guess(routing: RoutingKind) -> (Dio, Configuration) {
-    let (objective, mode) = match routing {
+fn guess(context: &AttackerContext) -> (Dio, Configuration) {
+    let prefix = context.addressing.prefix;
+    let (objective, mode) = match context.routing {
         RoutingKind::Rpl { objective, mode } => (objective, mode),
         RoutingKind::Static => Default::default(),
     };
     let settings = match objective {
-        Objective::Mrhof => Settings::usual::<Mrhof>(MESH_PREFIX),
-        Objective::Of0 => Settings::usual::<Of0>(MESH_PREFIX),
+        Objective::Mrhof => Settings::usual::<Mrhof>(prefix),
+        Objective::Of0 => Settings::usual::<Of0>(prefix),
     };
     let dio = Dio {
         instance: settings.instance,
@@ -65,7 +65,7 @@ fn guess(routing: RoutingKind) -> (Dio, Configuration) {
         },
         preference: settings.preference,
         dtsn: lollipop::FIRST,
-        dodag: global(Eui64::of_node(0)),
+        dodag: context.global(Eui64::of_node(0)),
     };
     (dio, settings.configuration)
 }

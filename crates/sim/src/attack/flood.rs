@@ -8,7 +8,7 @@ use crate::network::CLOUD;
 
 use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::dodag::Dodag;
-use super::packets::{client_hello, control, global, link_local, udp};
+use super::packets::{client_hello, control, link_local, udp};
 
 /// Each DIO is in the border router's name, and begins another version of its DODAG: who hears it, and has the border router for a
 /// neighbour, joins anew, and so do all behind.
@@ -71,7 +71,7 @@ impl Behaviour for Daos {
         let is_stored = dio.mode == ModeOfOperation::STORING;
         let ends = match is_stored {
             true => (link_local(nobody), link_local(next)),
-            false => (global(nobody), dio.dodag),
+            false => (context.global(nobody), dio.dodag),
         };
         let dao = Dao { instance: dio.instance, wants_ack: true, sequence: context.sequence, dodag: None };
         let transit = Transit {
@@ -80,9 +80,9 @@ impl Behaviour for Daos {
             path_control: 0x80,
             path_sequence: lollipop::FIRST,
             path_lifetime: configuration.default_lifetime,
-            parent: (!is_stored).then(|| global(next)),
+            parent: (!is_stored).then(|| context.global(next)),
         };
-        let target = RplOption::Target { prefix: Prefix::host(global(nobody)), flags: 0 };
+        let target = RplOption::Target { prefix: Prefix::host(context.global(nobody)), flags: 0 };
         let packet = control(ends, &Message::Dao(dao), &[target, RplOption::Transit(transit)]);
         context.frames(nobody, Some(next), &packet)
     }
@@ -110,7 +110,8 @@ pub(super) struct Handshakes;
 impl Behaviour for Handshakes {
     fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
         let hello = client_hello(&mut context.stream);
-        let packet = udp(&mut context.stream, (global(context.target), CLOUD), COAPS_PORT, &hello);
+        let ends = (context.global(context.target), CLOUD);
+        let packet = udp(&mut context.stream, ends, COAPS_PORT, &hello);
         context.frames(context.own, Some(context.next), &packet)
     }
 }

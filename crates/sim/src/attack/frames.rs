@@ -8,7 +8,10 @@ use sixlock_ieee802154::{
 };
 use sixlock_lowpan::LinkAddresses;
 use sixlock_node::security_level;
-use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, UNCOMPRESSED, compress, decompress};
+use sixlock_sixlowpan::{
+    FragmentHeader, MAX_DATAGRAM, OneContext, Stateless, UNCOMPRESSED, WithAddresses, compress_with,
+    decompress,
+};
 
 use crate::network::{LINK_KEY_INDEX, PAN_ID};
 
@@ -93,10 +96,23 @@ pub(crate) fn uncompressed(packet: &[u8], tag: u16) -> Vec<Vec<u8>> {
     packet.chunks(PAYLOAD - 8).enumerate().map(fragment).collect()
 }
 
-/// The payloads of the frames that carry `packet`: one with compressed headers, if it fits.
-pub(crate) fn payloads(packet: &[u8], link: LinkAddresses, tag: u16) -> Vec<Vec<u8>> {
+/// The payloads of the frames that carry `packet`: one with compressed headers, if it fits; `context` is context 0, if there is one.
+pub(crate) fn payloads(
+    packet: &[u8],
+    link: LinkAddresses,
+    tag: u16,
+    context: Option<[u8; 8]>,
+) -> Vec<Vec<u8>> {
     let mut payload = vec![0; packet.len() + 1];
-    let Ok(compressed) = compress(packet, link, &mut payload) else { return uncompressed(packet, tag) };
+    let compressed = match context {
+        Some(prefix) => {
+            let mut shared = ();
+            let context = WithAddresses::new(&mut shared, OneContext(prefix), |_| true);
+            compress_with(&context, packet, link, &mut payload)
+        }
+        None => compress_with(&Stateless, packet, link, &mut payload),
+    };
+    let Ok(compressed) = compressed else { return uncompressed(packet, tag) };
     payload.truncate(compressed.written);
     payload.extend_from_slice(&packet[compressed.consumed..]);
     if payload.len() <= PAYLOAD + 8 { vec![payload] } else { uncompressed(packet, tag) }
@@ -176,7 +192,7 @@ mod tests {
         let link = LinkAddresses { source: Eui64::of_node(9), destination: Eui64::of_node(1) };
         let ends = (Eui64::of_node(9).with_prefix([0xfd, 0, 0, 0, 0, 0, 0, 0]), crate::network::CLOUD);
         let packet_sent = crate::attack::ipv6(ends, 59, 64, &[5; 20]);
-        let payloads = payloads(&packet_sent, link, 1);
+        let payloads = payloads(&packet_sent, link, 1, Some(sixlock_base::MESH_PREFIX));
         assert_eq!(payloads.len(), 1);
         for key in [None, Some((LinkSuite::Ccm64, [7; 16])), Some((LinkSuite::CbcMac128, [7; 16]))] {
             let frame = write(fields(), key, &payloads[0]);

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, NetworkSuite, Security};
+use sixlock_base::{Entropy, Eui64, LINK_LOCAL_PREFIX, NetworkSuite, Security};
 use sixlock_ipv6::rpl::{Builder, Message, RplOption};
 use sixlock_ipv6::{Header, icmpv6, next_header, udp};
 use sixlock_node::{COAP_PORT, COAPS_PORT};
@@ -16,11 +16,6 @@ const PORTS: core::ops::Range<u64> = 49_152..65_536;
 const MESSAGE: usize = 160;
 /// What the security parameters index of an association looks like to who guesses, or has seen one.
 const SPI: u32 = 1;
-
-/// The address of a node in the mesh.
-pub(super) fn global(node: Eui64) -> Ipv6Addr {
-    node.with_prefix(MESH_PREFIX)
-}
 
 /// The address of a node on its link.
 pub(super) fn link_local(node: Eui64) -> Ipv6Addr {
@@ -91,9 +86,13 @@ pub(super) fn control(ends: (Ipv6Addr, Ipv6Addr), message: &Message, options: &[
     packet
 }
 
-/// A reading that a node might post to the cloud, as its security mode would have it, but for the keys: nothing in it is authentic.
-pub(super) fn reading(stream: &mut Stream, security: Security, node: Eui64) -> Vec<u8> {
-    let ends = (global(node), CLOUD);
+/// A reading that a node at `address` might post to the cloud, as its security mode would have it, but for the keys: nothing in it is authentic.
+pub(super) fn reading(
+    stream: &mut Stream,
+    security: Security,
+    (node, address): (Eui64, Ipv6Addr),
+) -> Vec<u8> {
+    let ends = (address, CLOUD);
     let message = coap(stream, node);
     let inner = match security.transport {
         None => message,

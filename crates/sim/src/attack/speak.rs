@@ -3,7 +3,7 @@
 use sixlock_node::ECHO_PORT;
 
 use super::behaviour::{AttackerContext, Behaviour, Sending};
-use super::packets::{bytes, global, reading, udp};
+use super::packets::{bytes, reading, udp};
 
 /// Bytes in an echo.
 const ECHO: usize = 16;
@@ -14,7 +14,7 @@ pub(super) struct Inject;
 impl Behaviour for Inject {
     fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
         let echo = bytes(&mut context.stream, ECHO);
-        let ends = (global(context.own), global(context.target));
+        let ends = (context.global(context.own), context.global(context.target));
         let packet = udp(&mut context.stream, ends, ECHO_PORT, &echo);
         context.frames(context.own, Some(context.next), &packet)
     }
@@ -25,7 +25,8 @@ pub(super) struct Forge;
 
 impl Behaviour for Forge {
     fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
-        let packet = reading(&mut context.stream, context.security, context.target);
+        let named = (context.target, context.global(context.target));
+        let packet = reading(&mut context.stream, context.security, named);
         context.frames(context.own, Some(context.next), &packet)
     }
 }

@@ -532,12 +532,6 @@ impl Scenario {
                     "a security gateway's policies know the usual prefix: leave [gateway] out, or [network]",
                 );
             }
-            false if !self.attacks.is_empty() => {
-                return wrong(
-                    key,
-                    "attackers know the usual prefix: leave each [[attack]] out, or [network]",
-                );
-            }
             false => {}
         }
         if discovers && self.topology.routers() > 1 {
