@@ -7,10 +7,11 @@ use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{
     Decompressed, ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, PayloadCompression,
-    decompress_with,
+    WithAddresses, decompress_with,
 };
 
 use crate::capture::Record;
+use crate::contexts::AddressPrefixes;
 use crate::datagrams::{Datagrams, Whole};
 use crate::dtls::Sessions;
 use crate::keys::Keys;
@@ -32,6 +33,7 @@ pub struct Decoder {
     datagrams: Datagrams,
     sessions: Sessions,
     contexts: Contexts<FLOWS, true, Option<PayloadCompression>>,
+    prefixes: AddressPrefixes,
     last: BTreeMap<Eui64, Vec<u8>>,
 }
 
@@ -41,6 +43,7 @@ impl Decoder {
         let mut contexts = Contexts::new();
         contexts.start(keys.format, keys.default_spi);
         Self {
+            prefixes: keys.contexts,
             keys,
             datagrams: Datagrams::default(),
             sessions: Sessions::default(),
@@ -145,6 +148,7 @@ impl Decoder {
                 Unread::new("UDP", packet.len(), Reason::Malformed, "its checksum cannot be made")
             })?;
         }
+        self.prefixes.learn(packet);
         ipv6::decode(&self.keys, &mut self.sessions, packet, layers)
     }
 
@@ -158,18 +162,30 @@ impl Decoder {
         packet: &mut [u8],
     ) -> (Option<&'static str>, Result<Decompressed, Error>) {
         self.contexts.payloads = None;
-        let mut restored = decompress_with(&self.contexts, payload, link, size, packet);
+        let mut restored = self.decompress_as_now(link, size, payload, packet);
         for (name, payloads) in PayloadCompression::ALL {
             if restored != Err(Error::UnknownNextHeader) {
                 break;
             }
             self.contexts.payloads = Some(payloads);
-            restored = decompress_with(&self.contexts, payload, link, size, packet);
+            restored = self.decompress_as_now(link, size, payload, packet);
             if restored != Err(Error::UnknownNextHeader) {
                 return (Some(name), restored);
             }
         }
         (None, restored)
+    }
+
+    /// The same by the compression of payloads that is chosen now.
+    fn decompress_as_now(
+        &mut self,
+        link: LinkAddresses,
+        size: Option<u16>,
+        payload: &[u8],
+        packet: &mut [u8],
+    ) -> Result<Decompressed, Error> {
+        let context = WithAddresses::new(&mut self.contexts, &self.prefixes, |_| true);
+        decompress_with(&context, payload, link, size, packet)
     }
 
     /// Restores the headers at the front of `payload`, and learns from them.

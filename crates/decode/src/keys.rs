@@ -14,11 +14,15 @@ use sixlock_ipsec::AnyTransform;
 use sixlock_sixlowpan::ipsec::Format;
 use toml::Spanned;
 
+use crate::contexts::AddressPrefixes;
 use crate::ipsec::Association;
 use crate::shown::unhex;
 
 /// How key logs of the simulator name the key of link security, which their format knows nothing of.
 const LINK_KEY: &str = "# IEEE 802.15.4 key, index ";
+
+/// How they name a context by which addresses are compressed.
+const CONTEXT: &str = "# 6LoWPAN context ";
 
 /// How they name the key of an association of IPsec.
 const ASSOCIATION: &str = "# IPsec ";
@@ -30,6 +34,8 @@ pub struct Keys {
     pub(crate) link: BTreeMap<u8, [u8; AES_128_KEY]>,
     /// Master secrets by the client's random value.
     pub(crate) masters: BTreeMap<[u8; RANDOM], [u8; MASTER_SECRET]>,
+    /// By what addresses are compressed, as far as nothing in the capture says so.
+    pub(crate) contexts: AddressPrefixes,
     /// Associations of IPsec.
     pub(crate) associations: Vec<Association>,
     /// How headers of AH and ESP are compressed.
@@ -44,6 +50,7 @@ impl Default for Keys {
         Self {
             link: BTreeMap::new(),
             masters: BTreeMap::new(),
+            contexts: AddressPrefixes::default(),
             associations: Vec::new(),
             format: Format::default(),
             default_spi: 1,
@@ -133,6 +140,12 @@ impl Keys {
             let index = index.parse().map_err(|_| "the index of a key of the links is 0 to 255")?;
             self.link.insert(index, link_key(key)?);
             return Ok(());
+        }
+        if let Some(rest) = line.strip_prefix(CONTEXT) {
+            return self
+                .contexts
+                .add_line(rest)
+                .ok_or("a context of 6LoWPAN is an id from 0 to 15, a colon and a prefix of 64 bits, as sim writes them");
         }
         if let Some(rest) = line.strip_prefix(ASSOCIATION) {
             self.associations.push(association_line(rest).ok_or(
@@ -277,6 +290,16 @@ mod tests {
         for (text, line, message) in [
             ("\nCLIENT_RANDOM 00 00", 2, "behind CLIENT_RANDOM stand 32 bytes and 48 bytes in hexadecimal"),
             ("# IEEE 802.15.4 key, index 1: 0g", 1, "a key of the links is 16 bytes in hexadecimal"),
+            (
+                "# 6LoWPAN context 0: 2001:db8::/48",
+                1,
+                "a context of 6LoWPAN is an id from 0 to 15, a colon and a prefix of 64 bits, as sim writes them",
+            ),
+            (
+                "# 6LoWPAN context 16: 2001:db8::/64",
+                1,
+                "a context of 6LoWPAN is an id from 0 to 15, a colon and a prefix of 64 bits, as sim writes them",
+            ),
             ("# IEEE 802.15.4 key, index 256: 00", 1, "the index of a key of the links is 0 to 255"),
             (
                 "# IPsec ah:xcbc, fd00::1 to fd00::2, index 1: 00",

@@ -8,6 +8,7 @@
 
 mod capture;
 mod coap;
+mod contexts;
 mod datagrams;
 mod decoder;
 mod dtls;

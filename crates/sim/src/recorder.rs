@@ -104,6 +104,13 @@ impl Recorder {
         self.write(|sinks| &mut sinks.key_log, line.as_bytes());
     }
 
+    /// Records context 0 of header compression, as a comment too.
+    pub(crate) fn context(&mut self, prefix: [u8; 8]) {
+        let prefix = sixlock_ipv6::nd::Prefix::of_64_bits(prefix);
+        let line = format!("# 6LoWPAN context 0: {}/{}\n", prefix.address(), prefix.length());
+        self.write(|sinks| &mut sinks.key_log, line.as_bytes());
+    }
+
     /// Records the key of an association of IPsec, as a comment too.
     pub(crate) fn association(
         &mut self,

@@ -153,6 +153,21 @@ fn tshark_reads_neighbour_discovery_and_the_addresses_compressed_by_the_context_
 }
 
 #[test]
+fn decode_follows_the_prefix_of_the_network_wherever_nodes_have_it_from() {
+    for discovery in ["given", "rpl", "nd"] {
+        let text = format!(
+            "security = \"none\"\nduration = \"180s\"\n[network]\ndiscovery = \"{discovery}\"\nprefix = \"2001:db8:7::/64\"\n\
+             [routing]\nkind = \"rpl\"\n[topology]\nkind = \"chain\"\nnodes = 2\n"
+        );
+        let run = Run::of(&format!("prefix-{discovery}"), &text, &[]);
+        let layers = run.layers(true);
+        assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{discovery}");
+        let of_node = [("layer", "ipv6"), ("source", "2001:db8:7:0:12:7400:0:2")];
+        assert!(count(&layers, &of_node) > 0, "{discovery}");
+    }
+}
+
+#[test]
 fn decode_opens_what_tshark_has_no_keys_for() {
     for mode in ["esp", "esp:joint-ctr-xcbc", "llsec+esp:gcm+dtls-psk"] {
         let run = Run::new(&format!("esp-{mode}"), &["--duration", "60s", "--security", mode]);

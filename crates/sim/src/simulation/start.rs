@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::Eui64;
+use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_gateway::FlowId;
 use sixlock_ipv6::nd::Rovr;
 use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT, PayloadCompression};
@@ -11,7 +11,7 @@ use crate::accounting::Observer;
 use crate::arrivals::Arrivals;
 use crate::attack::{Attackers, Trail};
 use crate::cloud::Cloud;
-use crate::discovery::Begins;
+use crate::discovery::{Addressing, Begins, DiscoveryKind};
 use crate::drops::Drops;
 use crate::echo_host::EchoHost;
 use crate::echoes::Echoes;
@@ -170,6 +170,11 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
     let mut recorder = Recorder::new(sinks, deployment.layout.numbers());
     if let Some(key) = deployment.link_key() {
         recorder.link_key(LINK_KEY_INDEX, key);
+    }
+    let Addressing { prefix, discovery } = deployment.scenario.addressing;
+    // Nothing on the air tells it.
+    if discovery == DiscoveryKind::Given && prefix != MESH_PREFIX {
+        recorder.context(prefix);
     }
     for peering in &deployment.peerings {
         for (from, to, key) in peering.associations() {
