@@ -59,12 +59,8 @@ impl AddressPrefixes {
 impl AddressContexts for &AddressPrefixes {
     const MANY: bool = true;
 
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
-        let known = self.0.get(usize::from(id)).copied().flatten();
-        if let Some(known) = known {
-            prefix.copy_from_slice(&known);
-        }
-        known.is_some()
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
+        self.0.get(usize::from(id)).copied().flatten()
     }
 
     fn context_of(self, prefix: &[u8]) -> Option<u8> {

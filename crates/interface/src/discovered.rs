@@ -30,12 +30,9 @@ const LENGTH: u8 = 64;
 impl<D: Discovery> AddressContexts for Discovered<'_, D> {
     const MANY: bool = true;
 
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
-        let known = self.0.contexts().find(|context| context.id == id && context.prefix.length() == LENGTH);
-        if let Some(context) = &known {
-            prefix.copy_from_slice(&context.prefix.address().octets()[..8]);
-        }
-        known.is_some()
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
+        let known = self.0.contexts().find(|context| context.id == id && context.prefix.length() == LENGTH)?;
+        known.prefix.address().octets().first_chunk().copied()
     }
 
     /// One that does not compress any more, or not yet, is for what comes in alone

@@ -111,36 +111,39 @@ pub(crate) fn emit_multicast(
     }
 }
 
-/// The source address of a mode, `context_id` being the context it names.
+/// Writes the source address of a mode to `address`, which is all zero; `context_id` is the context that the mode names.
 pub(crate) fn parse_source(
     mode: Mode,
     contexts: impl AddressContexts,
     context_id: u8,
     id: &[u8; 8],
     reader: &mut Reader<'_>,
-) -> Result<[u8; 16], Error> {
+    address: &mut [u8; 16],
+) -> Result<(), Error> {
     match mode {
-        Mode { context: true, mode: 0 } => Ok([0; 16]),
-        mode => parse_unicast(mode, contexts, context_id, id, reader),
+        Mode { context: true, mode: 0 } => Ok(()),
+        mode => parse_unicast(mode, contexts, context_id, id, reader, address),
     }
 }
 
-/// The unicast address of a mode.
+/// Writes the unicast address of a mode to `address`, which is all zero.
 pub(crate) fn parse_unicast(
     mode: Mode,
     contexts: impl AddressContexts,
     context_id: u8,
     id: &[u8; 8],
     reader: &mut Reader<'_>,
-) -> Result<[u8; 16], Error> {
-    let mut address = [0; 16];
+    address: &mut [u8; 16],
+) -> Result<(), Error> {
     match mode {
-        Mode { context: false, mode: 0 } => return Ok(reader.array()),
+        Mode { context: false, mode: 0 } => {
+            reader.fill(address);
+            return Ok(());
+        }
         Mode { context: true, mode: 0 } => return Err(Error::ReservedMode),
         Mode { context: true, .. } => {
-            if !contexts.put_prefix(context_id, &mut address[..8]) {
-                return Err(Error::UnknownContext);
-            }
+            let prefix = contexts.prefix_of(context_id).ok_or(Error::UnknownContext)?;
+            address[..8].copy_from_slice(&prefix);
         }
         Mode { context: false, .. } => address[..8].copy_from_slice(&LINK_LOCAL_PREFIX),
     }
@@ -152,29 +155,28 @@ pub(crate) fn parse_unicast(
         }
         _ => address[8..].copy_from_slice(id),
     }
-    Ok(address)
+    Ok(())
 }
 
-/// The multicast address of a mode.
+/// Writes the multicast address of a mode to `address`, which is all zero.
 pub(crate) fn parse_multicast(
     mode: Mode,
     contexts: impl AddressContexts,
     context_id: u8,
     reader: &mut Reader<'_>,
-) -> Result<[u8; 16], Error> {
-    let mut address = [0; 16];
+    address: &mut [u8; 16],
+) -> Result<(), Error> {
     address[0] = 0xff;
     match mode {
         Mode { context: true, mode: 0 } => {
-            if !contexts.put_prefix(context_id, &mut address[4..12]) {
-                return Err(Error::UnknownContext);
-            }
+            let prefix = contexts.prefix_of(context_id).ok_or(Error::UnknownContext)?;
             reader.fill(&mut address[1..3]);
             address[3] = CONTEXT_BITS;
+            address[4..12].copy_from_slice(&prefix);
             reader.fill(&mut address[12..]);
         }
         Mode { context: true, .. } => return Err(Error::ReservedMode),
-        Mode { mode: 0, .. } => return Ok(reader.array()),
+        Mode { mode: 0, .. } => reader.fill(address),
         Mode { mode: 1, .. } => {
             address[1] = reader.byte();
             reader.fill(&mut address[11..]);
@@ -188,7 +190,7 @@ pub(crate) fn parse_multicast(
             address[15] = reader.byte();
         }
     }
-    Ok(address)
+    Ok(())
 }
 
 /// How many of a unicast address' last bytes a mode carries.

@@ -5,8 +5,8 @@ pub trait AddressContexts: Copy {
     /// Whether there may be others than context 0.
     const MANY: bool;
 
-    /// Writes the prefix of a context, by which addresses are decompressed, to the 8 bytes of `prefix`; whether there is such a context.
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool;
+    /// The prefix of a context, by which addresses are decompressed, if there is such a context.
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]>;
 
     /// The context by which addresses with these first 64 bits are compressed.
     fn context_of(self, prefix: &[u8]) -> Option<u8>;
@@ -21,11 +21,8 @@ impl AddressContexts for MeshContext {
 
     // As small as what it stands for.
     #[inline(always)]
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
-        if id == 0 {
-            prefix.copy_from_slice(&MESH_PREFIX);
-        }
-        id == 0
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
+        (id == 0).then_some(MESH_PREFIX)
     }
 
     #[inline(always)]
@@ -41,11 +38,8 @@ pub struct OneContext(pub [u8; 8]);
 impl AddressContexts for OneContext {
     const MANY: bool = false;
 
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
-        if id == 0 {
-            prefix.copy_from_slice(&self.0);
-        }
-        id == 0
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
+        (id == 0).then_some(self.0)
     }
 
     fn context_of(self, prefix: &[u8]) -> Option<u8> {

@@ -158,15 +158,16 @@ pub(crate) fn parse(
         2 => 64,
         _ => 255,
     };
+    let (addresses, _) = header[8..].as_chunks_mut();
+    let [source, destination] = addresses else { return Err(Error::Length) };
     let mode = Mode { context: second & SOURCE_CONTEXT != 0, mode: second >> SOURCE_MODE_SHIFT & 3 };
-    header[8..24].copy_from_slice(&parse_source(mode, known, contexts >> 4, &encapsulating.source, reader)?);
+    parse_source(mode, known, contexts >> 4, &encapsulating.source, reader, source)?;
     let mode = Mode { context: second & DESTINATION_CONTEXT != 0, mode: second & 3 };
-    let destination = if second & MULTICAST != 0 {
-        parse_multicast(mode, known, contexts & 0x0f, reader)?
+    if second & MULTICAST != 0 {
+        parse_multicast(mode, known, contexts & 0x0f, reader, destination)?;
     } else {
-        parse_unicast(mode, known, contexts & 0x0f, &encapsulating.destination, reader)?
-    };
-    header[24..].copy_from_slice(&destination);
+        parse_unicast(mode, known, contexts & 0x0f, &encapsulating.destination, reader, destination)?;
+    }
     Ok(Parsed { header, next_header_compressed })
 }
 

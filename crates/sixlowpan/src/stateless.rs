@@ -19,8 +19,8 @@ struct ReadOnly;
 impl AddressContexts for ReadOnly {
     const MANY: bool = false;
 
-    fn put_prefix(self, id: u8, prefix: &mut [u8]) -> bool {
-        MeshContext.put_prefix(id, prefix)
+    fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
+        MeshContext.prefix_of(id)
     }
 
     fn context_of(self, _: &[u8]) -> Option<u8> {

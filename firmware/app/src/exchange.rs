@@ -154,6 +154,8 @@ impl Random {
 }
 
 impl Entropy for Random {
+    // Most ask for as many bytes, at many places.
+    #[inline(never)]
     fn fill(&mut self, out: &mut [u8]) {
         for byte in out {
             if self.left == 0 {
