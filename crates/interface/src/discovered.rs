@@ -31,7 +31,8 @@ impl<D: Discovery> AddressContexts for Discovered<'_, D> {
     const MANY: bool = true;
 
     fn prefix_of(self, id: u8) -> Option<[u8; 8]> {
-        let known = self.0.contexts().find(|context| context.id == id && context.prefix.length() == LENGTH)?;
+        let known =
+            self.0.contexts().find(|context| context.id == id && context.prefix.length() == LENGTH)?;
         known.prefix.address().octets().first_chunk().copied()
     }
 

@@ -124,14 +124,16 @@ impl Headers<'_> {
         let slot = self.ipv6.get_mut(self.ipv6_headers).ok_or(Error::TooManyHeaders)?;
         *slot = u16::try_from(at).map_err(|_| Error::Length)?;
         self.ipv6_headers += 1;
-        let parsed = iphc::parse(&mut self.reader, &self.encapsulating, contexts)?;
-        self.encapsulating = iphc::encapsulating(&parsed.header);
+        let mut header = [0; IPV6_LEN];
+        let next_header_compressed =
+            iphc::parse(&mut self.reader, &self.encapsulating, contexts, &mut header)?;
+        self.encapsulating = iphc::encapsulating(&header);
         self.routed_or_fragmented = false;
-        if let Some(ends) = parsed.header[8..].first_chunk() {
+        if let Some(ends) = header[8..].first_chunk() {
             self.ends = *ends;
         }
-        self.out.put(&parsed.header);
-        Ok(parsed.next_header_compressed.then_some(at + NEXT_HEADER_AT))
+        self.out.put(&header);
+        Ok(next_header_compressed.then_some(at + NEXT_HEADER_AT))
     }
 
     fn extension(&mut self, kind: u8, next_header_compressed: bool) -> Result<Option<usize>, Error> {

@@ -112,25 +112,20 @@ fn emit_traffic(header: &[u8; IPV6_LEN], out: &mut Writer<'_>) -> u8 {
     }
 }
 
-/// A decompressed IPv6 header; its payload length is still zero.
-pub(crate) struct Parsed {
-    pub(crate) header: [u8; IPV6_LEN],
-    pub(crate) next_header_compressed: bool,
-}
-
-/// Decompresses an IPv6 header.
+/// Decompresses an IPv6 header into `header`, which is all zero, and whose payload length is zero still then; whether its next header
+/// is compressed too.
 pub(crate) fn parse(
     reader: &mut Reader<'_>,
     encapsulating: &Encapsulating,
     known: impl AddressContexts,
-) -> Result<Parsed, Error> {
+    header: &mut [u8; IPV6_LEN],
+) -> Result<bool, Error> {
     let [first, second] = reader.array();
     reader.consumed()?;
     if first & DISPATCH_MASK != DISPATCH {
         return Err(Error::UnknownDispatch);
     }
     let contexts = if second & CONTEXT_IDS != 0 { reader.byte() } else { 0 };
-    let mut header = [0; IPV6_LEN];
     let (class, flow) = match first >> 3 & 3 {
         0 => {
             let [class, flow @ ..] = reader.array::<4>();
@@ -168,7 +163,7 @@ pub(crate) fn parse(
     } else {
         parse_unicast(mode, known, contexts & 0x0f, &encapsulating.destination, reader, destination)?;
     }
-    Ok(Parsed { header, next_header_compressed })
+    Ok(next_header_compressed)
 }
 
 /// The interface identifiers that `header` lends to an IPv6 header inside of it.
