@@ -4,7 +4,7 @@ use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, Packet,
 use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
-use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
+use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Event, LinkLayer, Mac, RadioCommand};
 use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
@@ -600,7 +600,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         None
     }
 
-    /// Sends an answer that stands in its buffer to a node.
+    /// Sends a packet of this host that stands in its buffer to a node. What policy does not let out, and what finds no room, is counted
+    /// there.
     fn answer<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -673,30 +674,35 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
 
     /// Sends what the routing protocol has to send, if there is room.
     fn send_of_routing<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        while L::Routing::ROUTES && self.net.router().has_output() && self.lowpan.can_send() {
-            let mut packet = Packet::<<L::Pool as Pool>::Buffer>::new();
-            packet.reset(self.security.front());
-            if !self.net.router_mut().poll_transmit(cx, &mut packet) {
-                return;
+        while L::Routing::ROUTES
+            && self.net.router().has_output()
+            && let Some(lent) = self.lowpan.lend()
+        {
+            let (buffer, _) = self.lowpan.buffer_mut(&lent);
+            let written = self.net.router_mut().poll_transmit(cx, buffer);
+            let way = written.and_then(|len| Some((len, next_hop_of(&self.net, buffer.get(..len)?)?)));
+            match way {
+                Some((len, NextHop::Neighbour(next_hop))) => {
+                    self.answer(cx, Buffer::Pool(lent), next_hop, len);
+                }
+                _ => self.lowpan.release(lent),
             }
-            if let Some(NextHop::Neighbour(next_hop)) = next_hop_of(&self.net, packet.bytes()) {
-                // What policy does not let out, and what finds no room, is counted there.
-                let _ = self.enqueue(cx, &mut packet, next_hop);
+            if written.is_none() {
+                return;
             }
         }
     }
 
     /// Sends what neighbour discovery has to send, if there is room.
     fn send_of_discovery<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        while L::Discovery::DISCOVERS && self.net.discovery().has_output() && self.lowpan.can_send() {
-            let mut packet = Packet::<<L::Pool as Pool>::Buffer>::new();
-            packet.reset(self.security.front());
-            let written = self.net.poll_discovery(cx.now, packet.tail_mut());
-            if let Some((len, next_hop)) = written
-                && packet.push_back(len).is_ok()
-            {
-                // What policy does not let out, and what finds no room, is counted there.
-                let _ = self.enqueue(cx, &mut packet, next_hop);
+        while L::Discovery::DISCOVERS
+            && self.net.discovery().has_output()
+            && let Some(lent) = self.lowpan.lend()
+        {
+            let (buffer, _) = self.lowpan.buffer_mut(&lent);
+            match self.net.poll_discovery(cx.now, buffer) {
+                Some((len, next_hop)) => self.answer(cx, Buffer::Pool(lent), next_hop, len),
+                None => self.lowpan.release(lent),
             }
         }
     }

@@ -1,6 +1,6 @@
 use core::ops::Range;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Nv, Packet};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Nv};
 use sixlock_mac::Outcome;
 use sixlock_net::{Route, Router, Routes};
 
@@ -47,13 +47,13 @@ pub trait Routing: Router {
         false
     }
 
-    /// Writes the next packet of this host behind what `packet` holds, its IPv6 header first; whether there was one.
-    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+    /// Writes the next packet of this host to `out`; its length, if there was one.
+    fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
-        _: &mut Packet<B>,
-    ) -> bool {
-        false
+        _: &mut [u8],
+    ) -> Option<usize> {
+        None
     }
 
     /// When to call [`Routing::handle_timeout`].

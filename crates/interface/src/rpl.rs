@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, Packet};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, New, Nv};
 use sixlock_ipv6::rpl::{
     ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation, PacketInformation, packet_information, source_route,
 };
@@ -58,12 +58,6 @@ fn has_forwarding_error(packet: &[u8]) -> bool {
 fn tunnelled(packet: &[u8]) -> Option<Range<usize>> {
     let upper = extension::process(packet).ok()?;
     (upper.protocol == next_header::IPV6).then_some(upper.at..packet.len())
-}
-
-/// Appends to `packet` what `write` writes; whether there was something.
-fn append<B: Array<u8>>(packet: &mut Packet<B>, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
-    let written = packet.tail_mut().get_mut(..LONGEST_MESSAGE).and_then(write);
-    written.is_some_and(|length| packet.push_back(length).is_ok())
 }
 
 impl<P: Profile> New for RplNode<P> {
@@ -147,12 +141,12 @@ impl<P: Profile> Routing for RplNode<P> {
         self.0.has_output()
     }
 
-    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+    fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<B>,
-    ) -> bool {
-        append(packet, |out| self.0.poll_transmit(cx, out))
+        out: &mut [u8],
+    ) -> Option<usize> {
+        self.0.poll_transmit(cx, out.get_mut(..LONGEST_MESSAGE)?)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -234,12 +228,12 @@ impl<K: Knowledge> Routing for RplRoot<K> {
         self.0.has_output()
     }
 
-    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+    fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<B>,
-    ) -> bool {
-        append(packet, |out| self.0.poll_transmit(out))
+        out: &mut [u8],
+    ) -> Option<usize> {
+        self.0.poll_transmit(out.get_mut(..LONGEST_MESSAGE)?)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

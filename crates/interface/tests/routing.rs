@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use sixlock_base::{
-    Array, Cx, Duration, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Nv, Packet, Symbols,
+    Cx, Duration, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Nv, Packet, Symbols,
 };
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::ack;
@@ -58,11 +58,11 @@ impl Routing for Probing {
         self.is_due
     }
 
-    fn poll_transmit<C, E: Entropy, N: Nv, B: Array<u8>>(
+    fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<B>,
-    ) -> bool {
+        out: &mut [u8],
+    ) -> Option<usize> {
         self.is_due = false;
         let header = Header {
             traffic_class: 0,
@@ -73,7 +73,7 @@ impl Routing for Probing {
             source: OWN.with_prefix(LINK_LOCAL_PREFIX),
             destination: ROUTER.with_prefix(LINK_LOCAL_PREFIX),
         };
-        header.emit(packet.push_back(Header::LEN).unwrap()).is_ok()
+        header.emit(out).ok().map(|()| Header::LEN)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

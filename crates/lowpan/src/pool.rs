@@ -75,6 +75,8 @@ enum Role {
     Free,
     Reassembling(Reassembly),
     Received,
+    /// Room for a packet of this host.
+    Lent,
     Transmitting(Transmission),
 }
 
@@ -90,7 +92,7 @@ struct Transmission {
     tag: u16,
 }
 
-/// A complete packet that is lent to the caller, who ends it with [`Lowpan::forward`] or
+/// A complete packet that is lent to the caller, or room for one, who ends it with [`Lowpan::forward`] or
 /// [`Lowpan::release`]. One that is dropped instead takes its datagram out of the pool.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the datagram stays taken until it is forwarded or released"]
@@ -174,6 +176,17 @@ impl<P: Pool> Lowpan<P> {
         Ok(())
     }
 
+    /// Lends the room of a packet, in which the caller writes one to send; `None` if there is no room for one.
+    pub fn lend(&mut self) -> Option<Received> {
+        if !self.may_transmit() {
+            return None;
+        }
+        let place = self.position(|role| matches!(role, Role::Free))?;
+        let datagram = self.datagrams.as_mut().get_mut(place)?;
+        (datagram.role, datagram.len) = (Role::Lent, 0);
+        Some(Received(place as u8))
+    }
+
     /// Takes a received packet, of which the first `len` bytes are now one to send, for transmission. On an
     /// error it is released.
     pub fn forward<C, E, N>(
@@ -187,6 +200,7 @@ impl<P: Pool> Lowpan<P> {
         let Some(datagram) = self.datagrams.as_mut().get_mut(usize::from(received.0)) else {
             return Err(SendError::NotIpv6);
         };
+        let is_own = matches!(datagram.role, Role::Lent);
         datagram.role = Role::Free;
         let len = datagram
             .buffer
@@ -198,7 +212,8 @@ impl<P: Pool> Lowpan<P> {
             cx.counters.count(Counter::LowpanTransmitFull);
             return Err(SendError::Full);
         };
-        (datagram.link, datagram.len, datagram.role) = (link, len, Role::Transmitting(transmission));
+        let role = Role::Transmitting(Transmission { is_own, ..transmission });
+        (datagram.link, datagram.len, datagram.role) = (link, len, role);
         Ok(())
     }
 
@@ -458,7 +473,7 @@ impl<P: Pool> Lowpan<P> {
             match datagram.role {
                 Role::Free => {}
                 Role::Reassembling(_) => occupied.reassembling += 1,
-                Role::Received => occupied.received += 1,
+                Role::Received | Role::Lent => occupied.received += 1,
                 Role::Transmitting(_) => occupied.transmitting += 1,
             }
         }

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Packet};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, New, Nv, NvError};
 use sixlock_ipv6::rpl::PrefixInformation;
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
@@ -393,12 +393,12 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         }
     }
 
-    fn poll_transmit<C, E: Entropy, N: Nv, P: Array<u8>>(
+    fn poll_transmit<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<P>,
-    ) -> bool {
-        changed!(&mut self.by, by => by.poll_transmit(cx, packet))
+        out: &mut [u8],
+    ) -> Option<usize> {
+        changed!(&mut self.by, by => by.poll_transmit(cx, out))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
