@@ -8,6 +8,9 @@ pub const LINK_LOCAL_PREFIX: [u8; 8] = [0xfe, 0x80, 0, 0, 0, 0, 0, 0];
 /// The 64-bit prefix of the mesh, fd00::/64: 6LoWPAN context 0.
 pub const MESH_PREFIX: [u8; 8] = [0xfd, 0x00, 0, 0, 0, 0, 0, 0];
 
+/// The bit of an EUI-64's first octet that an interface identifier has inverted.
+const UNIVERSAL_LOCAL: u8 = 0x02;
+
 /// An EUI-64 in the order it is written (big-endian); IEEE 802.15.4 sends it reversed.
 ///
 /// It lies at even addresses so that 16-bit processors copy it by words; but not on AVR, whose stack LLVM does not align.
@@ -34,22 +37,30 @@ impl Eui64 {
     /// ([RFC 4291 appendix A](https://www.rfc-editor.org/rfc/rfc4291#appendix-A)).
     pub const fn interface_id(self) -> [u8; 8] {
         let mut id = self.0;
-        id[0] ^= 0x02;
+        id[0] ^= UNIVERSAL_LOCAL;
         id
     }
 
     /// The EUI-64 whose interface identifier is `id`.
     pub const fn from_interface_id(mut id: [u8; 8]) -> Self {
-        id[0] ^= 0x02;
+        id[0] ^= UNIVERSAL_LOCAL;
         Self(id)
     }
 
     /// The address formed from a 64-bit `prefix` and this EUI-64's interface identifier.
     pub fn with_prefix(self, prefix: [u8; 8]) -> Ipv6Addr {
         let mut octets = [0; 16];
-        octets[..8].copy_from_slice(&prefix);
-        octets[8..].copy_from_slice(&self.interface_id());
+        self.put_address(&prefix, &mut octets);
         Ipv6Addr::from(octets)
+    }
+
+    /// Writes the octets of that address to `out`.
+    #[inline(always)]
+    pub fn put_address(&self, prefix: &[u8; 8], out: &mut [u8; 16]) {
+        let (front, id) = out.split_at_mut(8);
+        front.copy_from_slice(prefix);
+        id.copy_from_slice(&self.0);
+        id[0] ^= UNIVERSAL_LOCAL;
     }
 
     /// The EUI-64 that `address`' interface identifier was made of.

@@ -27,6 +27,15 @@ pub(crate) struct Addressed<'a> {
     body: &'a mut [u8],
 }
 
+/// Lets `write` write the addresses of a packet, from which it goes and to which, into its header. `None` if there is no room in `out`.
+#[inline(always)]
+fn addressed(out: &mut [u8], write: impl FnOnce(&mut [u8; 16], &mut [u8; 16])) -> Option<Addressed<'_>> {
+    let (header, body) = out.split_first_chunk_mut::<{ Header::LEN }>()?;
+    let [source, destination] = header.get_mut(Header::SOURCE_AT..)?.as_chunks_mut().0 else { return None };
+    write(source, destination);
+    Some(Addressed { header, body })
+}
+
 /// A packet on the link, from a node to a neighbour or to all that speak RPL. `None` if there is no room in `out`.
 #[inline(never)]
 pub(crate) fn on_link<'a>(
@@ -34,13 +43,13 @@ pub(crate) fn on_link<'a>(
     node: &Eui64,
     neighbour: Option<&Eui64>,
 ) -> Option<Addressed<'a>> {
-    let (header, body) = out.split_first_chunk_mut()?;
-    put_address(header, Header::SOURCE_AT, &LINK_LOCAL_PREFIX, node)?;
-    match neighbour {
-        Some(neighbour) => put_address(header, Header::DESTINATION_AT, &LINK_LOCAL_PREFIX, neighbour)?,
-        None => header.get_mut(Header::DESTINATION_AT..)?.copy_from_slice(&ALL_RPL_NODES.octets()),
-    }
-    Some(Addressed { header, body })
+    addressed(out, |source, to| {
+        put_address(source, &LINK_LOCAL_PREFIX, node);
+        match neighbour {
+            Some(neighbour) => put_address(to, &LINK_LOCAL_PREFIX, neighbour),
+            None => *to = ALL_RPL_NODES.octets(),
+        }
+    })
 }
 
 /// The same through the mesh, from a node to any destination.
@@ -50,19 +59,17 @@ pub(crate) fn in_mesh<'a>(
     node: &Eui64,
     destination: &[u8; 16],
 ) -> Option<Addressed<'a>> {
-    let (header, body) = out.split_first_chunk_mut()?;
-    put_address(header, Header::SOURCE_AT, prefix.get()?, node)?;
-    header.get_mut(Header::DESTINATION_AT..)?.copy_from_slice(destination);
-    Some(Addressed { header, body })
+    let prefix = prefix.get()?;
+    addressed(out, |source, to| {
+        put_address(source, prefix, node);
+        *to = *destination;
+    })
 }
 
-/// Writes the address of a node with this prefix to the place in `out`.
+/// Writes the octets of the address that a node has with this prefix.
 #[inline(never)]
-pub(crate) fn put_address(out: &mut [u8], at: usize, prefix: &[u8; 8], node: &Eui64) -> Option<()> {
-    let (front, id) = out.get_mut(at..at + 16)?.split_at_mut(8);
-    front.copy_from_slice(prefix);
-    id.copy_from_slice(&node.interface_id());
-    Some(())
+pub(crate) fn put_address(out: &mut [u8; 16], prefix: &[u8; 8], node: &Eui64) {
+    node.put_address(prefix, out);
 }
 
 /// Writes the packet with the control message that `message` builds; its length. `None` if there is no room.

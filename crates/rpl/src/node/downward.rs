@@ -209,13 +209,13 @@ impl<P: Profile> Node<P> {
             let mut builder = Builder::new(body, &Message::Dao(dao))?;
             let mut octets = [0; 16];
             if is_unsaid {
-                output::put_address(&mut octets, 0, prefix, &self.address);
+                output::put_address(&mut octets, prefix, &self.address);
                 builder.host(&octets)?;
-                output::put_address(&mut octets, 0, prefix, parent);
+                output::put_address(&mut octets, prefix, parent);
                 builder.transit(&transit, Some(&octets).filter(|_| !is_stored))?;
             }
             for route in routes.into_iter().flat_map(|routes| routes.chosen()) {
-                output::put_address(&mut octets, 0, prefix, &route.target);
+                output::put_address(&mut octets, prefix, &route.target);
                 builder.host(&octets)?;
                 let (path_sequence, path_lifetime) = (route.sequence, route.lifetime);
                 builder.transit(&Transit { path_sequence, path_lifetime, ..transit }, None)?;
