@@ -8,17 +8,20 @@ use core::net::Ipv6Addr;
 pub fn checksum(source: Ipv6Addr, destination: Ipv6Addr, next_header: u8, data: &[u8]) -> u16 {
     // A packet has at most 65,535 bytes: the sum of its 16-bit words stays below 2^32.
     let mut sum = data.len() as u32 + u32::from(next_header);
-    for address in [source, destination] {
-        sum += address.segments().iter().map(|&word| u32::from(word)).sum::<u32>();
-    }
-    let (words, last) = data.as_chunks::<2>();
-    sum += words.iter().map(|&word| u32::from(u16::from_be_bytes(word))).sum::<u32>();
-    if let [last] = last {
-        sum += u32::from(*last) << 8;
+    for bytes in [&source.octets(), &destination.octets(), data] {
+        sum += sum_of_words(bytes);
     }
     let sum = (sum & 0xffff) + (sum >> 16);
     let sum = (sum & 0xffff) + (sum >> 16);
     !(sum as u16)
+}
+
+/// The sum of the words that `bytes` are, of which the last one may lack its low half.
+#[inline(never)]
+fn sum_of_words(bytes: &[u8]) -> u32 {
+    let (words, last) = bytes.as_chunks::<2>();
+    let sum: u32 = words.iter().map(|&word| u32::from(u16::from_be_bytes(word))).sum();
+    sum + last.first().map_or(0, |&last| u32::from(last) << 8)
 }
 
 #[cfg(test)]
