@@ -19,6 +19,7 @@ pub use message::{
 };
 pub use metric::{MetricObject, Metrics};
 pub use option::{
-    Configuration, EncodedConfiguration, INFINITE_LIFETIME, Options, RplOption, Solicited, Transit,
+    Configuration, EncodedConfiguration, EncodedSolicited, INFINITE_LIFETIME, Options, RplOption, Solicited,
+    Transit,
 };
 pub use packet_information::PacketInformation;

@@ -66,11 +66,11 @@ impl Advertiser {
     }
 
     /// Sends a DIO to a neighbour that asks for one.
-    pub(crate) fn answer(&mut self, neighbour: Eui64) {
-        if !self.solicitors.contains(&Some(neighbour))
+    pub(crate) fn answer(&mut self, neighbour: &Eui64) {
+        if !self.solicitors.contains(&Some(*neighbour))
             && let Some(free) = self.solicitors.iter_mut().find(|solicitor| solicitor.is_none())
         {
-            *free = Some(neighbour);
+            *free = Some(*neighbour);
         }
     }
 

@@ -1,8 +1,8 @@
 use sixlock_base::{Eui64, New};
 use sixlock_ipv6::rpl::packet_information::{DROPPED_IF_UNKNOWN, SKIPPED_IF_UNKNOWN};
 use sixlock_ipv6::rpl::{
-    Builder, Configuration, ControlMessage, EncodedConfiguration, INFINITE_LIFETIME, ModeOfOperation,
-    RplOption, Solicited, Standing,
+    Builder, Configuration, ControlMessage, EncodedConfiguration, EncodedSolicited, INFINITE_LIFETIME,
+    ModeOfOperation, RplOption, Standing,
 };
 
 use crate::error::Error;
@@ -111,11 +111,8 @@ impl Dodag {
 
     /// Whether who asks for `solicited` asks for this one
     /// ([RFC 6550 section 6.7.9](https://www.rfc-editor.org/rfc/rfc6550#section-6.7.9)).
-    pub(crate) fn is_meant(&self, solicited: &Solicited) -> bool {
-        let Solicited { instance, dodag, version } = solicited;
-        instance.is_none_or(|instance| instance == self.instance)
-            && dodag.is_none_or(|dodag| dodag.octets() == self.id)
-            && version.is_none_or(|version| version == self.version)
+    pub(crate) fn is_meant(&self, solicited: EncodedSolicited<'_>) -> bool {
+        solicited.asks_for(self.instance, &self.id, self.version)
     }
 
     /// Writes a packet with a DIO of the node `source` to a neighbour, or to all, with what it tells of the prefix.

@@ -184,11 +184,12 @@ impl<P: Profile> Node<P> {
             return Err(Error::Malformed);
         };
         let from = output::neighbour_of(source);
+        let from = from.as_ref();
         let taken = match message.kind() {
             Kind::Dis => self.handle_dis(cx, from, destination, message.options()),
             Kind::Dio => self.handle_dio(cx, from, &message),
             Kind::Dao => self.handle_dao(cx, from, &message),
-            Kind::DaoAck => self.handle_dao_ack(cx, source, &message),
+            Kind::DaoAck => self.handle_dao_ack(cx, (source, from), &message),
             Kind::Dco => self.handle_dco(from, &message),
             // None is asked for.
             Kind::DcoAck => Err(Error::Stale),

@@ -460,7 +460,9 @@ impl<K: Knowledge> Root<K> {
         let dodag = dodag.get().ok_or(Error::NotJoined)?;
         let from = output::neighbour_of(source);
         match message.kind() {
-            Kind::Dis => solicitation::handle(cx, advertiser, dodag, (from, destination), message.options()),
+            Kind::Dis => {
+                solicitation::handle(cx, advertiser, dodag, (from.as_ref(), destination), message.options())
+            }
             Kind::Dio => {
                 from.ok_or(Error::Address)?;
                 dodag.check_names(message)?;

@@ -86,11 +86,11 @@ pub(crate) fn handle<C, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     advertiser: &mut Advertiser,
     dodag: &Dodag,
-    (from, destination): (Option<Eui64>, Ipv6Addr),
+    (from, destination): (Option<&Eui64>, Ipv6Addr),
     options: Options<'_>,
 ) -> Result<(), Error> {
     let from = from.ok_or(Error::Address)?;
-    if !options.solicited().all(|solicited| dodag.is_meant(&solicited)) {
+    if !options.solicited().all(|solicited| dodag.is_meant(solicited)) {
         return Err(Error::Dodag);
     }
     if !destination.is_multicast() {

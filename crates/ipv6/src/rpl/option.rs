@@ -170,7 +170,7 @@ impl<'a> RplOption<'a> {
                 Self::Target { prefix: Prefix::parse(length, prefix)?, flags }
             }
             TRANSIT => Self::Transit(Transit::parse(data)?),
-            SOLICITED => Self::Solicited(Solicited::parse(data)?),
+            SOLICITED => Self::Solicited(EncodedSolicited::parse(data)?.decode()),
             PREFIX_INFORMATION => Self::PrefixInformation(PrefixInformation::parse(data)?),
             TARGET_DESCRIPTOR => {
                 Self::TargetDescriptor(u32::from_be_bytes(data.try_into().map_err(|_| Error::Length)?))
@@ -411,17 +411,6 @@ impl Transit {
 impl Solicited {
     const LEN: usize = 19;
 
-    fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[instance, flags, ref dodag @ .., version] =
-            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let dodag: &[u8; 16] = dodag;
-        Ok(Self {
-            instance: (flags & BY_INSTANCE != 0).then_some(instance),
-            dodag: (flags & BY_DODAG != 0).then_some((*dodag).into()),
-            version: (flags & BY_VERSION != 0).then_some(version),
-        })
-    }
-
     fn to_bytes(self) -> [u8; Self::LEN] {
         let by_version = flag(self.version.is_some(), BY_VERSION);
         let by_instance = flag(self.instance.is_some(), BY_INSTANCE);
@@ -432,6 +421,35 @@ impl Solicited {
         bytes[2..18].copy_from_slice(&self.dodag.unwrap_or(Ipv6Addr::UNSPECIFIED).octets());
         bytes[18] = self.version.unwrap_or(0);
         bytes
+    }
+}
+
+/// What a DIS asks for as it stands in its option: what it says is read when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedSolicited<'a>(&'a [u8; Solicited::LEN]);
+
+impl<'a> EncodedSolicited<'a> {
+    #[inline(always)]
+    fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        data.try_into().map(Self).map_err(|_| Error::Length)
+    }
+
+    /// Whether it asks for the DODAG of that instance and version whose root's address has these octets.
+    pub fn asks_for(&self, instance: u8, dodag: &[u8; 16], version: u8) -> bool {
+        let [asked_instance, flags, asked_dodag @ .., asked_version] = self.0;
+        (flags & BY_INSTANCE == 0 || *asked_instance == instance)
+            && (flags & BY_DODAG == 0 || asked_dodag == dodag)
+            && (flags & BY_VERSION == 0 || *asked_version == version)
+    }
+
+    /// All that it says.
+    pub fn decode(self) -> Solicited {
+        let &[instance, flags, dodag @ .., version] = self.0;
+        Solicited {
+            instance: (flags & BY_INSTANCE != 0).then_some(instance),
+            dodag: (flags & BY_DODAG != 0).then_some(dodag.into()),
+            version: (flags & BY_VERSION != 0).then_some(version),
+        }
     }
 }
 
@@ -470,8 +488,8 @@ impl<'a> Options<'a> {
     }
 
     /// What a DIS asks for, each of it.
-    pub fn solicited(&self) -> impl Iterator<Item = Solicited> + use<'a> {
-        self.of(SOLICITED).filter_map(|data| Solicited::parse(data).ok())
+    pub fn solicited(&self) -> impl Iterator<Item = EncodedSolicited<'a>> + use<'a> {
+        self.of(SOLICITED).filter_map(|data| EncodedSolicited::parse(data).ok())
     }
 
     /// The DAG metric containers.

@@ -90,7 +90,7 @@ impl<P: Profile> Node<P> {
             && let Some(advertiser) = self.advertising.advertiser_mut()
         {
             // Who takes this node for nearer to the root than it is, has not heard its rank.
-            advertiser.answer(from);
+            advertiser.answer(&from);
         }
         let was_sent_back = found.flags & FORWARDING_ERROR != 0;
         if was_sent_back {

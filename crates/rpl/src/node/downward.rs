@@ -70,7 +70,7 @@ impl<P: Profile> Node<P> {
     pub(super) fn handle_dao<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        from: Option<Eui64>,
+        from: Option<&Eui64>,
         message: &ControlMessage<'_>,
     ) -> Result<(), Error> {
         let storing = self.downward.storing_mut().ok_or(Error::Mode)?;
@@ -82,7 +82,7 @@ impl<P: Profile> Node<P> {
         if dodag.mode() != ModeOfOperation::STORING {
             return Err(Error::Mode);
         }
-        if let Some(parent) = self.neighbours.get_mut(&from)
+        if let Some(parent) = self.neighbours.get_mut(from)
             && parent.is_parent
         {
             // The parent takes this node for its own parent (RFC 6550 section 9.2.1).
@@ -92,7 +92,7 @@ impl<P: Profile> Node<P> {
         }
         let Message::Dao(dao) = message.message() else { return Err(Error::Malformed) };
         let changed =
-            storing.handle_dao(cx.now, self.prefix, (self.address, from), &dao, message.options(), dodag);
+            storing.handle_dao(cx.now, self.prefix, (self.address, *from), &dao, message.options(), dodag);
         if changed == Err(Error::Full) {
             cx.counters.count(Counter::RplRoutesFull);
         }
@@ -106,14 +106,14 @@ impl<P: Profile> Node<P> {
     pub(super) fn handle_dao_ack<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        source: Ipv6Addr,
+        (source, from): (Ipv6Addr, Option<&Eui64>),
         ack: &ControlMessage<'_>,
     ) -> Result<(), Error> {
         let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
         dodag.check_names(ack)?;
         let is_from_who_was_told = match dodag.mode() {
             ModeOfOperation::STORING if Self::TELLS_PARENT => {
-                output::neighbour_of(source).is_some_and(|from| self.neighbours.is_parent(&from))
+                from.is_some_and(|from| self.neighbours.is_parent(from))
             }
             _ => source.octets() == dodag.id && self.rank != 0,
         };
@@ -146,7 +146,7 @@ impl<P: Profile> Node<P> {
 
     pub(super) fn handle_dco(
         &mut self,
-        from: Option<Eui64>,
+        from: Option<&Eui64>,
         message: &ControlMessage<'_>,
     ) -> Result<(), Error> {
         let rank = self.rank();
@@ -155,11 +155,11 @@ impl<P: Profile> Node<P> {
         let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
         dodag.check_names(message)?;
         // Who is above this node may clean up; who is below says so by a DAO.
-        if self.neighbours.get(&from).is_none_or(|neighbour| neighbour.rank >= rank) {
+        if self.neighbours.get(from).is_none_or(|neighbour| neighbour.rank >= rank) {
             return Err(Error::Address);
         }
         let Message::Dco(dco) = message.message() else { return Err(Error::Malformed) };
-        if storing.handle_dco(self.prefix, from, &dco, message.options())? {
+        if storing.handle_dco(self.prefix, *from, &dco, message.options())? {
             self.events.push(Event::RoutesChanged);
         }
         Ok(())

@@ -26,12 +26,12 @@ impl<P: Profile> Node<P> {
     pub(super) fn handle_dis<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        from: Option<Eui64>,
+        from: Option<&Eui64>,
         destination: Ipv6Addr,
         options: Options<'_>,
     ) -> Result<(), Error> {
         if destination.is_multicast()
-            && let Some(parent) = from.and_then(|from| self.neighbours.get_mut(&from))
+            && let Some(parent) = from.and_then(|from| self.neighbours.get_mut(from))
             && parent.is_parent
         {
             // Only who has no parent asks all: this node's parent has none any more.
@@ -48,10 +48,10 @@ impl<P: Profile> Node<P> {
     pub(super) fn handle_dio<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        from: Option<Eui64>,
+        from: Option<&Eui64>,
         dio: &ControlMessage<'_>,
     ) -> Result<(), Error> {
-        let from = &from.ok_or(Error::Address)?;
+        let from = from.ok_or(Error::Address)?;
         if dio.instance() != self.instance {
             return Err(Error::Instance);
         }
