@@ -47,6 +47,13 @@ impl Instant {
         }
     }
 
+    /// Puts the deadline `other` in the place of `due`, if it is the earlier.
+    // Where many timers are asked, that takes fewer instructions than [`Instant::earliest`].
+    #[inline(never)]
+    pub fn bring_forward(due: &mut Option<Self>, other: Option<Self>) {
+        *due = Self::earliest(*due, other);
+    }
+
     /// Whether `due` is `now` or past; if so, it is taken away.
     // It is asked of many timers, and takes 16-bit processors as many instructions as a call does thrice.
     #[inline(never)]

@@ -203,14 +203,25 @@ impl<P: Profile> Node<P> {
 
     /// When to call [`Node::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let storing = self.downward.storing().and_then(|storing| storing.routes.poll_timeout());
-        let trickle = self.advertising.advertiser().and_then(|advertiser| advertiser.trickle.poll_timeout());
-        let probe = self.next_probe().filter(|_| !self.solicitation.is_asking()).map(|(_, at)| at);
-        let rests = self.neighbours.iter().map(|neighbour| neighbour.rests_until);
-        let due = rests.fold(self.holds_until, Instant::earliest);
-        let due = if P::Prefix::IS_TOLD { Instant::earliest(due, self.prefix.ends()) } else { due };
-        let more = [storing, trickle, probe, self.dao.poll_timeout(), self.solicitation.poll_timeout()];
-        more.into_iter().fold(due, Instant::earliest)
+        let mut due = self.holds_until;
+        for neighbour in self.neighbours.iter() {
+            Instant::bring_forward(&mut due, neighbour.rests_until);
+        }
+        if let Some(storing) = self.downward.storing() {
+            Instant::bring_forward(&mut due, storing.routes.poll_timeout());
+        }
+        if let Some(advertiser) = self.advertising.advertiser() {
+            Instant::bring_forward(&mut due, advertiser.trickle.poll_timeout());
+        }
+        if !self.solicitation.is_asking() {
+            Instant::bring_forward(&mut due, self.next_probe().map(|(_, at)| at));
+        }
+        if P::Prefix::IS_TOLD {
+            Instant::bring_forward(&mut due, self.prefix.ends());
+        }
+        Instant::bring_forward(&mut due, self.dao.poll_timeout());
+        Instant::bring_forward(&mut due, self.solicitation.poll_timeout());
+        due
     }
 
     /// Does what is due.
