@@ -186,6 +186,6 @@ impl<A: Array<Neighbour>> Neighbours<A> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.as_mut().iter_mut().for_each(|neighbour| *neighbour = Neighbour::NEW);
+        self.0 = A::NEW;
     }
 }

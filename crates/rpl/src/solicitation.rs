@@ -40,9 +40,9 @@ impl Solicitation {
 
     /// Asks a single one that has said too little.
     #[inline(never)]
-    pub(crate) fn ask(&mut self, neighbour: Eui64) {
+    pub(crate) fn ask(&mut self, neighbour: &Eui64) {
         if self.asked.is_none() {
-            self.asked = Some(neighbour);
+            self.asked = Some(*neighbour);
         }
     }
 

@@ -180,11 +180,8 @@ const ACK_HAS_DODAG: u8 = 0x80;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage<'a> {
     kind: Kind,
-    /// The first four bytes of the base object, of all but a DIS.
-    head: [u8; 4],
-    /// The next two, of a DIO.
-    mode: u8,
-    dtsn: u8,
+    /// The base object before the address of the root. Two bytes of a DIS, all of a DIO, and four of the others: then come zeros.
+    base: [u8; 8],
     dodag: Option<&'a [u8; 16]>,
     options: Options<'a>,
 }
@@ -216,32 +213,24 @@ impl<'a> ControlMessage<'a> {
         if checksum(source, destination, next_header::ICMPV6, message) != 0 {
             return Err(Error::Checksum);
         }
-        if code == DIS {
-            let (_, options) = body.split_first_chunk::<2>().ok_or(Error::Truncated)?;
-            let options = Options::parse(options)?;
-            return Ok(Self { kind: Kind::Dis, head: [0; 4], mode: 0, dtsn: 0, dodag: None, options });
-        }
-        let (&head, mut rest) = body.split_first_chunk().ok_or(Error::Truncated)?;
-        let (kind, has_dodag) = match code {
-            DIO => (Kind::Dio, u8::MAX),
-            DAO => (Kind::Dao, HAS_DODAG),
-            DAO_ACK => (Kind::DaoAck, ACK_HAS_DODAG),
-            DCO => (Kind::Dco, HAS_DODAG),
-            DCO_ACK => (Kind::DcoAck, ACK_HAS_DODAG),
+        let (kind, length, has_dodag) = match code {
+            DIS => (Kind::Dis, 2, 0),
+            DIO => (Kind::Dio, 8, 0),
+            DAO => (Kind::Dao, 4, HAS_DODAG),
+            DAO_ACK => (Kind::DaoAck, 4, ACK_HAS_DODAG),
+            DCO => (Kind::Dco, 4, HAS_DODAG),
+            DCO_ACK => (Kind::DcoAck, 4, ACK_HAS_DODAG),
             _ => return Err(Error::Unknown),
         };
-        let [mut mode, mut dtsn] = [0; 2];
-        if kind == Kind::Dio {
-            let (fixed, behind) = rest.split_first_chunk::<4>().ok_or(Error::Truncated)?;
-            [mode, dtsn, ..] = *fixed;
-            rest = behind;
-        }
+        let (fixed, mut options) = body.split_at_checked(length).ok_or(Error::Truncated)?;
+        let mut base = [0; 8];
+        base[..length].copy_from_slice(fixed);
         let mut dodag = None;
-        if kind == Kind::Dio || head[1] & has_dodag != 0 {
-            let (octets, behind) = rest.split_first_chunk().ok_or(Error::Truncated)?;
-            (dodag, rest) = (Some(octets), behind);
+        if kind == Kind::Dio || base[1] & has_dodag != 0 {
+            let (octets, behind) = options.split_first_chunk().ok_or(Error::Truncated)?;
+            (dodag, options) = (Some(octets), behind);
         }
-        Ok(Self { kind, head, mode, dtsn, dodag, options: Options::parse(rest)? })
+        Ok(Self { kind, base, dodag, options: Options::parse(options)? })
     }
 
     /// Which it is.
@@ -251,7 +240,7 @@ impl<'a> ControlMessage<'a> {
 
     /// The RPL instance; none in a DIS.
     pub fn instance(&self) -> u8 {
-        self.head[0]
+        self.base[0]
     }
 
     /// The octets of the root's address, if it is told: it always is in a DIO.
@@ -266,37 +255,37 @@ impl<'a> ControlMessage<'a> {
 
     /// Of a DIO, the DODAG's version.
     pub fn version(&self) -> u8 {
-        self.head[1]
+        self.base[1]
     }
 
     /// Of a DIO, the router's rank.
     pub fn rank(&self) -> u16 {
-        u16::from_be_bytes([self.head[2], self.head[3]])
+        u16::from_be_bytes([self.base[2], self.base[3]])
     }
 
     /// Of a DIO, the mode of operation, the preference, and whether the DODAG is grounded.
     pub fn standing(&self) -> Standing {
-        Standing(self.mode & !RESERVED)
+        Standing(self.base[4] & !RESERVED)
     }
 
     /// Of a DIO, the DTSN.
     pub fn dtsn(&self) -> u8 {
-        self.dtsn
+        self.base[5]
     }
 
     /// Of an acknowledgement, the sequence of what it is of.
     pub fn acknowledged(&self) -> u8 {
-        self.head[2]
+        self.base[2]
     }
 
     /// Of an acknowledgement, the status.
     pub fn status(&self) -> Status {
-        Status(self.head[3])
+        Status(self.base[3])
     }
 
     /// What it says.
     pub fn message(&self) -> Message {
-        let [instance, flags, b2, b3] = self.head;
+        let [instance, flags, b2, b3, ..] = self.base;
         let dodag = self.dodag.map(|octets| Ipv6Addr::from(*octets));
         let wants_ack = flags & WANTS_ACK != 0;
         match self.kind {
@@ -305,10 +294,10 @@ impl<'a> ControlMessage<'a> {
                 instance,
                 version: self.version(),
                 rank: self.rank(),
-                grounded: self.mode & GROUNDED != 0,
+                grounded: self.base[4] & GROUNDED != 0,
                 mode: self.standing().mode(),
-                preference: self.mode & 7,
-                dtsn: self.dtsn,
+                preference: self.base[4] & 7,
+                dtsn: self.base[5],
                 dodag: dodag.unwrap_or(Ipv6Addr::UNSPECIFIED),
             }),
             Kind::Dao => Message::Dao(Dao { instance, wants_ack, sequence: b3, dodag }),

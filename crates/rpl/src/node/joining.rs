@@ -61,7 +61,7 @@ impl<P: Profile> Node<P> {
         }
         self.learn_dodag(from, dio)?;
         let Some(dodag) = self.dodag.get() else {
-            self.solicitation.ask(*from);
+            self.solicitation.ask(from);
             return Ok(());
         };
         // What is no rank of a router is none.
@@ -132,16 +132,18 @@ impl<P: Profile> Node<P> {
         }
         let Some(configuration) = configuration else { return Ok(()) };
         let is_from_parent = self.neighbours.is_parent(from);
-        match self.dodag.get_mut().filter(|_| is_known == Some(true)) {
-            Some(dodag) if is_from_parent => dodag.learn(dio, configuration),
-            None if leads => {
-                self.neighbours.clear();
-                let mut dodag = Dodag { version: dio.version(), ..Dodag::NEW };
-                dodag.learn(dio, configuration);
-                self.dodag = Slot::Full(dodag);
-                self.lowest = 0;
-            }
-            _ => {}
+        let is_new = is_known != Some(true);
+        let is_taken = if is_new { leads } else { is_from_parent };
+        if !is_taken {
+            return Ok(());
+        }
+        if is_new {
+            self.neighbours.clear();
+            self.dodag = Slot::Full(Dodag { version: dio.version(), ..Dodag::NEW });
+            self.lowest = 0;
+        }
+        if let Some(dodag) = self.dodag.get_mut() {
+            dodag.learn(dio, configuration);
         }
         Ok(())
     }

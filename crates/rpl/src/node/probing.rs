@@ -97,7 +97,7 @@ impl<P: Profile> Node<P> {
             } else {
                 neighbour.probed(now);
             }
-            self.solicitation.ask(neighbour.address);
+            self.solicitation.ask(&neighbour.address);
         }
     }
 }
