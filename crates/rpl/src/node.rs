@@ -287,23 +287,23 @@ impl<P: Profile> Node<P> {
         cx: &mut Cx<'_, C, E, N>,
         out: &mut [u8],
     ) -> Option<usize> {
-        let (address, rank, dtsn) = (self.address, self.rank(), self.dtsn);
+        let rank = self.rank();
         if let Some(dodag) = self.dodag.get()
             && let Some(advertiser) = self.advertising.advertiser_mut()
             && let Some(neighbour) = advertiser.poll()
         {
-            return dodag.write_dio(self.prefix, out, (&address, neighbour.as_ref()), rank, dtsn);
+            return dodag.write_dio(self.prefix, out, (&self.address, neighbour.as_ref()), rank, self.dtsn);
         }
         if let Some(storing) = self.downward.storing_mut() {
             if let Some((dodag, neighbour)) = self.dodag.get().zip(storing.routes.asked()) {
-                return dodag.write_dio(self.prefix, out, (&address, Some(&neighbour)), rank, dtsn);
+                return dodag.write_dio(self.prefix, out, (&self.address, Some(&neighbour)), rank, self.dtsn);
             }
             if storing.has_output() {
-                return storing.poll_transmit(self.prefix, address, self.instance, out);
+                return storing.poll_transmit(self.prefix, self.address, self.instance, out);
             }
         }
         if let Some(neighbour) = self.solicitation.poll() {
-            return output::write(output::on_link(out, &address, neighbour.as_ref()), |body| {
+            return output::write(output::on_link(out, &self.address, neighbour.as_ref()), |body| {
                 Builder::new(body, &Message::Dis)
             });
         }
