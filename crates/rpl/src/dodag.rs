@@ -1,7 +1,7 @@
 use sixlock_base::{Eui64, New};
 use sixlock_ipv6::rpl::packet_information::{DROPPED_IF_UNKNOWN, SKIPPED_IF_UNKNOWN};
 use sixlock_ipv6::rpl::{
-    Builder, Configuration, ControlMessage, EncodedConfiguration, EncodedSolicited, INFINITE_LIFETIME,
+    Configuration, ControlMessage, EncodedConfiguration, EncodedSolicited, INFINITE_LIFETIME,
     ModeOfOperation, RplOption, Standing,
 };
 
@@ -125,13 +125,13 @@ impl Dodag {
         dtsn: u8,
     ) -> Option<usize> {
         let numbers = [self.instance, self.version, dtsn];
-        output::write(output::on_link(out, source, neighbour), |body| {
-            let mut builder = Builder::dio(body, numbers, rank, self.standing, &self.id)?;
+        output::write(output::on_link(out, source, neighbour), |builder| {
+            builder.begin_dio(numbers, rank, self.standing, &self.id)?;
             builder.configuration(&self.configuration)?;
-            if let Some(information) = prefix.information() {
-                builder.option(&RplOption::PrefixInformation(information))?;
+            match prefix.information() {
+                Some(information) => builder.option(&RplOption::PrefixInformation(information)),
+                None => Ok(()),
             }
-            Ok(builder)
         })
     }
 }

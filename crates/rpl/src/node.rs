@@ -7,7 +7,7 @@ mod probing;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
-use sixlock_ipv6::rpl::{Builder, ControlMessage, INFINITE_RANK, Kind, Message, ModeOfOperation};
+use sixlock_ipv6::rpl::{ControlMessage, INFINITE_RANK, Kind, Message, ModeOfOperation};
 
 use crate::advertising::Advertising;
 use crate::dao::{DaoTimer, TimeoutAction};
@@ -303,8 +303,8 @@ impl<P: Profile> Node<P> {
             }
         }
         if let Some(neighbour) = self.solicitation.poll() {
-            return output::write(output::on_link(out, &self.address, neighbour.as_ref()), |body| {
-                Builder::new(body, &Message::Dis)
+            return output::write(output::on_link(out, &self.address, neighbour.as_ref()), |builder| {
+                builder.begin(&Message::Dis)
             });
         }
         if self.dao.is_due { self.write_dao(cx, out) } else { None }

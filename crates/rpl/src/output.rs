@@ -72,13 +72,15 @@ pub(crate) fn put_address(out: &mut [u8; 16], prefix: &[u8; 8], node: &Eui64) {
     node.put_address(prefix, out);
 }
 
-/// Writes the packet with the control message that `message` builds; its length. `None` if there is no room.
-pub(crate) fn write<'a>(
-    packet: Option<Addressed<'a>>,
-    message: impl FnOnce(&'a mut [u8]) -> Result<Builder<'a>, Error>,
+/// Writes the packet with the control message that `message` writes; its length. `None` if there is no room.
+pub(crate) fn write(
+    packet: Option<Addressed<'_>>,
+    message: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
 ) -> Option<usize> {
     let Addressed { header, body } = packet?;
-    finish(header, message(body).ok()?)
+    let mut builder = Builder::empty(body);
+    message(&mut builder).ok()?;
+    finish(header, builder)
 }
 
 #[inline(never)]

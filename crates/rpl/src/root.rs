@@ -2,8 +2,8 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
 use sixlock_ipv6::rpl::{
-    Builder, Configuration, ControlMessage, Dao, EncodedConfiguration, Kind, Message, ModeOfOperation,
-    Options, PacketInformation, Standing, Status,
+    Configuration, ControlMessage, Dao, EncodedConfiguration, Kind, Message, ModeOfOperation, Options,
+    PacketInformation, Standing, Status,
 };
 
 use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
@@ -175,8 +175,8 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
     fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize> {
         let ack = self.acks.pop()?;
         let to = root.global(ack.to).octets();
-        output::write(output::in_mesh(out, root.prefix, &root.address, &to), |body| {
-            Builder::new(body, &ack.to_message(instance))
+        output::write(output::in_mesh(out, root.prefix, &root.address, &to), |builder| {
+            builder.begin(&ack.to_message(instance))
         })
     }
 

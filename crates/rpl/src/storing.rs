@@ -1,7 +1,5 @@
 use sixlock_base::{Array, Eui64, Instant, New, lollipop};
-use sixlock_ipv6::rpl::{
-    Builder, Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit,
-};
+use sixlock_ipv6::rpl::{Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit};
 
 use crate::dodag::Dodag;
 use crate::error::Error;
@@ -234,8 +232,8 @@ impl<A: Array<Route>> Storing<A> {
         out: &mut [u8],
     ) -> Option<usize> {
         if let Some(ack) = self.acks.pop() {
-            return output::write(output::on_link(out, &own, Some(&ack.to)), |body| {
-                Builder::new(body, &ack.to_message(instance))
+            return output::write(output::on_link(out, &own, Some(&ack.to)), |builder| {
+                builder.begin(&ack.to_message(instance))
             });
         }
         let cleanup = self.cleanups.iter_mut().find_map(Option::take)?;
@@ -251,11 +249,10 @@ impl<A: Array<Route>> Storing<A> {
             path_lifetime: 0,
             parent: None,
         };
-        output::write(output::on_link(out, &own, Some(&cleanup.next_hop)), |body| {
-            let mut builder = Builder::new(body, &Message::Dco(dco))?;
+        output::write(output::on_link(out, &own, Some(&cleanup.next_hop)), |builder| {
+            builder.begin(&Message::Dco(dco))?;
             builder.option(&RplOption::Target { prefix, flags: 0 })?;
-            builder.option(&RplOption::Transit(transit))?;
-            Ok(builder)
+            builder.option(&RplOption::Transit(transit))
         })
     }
 }

@@ -353,44 +353,54 @@ impl Message {
 pub struct Builder<'a>(Writer<'a>);
 
 impl<'a> Builder<'a> {
+    /// Writes nothing yet to the front of `out`.
+    pub fn empty(out: &'a mut [u8]) -> Self {
+        Self(Writer::new(out))
+    }
+
     /// Begins an ICMPv6 message at the front of `out`.
+    pub fn new(out: &'a mut [u8], message: &Message) -> Result<Self, Error> {
+        let mut builder = Self::empty(out);
+        builder.begin(message)?;
+        Ok(builder)
+    }
+
+    /// Begins the ICMPv6 message, of a builder that has written nothing yet.
     // Of those that a device writes, each knows its kind.
     #[inline(always)]
-    pub fn new(out: &'a mut [u8], message: &Message) -> Result<Self, Error> {
+    pub fn begin(&mut self, message: &Message) -> Result<(), Error> {
         match message {
-            Message::Dis => Self::begin(out, DIS, &[0; 2], &[]),
+            Message::Dis => self.put_base(DIS, &[0; 2], &[]),
             Message::Dio(dio) => {
                 let (code, [b0, b1, b2, b3], _) = message.head();
                 let Standing(standing) = Standing::new(dio.grounded, dio.mode, dio.preference);
-                Self::begin(out, code, &[b0, b1, b2, b3, standing, dio.dtsn, 0, 0], &dio.dodag.octets())
+                self.put_base(code, &[b0, b1, b2, b3, standing, dio.dtsn, 0, 0], &dio.dodag.octets())
             }
             _ => {
                 let (code, head, dodag) = message.head();
                 let dodag = dodag.map(|dodag| dodag.octets());
-                Self::begin(out, code, &head, dodag.as_ref().map_or(&[], |octets| octets))
+                self.put_base(code, &head, dodag.as_ref().map_or(&[], |octets| octets))
             }
         }
     }
 
     /// Begins a DIO of the instance and the version, with this rank and DTSN, of the DODAG whose root has the address `dodag`.
-    pub fn dio(
-        out: &'a mut [u8],
+    pub fn begin_dio(
+        &mut self,
         [instance, version, dtsn]: [u8; 3],
         rank: u16,
         standing: Standing,
         dodag: &[u8; 16],
-    ) -> Result<Self, Error> {
+    ) -> Result<(), Error> {
         let [high, low] = rank.to_be_bytes();
-        Self::begin(out, DIO, &[instance, version, high, low, standing.0, dtsn, 0, 0], dodag)
+        self.put_base(DIO, &[instance, version, high, low, standing.0, dtsn, 0, 0], dodag)
     }
 
     #[inline(never)]
-    fn begin(out: &'a mut [u8], code: u8, fixed: &[u8], dodag: &[u8]) -> Result<Self, Error> {
-        let mut writer = Writer::new(out);
-        writer.put(&[ICMPV6_TYPE, code, 0, 0])?;
-        writer.put(fixed)?;
-        writer.put(dodag)?;
-        Ok(Self(writer))
+    fn put_base(&mut self, code: u8, fixed: &[u8], dodag: &[u8]) -> Result<(), Error> {
+        self.0.put(&[ICMPV6_TYPE, code, 0, 0])?;
+        self.0.put(fixed)?;
+        self.0.put(dodag)
     }
 
     /// Adds an option. One for which there is no room changes nothing.

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, lollipop};
-use sixlock_ipv6::rpl::{Builder, ControlMessage, Dao, INFINITE_RANK, Message, ModeOfOperation, Transit};
+use sixlock_ipv6::rpl::{ControlMessage, Dao, INFINITE_RANK, Message, ModeOfOperation, Transit};
 
 use super::{Node, Profile, SEQUENCES};
 use crate::advertising::Advertising;
@@ -205,8 +205,8 @@ impl<P: Profile> Node<P> {
             true => output::on_link(out, &self.address, Some(parent)),
             false => output::in_mesh(out, self.prefix, &self.address, &dodag.id),
         };
-        let length = output::write(packet, |body| {
-            let mut builder = Builder::new(body, &Message::Dao(dao))?;
+        let length = output::write(packet, |builder| {
+            builder.begin(&Message::Dao(dao))?;
             let mut octets = [0; 16];
             if is_unsaid {
                 output::put_address(&mut octets, prefix, &self.address);
@@ -221,7 +221,7 @@ impl<P: Profile> Node<P> {
                 builder.transit(&Transit { path_sequence, path_lifetime, ..transit }, None)?;
                 told += 1;
             }
-            Ok(builder)
+            Ok(())
         });
         self.is_path_told |= is_unsaid;
         if !is_unsaid && told == 0 {
