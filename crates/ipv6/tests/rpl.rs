@@ -22,6 +22,12 @@ use smoltcp::wire::{
 };
 
 const DESTINATION: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1a);
+/// Follows the source route of a packet; where it leads then.
+fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<Option<Ipv6Addr>, Refusal> {
+    let leads_on = source_route::advance(packet, is_own)?;
+    Ok(leads_on.then(|| destination(packet)))
+}
+
 const ROOT: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0x12, 0x7400, 0, 0);
 const ROOT_OCTETS: [u8; 16] = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0x12, 0x74, 0, 0, 0, 0, 0];
 
@@ -369,12 +375,12 @@ fn a_source_route_with_two_compressions_is_followed() {
     // CmprI 15, CmprE 13 (three octets), padding 3: two addresses.
     let header = [17, 1, 3, 2, 0xfd, 0x40, 0, 0, 2, 0x01, 0x02, 0x03, 0, 0, 0, 0];
     let mut packet = packet(next_header::ROUTING, &header);
-    assert_eq!(source_route::advance(&mut packet, |a| a == node(1)), Ok(Some(node(2))));
+    assert_eq!(advance(&mut packet, |a| a == node(1)), Ok(Some(node(2))));
     assert_eq!(packet[48], 1, "the address that it had takes the place");
     let last: Ipv6Addr = "fd00::12:7400:1:203".parse().unwrap();
-    assert_eq!(source_route::advance(&mut packet, |a| a == node(2)), Ok(Some(last)));
+    assert_eq!(advance(&mut packet, |a| a == node(2)), Ok(Some(last)));
     assert_eq!(destination(&packet), last);
-    assert_eq!(source_route::advance(&mut packet, |a| a == last), Ok(None));
+    assert_eq!(advance(&mut packet, |a| a == last), Ok(None));
 }
 
 #[test]
@@ -382,7 +388,7 @@ fn a_source_route_visits_each_address_and_keeps_those_it_has_visited() {
     let mut packet = routed(&[node(2), node(3), node(4)]);
     for hop in 1..=4 {
         assert_eq!(destination(&packet), node(hop));
-        let next = source_route::advance(&mut packet, |address| address == node(hop));
+        let next = advance(&mut packet, |address| address == node(hop));
         assert_eq!(next, Ok((hop < 4).then(|| node(hop + 1))));
     }
     assert_eq!(packet[40..52], [17, 1, 3, 0, 0xff, 0x50, 0, 0, 1, 2, 3, 0]);
@@ -395,7 +401,7 @@ fn a_source_route_that_leads_back_here_is_refused() {
     for hops in [&[node(1), node(2)][..], &[node(2), node(1)], &[node(2), node(1), node(3)]] {
         let mut packet = routed(hops);
         let before = packet.clone();
-        let advanced = source_route::advance(&mut packet, is_own);
+        let advanced = advance(&mut packet, is_own);
         assert!(
             matches!(advanced, Err(Refusal::Problem { problem: Problem::Field, .. })),
             "{hops:?}: {advanced:?}"
@@ -408,9 +414,8 @@ fn a_source_route_that_leads_back_here_is_refused() {
 #[test]
 fn the_lengths_of_a_source_route_are_checked() {
     let problem = |pointer| Err(Refusal::Problem { problem: Problem::Field, pointer });
-    let advance = |header: &[u8]| {
-        source_route::advance(&mut packet(next_header::ROUTING, header), |address| address == node(1))
-    };
+    let advance =
+        |header: &[u8]| advance(&mut packet(next_header::ROUTING, header), |address| address == node(1));
     assert_eq!(advance(&[17, 0, 3, 1, 0, 0, 0, 0]), problem(41), "no room for one address");
     assert_eq!(advance(&[17, 1, 3, 1, 0xff, 0xf0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]), problem(41), "all padding");
     assert_eq!(advance(&[17, 1, 3, 1, 0xd0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]), problem(41));
@@ -432,11 +437,11 @@ fn a_source_route_is_found_behind_other_headers_and_no_chain_is_endless() {
     let route = routed(&[node(2)]);
     let options = [43, 0, 1, 4, 0, 0, 0, 0];
     let mut behind = packet(next_header::DESTINATION, &[&options, &route[40..]].concat());
-    assert_eq!(source_route::advance(&mut behind, |address| address == node(1)), Ok(Some(node(2))));
+    assert_eq!(advance(&mut behind, |address| address == node(1)), Ok(Some(node(2))));
     let mut unknown = packet(next_header::DESTINATION, &[[60, 0, 1, 4, 0, 0, 0, 0]; 200].concat());
-    assert_eq!(source_route::advance(&mut unknown, |_| false), Err(Refusal::Silent));
+    assert_eq!(advance(&mut unknown, |_| false), Err(Refusal::Silent));
     let mut other = packet(253, &[253; 64]);
-    assert_eq!(source_route::advance(&mut other, |_| false), Ok(None));
+    assert_eq!(advance(&mut other, |_| false), Ok(None));
 }
 
 fn address() -> impl Strategy<Value = Ipv6Addr> {
@@ -618,10 +623,10 @@ proptest! {
         let mut packet = routed(&hops);
         let mut here = node(1);
         for hop in &hops {
-            prop_assert_eq!(source_route::advance(&mut packet, |address| address == here), Ok(Some(*hop)));
+            prop_assert_eq!(advance(&mut packet, |address| address == here), Ok(Some(*hop)));
             here = *hop;
         }
-        prop_assert_eq!(source_route::advance(&mut packet, |address| address == here), Ok(None));
+        prop_assert_eq!(advance(&mut packet, |address| address == here), Ok(None));
     }
 
     #[test]
@@ -632,7 +637,7 @@ proptest! {
         let header = [&[next, units, 3, segments & 7, compression, padding & 0x7f, a, b], &rest[..]].concat();
         let mut packet = packet(next_header::ROUTING, &header);
         let before = packet.clone();
-        match source_route::advance(&mut packet, |address| address == node(1)) {
+        match advance(&mut packet, |address| address == node(1)) {
             Ok(Some(next)) => {
                 prop_assert_eq!(destination(&packet), next);
                 prop_assert_eq!(packet[43], before[43] - 1);

@@ -192,7 +192,7 @@ pub(crate) fn check(packet: &[u8], here: Here) -> Result<Option<Found>, DataErro
 /// Follows the source route of a packet for the node `own`; whether it has one that goes on.
 pub(crate) fn follow(packet: &mut [u8], prefix: impl MeshPrefix, own: &Eui64) -> Result<bool, DataError> {
     let followed = source_route::advance(packet, |address| is_of(prefix, own, &address.octets()));
-    followed.map(|next| next.is_some()).map_err(|refusal| match refusal {
+    followed.map_err(|refusal| match refusal {
         Refusal::Silent => DataError::Malformed,
         Refusal::Problem { pointer, .. } => DataError::SourceRoute { pointer },
     })

@@ -72,18 +72,22 @@ impl<'a> SourceRoute<'a> {
         }
     }
 
-    /// Whether the address at `index`, in a packet to `destination`, is one that `is_own` says is of this host.
+    /// Makes of a packet's destination the address at `index`, counted from 0, whether there is one.
     #[inline(never)]
-    fn visits(&self, index: usize, destination: &[u8; 16], is_own: &impl Fn(Ipv6Addr) -> bool) -> bool {
-        self.address(index, Ipv6Addr::from(*destination)).is_some_and(is_own)
+    fn put(&self, index: usize, octets: &mut [u8; 16]) -> bool {
+        let Some((at, left_out)) = self.place(index) else { return false };
+        let place = octets.get_mut(left_out..);
+        let Some((place, address)) = place.zip(self.addresses.get(at..at + 16 - left_out)) else {
+            return false;
+        };
+        place.copy_from_slice(address);
+        true
     }
 
     /// The address at `index`, counted from 0, in a packet to `destination`.
     pub fn address(&self, index: usize, destination: Ipv6Addr) -> Option<Ipv6Addr> {
-        let (at, left_out) = self.place(index)?;
         let mut octets = destination.octets();
-        octets.get_mut(left_out..)?.copy_from_slice(self.addresses.get(at..at + 16 - left_out)?);
-        Some(octets.into())
+        self.put(index, &mut octets).then(|| octets.into())
     }
 }
 
@@ -129,49 +133,42 @@ pub fn emit(
 }
 
 /// Does to `packet`, which is for this host, what its source route says: the destination and the next address change places, and the
-/// packet is to be sent on to the destination then. `None` if it has no source route, or has come to its end.
+/// packet is to be sent on to the destination then. False if it has no source route, or has come to its end.
 ///
 /// Whether an address is one of this host `is_own` says: a route that leads back here is a loop, and refused
 /// ([RFC 6554 section 4.2](https://www.rfc-editor.org/rfc/rfc6554#section-4.2)).
 #[inline(never)]
-pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<Option<Ipv6Addr>, Refusal> {
-    let Some((at, length)) = find(packet)? else { return Ok(None) };
+pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<bool, Refusal> {
+    let Some((at, length)) = find(packet)? else { return Ok(false) };
     let refusal = |offset: usize| match u16::try_from(at + offset) {
         Ok(pointer) => Refusal::Problem { problem: Problem::Field, pointer },
         Err(_) => Refusal::Silent,
     };
     let (front, header) = packet.split_at_mut_checked(at).ok_or(Refusal::Silent)?;
     let header = header.get_mut(..length).ok_or(Refusal::Silent)?;
-    let field = front.get_mut(Header::DESTINATION_AT..).and_then(<[u8]>::first_chunk_mut);
-    let field: &mut [u8; 16] = field.ok_or(Refusal::Silent)?;
+    let destination = front.get_mut(Header::DESTINATION_AT..).and_then(<[u8]>::first_chunk_mut);
+    let destination: &mut [u8; 16] = destination.ok_or(Refusal::Silent)?;
     let route = SourceRoute::parse(header).map_err(|_| refusal(1))?;
-    let Some(left) = route.segments_left.checked_sub(1) else { return Ok(None) };
+    let Some(left) = route.segments_left.checked_sub(1) else { return Ok(false) };
     let index = route.count.checked_sub(usize::from(left) + 1).ok_or_else(|| refusal(SEGMENTS_LEFT_AT))?;
     let (offset, left_out) = route.place(index).ok_or(Refusal::Silent)?;
-    let was_multicast = field[0] == 0xff;
-    let visits_again = (0..route.count).any(|index| route.visits(index, field, &is_own));
-    header[SEGMENTS_LEFT_AT] = left;
-    let place = header.get_mut(FIXED + offset..FIXED + offset + 16 - left_out).ok_or(Refusal::Silent)?;
-    let behind = field.get_mut(left_out..).ok_or(Refusal::Silent)?;
-    swap(place, behind);
+    let mut next = *destination;
+    route.put(index, &mut next);
     // Neither may a packet be sent to all of a group by a source route (RFC 6554 section 4.2).
-    if was_multicast || field[0] == 0xff || *field == [0; 16] {
+    if destination[0] == 0xff || next[0] == 0xff || next == [0; 16] {
         return Err(Refusal::Silent);
     }
-    if visits_again {
-        // As it was, it is told of.
-        header[SEGMENTS_LEFT_AT] = left + 1;
-        let place = header.get_mut(FIXED + offset..).unwrap_or_default();
-        swap(place, field.get_mut(left_out..).unwrap_or_default());
-        return Err(refusal(FIXED + offset));
+    for index in 0..route.count {
+        let mut visited = *destination;
+        if route.put(index, &mut visited) && is_own(visited.into()) {
+            return Err(refusal(FIXED + offset));
+        }
     }
-    Ok(Some(Ipv6Addr::from(*field)))
-}
-
-/// Exchanges what both hold, as far as the shorter one goes.
-#[inline(never)]
-fn swap(a: &mut [u8], b: &mut [u8]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| core::mem::swap(a, b));
+    header[SEGMENTS_LEFT_AT] = left;
+    let place = header.get_mut(FIXED + offset..FIXED + offset + 16 - left_out).ok_or(Refusal::Silent)?;
+    place.copy_from_slice(destination.get(left_out..).ok_or(Refusal::Silent)?);
+    *destination = next;
+    Ok(true)
 }
 
 /// Whether `packet` has a source route that leads on behind its destination, as far as can be told without following it.
