@@ -1,7 +1,7 @@
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{
-    Address, BROADCAST as BROADCAST_SHORT, Endpoint, FrameType, Header, MAX_FRAME, check_fcs,
+    Address, AuxiliaryHeader, BROADCAST as BROADCAST_SHORT, Endpoint, FrameType, Header, MAX_FRAME, check_fcs,
 };
 
 use crate::neighbours::Freshness;
@@ -72,7 +72,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         if header.frame_type != FrameType::Data {
             return Err(Counter::MacMalformed);
         }
-        let payload = self.admit(cx, at, source, &header, body, header_len)?;
+        let payload = self.admit(cx, at, source, (header.sequence, header.security), body, header_len)?;
         Ok(Some(Received { source, destination, payload }))
     }
 
@@ -95,12 +95,11 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         source: Eui64,
-        header: &Header,
+        (sequence, security): (u8, Option<AuxiliaryHeader>),
         body: &'f mut [u8],
         header_len: usize,
     ) -> Result<&'f [u8], Counter> {
-        let sequence = header.sequence;
-        let (payload, frame_counter) = match (self.link(), header.security) {
+        let (payload, frame_counter) = match (self.link(), security) {
             (None, None) => {
                 if self.neighbours.unsecured(source, sequence, at) == Freshness::Duplicate {
                     self.neighbours.remember(source, sequence, at, 0);
