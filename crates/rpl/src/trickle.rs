@@ -45,6 +45,7 @@ impl Trickle {
     pub const MOST: u8 = 30;
 
     /// Starts with the interval of 2^`minimum` milliseconds, which may double `doublings` times.
+    #[inline(never)]
     pub fn start<E: Entropy>(
         &mut self,
         now: Instant,
