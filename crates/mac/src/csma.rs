@@ -28,6 +28,8 @@ impl Access {
 
     /// A random delay before the next assessment of the channel, in symbols, for a frame that was sent `retries` times without an
     /// acknowledgement.
+    // It is drawn at two places.
+    #[inline(never)]
     pub(crate) fn delay<A: ChannelAccess, E: Entropy>(
         &self,
         access: &A,
