@@ -1,5 +1,7 @@
 //! Where packets go, and what policy says about them.
 
+use core::net::Ipv6Addr;
+
 use sixlock_base::{Cx, Entropy, Nv};
 use sixlock_ipv6::Header;
 use sixlock_net::{Discovery, Net, NextHop, Router};
@@ -9,7 +11,8 @@ use crate::security::NetworkSecurity;
 
 /// Where the packet goes.
 pub(crate) fn next_hop_of<R: Router, D: Discovery>(net: &Net<R, D>, packet: &[u8]) -> Option<NextHop> {
-    Header::parse(packet).ok().and_then(|(header, _)| net.next_hop(header.destination))
+    let destination = Header::address_at(packet, Header::DESTINATION_AT)?;
+    net.next_hop(Ipv6Addr::from(*destination))
 }
 
 /// Whether a packet on its way through this host may pass as it is: policy is asked where this host protects for others. Its own
@@ -39,8 +42,8 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     if !S::PROTECTS && !R::ROUTES {
         return Some((next_hop, len));
     }
-    let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
-    let (is_own, is_inside) = (net.is_own(header.source), next_hop != NextHop::External);
+    let source = Ipv6Addr::from(*Header::address_at(buffer, Header::SOURCE_AT)?);
+    let (is_own, is_inside) = (net.is_own(source), next_hop != NextHop::External);
     let is_routed = is_own && is_inside && !net.is_registered(buffer);
     let len = if is_routed { net.router().originate(buffer, len)? } else { len };
     let meets_policy = if security.is_for_others() { is_inside } else { is_own };
