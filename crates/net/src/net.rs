@@ -292,7 +292,7 @@ impl<R: Router, D: Discovery> Net<R, D> {
             self.discovery.handle(cx, from, &header, message);
             return Verdict::Dropped;
         }
-        if !comes_back && !self.admits(side, header.source, destination) {
+        if !comes_back && !self.admits(side, &header) {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
         let leads_on = R::READS && buffer.get(..len).is_some_and(|packet| self.router.leads_on(packet));
@@ -303,24 +303,24 @@ impl<R: Router, D: Discovery> Net<R, D> {
         }
     }
 
-    /// Whether a packet with these addresses may come from there.
-    fn admits(&self, side: Side, source: Ipv6Addr, destination: Ipv6Addr) -> bool {
+    /// Whether a packet with the addresses of this header may come from there.
+    fn admits(&self, side: Side, Header { source, destination, .. }: &Header) -> bool {
         // None of these may come in over a link (RFC 4291 section 2).
         if source.is_multicast()
-            || source == Ipv6Addr::LOCALHOST
-            || self.is_own(source)
-            || destination == Ipv6Addr::LOCALHOST
-            || destination == Ipv6Addr::UNSPECIFIED
+            || *source == Ipv6Addr::LOCALHOST
+            || self.is_own(*source)
+            || *destination == Ipv6Addr::LOCALHOST
+            || *destination == Ipv6Addr::UNSPECIFIED
         {
             return false;
         }
-        let inside = self.discovery.is_inside(source) || is_link_local(source);
+        let inside = self.discovery.is_inside(*source) || is_link_local(*source);
         match (side, self.uplink) {
             // Where the mesh ends, nobody in it speaks with an address of elsewhere, and nobody elsewhere with one of it.
             (Side::Mesh { .. }, Uplink::External) => inside,
             (Side::Mesh { .. }, _) => true,
             (Side::Outside, _) => {
-                !inside && source != Ipv6Addr::UNSPECIFIED && self.discovery.is_inside(destination)
+                !inside && *source != Ipv6Addr::UNSPECIFIED && self.discovery.is_inside(*destination)
             }
         }
     }
@@ -423,18 +423,18 @@ impl<R: Router, D: Discovery> Net<R, D> {
         len: usize,
         side: Side,
     ) -> Verdict {
-        let (source, destination) = (header.source, header.destination);
-        if destination.is_multicast() || is_link_local(destination) || source == Ipv6Addr::UNSPECIFIED {
+        let Header { source, destination, .. } = header;
+        if destination.is_multicast() || is_link_local(*destination) || *source == Ipv6Addr::UNSPECIFIED {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
-        let (reason, answer) = if is_link_local(source) {
+        let (reason, answer) = if is_link_local(*source) {
             (Counter::Ipv6BadAddress, Message::DestinationUnreachable(Unreachable::BeyondScope))
         } else if header.hop_limit <= 1 {
             (Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit))
         } else {
             let next_hop = match (side, buffer.get_mut(..len)) {
                 (Side::Mesh { from }, Some(packet))
-                    if R::READS && self.discovery.neighbour(destination).is_none() =>
+                    if R::READS && self.discovery.neighbour(*destination).is_none() =>
                 {
                     self.router.forward(cx, from, packet)
                 }
@@ -442,7 +442,7 @@ impl<R: Router, D: Discovery> Net<R, D> {
             };
             let next_hop = match next_hop {
                 Ok(Some(next_hop)) => Ok(NextHop::Neighbour(next_hop)),
-                Ok(None) => self.next_hop(destination).ok_or(ForwardError::NoRoute),
+                Ok(None) => self.next_hop(*destination).ok_or(ForwardError::NoRoute),
                 Err(error) => Err(error),
             };
             match next_hop {
