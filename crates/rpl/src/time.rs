@@ -15,9 +15,9 @@ pub(crate) fn millis(seconds: u32) -> u32 {
 pub(crate) fn within<E: Entropy>(now: Instant, entropy: &mut E, millis: u32) -> Instant {
     let half = millis / 2;
     // The greatest power of two that is no more than half of it is drawn from by its bits alone.
-    let mut mask = LONGEST - 1;
-    while mask > 0 && mask >= half {
-        mask >>= 1;
+    let mut mask = 0;
+    while (mask << 1 | 1) < half {
+        mask = mask << 1 | 1;
     }
     now + Duration::from_millis(millis - half + (entropy.next_u32() & mask))
 }
