@@ -13,6 +13,7 @@ pub mod lollipop;
 mod new;
 mod nv;
 mod packet;
+mod rate_limit;
 mod security;
 mod slot;
 mod time;
@@ -24,6 +25,7 @@ pub use entropy::Entropy;
 pub use new::{Array, New};
 pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{BufferFull, Packet};
+pub use rate_limit::RateLimit;
 pub use security::{
     AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,
     Unauthenticated,

@@ -1,12 +1,8 @@
-use sixlock_base::Instant;
+use sixlock_base::{Duration, Instant, New, RateLimit};
 
-/// Bounds the rate of ICMPv6 errors by a token bucket
+/// Bounds the rate of ICMPv6 errors
 /// ([RFC 4443 section 2.4 (f)](https://www.rfc-editor.org/rfc/rfc4443#section-2.4)).
-pub struct Limit {
-    /// How many are missing in the bucket.
-    taken: u8,
-    refilled: Instant,
-}
+pub struct Limit(RateLimit);
 
 impl Limit {
     /// Most errors sent at once.
@@ -14,21 +10,14 @@ impl Limit {
     /// Milliseconds until one more may be sent.
     const INTERVAL: u32 = 500;
 
-    /// A full bucket.
+    /// None was sent.
     pub const fn new() -> Self {
-        Self { taken: 0, refilled: Instant::from_millis(0) }
+        Self(RateLimit::NEW)
     }
 
     /// Whether one more may be sent at `now`; if so, it counts as sent.
     pub fn take(&mut self, now: Instant) -> bool {
-        let earned = now.since(self.refilled).millis() / Self::INTERVAL;
-        if earned > 0 {
-            self.taken = u32::from(self.taken).saturating_sub(earned) as u8;
-            self.refilled = now;
-        }
-        let may = self.taken < Self::BURST;
-        self.taken += u8::from(may);
-        may
+        self.0.take(now, Self::BURST, Duration::from_millis(Self::INTERVAL))
     }
 }
 

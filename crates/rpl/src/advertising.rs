@@ -1,6 +1,5 @@
-use sixlock_base::{Entropy, Eui64, Instant, New};
+use sixlock_base::{Duration, Entropy, Eui64, Instant, New, RateLimit};
 
-use crate::limit::Limit;
 use crate::trickle::Trickle;
 
 /// How a node tells others of its DODAG: as a router does, by an [`Advertiser`], or not at all, as a leaf: `()`
@@ -48,17 +47,22 @@ pub struct Advertiser {
     pub(crate) trickle: Trickle,
     is_due: bool,
     solicitors: [Option<Eui64>; 2],
-    limit: Limit,
+    limit: RateLimit,
 }
 
+/// How often strangers may make a node begin Trickle anew, at once and until once more: who asks for ever would drain it and its neighbours.
+const PROVOCATIONS: u8 = 6;
+const PROVOCATION_INTERVAL: Duration = Duration::from_millis(30_000);
+
 impl New for Advertiser {
-    const NEW: Self = Self { trickle: Trickle::NEW, is_due: false, solicitors: [None; 2], limit: Limit::NEW };
+    const NEW: Self =
+        Self { trickle: Trickle::NEW, is_due: false, solicitors: [None; 2], limit: RateLimit::NEW };
 }
 
 impl Advertiser {
     /// Begins anew because a stranger gives cause to; whether it may be, so often.
     pub(crate) fn provoke<E: Entropy>(&mut self, now: Instant, entropy: &mut E) -> bool {
-        let may = self.limit.take(now);
+        let may = self.limit.take(now, PROVOCATIONS, PROVOCATION_INTERVAL);
         if may {
             self.trickle.reset(now, entropy);
         }

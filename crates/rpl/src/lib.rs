@@ -19,7 +19,6 @@ mod dodag;
 mod error;
 mod event;
 mod graph;
-mod limit;
 mod link;
 mod neighbours;
 mod node;
