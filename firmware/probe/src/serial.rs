@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Nv};
+use sixlock_base::{Cx, Entropy, Nv};
 use sixlock_crypto::Crypto;
 use sixlock_gateway::ipsec::{Ports, Selector};
 use sixlock_gateway::{
@@ -41,7 +41,7 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &m
             Upstream::Packet(packet) => io::write(packet),
         }),
         1 => {
-            let flow = gateway.open(cx, Ipv6Addr::from(io::bytes()), Eui64(io::bytes()), 5683);
+            let flow = gateway.open(cx, Ipv6Addr::from(io::bytes()), Ipv6Addr::from(io::bytes()), 5683);
             let sent = gateway.handle_upstream(cx, flow, &io::bytes::<MESSAGE>(), write);
             io::write(&[sent.is_ok().into()]);
         }
