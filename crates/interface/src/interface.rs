@@ -102,6 +102,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.mac.access()
     }
 
+    /// When it listens: see [`Mac::listening`].
+    pub fn listening(&mut self) -> &mut <L::Link as LinkLayer>::Listening {
+        self.mac.listening()
+    }
+
     /// What protects packets of this host.
     pub fn security(&mut self) -> &mut L::Security {
         &mut self.security

@@ -23,8 +23,8 @@ pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_lowpan::{Datagrams, Pool};
 pub use sixlock_mac::{
-    Backoff, Config as MacConfig, Csma, Link, LinkLayer, LinkSecurity, Neighbour, Outcome, RadioCommand,
-    Rules, security_level,
+    Backoff, Config as MacConfig, Csma, DutyCycled, Link, LinkLayer, LinkSecurity, Neighbour, Outcome,
+    RadioCommand, Rules, contikimac, security_level,
 };
 pub use sixlock_net::{
     Discovery, ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink,

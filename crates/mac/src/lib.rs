@@ -1,5 +1,6 @@
 //! The MAC of IEEE 802.15.4-2006 as a machine without a radio: unslotted CSMA-CA,
-//! acknowledgements, retries, duplicate rejection and link security. In [`tsch`], the MAC of time slots.
+//! acknowledgements, retries, duplicate rejection and link security; and ContikiMAC, where radios are to sleep. In [`tsch`], the
+//! MAC of time slots.
 //!
 //! A driver owns the radio. It hands [`Mac`] every received frame, the outcome of each clear
 //! channel assessment (CCA) and the end of each transmission, wakes it at
@@ -9,10 +10,12 @@
 #![no_std]
 
 mod config;
+pub mod contikimac;
 mod csma;
 mod event;
 mod frame_security;
 mod link;
+mod listening;
 mod mac;
 mod neighbours;
 mod queue;
@@ -25,7 +28,8 @@ pub mod tsch;
 pub use config::{Config, Csma, LinkSecurity};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};
 pub use frame_security::security_level;
-pub use link::{Link, LinkLayer};
+pub use link::{DutyCycled, Link, LinkLayer};
+pub use listening::{AlwaysOn, Listening};
 pub use mac::Mac;
 pub use neighbours::Neighbour;
 pub use radio::RadioCommand;

@@ -1,5 +1,8 @@
+use core::marker::PhantomData;
+
 use sixlock_base::Array;
 
+use crate::listening::{AlwaysOn, Listening};
 use crate::neighbours::Neighbour;
 use crate::queue::Frame;
 use crate::rules::{ChannelAccess, Standard};
@@ -16,6 +19,8 @@ pub trait LinkLayer {
     type Queue: Array<Frame>;
     /// The times and rules of channel access.
     type Access: ChannelAccess;
+    /// When it listens.
+    type Listening: Listening;
 }
 
 /// A link layer with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent, with link security if it is `SECURED`, and
@@ -31,4 +36,18 @@ impl<const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSM
     type Neighbours = [Neighbour; NEIGHBOURS];
     type Queue = [Frame; QUEUE];
     type Access = Standard;
+    type Listening = AlwaysOn;
+}
+
+/// The link layer `L`, which listens as `D` says, such as [`ContikiMac`](crate::contikimac::ContikiMac).
+#[derive(Clone, Copy, Debug)]
+pub struct DutyCycled<L, D>(PhantomData<(L, D)>);
+
+impl<L: LinkLayer, D: Listening> LinkLayer for DutyCycled<L, D> {
+    const SECURED: bool = L::SECURED;
+    const CSMA: bool = L::CSMA;
+    type Neighbours = L::Neighbours;
+    type Queue = L::Queue;
+    type Access = L::Access;
+    type Listening = D;
 }

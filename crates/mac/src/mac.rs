@@ -27,6 +27,7 @@ pub struct Mac<C: Crypto, L: LinkLayer> {
     pub(crate) csma: Csma,
     pub(crate) ack: bool,
     pub(crate) access: L::Access,
+    pub(crate) listening: L::Listening,
     pub(crate) link: Slot<FrameSecurity<C>>,
     /// The sequence number of the last frame; random at first, so that a neighbour does not
     /// take the first frame after a reboot for a repetition.
@@ -45,6 +46,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             csma: Csma::NONE,
             ack: false,
             access: L::Access::NEW,
+            listening: L::Listening::NEW,
             link: Slot::Empty,
             sequence: None,
             neighbours: Neighbours::new(),
@@ -76,7 +78,12 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         &mut self.access
     }
 
-    /// The same, as they are.
+    /// When it listens, to be set, if that is not always, before the first frame.
+    pub fn listening(&mut self) -> &mut L::Listening {
+        &mut self.listening
+    }
+
+    /// The times and rules of channel access, as they are.
     #[inline(always)]
     pub(crate) fn rules(&self) -> &Rules {
         self.access.rules()

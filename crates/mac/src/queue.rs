@@ -104,9 +104,21 @@ impl<A: Array<Frame>> Queue<A> {
         (self.finished < self.used).then(|| &self.frames.as_ref()[self.place(self.finished)])
     }
 
+    /// The same, to be changed.
+    pub(crate) fn current_mut(&mut self) -> Option<&mut Frame> {
+        let place = self.place(self.finished);
+        (self.finished < self.used).then(|| &mut self.frames.as_mut()[place])
+    }
+
     /// The frames without an outcome, from the oldest on.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Frame> + '_ {
         (self.finished..self.used).map(|n| &self.frames.as_ref()[self.place(n)])
+    }
+
+    /// Whether the frame behind the current one is for the same neighbour.
+    pub(crate) fn is_followed(&self) -> bool {
+        let mut waiting = self.waiting().map(Frame::destination);
+        waiting.next().is_some_and(|current| current != BROADCAST && waiting.next() == Some(current))
     }
 
     /// Gives the current frame its outcome, after so many attempts: the next one becomes current.

@@ -11,10 +11,11 @@ use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
 
 use crate::csma::Access;
+use crate::listening::Listening as _;
 use crate::{LinkLayer, Mac, Outcome};
 
-pub(crate) use schedule::Radio;
-use schedule::{OwedAck, Step};
+use schedule::OwedAck;
+pub(crate) use schedule::{Radio, Step};
 
 /// The longest short frame, in bytes (aMaxSIFSFrameSize).
 const SHORT_FRAME: u8 = 18;
@@ -36,7 +37,7 @@ pub enum RadioCommand {
         at: Symbols,
     },
     /// Assess the channel, for 8 symbols each time, until it is found busy or was assessed so often; then tell [`Mac::handle_cca`]
-    /// whether it was clear.
+    /// whether it was clear. From the first to the last, the radio is on.
     Assess {
         /// When the first assessment begins.
         at: Symbols,
@@ -59,6 +60,9 @@ pub enum RadioCommand {
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// What the radio is to do next, once, as soon as that is known: for a driver that begins with it when its time comes.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
+        if self.listening.duty_cycle().is_some() {
+            return self.poll_cycle();
+        }
         let radio = &mut self.radio;
         if let Some(ack) = radio.owed_ack.get_mut() {
             let is_told = replace(&mut ack.on_air, true);
@@ -89,6 +93,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// When to call [`Mac::handle_timeout`]: at once if the driver is late and it has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
+        if self.listening.duty_cycle().is_some() {
+            return self.cycle_timeout();
+        }
         let awaited = (self.radio.step == Step::AwaitingAck).then_some(self.radio.at);
         match (self.radio.next(), awaited) {
             (Some(next), Some(awaited)) => Some(if next.has_reached(awaited) { awaited } else { next }),
@@ -98,6 +105,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        if self.listening.duty_cycle().is_some() {
+            return self.cycle_due(cx, at);
+        }
         self.radio.is_due = self.radio.next().is_some_and(|next| at.has_reached(next));
         if L::CSMA && self.radio.step == Step::AwaitingAck && at.has_reached(self.radio.at) {
             self.retry(cx, at);
@@ -106,15 +116,24 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// Takes in whether the channel was clear, as an assessment that ended at `at` has found.
     pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
-        if self.radio.step != Step::Assessing {
+        if !self.cycle_assessed(cx, at, clear) || self.radio.step != Step::Assessing {
             // An acknowledgement has come in between.
             return;
         }
         if clear {
             self.radio.enter(Step::Turnaround, at.after(self.rules().turnaround));
-        } else if L::CSMA && self.radio.access.busy(&self.csma) {
+        } else {
+            self.channel_busy(cx, at);
+        }
+    }
+
+    /// Waits and tries again, or gives the current frame up.
+    #[inline(always)]
+    pub(crate) fn channel_busy<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        if L::CSMA && self.radio.access.busy(&self.csma) {
             let delay = self.radio.access.delay(&self.access, self.radio.retries, cx.entropy);
-            self.radio.enter(Step::Backoff, at.after(delay));
+            self.contend(at.after(delay));
+            self.strobe_ended(at, None);
         } else if L::CSMA && self.rules().retries_when_busy && self.radio.retries < self.csma.max_retries {
             self.try_again(cx, at);
         } else {
@@ -135,6 +154,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             self.radio.owed_ack = Slot::Empty;
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
+        } else if !self.copy_sent(at) {
+            // Another follows, or its acknowledgement.
         } else if L::CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
             self.radio.enter(Step::AwaitingAck, at.after(self.rules().ack_wait));
         } else {
@@ -146,12 +167,17 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Takes in the acknowledgement of the frame numbered `sequence`.
     pub(crate) fn handle_ack<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, sequence: u8) {
         let awaited = L::CSMA
-            && self.radio.step == Step::AwaitingAck
+            && self.awaits_ack()
             && self.queue.current().is_some_and(|frame| frame.sequence == sequence);
         if awaited {
             self.rest(at);
             self.finish(cx, at, Outcome::Delivered);
         }
+    }
+
+    fn awaits_ack(&self) -> bool {
+        let in_gap = matches!(self.radio.step, Step::Gap | Step::GapAssessing);
+        self.radio.step == Step::AwaitingAck || self.listening.duty_cycle().is_some() && in_gap
     }
 
     /// Begins with the next frame, unless one is under way.
@@ -173,15 +199,22 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     fn begin_access<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         let mut delay = 0;
-        if L::CSMA {
+        if L::CSMA && !self.is_burst() {
             self.radio.access = Access::new(&self.csma);
             delay = self.radio.access.delay(&self.access, self.radio.retries, cx.entropy);
         }
-        self.radio.enter(Step::Backoff, at.after(delay));
+        self.contend(at.after(delay));
+    }
+
+    /// The current frame is to be sent from `at` on.
+    #[inline(always)]
+    fn contend(&mut self, at: Symbols) {
+        let step = if self.listening.duty_cycle().is_some() { Step::Unsealed } else { Step::Backoff };
+        self.radio.enter(step, at);
     }
 
     /// Sends the current frame again, or gives it up (7.5.6.4.3).
-    fn retry<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+    pub(crate) fn retry<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         if self.radio.retries < self.csma.max_retries {
             self.try_again(cx, at);
         } else {
@@ -191,6 +224,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     }
 
     fn try_again<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.strobe_ended(at, None);
         self.radio.retries += 1;
         cx.counters.count(Counter::MacRetries);
         self.begin_access(cx, at);
@@ -204,6 +238,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     }
 
     fn finish<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, outcome: Outcome) {
+        self.strobe_ended(at, Some(outcome));
         let sent = u8::from(outcome != Outcome::ChannelBusy);
         self.queue.finish(outcome, self.radio.retries.saturating_add(sent));
         self.begin_frame(cx, at);

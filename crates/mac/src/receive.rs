@@ -4,6 +4,8 @@ use sixlock_ieee802154::{
     Address, AuxiliaryHeader, BROADCAST as BROADCAST_SHORT, Endpoint, FrameType, Header, MAX_FRAME, check_fcs,
 };
 
+use crate::contikimac;
+use crate::listening::Listening as _;
 use crate::neighbours::Freshness;
 use crate::{BROADCAST, LinkLayer, Mac};
 
@@ -30,7 +32,14 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         at: Symbols,
         frame: &'f mut [u8],
     ) -> Option<Received<'f>> {
-        self.receive(cx, at, frame).unwrap_or_else(|drop| {
+        let is_data = self.listening.duty_cycle().is_some() && contikimac::is_data(frame);
+        let pending = is_data && contikimac::is_pending(frame);
+        let received = self.receive(cx, at, frame);
+        if let Some(cycle) = self.listening.duty_cycle_mut() {
+            let is_own = matches!(received, Ok(Some(_)) | Err(Counter::MacDuplicate));
+            cycle.received(at, is_data && !matches!(received, Err(Counter::MacMalformed)), is_own, pending);
+        }
+        received.unwrap_or_else(|drop| {
             cx.counters.count(drop);
             None
         })
@@ -63,6 +72,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         if header.ack_request && destination == self.address {
             let turnaround = self.rules().ack_turnaround;
             self.radio.owe_ack(at, turnaround, header.sequence);
+            self.interrupted();
         }
         // Devices of this network have extended addresses only; the own one is an echo.
         let source = match header.source {
@@ -73,6 +83,10 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             return Err(Counter::MacMalformed);
         }
         let payload = self.admit(cx, at, source, (header.sequence, header.security), body, header_len)?;
+        let payload = match self.listening.duty_cycle() {
+            Some(_) => contikimac::unpadded(payload).ok_or(Counter::MacMalformed)?,
+            None => payload,
+        };
         Ok(Some(Received { source, destination, payload }))
     }
 

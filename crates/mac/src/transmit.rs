@@ -5,7 +5,9 @@ use sixlock_ieee802154::{
     Version, fcs,
 };
 
-use crate::{BROADCAST, LinkLayer, Mac, TransmitId};
+use crate::frame_security::FrameSecurity;
+use crate::listening::Listening as _;
+use crate::{BROADCAST, LinkLayer, Mac, TransmitId, contikimac};
 
 /// Length of the header of a frame to one neighbour, both of whose addresses are extended and of one PAN, in bytes.
 const HEADER: usize = 21;
@@ -26,7 +28,8 @@ pub enum SendError {
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
-        MAX_FRAME - HEADER - self.link().map_or(0, |link| AUXILIARY_HEADER + link.mic_len()) - FCS
+        let framed = self.listening.duty_cycle().map_or(0, |_| contikimac::HEADER);
+        MAX_FRAME - HEADER - self.link().map_or(0, |link| AUXILIARY_HEADER + link.mic_len()) - framed - FCS
     }
 
     /// Whether a transmit frame is free.
@@ -36,7 +39,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// Takes a frame to `destination`, a neighbour or [`BROADCAST`], for transmission.
     ///
-    /// It is secured here, once: each transmission of it is the same bytes. Its transmit frame
+    /// It is secured once: each transmission of it is the same bytes. Its transmit frame
     /// is free again when its [`Event::Sent`](crate::Event::Sent) has been polled.
     pub fn send<E: Entropy, N: Nv>(
         &mut self,
@@ -49,10 +52,15 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             Some(last) => last.wrapping_add(1),
             None => cx.entropy.next_u32() as u8,
         };
-        let mut header = self.header(destination, sequence, payload.len());
+        let mut room = payload.len();
+        let mut header = self.header(destination, sequence, room);
         let mic_len = self.mic_len();
+        if let Some(cycle) = self.listening.duty_cycle() {
+            room = cycle.times().room(room, header.emitted_len() + mic_len);
+            header = self.header(destination, sequence, room);
+        }
         let frame = self.queue.vacant().ok_or(SendError::QueueFull)?;
-        let len = header.emitted_len() + payload.len() + mic_len + FCS;
+        let len = header.emitted_len() + room + mic_len + FCS;
         let bytes = frame.bytes.get_mut(..len).ok_or(SendError::TooLong)?;
 
         let mut link = self.link.get_mut().filter(|_| L::SECURED);
@@ -66,14 +74,16 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         header.security = link.as_ref().map(|link| link.header(frame_counter));
         let (body, trailer) = bytes.split_at_mut(len - FCS);
         let header_len = header.emit(body).map_err(|_| SendError::TooLong)?;
-        let (sealed, mic) = body.split_at_mut(header_len + payload.len());
-        sealed[header_len..].copy_from_slice(payload);
-        if let Some(link) = link {
-            mic.copy_from_slice(
-                link.seal(cx.crypto, self.address, frame_counter, sealed, header_len).bytes(),
-            );
+        if self.listening.duty_cycle().is_some() {
+            // It is sealed when it is known whether another follows it.
+            contikimac::padded(&mut body[header_len..header_len + room], payload);
+        } else {
+            body[header_len..header_len + room].copy_from_slice(payload);
+            if let Some(link) = link {
+                seal(link, cx.crypto, self.address, frame_counter, body, header_len);
+            }
+            trailer.copy_from_slice(&fcs(body).to_le_bytes());
         }
-        trailer.copy_from_slice(&fcs(body).to_le_bytes());
 
         frame.len = len as u8;
         frame.sequence = sequence;
@@ -111,5 +121,20 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             source: Some(Endpoint { pan_id, address: Address::Extended(self.address) }),
             security,
         }
+    }
+}
+
+/// Seals a frame without its FCS, whose header has `header_len` bytes, and which has room for its MIC at the end.
+#[inline(always)]
+pub(crate) fn seal<C: Crypto>(
+    link: &FrameSecurity<C>,
+    crypto: &mut C,
+    source: Eui64,
+    frame_counter: u32,
+    body: &mut [u8],
+    header_len: usize,
+) {
+    if let Some((sealed, mic)) = body.split_at_mut_checked(body.len().saturating_sub(link.mic_len())) {
+        mic.copy_from_slice(link.seal(crypto, source, frame_counter, sealed, header_len).bytes());
     }
 }

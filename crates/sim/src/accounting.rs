@@ -30,6 +30,7 @@ use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
 use sixlock_ipv6::rpl::ICMPV6_TYPE;
 use sixlock_ipv6::{extension, nd, next_header};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
+use sixlock_node::contikimac::{self, HEADER, Times};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, OneContext, WithAddresses, decompress_with};
@@ -79,6 +80,8 @@ pub(crate) struct Observer {
     oldest: VecDeque<Seal>,
     /// Whether the network has control messages.
     has_control: bool,
+    /// The times of ContikiMAC, where radios sleep by it.
+    padded: Option<Times>,
     /// How many stations the network has, if there are attackers behind them, whose packets are to be told from others.
     attacked: Option<u32>,
 }
@@ -225,6 +228,7 @@ impl Observer {
             stations: vec![Station::default(); stations],
             packet: vec![0; MAX_DATAGRAM],
             has_control: false,
+            padded: None,
             attacked: None,
         }
     }
@@ -232,6 +236,11 @@ impl Observer {
     /// The network has control messages, which are to be told from others.
     pub(crate) fn look_for_control(&mut self) {
         self.has_control = true;
+    }
+
+    /// Payloads are behind a header and before padding, as with ContikiMAC of these times.
+    pub(crate) fn look_behind_padding(&mut self, times: Times) {
+        self.padded = Some(times);
     }
 
     /// Stations from number `stations` on are antennas of attackers.
@@ -291,6 +300,7 @@ impl Observer {
         let Some(payload) = open(frame, (header, header_len), source, self.key.as_ref(), &mut buffer) else {
             return nothing;
         };
+        let Some(payload) = self.unpadded(payload) else { return nothing };
         let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return nothing };
         let kind = match fragment {
             None if rest == [TELL_WHOLE] => Kind::SequenceRequest,
@@ -303,7 +313,7 @@ impl Observer {
             return Observed { kind, ..nothing };
         }
 
-        let capacity = MAX_FRAME - FCS - bare_header;
+        let capacity = MAX_FRAME - FCS - bare_header - self.padded.map_or(0, |_| HEADER);
         let link = LinkAddresses { source, destination };
         let (without, purpose) = match kind {
             Kind::SequenceRequest => (Without::Nothing, Purpose::Other),
@@ -316,7 +326,10 @@ impl Observer {
             receiver.to_acknowledge = Some((header.sequence, share));
         }
         let security_bytes = match without {
-            Without::Payload(len) => frame.len() as i64 - (bare_header + len + FCS) as i64,
+            Without::Payload(len) => {
+                let len = self.padded.map_or(len, |times| times.room(len, bare_header));
+                frame.len() as i64 - (bare_header + len + FCS) as i64
+            }
             Without::Nothing => frame.len() as i64,
             Without::Unknown => link_security as i64,
         };
@@ -329,12 +342,17 @@ impl Observer {
         Observed { security_bytes, kind, is_of_handshake, begins_handshake, ..nothing }
     }
 
+    /// What of a frame's payload is not header and padding of its MAC.
+    fn unpadded<'p>(&self, payload: &'p [u8]) -> Option<&'p [u8]> {
+        if self.padded.is_some() { contikimac::unpadded(payload) } else { Some(payload) }
+    }
+
     /// What tells the packet from others whose beginning is in a frame.
     fn fingerprint(&mut self, frame: &[u8], header: &Header, header_len: usize) -> Option<PacketFingerprint> {
         let link = ends(header)?;
         let mut buffer = [0; MAX_FRAME];
         let payload = open(frame, (header, header_len), link.source, self.key.as_ref(), &mut buffer)?;
-        let (fragment, rest) = FragmentHeader::parse(payload).ok()?;
+        let (fragment, rest) = FragmentHeader::parse(self.unpadded(payload)?).ok()?;
         if fragment.is_some_and(|fragment| fragment.offset > 0) {
             return None;
         }

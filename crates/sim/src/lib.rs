@@ -109,13 +109,14 @@ pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
 pub use runs::{run_seeds, with_cost};
 pub use scenario::{
-    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, LogDistance, Mac,
-    Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic,
+    Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, Listen, LogDistance,
+    Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic,
     TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
+pub use sixlock_node::contikimac::Times;
 pub use sixlock_node::{Backoff, KeyRing, Rules, SendError};
 pub use statistics::{
     AttackCost, AttackReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,

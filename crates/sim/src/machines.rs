@@ -3,6 +3,7 @@
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_lockstep::DeviceEvent;
 use sixlock_lowpan::{Datagram, Pool};
+use sixlock_node::contikimac::ContikiMac;
 use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Rules, Stack};
 
 use crate::application::AnyApplication;
@@ -12,7 +13,7 @@ use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Reassembly};
 use crate::random::Stream;
 use crate::routing::{NodeRouting, RootRouting};
-use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PROTECTED, READINGS};
+use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PHASES, PROTECTED, READINGS};
 use crate::table::{Buffer, Table};
 
 /// IPsec of a node: with 64 hosts, and policies for RPL and neighbour discovery.
@@ -29,6 +30,7 @@ impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
     type Neighbours = Table<Neighbour, NEIGHBOURS>;
     type Queue = <Link<true, 1, FRAMES> as LinkLayer>::Queue;
     type Access = Rules;
+    type Listening = StationListening;
 }
 
 /// A station's pool of `POOL` datagrams of at most `MTU` bytes.
@@ -65,6 +67,8 @@ pub(crate) type GatewayLayers = Stack<
     Reassembly,
     AnyDiscovery,
 >;
+/// How a station listens.
+pub(crate) type StationListening = ContikiMac<PHASES>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

@@ -180,6 +180,13 @@ pub const METRICS: &[Metric] = &[
         "Where RPL routes, those of frames that carried its messages, others' that it forwarded and retries included",
     ),
     Metric {
+        name: "duty_cycle",
+        parts: &[],
+        unit: "share",
+        sources: &[Source::Modelled],
+        about: "Where radios sleep, the share of the time that its radio was on",
+    },
+    Metric {
         name: "energy_mj",
         parts: &Energy::PARTS,
         unit: "mJ",
@@ -285,6 +292,7 @@ mod tests {
             frames: 1,
             bytes: 1,
             control_bytes: Some(1),
+            duty_cycle: Some(1.0),
             energy_mj: energy,
             provenance: Some(Provenance {
                 platform: "micaz".into(),

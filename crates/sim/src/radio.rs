@@ -94,7 +94,7 @@ impl Radio {
 
     /// Gives up what is not done yet.
     pub(crate) fn give_up(&mut self, node: u32, now: Time, medium: &mut Medium) {
-        if let Some((_, Step::Assessed(_))) = self.next.take() {
+        if let Some((_, Step::Assess(_) | Step::Assessed(_))) = self.next.take() {
             medium.assess(node, false, now);
         }
     }
@@ -127,13 +127,17 @@ impl Radio {
                 self.plan(begin.symbol_boundary() + CCA, Step::Assessed(assessments));
             }
             Step::Assessed(assessments) => {
-                medium.assess(node, false, now);
                 let clear = medium.is_clear(node, now);
+                if let Assessments { left: 2.., pause, .. } = assessments
+                    && clear
+                {
+                    // It stays on meanwhile.
+                    let left = assessments.left - 1;
+                    self.plan(now + pause, Step::Assess(Assessments { left, ..assessments }));
+                    return None;
+                }
+                medium.assess(node, false, now);
                 match assessments {
-                    Assessments { left: 2.., pause, .. } if clear => {
-                        let left = assessments.left - 1;
-                        self.plan(now + pause, Step::Assess(Assessments { left, ..assessments }));
-                    }
                     Assessments { send: true, .. } if clear => self.plan(now + self.turnaround, Step::Send),
                     _ => return Some(RadioEvent::Assessed { clear }),
                 }

@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     },
     /// When the node starts.
     Start,
+    /// When the node's radio wakes up first.
+    WakeUp,
     /// How fast or slow the node's clock runs.
     Drift,
     /// The node's keys.
@@ -80,6 +82,7 @@ impl Stream {
             Purpose::Move { event } => (14, event),
             Purpose::Traffic { number } => (15, number),
             Purpose::Shadowing { other } => (16, other),
+            Purpose::WakeUp => (17, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

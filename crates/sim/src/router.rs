@@ -10,7 +10,7 @@ use sixlock_node::ipsec::Automated;
 use sixlock_node::{Interface, InterfaceConfig, RadioMachine, Rules};
 
 use crate::engine::Accelerated;
-use crate::machines::{Context, GatewayLayers, RouterIpsec};
+use crate::machines::{Context, GatewayLayers, RouterIpsec, StationListening};
 use crate::network::CLOUD;
 use crate::protection::Keyed;
 use crate::sizes::FLOWS;
@@ -74,6 +74,11 @@ impl Router {
     /// Its address on the air.
     pub(crate) fn address(&mut self) -> Eui64 {
         self.interface().address()
+    }
+
+    /// When it listens.
+    pub(crate) fn listening(&mut self) -> &mut StationListening {
+        self.interface().listening()
     }
 
     /// What is done to packets that leave the mesh whole, and that come whole.

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use sixlock_base::{Security, TransportSuite};
+use sixlock_node::contikimac::Times;
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
 use crate::discovery::Addressing;
@@ -52,6 +53,8 @@ pub struct Scenario {
     pub(crate) radio: Radio,
     /// How a node gets at the channel.
     pub(crate) mac: Mac,
+    /// When its radio listens.
+    pub(crate) listen: Listen,
     /// Which way its packets go.
     pub(crate) routing: RoutingKind,
     /// The addresses of its nodes, and how these come to them.
@@ -89,7 +92,21 @@ impl Radio {
     }
 }
 
-/// How a node gets at the channel. With each, its radio is always on, as with the NullRDC of Contiki.
+/// When radios listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// Whenever they do not send, as with the NullRDC of Contiki.
+    Always,
+    /// Now and then, by ContikiMAC.
+    ContikiMac {
+        /// Its times.
+        times: Times,
+        /// Whether frames are sent when their receiver is known to wake up.
+        phase_lock: bool,
+    },
+}
+
+/// How a node gets at the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mac {
     /// Each frame is sent once and at once, unless the channel is busy just then, and nobody acknowledges it: the NullMAC
@@ -236,6 +253,7 @@ impl Default for Scenario {
                 model: RadioModel::UnitDisk { loss_at_range: None },
             },
             mac: Mac::Csma(Csma::default()),
+            listen: Listen::Always,
             routing: RoutingKind::Static,
             addressing: Addressing::default(),
             compression: None,
@@ -296,6 +314,11 @@ impl Scenario {
     /// How a node gets at the channel.
     pub fn mac(&self) -> Mac {
         self.mac
+    }
+
+    /// When its radio listens.
+    pub fn listen(&self) -> Listen {
+        self.listen
     }
 
     /// The radio medium.

@@ -12,7 +12,7 @@ use sixlock_node::{
 use crate::application::{AnyApplication, Part};
 use crate::chip::Chip;
 use crate::engine::Accelerated;
-use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, happens};
+use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, StationListening, happens};
 use crate::memory::Memory;
 use crate::outcome::SessionKeys;
 use crate::platform::Platform;
@@ -45,6 +45,7 @@ trait Sizes {
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
     fn access(&mut self) -> &mut Rules;
+    fn listening(&mut self) -> &mut StationListening;
     fn poll_refusal(&mut self) -> Option<Refusal>;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
@@ -78,6 +79,10 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
 
     fn access(&mut self) -> &mut Rules {
         self.interface().access()
+    }
+
+    fn listening(&mut self) -> &mut StationListening {
+        self.interface().listening()
     }
 
     fn poll_refusal(&mut self) -> Option<Refusal> {
@@ -173,6 +178,11 @@ impl SizedNode {
     ) -> Result<(), ConfigError> {
         self.compression().start();
         self.security().start(peerings, id, unauthenticated)
+    }
+
+    /// When it listens.
+    pub(crate) fn listening(&mut self) -> &mut StationListening {
+        self.node.listening()
     }
 
     /// The frames that wait to be sent: their sequence numbers and lengths.

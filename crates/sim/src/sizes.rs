@@ -4,6 +4,8 @@
 pub(crate) const PROTECTED: usize = 1000;
 /// The neighbours whose frames a station takes, at most.
 pub(crate) const NEIGHBOURS: usize = 1000;
+/// The neighbours of which a station whose radio sleeps remembers when they wake up.
+pub(crate) const PHASES: usize = 32;
 /// The nodes of a DODAG to which a border router or another router knows the way, at most.
 pub(crate) const MEMBERS: usize = 1000;
 /// The flows of a border router: their limit in `sixlock up` as well.

@@ -194,6 +194,9 @@ pub struct NodeReport {
     /// Those of frames that carried messages of RPL, others' that it forwarded and retries included, where RPL routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_bytes: Option<u32>,
+    /// The share of the time that its radio was on, where radios sleep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duty_cycle: Option<f64>,
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,

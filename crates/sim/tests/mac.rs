@@ -138,7 +138,7 @@ fn times_that_cannot_be_are_refused() {
         ("kind = \"csma\"\nshort_pause = \"960us\"", "s:2: short_pause: it is at most as long as long_pause"),
         (
             "kind = \"contiki-csma\"\nmin_be = 3",
-            "s:3: unknown key `min_be` in [mac]; it has `ack_turnaround`, `ack_wait`, `ack`, `kind`, `long_pause`, \
+            "s:3: unknown key `min_be` in [mac]; it has `ack_turnaround`, `ack_wait`, `ack`, `kind`, `listen`, `long_pause`, \
              `max_retries`, `short_pause`, `turnaround`, `unit_backoff`",
         ),
         (

@@ -8,7 +8,7 @@ use crate::csma::Access;
 /// Where the current transmit frame stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// There is none.
     Idle,
     /// It is to be sent after an assessment of the channel from a time on, but the radio was not told yet.
@@ -21,28 +21,34 @@ pub(super) enum Step {
     OnAir,
     /// It waits for its acknowledgement until a time.
     AwaitingAck,
+    /// With a duty cycle: it is to be sealed, if it was not, at a time, and then to be sent.
+    Unsealed,
+    /// A copy is out: the channel is to be assessed at a time, but the radio was not told yet.
+    Gap,
+    /// The radio was told.
+    GapAssessing,
 }
 
 /// An acknowledgement owed to a neighbour.
-pub(super) struct OwedAck {
-    pub(super) frame: [u8; ACK_FRAME],
-    pub(super) due: Symbols,
+pub(crate) struct OwedAck {
+    pub(crate) frame: [u8; ACK_FRAME],
+    pub(crate) due: Symbols,
     /// Whether the radio was told to send it.
-    pub(super) on_air: bool,
+    pub(crate) on_air: bool,
 }
 
 /// The radio's schedule.
 pub(crate) struct Radio {
-    pub(super) step: Step,
+    pub(crate) step: Step,
     /// The time of that step.
-    pub(super) at: Symbols,
-    pub(super) access: Access,
-    pub(super) retries: u8,
+    pub(crate) at: Symbols,
+    pub(crate) access: Access,
+    pub(crate) retries: u8,
     /// When the pause after the last frame ends.
-    pub(super) rested: Symbols,
-    pub(super) owed_ack: Slot<OwedAck>,
+    pub(crate) rested: Symbols,
+    pub(crate) owed_ack: Slot<OwedAck>,
     /// Whether the time has come for what the radio is to do next.
-    pub(super) is_due: bool,
+    pub(crate) is_due: bool,
 }
 
 impl Radio {
@@ -77,12 +83,12 @@ impl Radio {
             Slot::Full(OwedAck { frame: ack(sequence), due: at.after(turnaround), on_air: false });
     }
 
-    pub(super) fn enter(&mut self, step: Step, at: Symbols) {
+    pub(crate) fn enter(&mut self, step: Step, at: Symbols) {
         (self.step, self.at) = (step, at);
     }
 
     /// When the radio is to begin with what it was not told yet.
-    pub(super) fn next(&self) -> Option<Symbols> {
+    pub(crate) fn next(&self) -> Option<Symbols> {
         match (self.owed_ack.get(), self.step) {
             (Some(ack), _) => (!ack.on_air).then_some(ack.due),
             (None, Step::Backoff | Step::Turnaround) => Some(self.at),

@@ -141,6 +141,7 @@ impl Station {
             Step::Turnaround => "Turnaround",
             Step::OnAir => "OnAir",
             Step::AwaitingAck => "AwaitingAck",
+            Step::Unsealed | Step::Gap | Step::GapAssessing => unreachable!("it has no duty cycle"),
         };
         let owed = match self.mac.radio.owed_ack.get() {
             None => "",

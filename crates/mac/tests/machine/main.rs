@@ -1,8 +1,10 @@
 //! The MAC as a machine: a few of them on a radio channel in virtual time.
 
 mod air;
+mod contikimac;
 mod exchange;
 mod null;
 mod radios;
 mod rules;
 mod security;
+mod sleepers;

@@ -3,7 +3,7 @@
 use crate::air::config;
 use sixlock_base::{Counter, Eui64, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_mac::{Config, Csma, Event, Link, LinkLayer, Mac, Outcome, RadioCommand, Rules};
+use sixlock_mac::{AlwaysOn, Config, Csma, Event, Link, LinkLayer, Mac, Outcome, RadioCommand, Rules};
 use sixlock_testing::Rig;
 
 /// A link layer whose rules are set.
@@ -15,6 +15,7 @@ impl LinkLayer for Configured {
     type Neighbours = <Link<false, 2, 2> as LinkLayer>::Neighbours;
     type Queue = <Link<false, 2, 2> as LinkLayer>::Queue;
     type Access = Rules;
+    type Listening = AlwaysOn;
 }
 
 /// A MAC with these rules, which may send a frame three times and find the channel busy twice each time.

@@ -14,7 +14,7 @@ use crate::time::Span;
 use crate::topology::Topology;
 
 use super::checks::{Fault, Key};
-use super::{Attack, Destination, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
+use super::{Attack, Destination, Listen, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
 
 /// A scenario in the making: what it starts from, with what is set after. Nothing is checked before [`build`](Self::build).
 #[derive(Clone, Debug)]
@@ -98,6 +98,11 @@ impl ScenarioBuilder {
     /// Sets how a node gets at the channel.
     pub fn mac(self, mac: Mac) -> Self {
         self.set(&[Key::Mac], |scenario| scenario.mac = mac)
+    }
+
+    /// Sets when radios listen.
+    pub fn listen(self, listen: Listen) -> Self {
+        self.set(&[Key::Mac], |scenario| scenario.listen = listen)
     }
 
     /// Sets which way packets go.

@@ -18,7 +18,7 @@ use crate::topology::{Layout, Topology};
 use crate::units::longer_than_nothing;
 
 use super::{
-    Credential, Csma, Destination, Mac, Pattern, RadioModel, SHORT_ECHO, Scenario, ScenarioEventKind,
+    Credential, Csma, Destination, Listen, Mac, Pattern, RadioModel, SHORT_ECHO, Scenario, ScenarioEventKind,
     TrafficKind, attack,
 };
 
@@ -172,6 +172,20 @@ impl Scenario {
     }
 
     fn check_mac(&self) -> Result<(), Fault> {
+        if self.listen != Listen::Always {
+            if let Some(id) = self.emulated.keys().next() {
+                let message = format!(
+                    "node {id} is emulated, and its firmware always listens: leave listen out of [mac]"
+                );
+                return Err(fault(Key::Mac, message));
+            }
+            if !self.attacks.is_empty() {
+                return Err(fault(
+                    Key::Mac,
+                    "attackers send to nodes that always listen: leave listen out of [mac]",
+                ));
+            }
+        }
         let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, rules, .. }) = self.mac else {
             return Ok(());
         };

@@ -1,5 +1,6 @@
 //! The `[mac]` of a scenario: the kinds of MAC, their times and their rules.
 
+use sixlock_node::contikimac::Times;
 use sixlock_node::{Backoff, Rules};
 
 use crate::error::ScenarioError;
@@ -8,13 +9,16 @@ use crate::toml_reader::Section;
 use crate::units::parse_span;
 
 use super::checks::{Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES};
-use super::{Csma, Mac};
+use super::{Csma, Listen, Mac};
 
 /// The longest of its times.
 const LONGEST: Span = Span::from_secs(10);
 /// An eighth of a second in symbols, as the times of Contiki 2.6 are multiples of, and its transmissions of a frame after the first.
 const CONTIKI_UNIT: u32 = 7812;
 const CONTIKI_RETRIES: u64 = 4;
+
+/// Gaps between copies of a frame, in symbols: an assessment of the channel is in one, and two that belong together are not.
+const STROBE_GAP: core::ops::RangeInclusive<u16> = 8..=25;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -24,7 +28,8 @@ enum Kind {
 }
 
 /// Reads it.
-pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<Mac, ScenarioError> {
+pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(Mac, Listen), ScenarioError> {
+    let listen = listen(&mut section)?;
     let kinds = [("csma", Kind::Csma), ("contiki-csma", Kind::ContikiCsma), ("null", Kind::Null)];
     let kind = section.choice("kind", &kinds)?;
     lines.insert(Key::Mac, section.line("kind"));
@@ -32,7 +37,7 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<Ma
     let csma = match kind {
         Kind::Null => {
             section.finish()?;
-            return Ok(Mac::Null);
+            return Ok((Mac::Null, listen));
         }
         Kind::Csma => {
             let max_be = section.integer("max_be", default.max_be.into(), MAX_BE)?;
@@ -74,7 +79,22 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<Ma
     };
     let csma = Csma { ack: section.boolean("ack", default.ack)?, ..csma };
     section.finish()?;
-    Ok(Mac::Csma(csma))
+    Ok((Mac::Csma(csma), listen))
+}
+
+/// When radios listen.
+fn listen(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
+    if !section.choice("listen", &[("always", false), ("contikimac", true)])? {
+        return Ok(Listen::Always);
+    }
+    let times = Times::CONTIKI_2_7;
+    let gap = section.parsed("strobe_gap", times.gap, |text| {
+        let symbols = parse_span(text)?.micros() / SYMBOL;
+        let known = u16::try_from(symbols).ok().filter(|gap| STROBE_GAP.contains(gap));
+        known.ok_or_else(|| "it is between \"0.128ms\", which an assessment takes, and \"0.4ms\": in a longer one a sleeper would find the channel clear".to_owned())
+    })?;
+    let phase_lock = section.boolean("phase_lock", true)?;
+    Ok(Listen::ContikiMac { times: Times { gap, ..times }, phase_lock })
 }
 
 /// The rules with the times that are given.

@@ -68,6 +68,7 @@ impl ScenarioBuilder {
         let mut top = Section::new(source, "the scenario", document.get_ref());
         let (mut lines, mut files) = (Lines::new(), Vec::new());
         let default = Scenario::default();
+        let (mac, listen) = mac::read(top.section("mac", "[mac]")?, &mut lines)?;
         let mut scenario = Scenario {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
@@ -81,7 +82,8 @@ impl ScenarioBuilder {
                 default.radio,
                 (&mut lines, &mut files),
             )?,
-            mac: mac::read(top.section("mac", "[mac]")?, &mut lines)?,
+            mac,
+            listen,
             routing: default.routing,
             addressing: default.addressing,
             compression: default.compression,

@@ -188,7 +188,10 @@ fn errors_name_the_line_and_what_to_do() {
         ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
         ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
         ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"contiki-csma\" or \"null\""),
-        ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
+        (
+            "[mac]\nkind = \"null\"\nmax_retries = 3",
+            "f:3: unknown key `max_retries` in [mac]; it has `kind`, `listen`",
+        ),
         (
             "[radio]\nrate = 1",
             "f:2: unknown key `rate` in [radio]; it has `burst`, `capture`, `drift`, `exponent`, `floor`, `interference`, \

@@ -23,6 +23,7 @@ use crate::discovery::DiscoveryKind;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::frame_time::FrameTime;
+use crate::machines::StationListening;
 use crate::modelled::Modelled;
 use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
@@ -34,7 +35,7 @@ use crate::random::{Purpose, Stream};
 use crate::router::Router;
 use crate::router_processor::RouterProcessor;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
-use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
+use crate::scenario::{Credential, Destination, Listen, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
 use crate::sized::SizedNode;
 use crate::station::{Machine, Station};
@@ -209,6 +210,7 @@ impl Deployment {
             let mut router =
                 Router::new(cx, &self.interface(id), self.mesh_address(id), self.exit, self.scenario.serial);
             *router.access() = rules;
+            self.begin_listening(id, start, router.listening());
             Machine::Gateway(router)
         });
         if let Some(platform) = &self.scenario.router {
@@ -230,7 +232,8 @@ impl Deployment {
             (Some(node), _) => Some((node.platform.clone(), self.emulated(id, node, &config)?)),
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
-                let sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
+                let mut sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
+                self.begin_listening(id, start, sized.listening());
                 let crypto = Accelerated::new(Some((platform.clone(), self.scenario.security.engines)));
                 let modelled =
                     self.modelled(id, sized, &config, self.scenario.routing, Some(Arc::new(costs)), crypto)?;
@@ -248,12 +251,21 @@ impl Deployment {
             None => {
                 let mut node = Box::new(Node::new());
                 *node.interface().access() = rules;
+                self.begin_listening(id, start, node.interface().listening());
                 started = node.start(cx, &config);
                 Machine::Node(node)
             }
         });
         started.map_err(|_| too_long(id))?;
         Ok(station)
+    }
+
+    /// Lets station `id` listen as the scenario says.
+    fn begin_listening(&self, id: u32, start: &Start, listening: &mut StationListening) {
+        if let Listen::ContikiMac { times, phase_lock } = self.scenario.listen {
+            let wakes_after = Stream::new(start.seed, id, Purpose::WakeUp).below(times.cycle.into()) as u32;
+            listening.start(times, phase_lock, self.clock(id).symbols(start.now), wakes_after);
+        }
     }
 
     fn modelled(

@@ -11,6 +11,7 @@ use crate::medium::Medium;
 use crate::profile::Profile;
 use crate::readings::Counted;
 use crate::routing::RoutingKind;
+use crate::scenario::Listen;
 use crate::sizes::READINGS;
 use crate::station::Station;
 use crate::statistics::{
@@ -59,6 +60,7 @@ impl Simulation {
                 frames: self.air[id as usize].frames,
                 bytes: self.air[id as usize].bytes,
                 control_bytes: self.control_bytes(id),
+                duty_cycle: self.duty_cycle(id),
                 energy_mj: self.energy(id),
                 provenance: self.provenance(id),
             }
@@ -161,6 +163,13 @@ impl Simulation {
     /// takes no time.
     pub fn state_times(&self, id: u32) -> Option<StateTimes> {
         state_times(&self.stations, &self.medium, id, self.now)
+    }
+
+    /// The share of the time that the radio of node `id` was on, where radios sleep.
+    fn duty_cycle(&self, id: u32) -> Option<f64> {
+        let times = self.state_times(id).filter(|_| self.deployment.scenario.listen != Listen::Always)?;
+        let on = times.listen + times.rx + times.tx;
+        Some(on.as_secs() / (on + times.off).as_secs()).filter(|share| share.is_finite())
     }
 
     /// Every echo so far, and what it took. There are none but with echo traffic from inside the simulation.

@@ -28,7 +28,7 @@ use crate::power::Power;
 use crate::readings::{Readings, Schedule};
 use crate::recorder::{Recorder, Sinks};
 use crate::routing::RoutingKind;
-use crate::scenario::{Destination, Scenario, TrafficKind};
+use crate::scenario::{Destination, Listen, Scenario, TrafficKind};
 use crate::station::Station;
 use crate::time::Time;
 
@@ -71,6 +71,9 @@ impl Simulation {
         );
         if scenario.routing != RoutingKind::Static {
             observer.look_for_control();
+        }
+        if let Listen::ContikiMac { times, .. } = scenario.listen {
+            observer.look_behind_padding(times);
         }
         if !attackers.is_empty() {
             observer.look_for_attackers(stations.len() as u32);
