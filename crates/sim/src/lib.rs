@@ -9,6 +9,7 @@ mod accounting;
 mod application;
 mod arrivals;
 mod attack;
+mod battery;
 mod board;
 mod built_image;
 mod captured;
@@ -84,6 +85,7 @@ mod units;
 mod xfrm;
 
 pub use accelerator::Accelerator;
+pub use battery::Battery;
 pub use built_image::built_image;
 pub use chip::Chip;
 pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};

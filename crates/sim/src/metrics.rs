@@ -194,6 +194,13 @@ pub const METRICS: &[Metric] = &[
         about: "What it consumed: CPU at work (`cpu`) and with nothing to do (`lpm`), radio sending, receiving, waiting for frames",
     },
     Metric {
+        name: "life_days",
+        parts: &[],
+        unit: "d",
+        sources: ENERGY,
+        about: "Where nodes have batteries, how long its own lasts if it goes on like that",
+    },
+    Metric {
         name: "provenance",
         parts: &["platform", "cpu", "engine", "radio", "currents"],
         unit: "",
@@ -294,6 +301,7 @@ mod tests {
             control_bytes: Some(1),
             duty_cycle: Some(1.0),
             energy_mj: energy,
+            life_days: Some(1.0),
             provenance: Some(Provenance {
                 platform: "micaz".into(),
                 cpu: "modelled",

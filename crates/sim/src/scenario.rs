@@ -18,6 +18,7 @@ use sixlock_base::{Security, TransportSuite};
 use sixlock_node::contikimac::Times;
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
+use crate::battery::Battery;
 use crate::discovery::Addressing;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
@@ -71,6 +72,8 @@ pub struct Scenario {
     pub(crate) traffic: Traffic,
     /// What every node runs on, unless it says otherwise; without, nodes take no time.
     pub(crate) profile: Option<Platform>,
+    /// The battery of each node, if its life is to be told.
+    pub(crate) battery: Option<Battery>,
     /// What single nodes run on that are not emulated, by id.
     pub(crate) platforms: BTreeMap<u32, Platform>,
     /// The nodes that are emulated, by id; the others run natively.
@@ -270,6 +273,7 @@ impl Default for Scenario {
                 credential: Credential::None,
             },
             profile: None,
+            battery: None,
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
             same_eui64: BTreeMap::new(),

@@ -200,6 +200,9 @@ pub struct NodeReport {
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,
+    /// How many days its battery lasts if it goes on to consume as much, where the scenario has batteries and it runs on a platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub life_days: Option<f64>,
     /// Where its times and what it has consumed are from, if it runs on a platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,

@@ -129,6 +129,22 @@ pub(crate) fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The microampere-hours that `text` spells: `2500mAh`, `2.5Ah`.
+pub(crate) fn parse_charge(text: &str) -> Result<u64, String> {
+    match parse(text, &[("mAh", 1000), ("Ah", 1_000_000)], "a charge such as \"2500mAh\"")? {
+        microampere_hours @ 1..=1_000_000_000_000 => Ok(microampere_hours),
+        _ => Err("a battery holds more than nothing, and at most 1000000Ah".into()),
+    }
+}
+
+/// The hundredths of a per cent in a year that `text` spells: `2%/year`.
+pub(crate) fn parse_self_discharge(text: &str) -> Result<u32, String> {
+    match parse(text, &[("%/year", 100)], "a share such as \"2%/year\"")? {
+        share @ 0..=10_000 => Ok(share as u32),
+        _ => Err("a battery loses at most 100%/year".into()),
+    }
+}
+
 /// The bytes that `text` spells: `128B`.
 pub(crate) fn parse_bytes(text: &str) -> Result<u32, String> {
     const WANTED: &str = "a number of bytes such as \"128B\"";

@@ -68,7 +68,10 @@ fn what_is_lost_with_the_gap_of_contiki_2_6() {
 #[test]
 fn the_radios_of_boards_sleep_too_and_consume_less() {
     let openmote = |mac: &str| {
-        let text = format!("{}[platform]\nprofile = \"openmote\"\n", echoes(3, ""));
+        let text = format!(
+            "{}[platform]\nprofile = \"openmote\"\n[battery]\nself_discharge = \"2%/year\"\n",
+            echoes(3, "")
+        );
         run(&scenario(&text.replace("listen = \"contikimac\"", mac)))
     };
     let (sleeps, listens) = (openmote("listen = \"contikimac\""), openmote("listen = \"always\""));
@@ -76,6 +79,9 @@ fn the_radios_of_boards_sleep_too_and_consume_less() {
     assert!(delivered * 100 >= over * 99, "{delivered} of {over}");
     for (sleeps, listens) in sleeps.nodes.iter().zip(&listens.nodes) {
         assert!(sleeps.duty_cycle.is_some_and(|share| share < 0.02) && listens.duty_cycle.is_none());
+        let [longer, shorter] = [sleeps, listens].map(|node| node.life_days.unwrap());
+        println!("{} hops: {longer:.1} days instead of {shorter:.1}", sleeps.hops);
+        assert!(shorter > 4.0 && longer > 10.0 * shorter);
         let [sleeps, listens] = [sleeps, listens].map(|node| node.energy_mj.unwrap());
         assert!(sleeps.listen * 20.0 < listens.listen, "{sleeps:?} {listens:?}");
     }
@@ -122,6 +128,8 @@ fn what_does_not_go_with_sleeping_radios_is_refused() {
             Scenario::parse("s", &format!("[mac]\nlisten = \"contikimac\"\n{mac}")).unwrap_err().to_string();
         assert!(wrong.contains(message), "{wrong}");
     }
+    let wrong = Scenario::parse("s", "[battery]\ncapacity = \"2.5Ah\"").unwrap_err().to_string();
+    assert!(wrong.contains("s:1: native nodes consume nothing that is known"), "{wrong}");
     let wrong = Scenario::parse("s", "[mac]\nphase_lock = true").unwrap_err().to_string();
     assert!(wrong.contains("unknown key `phase_lock` in [mac]"), "{wrong}");
 }

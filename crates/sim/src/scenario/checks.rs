@@ -60,6 +60,7 @@ pub(super) enum Key {
     Links,
     Floor,
     Mac,
+    Battery,
     Routing,
     Discovery,
     Prefix,
@@ -113,6 +114,7 @@ impl Scenario {
             .map_err(|wrong| fault(Key::Duration, format!("duration: {wrong}")))?;
         self.check_radio()?;
         self.check_mac()?;
+        self.check_battery()?;
         self.check_traffic()?;
         self.check_routing()?;
         self.check_addressing()?;
@@ -469,6 +471,16 @@ impl Scenario {
             true => Err(fault(
                 Key::Compression,
                 "no firmware compresses payloads: leave [lowpan] compression out, or platforms",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn check_battery(&self) -> Result<(), Fault> {
+        match self.battery.is_some() && !self.has_boards() {
+            true => Err(fault(
+                Key::Battery,
+                "native nodes consume nothing that is known: name what they run on in [platform], or leave [battery] out",
             )),
             false => Ok(()),
         }

@@ -6,6 +6,7 @@ use sixlock_base::Security;
 use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
+use crate::battery::Battery;
 use crate::discovery::{Addressing, DiscoveryKind};
 use crate::error::ScenarioError;
 use crate::network::MAX_NODES;
@@ -15,7 +16,9 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_duration, parse_length, parse_prefix, parse_span};
+use crate::units::{
+    parse_charge, parse_duration, parse_length, parse_prefix, parse_self_discharge, parse_span, parse_voltage,
+};
 
 use super::beside::beside;
 use super::checks::{BAUD, Key, Lines, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS};
@@ -92,6 +95,7 @@ impl ScenarioBuilder {
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic, &mut lines)?,
             profile: None,
+            battery: read_battery(&mut top, &mut lines)?,
             platforms: default.platforms,
             emulated: default.emulated,
             same_eui64: default.same_eui64,
@@ -173,6 +177,20 @@ fn read_router(
         }
         platform => Ok(platform),
     }
+}
+
+/// The battery of each node, if there is one.
+fn read_battery(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Option<Battery>, ScenarioError> {
+    let is_there = top.span("battery").is_some();
+    lines.insert(Key::Battery, top.line("battery"));
+    let mut section = top.section("battery", "[battery]")?;
+    let battery = Battery {
+        capacity: section.parsed("capacity", 2_500_000, parse_charge)?,
+        millivolts: section.parsed("voltage", 3000, parse_voltage)?,
+        self_discharge: section.parsed("self_discharge", 0, parse_self_discharge)?,
+    };
+    section.finish()?;
+    Ok(is_there.then_some(battery))
 }
 
 fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<ScenarioEvent>, ScenarioError> {

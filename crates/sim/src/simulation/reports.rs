@@ -62,6 +62,7 @@ impl Simulation {
                 control_bytes: self.control_bytes(id),
                 duty_cycle: self.duty_cycle(id),
                 energy_mj: self.energy(id),
+                life_days: self.life(id),
                 provenance: self.provenance(id),
             }
         };
@@ -180,6 +181,12 @@ impl Simulation {
     /// What node `id` has consumed, if it runs on a platform.
     fn energy(&self, id: u32) -> Option<Energy> {
         Some(Energy::of(&self.profile(id)?, &self.state_times(id)?))
+    }
+
+    /// How many days the battery of node `id` lasts, if it has one.
+    fn life(&self, id: u32) -> Option<f64> {
+        let seconds = self.now.since(Time::ZERO).as_secs();
+        self.deployment.scenario.battery?.life(self.energy(id)?.total(), seconds)
     }
 
     /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
