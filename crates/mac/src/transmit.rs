@@ -5,7 +5,6 @@ use sixlock_ieee802154::{
     Version, fcs,
 };
 
-use crate::frame_security::FrameSecurity;
 use crate::listening::Listening as _;
 use crate::{BROADCAST, LinkLayer, Mac, TransmitId, contikimac};
 
@@ -74,13 +73,16 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         header.security = link.as_ref().map(|link| link.header(frame_counter));
         let (body, trailer) = bytes.split_at_mut(len - FCS);
         let header_len = header.emit(body).map_err(|_| SendError::TooLong)?;
+        let (sealed, mic) = body.split_at_mut(header_len + room);
         if self.listening.duty_cycle().is_some() {
             // It is sealed when it is known whether another follows it.
-            contikimac::padded(&mut body[header_len..header_len + room], payload);
+            contikimac::padded(&mut sealed[header_len..], payload);
         } else {
-            body[header_len..header_len + room].copy_from_slice(payload);
+            sealed[header_len..].copy_from_slice(payload);
             if let Some(link) = link {
-                seal(link, cx.crypto, self.address, frame_counter, body, header_len);
+                mic.copy_from_slice(
+                    link.seal(cx.crypto, self.address, frame_counter, sealed, header_len).bytes(),
+                );
             }
             trailer.copy_from_slice(&fcs(body).to_le_bytes());
         }
@@ -121,20 +123,5 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             source: Some(Endpoint { pan_id, address: Address::Extended(self.address) }),
             security,
         }
-    }
-}
-
-/// Seals a frame without its FCS, whose header has `header_len` bytes, and which has room for its MIC at the end.
-#[inline(always)]
-pub(crate) fn seal<C: Crypto>(
-    link: &FrameSecurity<C>,
-    crypto: &mut C,
-    source: Eui64,
-    frame_counter: u32,
-    body: &mut [u8],
-    header_len: usize,
-) {
-    if let Some((sealed, mic)) = body.split_at_mut_checked(body.len().saturating_sub(link.mic_len())) {
-        mic.copy_from_slice(link.seal(crypto, source, frame_counter, sealed, header_len).bytes());
     }
 }

@@ -52,6 +52,29 @@ fn sixty_four_bytes_go_there_and_back_over_one_to_six_hops() {
     }
 }
 
+/// A phase is kept for 4 ms, and two crystals of 40 ppm are 10 ms apart after two minutes.
+#[test]
+fn crystals_that_drift_cost_no_echo() {
+    let text =
+        echoes(3, "phase_lock = true").replace("\"60s\"", "\"120s\"").replace("\"1800s\"", "\"7200s\"");
+    for seed in 1..=3 {
+        let drifting = scenario(&format!("{text}[radio]\ndrift = \"40ppm\"\n")).with_seed(seed);
+        let (delivered, over) = delivery(&run(&drifting));
+        println!("seed {seed}: {delivered} of {over} echoes");
+        assert!(over >= 3 * 59 && delivered * 100 >= over * 99, "{delivered} of {over}");
+    }
+}
+
+#[test]
+fn a_node_that_starts_anew_sleeps_again() {
+    let text = format!("{}[[event]]\nat = \"600s\"\nnode = 1\nkind = \"reboot\"\n", echoes(2, ""));
+    let report = run(&scenario(&text));
+    let (delivered, over) = delivery(&report);
+    assert!(delivered + 2 >= over, "{delivered} of {over}");
+    let shares = report.nodes.iter().map(|node| node.duty_cycle.unwrap());
+    assert!(shares.clone().all(|share| share < 0.02), "{:?}", shares.collect::<Vec<_>>());
+}
+
 /// contiki#224: with the gap of Contiki 2.6, copies destroy acknowledgements.
 #[test]
 fn what_is_lost_with_the_gap_of_contiki_2_6() {

@@ -12,13 +12,15 @@ use crate::contikimac::times::ASSESSMENT;
 use crate::contikimac::{DutyCycle, Phase};
 use crate::listening::Listening as _;
 use crate::radio::Step;
-use crate::transmit::seal;
 use crate::{LinkLayer, Mac, Outcome, RadioCommand};
 
 /// Preamble, start of frame delimiter and length before a frame, in bytes.
 const PHY_HEADER: u32 = 6;
 /// Symbols in which a byte is sent.
 const SYMBOLS_PER_BYTE: u32 = 2;
+
+/// Times that a frame is sent in vain when its neighbour is awaited, before it is sent for a whole cycle.
+const MISSES: u8 = 2;
 
 /// What the radio is to be told next.
 enum Next {
@@ -140,7 +142,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// Seals the current frame, if that was not done, and begins with it when its neighbour is awaited.
     fn prepare<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        let is_last = self.radio.retries > 0 && self.radio.retries == self.csma.max_retries;
+        let retries = self.radio.retries;
+        let is_missed = retries >= MISSES || retries > 0 && retries == self.csma.max_retries;
         let Some(frame) = self.queue.current() else { return };
         let (destination, acknowledged) = (frame.destination(), frame.ack_request);
         let pending = acknowledged && self.queue.is_followed();
@@ -148,8 +151,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         let Some(cycle) = self.listening.duty_cycle_mut() else { return };
         let is_sealed = replace(&mut cycle.is_sealed, true);
         let times = cycle.times;
-        // Whose clock runs at another rate would be missed each time: the last try is as if nothing were known of it.
-        let wait = match cycle.phase_lock && acknowledged && !is_last {
+        // Whose clock runs at another rate would be missed each time: then it is as if nothing were known of it.
+        let wait = match cycle.phase_lock && acknowledged && !is_missed {
             true => cycle.phases.wait(destination, at, &times),
             false => None,
         };
@@ -175,7 +178,10 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             }
             if let (Some(link), Ok((header, header_len))) = (link, Header::parse(body)) {
                 let frame_counter = header.security.map_or(0, |security| security.frame_counter);
-                seal(link, cx.crypto, self.address, frame_counter, body, header_len);
+                let (sealed, mic) = body.split_at_mut(len.saturating_sub(link.mic_len()));
+                mic.copy_from_slice(
+                    link.seal(cx.crypto, self.address, frame_counter, sealed, header_len).bytes(),
+                );
             }
             if let Some(trailer) = trailer.first_chunk_mut() {
                 *trailer = fcs(body).to_le_bytes();

@@ -135,7 +135,7 @@ fn with_phase_lock_a_frame_begins_just_before_its_neighbour_wakes_up() {
 }
 
 #[test]
-fn a_neighbour_whose_clock_has_run_away_is_found_by_the_last_try() {
+fn a_neighbour_whose_clock_has_run_away_is_found_all_the_same() {
     let mut channel = asleep(2, SUITE, true);
     channel.send(0, node(1), b"first");
     channel.run(3 * CYCLE);
@@ -234,6 +234,20 @@ fn noise_keeps_nobody_awake_for_longer_than_it_lasts_or_13_milliseconds() {
         assert!(awake.contains(&on), "{noise}: {on}");
         assert!(!channel.sleepers[0].is_on());
     }
+}
+
+#[test]
+fn how_long_a_busy_channel_is_waited_for_is_not_a_matter_of_the_cycle() {
+    // contiki#1571: who forwards much waited for 125 ms each time.
+    let mut channel = asleep(2, None, false);
+    channel.noise = channel.now..channel.now + 10;
+    channel.send(0, node(1), b"reading");
+    channel.run(CYCLE / 2);
+    let began = channel.frames(0)[0].start;
+    assert!(
+        began - channel.noise.end < 31 * 20 + 6 * 38 + 12,
+        "{began}: within the longest backoff of the standard"
+    );
 }
 
 #[test]
