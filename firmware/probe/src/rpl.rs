@@ -48,7 +48,8 @@ pub fn new<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Rpl {
 
 pub fn new_root<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Root {
     let mut root = Root::new();
-    let settings = Settings { instance: io::byte(), preference: io::byte(), ..Settings::usual::<Mrhof>(MESH_PREFIX) };
+    let settings =
+        Settings { instance: io::byte(), preference: io::byte(), ..Settings::usual::<Mrhof>(MESH_PREFIX) };
     io::write(&[root.start(cx, Eui64(io::bytes()), &settings).is_ok().into()]);
     root
 }
