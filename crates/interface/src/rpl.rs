@@ -4,13 +4,14 @@ use core::net::Ipv6Addr;
 use core::ops::Range;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, New, Nv};
+use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_ipv6::rpl::{
     ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation, PacketInformation, packet_information, source_route,
 };
 use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_mac::Outcome;
 use sixlock_net::{ForwardError, Router};
-use sixlock_rpl::{Advertising, DataError, Error, Knowledge, MAX_HOPS, Node, Profile, Root};
+use sixlock_rpl::{Advertising, DataError, Error, ExternalTargets, Knowledge, MAX_HOPS, Node, Profile, Root};
 
 use crate::routing::{FrameOutcome, Routing};
 
@@ -66,6 +67,15 @@ impl<P: Profile> New for RplNode<P> {
 
 impl<P: Profile> Router for RplNode<P> {
     const READS: bool = true;
+    const TELLS_REGISTERED: bool = P::External::TELLS;
+
+    fn take_registered<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        registered: impl Iterator<Item = RegisteredAddress>,
+    ) {
+        self.0.take_registered(cx, registered);
+    }
 
     fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
         self.0.give_prefix(cx, prefix);
@@ -113,7 +123,7 @@ impl<P: Profile> Router for RplNode<P> {
 
 impl<P: Profile> Routing for RplNode<P> {
     const ROUTES: bool = true;
-    /// Only the root puts headers around packets.
+    /// Around packets of this host only the root puts headers.
     const ENCAPSULATES: bool = false;
 
     fn has_way(&self) -> bool {
@@ -126,6 +136,10 @@ impl<P: Profile> Routing for RplNode<P> {
 
     fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
         self.0.originate(buffer, len)
+    }
+
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+        self.0.encapsulate(buffer, len)
     }
 
     fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {

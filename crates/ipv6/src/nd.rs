@@ -13,6 +13,7 @@ mod context;
 mod link_layer_address;
 mod message;
 mod option;
+mod registered_address;
 
 pub use crate::prefix::Prefix;
 pub use crate::prefix_information::PrefixInformation;
@@ -27,3 +28,4 @@ pub use message::{
     solicited_node,
 };
 pub use option::{NdOption, Options};
+pub use registered_address::RegisteredAddress;

@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::Context;
+use sixlock_ipv6::nd::{Context, RegisteredAddress};
 
 use crate::neighbour_discovery::Transmit;
 
@@ -51,6 +51,16 @@ pub trait Discovery: New {
     /// The neighbour that has registered `destination`.
     fn neighbour(&self, _: Ipv6Addr) -> Option<Eui64> {
         None
+    }
+
+    /// Whether the addresses of [`Discovery::registered`] have changed since this was last called.
+    fn poll_registered(&mut self) -> bool {
+        false
+    }
+
+    /// The addresses that neighbours have registered here and want to be reached at from elsewhere.
+    fn registered(&self, _: Instant) -> impl Iterator<Item = RegisteredAddress> + '_ {
+        core::iter::empty()
     }
 
     /// Takes in the message `message` of neighbour discovery, which came in a packet with the header `header` from the neighbour `from`.

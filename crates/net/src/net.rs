@@ -553,13 +553,16 @@ impl<R: Router, D: Discovery> Net<R, D> {
             && Eui64::of_address(address) == self.address
     }
 
-    /// Tells the router which prefix was discovered, or takes the one that it was told.
+    /// Tells the router which prefix was discovered, or takes the one that it was told; and tells it who has registered here.
     pub fn tell_router<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         if D::ASKS_ROUTER {
             self.discovery.take_prefix(self.router.told_prefix());
         }
         if D::DISCOVERS {
             self.router.give_prefix(cx, self.discovery.usable_prefix());
+        }
+        if R::TELLS_REGISTERED && self.discovery.poll_registered() {
+            self.router.take_registered(cx, self.discovery.registered(cx.now));
         }
     }
 

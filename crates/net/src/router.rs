@@ -1,6 +1,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, New, Nv};
+use sixlock_ipv6::nd::RegisteredAddress;
 
 /// Where packets go: [`Routes`](crate::Routes) that were listed, or a routing protocol.
 pub trait Router: New {
@@ -9,6 +10,17 @@ pub trait Router: New {
 
     /// Takes in the prefix of the mesh, as often as it may have changed; `None` while the node has none that it may use.
     fn give_prefix<C, E: Entropy, N: Nv>(&mut self, _: &mut Cx<'_, C, E, N>, _: Option<[u8; 8]>) {}
+
+    /// Whether it tells the ways to hosts that have registered here and do not take part in the routing protocol.
+    const TELLS_REGISTERED: bool = false;
+
+    /// Takes in all addresses that such hosts have registered and want to be reached at from elsewhere, as often as they have changed.
+    fn take_registered<C, E: Entropy, N: Nv>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: impl Iterator<Item = RegisteredAddress>,
+    ) {
+    }
 
     /// The prefix of the mesh, if it is the routing protocol that tells it, and has.
     fn told_prefix(&self) -> Option<[u8; 8]> {

@@ -102,6 +102,13 @@ impl DaoTimer {
         self.sequence
     }
 
+    /// The same, which the DAO of `other` does not have: who acknowledges names nothing else.
+    pub(crate) fn next_sequence_beside(&mut self, other: Option<&Self>) -> u8 {
+        let sequence = self.next_sequence();
+        let is_taken = other.is_some_and(|other| other.awaits(sequence));
+        if is_taken { self.next_sequence() } else { sequence }
+    }
+
     /// Whether an acknowledgement of that sequence is waited for.
     pub(crate) fn awaits(&self, sequence: u8) -> bool {
         self.then == Then::Repeat && self.at.is_some() && sequence == self.sequence

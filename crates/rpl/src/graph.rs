@@ -3,7 +3,7 @@ use sixlock_ipv6::rpl::{INFINITE_LIFETIME, Transit};
 
 use crate::error::Error;
 
-/// A node and its parent, as the root knows them in non-storing mode: `[Member; N]` is room for `N`.
+/// A node and its parent, or a host that does not speak RPL and its router, as the root knows them: `[Member; N]` is room for `N`.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     node: Eui64,
@@ -11,6 +11,8 @@ pub struct Member {
     sequence: u8,
     /// In units of the DODAG.
     lifetime: u8,
+    /// Whether it is a host that does not speak RPL: it is nobody's parent.
+    is_external: bool,
     /// When it ends, or, if it has no end, when it was last heard of.
     ends: Instant,
 }
@@ -21,6 +23,7 @@ impl New for Member {
         parent: Eui64([0; 8]),
         sequence: 0,
         lifetime: 0,
+        is_external: false,
         ends: Instant::from_millis(0),
     };
 }
@@ -28,12 +31,15 @@ impl New for Member {
 /// The longest route, in hops.
 pub const MAX_HOPS: usize = 32;
 
-/// A route: the nodes on it in the order of a packet that goes by it, the last one its destination.
+/// A route: the nodes on it in the order of a packet that goes by it, the last one its destination, or the router of a destination that
+/// does not speak RPL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    /// From the destination upwards.
+    /// From the last one upwards.
     nodes: [Eui64; MAX_HOPS],
     len: usize,
+    /// Whether the destination is a host behind the last one.
+    pub(crate) is_external: bool,
 }
 
 impl Path {
@@ -51,8 +57,9 @@ impl Path {
 
 /// The nodes of the DODAG with their parents, in order, as many as there is room for in `A`.
 ///
-/// When there is no room, those whose time is over make room, then one without an end that was not heard of for an hour; else a new
-/// one is refused. A DAO speaks for its sender alone, so that one node fills one place.
+/// When there is no room, those whose time is over make room, then one without an end that was not heard of for an hour, and for a node
+/// that speaks RPL then a host that does not; else a new one is refused. A DAO speaks for its sender, which fills one place, and for
+/// hosts below it. These take the place of no node.
 pub(crate) struct Graph<A> {
     members: A,
     len: usize,
@@ -94,13 +101,19 @@ impl<A: Array<Member>> Graph<A> {
             parent,
             sequence: transit.path_sequence,
             lifetime: transit.path_lifetime,
+            is_external: transit.external,
             ends: now + Duration::from_millis(millis.unwrap_or(0)),
         };
         if let Ok(at) = self.find(node)
             && let Some(member) = self.members.as_mut().get_mut(at)
         {
-            if new.sequence != member.sequence && !lollipop::may_be_newer(new.sequence, member.sequence) {
-                return Err(Error::Stale);
+            match (member.is_external, new.is_external) {
+                (false, true) => return Err(Error::Target),
+                // It speaks RPL now, and has a sequence of its own.
+                (true, false) => {}
+                _ if new.sequence == member.sequence => {}
+                _ if !lollipop::may_be_newer(new.sequence, member.sequence) => return Err(Error::Stale),
+                _ => {}
             }
             *member = new;
             self.will_end(&new);
@@ -113,7 +126,9 @@ impl<A: Array<Member>> Graph<A> {
             let is_old = |member: &Member| {
                 member.lifetime == INFINITE_LIFETIME && now.since(member.ends).millis() >= ENDLESS
             };
-            let at = self.listed().iter().position(is_old).ok_or(Error::Full)?;
+            let at = self.listed().iter().position(is_old);
+            let host = || self.listed().iter().position(|member| member.is_external && !new.is_external);
+            let at = at.or_else(host).ok_or(Error::Full)?;
             self.remove_at(at);
         }
         let (Ok(at) | Err(at)) = self.find(node);
@@ -137,11 +152,15 @@ impl<A: Array<Member>> Graph<A> {
         self.len -= 1;
     }
 
-    /// Takes `node` out, if what is known of it is no newer than `sequence`; whether it was there.
-    pub(crate) fn withdraw(&mut self, node: Eui64, sequence: u8) -> bool {
+    /// Takes `node` out, if what is known of it is no newer than `sequence`, as `sender` says: itself, or the router of a host; whether it
+    /// was there.
+    pub(crate) fn withdraw(&mut self, node: Eui64, sender: Eui64, sequence: u8) -> bool {
         let Ok(at) = self.find(node) else { return false };
-        let known = self.listed().get(at).map_or(0, |member| member.sequence);
-        let is_newer = sequence == known || lollipop::may_be_newer(sequence, known);
+        let Some(&Member { parent, sequence: known, is_external, .. }) = self.listed().get(at) else {
+            return false;
+        };
+        let is_its_own = sender == if is_external { parent } else { node };
+        let is_newer = is_its_own && (sequence == known || lollipop::may_be_newer(sequence, known));
         if is_newer {
             self.remove_at(at);
         }
@@ -182,16 +201,23 @@ impl<A: Array<Member>> Graph<A> {
         self.due
     }
 
-    /// The route from `root` to `node`; `None` if a node on it is not known, if it is longer than [`MAX_HOPS`], or leads nowhere
-    /// because nodes are each other's parents.
+    /// The router of a host that does not speak RPL.
+    pub(crate) fn router_of(&self, host: Eui64) -> Option<Eui64> {
+        let member = self.listed().get(self.find(host).ok()?)?;
+        member.is_external.then_some(member.parent)
+    }
+
+    /// The route from `root` to `node`; `None` if a node on it is not known, or speaks no RPL, if it is longer than [`MAX_HOPS`], or leads
+    /// nowhere because nodes are each other's parents.
     pub(crate) fn path(&self, root: Eui64, node: Eui64) -> Option<Path> {
-        let mut path = Path { nodes: [node; MAX_HOPS], len: 0 };
-        let mut at = node;
+        let router = self.router_of(node);
+        let mut path = Path { nodes: [node; MAX_HOPS], len: 0, is_external: router.is_some() };
+        let mut at = router.unwrap_or(node);
         while at != root {
             *path.nodes.get_mut(path.len)? = at;
             path.len += 1;
-            let found = self.find(at).ok()?;
-            at = self.listed().get(found)?.parent;
+            let member = self.listed().get(self.find(at).ok()?)?;
+            at = Some(member.parent).filter(|_| !member.is_external)?;
         }
         Some(path)
     }
@@ -267,11 +293,12 @@ mod tests {
         let mut graph = Graph::<[Member; 3]>::new();
         add(&mut graph, 1, 0, 245).unwrap();
         assert_eq!(add(&mut graph, 1, 2, 244), Err(Error::Stale));
-        assert!(!graph.withdraw(node(1), 244));
+        assert!(!graph.withdraw(node(1), node(1), 244));
         assert_eq!(route(&graph, 1), Some([1].into()));
         add(&mut graph, 1, 2, 245).unwrap();
         assert_eq!(route(&graph, 1), None);
-        assert!(graph.withdraw(node(1), 246));
+        assert!(!graph.withdraw(node(1), node(2), 246), "it is not its own to say");
+        assert!(graph.withdraw(node(1), node(1), 246));
     }
 
     /// Mistake 1: nodes without an end do not keep others out for ever.

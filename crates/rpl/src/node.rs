@@ -1,5 +1,6 @@
 mod data;
 mod downward;
+mod external;
 mod joining;
 mod parent;
 mod probing;
@@ -14,6 +15,7 @@ use crate::dao::{DaoTimer, TimeoutAction};
 use crate::dodag::Dodag;
 use crate::error::Error;
 use crate::event::{Event, Events};
+use crate::external::ExternalTargets;
 use crate::neighbours::{Neighbour, Neighbours};
 use crate::objective::ObjectiveFunction;
 use crate::output;
@@ -34,6 +36,8 @@ pub trait Profile {
     type Downward: Downward;
     /// [`GivenPrefix`](crate::GivenPrefix) for a node that is told the prefix of its mesh, `()` for one that knows it.
     type Prefix: MeshPrefix + New;
+    /// [`Externals`](crate::Externals) for a router at which hosts register that do not speak RPL, else `()`.
+    type External: ExternalTargets;
 }
 
 /// A node of a DODAG that is not its root: a router or a leaf.
@@ -66,6 +70,7 @@ pub struct Node<P: Profile> {
     advertising: P::Advertising,
     downward: P::Downward,
     dao: DaoTimer,
+    external: P::External,
     solicitation: Solicitation,
     /// Until then a node that has lost its parents joins no other: those below it are to hear of it first.
     holds_until: Option<Instant>,
@@ -103,6 +108,7 @@ impl<P: Profile> Node<P> {
             advertising: P::Advertising::NEW,
             downward: P::Downward::NEW,
             dao: DaoTimer::NEW,
+            external: P::External::NEW,
             solicitation: Solicitation::NEW,
             holds_until: None,
             parent_used: Instant::from_millis(0),
@@ -219,6 +225,9 @@ impl<P: Profile> Node<P> {
         if P::Prefix::IS_TOLD {
             Instant::bring_forward(&mut due, self.prefix.ends());
         }
+        if let Some(externals) = self.external.externals() {
+            Instant::bring_forward(&mut due, externals.dao.poll_timeout());
+        }
         Instant::bring_forward(&mut due, self.dao.poll_timeout());
         Instant::bring_forward(&mut due, self.solicitation.poll_timeout());
         due
@@ -255,6 +264,9 @@ impl<P: Profile> Node<P> {
             self.events.push(Event::RoutesChanged);
             self.dao.change(cx.now, cx.entropy);
         }
+        if let Some(externals) = self.external.externals_mut() {
+            externals.handle_timeout(cx.now);
+        }
         match self.dao.handle_timeout(cx.now) {
             TimeoutAction::Nothing | TimeoutAction::Send => {}
             TimeoutAction::Refresh => {
@@ -278,6 +290,7 @@ impl<P: Profile> Node<P> {
             || self.downward.storing().is_some_and(|storing| storing.has_output() || storing.routes.asks())
             || self.solicitation.has_output()
             || self.dao.is_due
+            || self.external.externals().is_some_and(|externals| externals.dao.is_due)
     }
 
     /// Writes the next packet of this node to `out`; its length. A packet of 200 bytes is the longest.
@@ -307,7 +320,10 @@ impl<P: Profile> Node<P> {
                 builder.begin(&Message::Dis)
             });
         }
-        if self.dao.is_due { self.write_dao(cx, out) } else { None }
+        if self.dao.is_due {
+            return self.write_dao(cx, out);
+        }
+        if P::External::TELLS { self.write_external_dao(cx, out) } else { None }
     }
 }
 

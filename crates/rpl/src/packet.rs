@@ -125,6 +125,11 @@ pub(crate) fn tunnel_with_option(
     })
 }
 
+/// Puts a header with nothing else around a packet.
+pub(crate) fn tunnel_alone(buffer: &mut [u8], len: usize, addresses: (Ipv6Addr, Ipv6Addr)) -> Option<usize> {
+    tunnel(buffer, len, addresses, (next_header::IPV6, 0), |_, _| Some(()))
+}
+
 /// Puts a header with a source route around a packet, from `source` over `first` and then `hops`.
 pub(crate) fn tunnel_with_route(
     buffer: &mut [u8],

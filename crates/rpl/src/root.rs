@@ -17,12 +17,11 @@ use crate::objective::ObjectiveFunction;
 use crate::output;
 use crate::packet::{self, Here};
 use crate::prefix::ToldPrefix;
-use crate::routes::Route;
 use crate::sequence::Sequence;
 use crate::solicitation;
-use crate::storing::{Ack, Acks, Storing, for_each_target};
+use crate::storing::{Ack, Acks, for_each_target};
 
-/// How a root knows the ways to the nodes of its DODAG: as a [`SourceRoutes`] in non-storing mode, or by [`Storing`] routes.
+/// How a root knows the ways to the nodes of its DODAG: as a [`SourceRoutes`] in non-storing mode, or as a [`StoringRoot`](crate::StoringRoot).
 pub trait Knowledge: New {
     /// The mode of operation of its DODAG.
     const MODE: ModeOfOperation;
@@ -55,6 +54,9 @@ pub trait Knowledge: New {
     fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize>;
 
     #[doc(hidden)]
+    fn reads_option_down(&self, node: Eui64) -> bool;
+
+    #[doc(hidden)]
     fn send_down(
         &self,
         root: Own,
@@ -68,13 +70,13 @@ pub trait Knowledge: New {
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Own {
-    address: Eui64,
-    prefix: [u8; 8],
+    pub(crate) address: Eui64,
+    pub(crate) prefix: [u8; 8],
 }
 
 impl Own {
     /// The address of a node in its mesh.
-    fn global(&self, node: Eui64) -> Ipv6Addr {
+    pub(crate) fn global(&self, node: Eui64) -> Ipv6Addr {
         node.with_prefix(self.prefix)
     }
 }
@@ -82,18 +84,18 @@ impl Own {
 /// How a DAO has come to the root.
 #[doc(hidden)]
 pub struct DaoContext<'a> {
-    now: Instant,
-    root: Own,
-    source: Ipv6Addr,
-    dodag: &'a Dodag,
+    pub(crate) now: Instant,
+    pub(crate) root: Own,
+    pub(crate) source: Ipv6Addr,
+    pub(crate) dodag: &'a Dodag,
 }
 
 /// A packet on its way down: the first `len` bytes of `buffer`, of this host or of another.
 #[doc(hidden)]
 pub struct Down<'a> {
-    buffer: &'a mut [u8],
-    len: usize,
-    is_own: bool,
+    pub(crate) buffer: &'a mut [u8],
+    pub(crate) len: usize,
+    pub(crate) is_own: bool,
 }
 
 /// The graph of the DODAG, of which a root in non-storing mode makes source routes.
@@ -117,39 +119,8 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         self.graph.path(root, node)?.first()
     }
 
-    /// A DAO speaks for its sender alone.
     fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
-        let DaoContext { now, root, source, dodag } = context;
-        let sender = output::node_of(root.prefix, source)
-            .filter(|sender| *sender != root.address)
-            .ok_or(Error::Address)?;
-        let (mut changed, mut error) = (false, None);
-        for_each_target(root.prefix, options, |target, transit| {
-            let parent = transit.parent.and_then(|parent| output::node_of(root.prefix, parent));
-            let taken = match parent {
-                _ if target != sender => Err(Error::Target),
-                _ if transit.path_lifetime == 0 => {
-                    changed |= self.graph.withdraw(target, transit.path_sequence);
-                    Ok(())
-                }
-                Some(parent) if parent != sender => {
-                    let lifetime = dodag.lifetime(transit.path_lifetime);
-                    let updated = self.graph.update(now, (target, parent), transit, lifetime);
-                    changed |= updated.is_ok();
-                    updated
-                }
-                _ => Err(Error::Target),
-            };
-            error = error.or(taken.err());
-        })?;
-        if dao.wants_ack {
-            let status = match error {
-                None | Some(Error::Stale) => Status::ACCEPTED,
-                Some(_) => Status::REJECTED,
-            };
-            self.acks.push(Ack { to: sender, sequence: dao.sequence, status, is_of_cleanup: false });
-        }
-        error.map_or(Ok(changed), Err)
+        handle_from_afar(&mut self.graph, &mut self.acks, context, dao, options, |_| true)
     }
 
     fn handle_outcome(&mut self, _: Eui64, _: bool) -> bool {
@@ -173,15 +144,16 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
     }
 
     fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize> {
-        let ack = self.acks.pop()?;
-        let to = root.global(ack.to).octets();
-        output::write(output::in_mesh(out, root.prefix, &root.address, &to), |builder| {
-            builder.begin(&ack.to_message(instance))
-        })
+        self.acks.pop()?.write_afar(root.prefix, &root.address, instance, out)
+    }
+
+    fn reads_option_down(&self, _: Eui64) -> bool {
+        false
     }
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
-    /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)).
+    /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)). The route to a host that does not speak RPL ends at its
+    /// router, which takes that header off.
     fn send_down(
         &self,
         root: Own,
@@ -192,92 +164,60 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         let path = self.graph.path(root.address, node)?;
         let first = root.global(path.first()?);
         let hops = path.rest().map(|node| root.global(node));
-        if hops.clone().next().is_none() {
-            return Some(packet.len);
+        let addresses = (root.global(root.address), first);
+        match (hops.clone().next(), path.is_external) {
+            (None, false) => Some(packet.len),
+            (None, true) => packet::tunnel_alone(packet.buffer, packet.len, addresses),
+            (Some(_), _) => packet::tunnel_with_route(packet.buffer, packet.len, addresses, hops),
         }
-        packet::tunnel_with_route(packet.buffer, packet.len, (root.global(root.address), first), hops)
     }
 }
 
-impl<A: Array<Route>> Knowledge for Storing<A> {
-    const MODE: ModeOfOperation = ModeOfOperation::STORING;
-
-    fn count(&self) -> usize {
-        self.routes.count()
+/// Takes in a DAO that no router on its way has read. It speaks for its sender, if that is told with its parent, and for hosts that do not
+/// speak RPL, if they are marked so and told with their router, the sender
+/// ([RFC 9010 section 9.2.3](https://www.rfc-editor.org/rfc/rfc9010#section-9.2.3)). Whom `may_be` excludes may be no target.
+pub(crate) fn handle_from_afar<A: Array<Member>>(
+    graph: &mut Graph<A>,
+    acks: &mut Acks,
+    context: DaoContext<'_>,
+    dao: &Dao,
+    options: Options<'_>,
+    may_be: impl Fn(Eui64) -> bool,
+) -> Result<bool, Error> {
+    let DaoContext { now, root, source, dodag } = context;
+    let sender = output::node_of(root.prefix, source)
+        .filter(|sender| *sender != root.address)
+        .ok_or(Error::Address)?;
+    let (mut changed, mut error) = (false, None);
+    for_each_target(root.prefix, options, |target, transit| {
+        let parent = transit.parent.and_then(|parent| output::node_of(root.prefix, parent));
+        let is_for_sender = (target == sender) != transit.external
+            && (parent == Some(sender)) == transit.external
+            && target != root.address;
+        let taken = match parent {
+            _ if !is_for_sender || !may_be(target) => Err(Error::Target),
+            _ if transit.path_lifetime == 0 => {
+                changed |= graph.withdraw(target, sender, transit.path_sequence);
+                Ok(())
+            }
+            Some(parent) => {
+                let lifetime = dodag.lifetime(transit.path_lifetime);
+                let updated = graph.update(now, (target, parent), transit, lifetime);
+                changed |= updated.is_ok();
+                updated
+            }
+            None => Err(Error::Target),
+        };
+        error = error.or(taken.err());
+    })?;
+    if dao.wants_ack {
+        let status = match error {
+            None | Some(Error::Stale) => Status::ACCEPTED,
+            Some(_) => Status::REJECTED,
+        };
+        acks.push(Ack { to: sender, sequence: dao.sequence, status, is_of_cleanup: false });
     }
-
-    fn next_hop(&self, _: Eui64, node: Eui64) -> Option<Eui64> {
-        self.routes.next_hop(node)
-    }
-
-    fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error> {
-        let from = output::neighbour_of(context.source).ok_or(Error::Address)?;
-        let changed = self.handle_dao(
-            context.now,
-            context.root.prefix,
-            (context.root.address, from),
-            dao,
-            options,
-            context.dodag,
-        );
-        self.forget_ended();
-        changed
-    }
-
-    fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool) -> bool {
-        let ended = self.routes.record(neighbour, is_acknowledged);
-        self.forget_ended();
-        ended
-    }
-
-    fn forget(&mut self, node: Eui64, by: Eui64) -> bool {
-        let forgotten = self.routes.withdraw_one(node, by);
-        self.forget_ended();
-        forgotten
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.routes.poll_timeout()
-    }
-
-    fn handle_timeout(&mut self, now: Instant) -> bool {
-        let ended = self.routes.expire(now);
-        self.forget_ended();
-        ended
-    }
-
-    fn has_output(&self) -> bool {
-        Storing::has_output(self)
-    }
-
-    fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize> {
-        Storing::poll_transmit(self, root.prefix, root.address, instance, out)
-    }
-
-    /// Into a packet of this host goes the option, around one of another a header with it
-    /// ([RFC 9008 section 7.1](https://www.rfc-editor.org/rfc/rfc9008#section-7.1)).
-    fn send_down(
-        &self,
-        root: Own,
-        node: Eui64,
-        packet: Down<'_>,
-        (kind, information): (u8, PacketInformation),
-    ) -> Option<usize> {
-        self.routes.next_hop(node)?;
-        let Down { buffer, len, is_own } = packet;
-        if is_own {
-            return packet::insert(buffer, len, kind, information);
-        }
-        let addresses = (root.global(root.address), root.global(node));
-        packet::tunnel_with_option(buffer, len, addresses, kind, information)
-    }
-}
-
-impl<A: Array<Route>> Storing<A> {
-    /// The root has no parent that would be told of routes that are no more.
-    fn forget_ended(&mut self) {
-        self.routes.unsay();
-    }
+    error.map_or(Ok(changed), Err)
 }
 
 /// What a root makes of its DODAG.
@@ -611,9 +551,10 @@ impl<K: Knowledge> Root<K> {
     }
 
     /// Whether a packet that [`Root::forward`] has read needs no [`Root::encapsulate`]: where routes are stored, routers read the
-    /// option that it has.
+    /// option that it has, as long as it goes to a node that speaks RPL.
     pub fn has_option_down(&self, packet: &[u8]) -> bool {
-        K::MODE == ModeOfOperation::STORING
+        let node = packet::destination(packet).and_then(|to| output::node_of(self.own.prefix, to));
+        node.is_some_and(|node| self.knowledge.reads_option_down(node))
             && sixlock_ipv6::rpl::packet_information::find(packet).is_ok_and(|at| at.is_some())
     }
 }

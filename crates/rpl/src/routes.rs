@@ -22,10 +22,10 @@ pub struct Route {
     ends: Instant,
 }
 
-/// Whether the parent knows of a route.
+/// Whether who is told of a route knows it: the parent, or the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum State {
+pub(crate) enum State {
     /// There is no route.
     Free,
     /// It is to be told.

@@ -258,6 +258,20 @@ impl<A: Array<Route>> Storing<A> {
 }
 
 impl Ack {
+    /// Writes a packet with it from the root to who has sent the DAO from afar.
+    pub(crate) fn write_afar(
+        self,
+        mesh: impl MeshPrefix,
+        root: &Eui64,
+        instance: u8,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let to = self.to.with_prefix(*mesh.get()?).octets();
+        output::write(output::in_mesh(out, mesh, root, &to), |builder| {
+            builder.begin(&self.to_message(instance))
+        })
+    }
+
     pub(crate) fn to_message(self, instance: u8) -> Message {
         let Self { sequence, status, .. } = self;
         match self.is_of_cleanup {

@@ -5,9 +5,11 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, New, Slot};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{BorderRouter, Capabilities, Context, Prefix, PrefixInformation, Rovr};
+use sixlock_ipv6::nd::{
+    BorderRouter, Capabilities, Context, Prefix, PrefixInformation, RegisteredAddress, Rovr,
+};
 use sixlock_net::neighbour_discovery::{
-    DefaultRouter, Event, LearntContext, Network, Registrar, Registration, Router, Settings, Transmit,
+    DefaultRouter, Event, Host, LearntContext, Network, Registrar, Registration, Router, Settings, Transmit,
 };
 use sixlock_net::{Discovery, RoutingPrefix};
 
@@ -61,6 +63,8 @@ pub(crate) struct Begins {
     pub(crate) rovr: Rovr,
     /// Whether it reads payloads that are compressed by GHC.
     pub(crate) generic_compression: bool,
+    /// Whether it is a host, which is no router and takes no part in the routing protocol.
+    pub(crate) is_host: bool,
 }
 
 /// Room for routers that a node hears, and for those of which it knows the contexts.
@@ -81,12 +85,15 @@ const ROUTER_LIFETIME: u16 = 1_800;
 type Known = Table<Slot<Registration>, { MEMBERS + NEIGHBOURS }>;
 
 type Contexts = [Slot<Context>; CONTEXTS];
+/// A node that is a host alone.
+type SizedHost = Host<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS]>;
 /// A node.
 type SizedRouter = Router<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS], Known, Contexts>;
 
 enum By {
     Given([u8; 8]),
     Routing(Box<RoutingPrefix>),
+    Host(Box<SizedHost>),
     Router(Box<SizedRouter>),
     BorderRouter(Box<Registrar<Known, Contexts>>),
 }
@@ -112,7 +119,7 @@ impl AnyDiscovery {
         begins: &Begins,
         is_border_router: bool,
     ) {
-        let Begins { addressing, rovr, generic_compression } = *begins;
+        let Begins { addressing, rovr, generic_compression, is_host } = *begins;
         *self = Self::with(match (addressing.discovery, is_border_router) {
             (DiscoveryKind::Given, _) => By::Given(addressing.prefix),
             (DiscoveryKind::Rpl, true) => By::Routing(Box::new(RoutingPrefix::known(addressing.prefix))),
@@ -121,12 +128,18 @@ impl AnyDiscovery {
             (_, false) => {
                 let capabilities =
                     Capabilities { extended_registration: true, generic_compression, ..Capabilities::NONE };
-                // It tells its way by RPL itself.
+                // A router tells its way by RPL itself.
                 let settings =
-                    Settings { lifetime: REGISTRATION, wants_reachability: false, capabilities, rovr };
-                let mut router = Box::new(Router::new());
-                router.start(cx, address, &settings);
-                By::Router(router)
+                    Settings { lifetime: REGISTRATION, wants_reachability: is_host, capabilities, rovr };
+                if is_host {
+                    let mut host = Box::new(Host::new());
+                    host.start(cx, address, &settings);
+                    By::Host(host)
+                } else {
+                    let mut router = Box::new(Router::new());
+                    router.start(cx, address, &settings);
+                    By::Router(router)
+                }
             }
         });
     }
@@ -141,15 +154,30 @@ impl AnyDiscovery {
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         match &mut self.by {
             By::Given(_) | By::Routing(_) => None,
+            By::Host(host) => host.poll_event(),
             By::Router(router) => router.poll_event(),
             By::BorderRouter(registrar) => registrar.poll_event(),
         }
     }
 
+    /// The router at which a host has registered its address; nothing while it has none, and of a node that is a router itself.
+    pub(crate) fn router_of_host(&self) -> Option<Eui64> {
+        match &self.by {
+            By::Host(host) => host.address().and(host.router()),
+            _ => None,
+        }
+    }
+
+    /// Whether it is that of a host.
+    pub(crate) fn is_of_host(&self) -> bool {
+        matches!(self.by, By::Host(_))
+    }
+
     /// The router at which a node has registered its address, and that address; nothing while it has none, or where none is registered.
-    pub(crate) fn registered(&self) -> Option<(Eui64, Ipv6Addr)> {
+    pub(crate) fn registration(&self) -> Option<(Eui64, Ipv6Addr)> {
         match &self.by {
             By::Given(_) | By::Routing(_) | By::BorderRouter(_) => None,
+            By::Host(host) => host.router().zip(host.address()),
             By::Router(router) => router.host().router().zip(router.host().address()),
         }
     }
@@ -191,6 +219,7 @@ macro_rules! asked {
         match $discovery {
             $given => $of_given,
             By::Routing($by) => $call,
+            By::Host($by) => $call,
             By::Router($by) => $call,
             By::BorderRouter($by) => $call,
         }
@@ -243,6 +272,21 @@ impl Discovery for AnyDiscovery {
 
     fn neighbour(&self, destination: Ipv6Addr) -> Option<Eui64> {
         asked!(&self.by, By::Given(_) => None, by => Discovery::neighbour(&**by, destination))
+    }
+
+    fn poll_registered(&mut self) -> bool {
+        match &mut self.by {
+            By::Router(router) => router.poll_registered(),
+            _ => false,
+        }
+    }
+
+    fn registered(&self, now: Instant) -> impl Iterator<Item = RegisteredAddress> + '_ {
+        let router = match &self.by {
+            By::Router(router) => Some(router),
+            _ => None,
+        };
+        router.into_iter().flat_map(move |router| router.registrar().registered(now))
     }
 
     fn handle<C, E: Entropy, N>(

@@ -5,13 +5,14 @@ use core::net::Ipv6Addr;
 use core::ops::Range;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, New, Nv, NvError};
+use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_ipv6::rpl::PrefixInformation;
 use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
-    Advertiser, Event, GivenPrefix, Member, MeshPrefix, Neighbour, Profile, Settings, SourceRoutes,
-    StartError, Storing, ToldPrefix,
+    Advertiser, Event, ExternalHost, Externals, GivenPrefix, Member, MeshPrefix, Neighbour, Profile,
+    Settings, SourceRoutes, StartError, Storing, StoringRoot, ToldPrefix,
 };
 
 use crate::captured::Dropping;
@@ -22,6 +23,9 @@ use crate::table::Table;
 
 /// Room for neighbours that may be parents.
 const NEIGHBOURS: usize = 32;
+
+/// Room for hosts below a router that do not speak RPL.
+const HOSTS: usize = 64;
 
 /// The hop limit of the packets of stations, and where ways are longer: those that header compression leaves out.
 pub(crate) const HOP_LIMIT: u8 = 64;
@@ -39,6 +43,7 @@ impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Advertising = Advertiser;
     type Downward = Storing<Stored>;
     type Prefix = AnyPrefix;
+    type External = Externals<Table<ExternalHost, HOSTS>>;
 }
 
 /// The prefix that DIOs tell, where they do, or the one that the node is given.
@@ -200,8 +205,10 @@ pub(crate) struct AnyRouting<A, B> {
 pub(crate) type NodeRouting = AnyRouting<RplNode<Simulated<Mrhof>>, RplNode<Simulated<Of0>>>;
 
 /// How the border router does: as it is the root of a DODAG in non-storing or in storing mode.
-pub(crate) type RootRouting =
-    AnyRouting<RplRoot<SourceRoutes<Table<Member, MEMBERS>>>, RplRoot<Storing<Stored>>>;
+pub(crate) type RootRouting = AnyRouting<
+    RplRoot<SourceRoutes<Table<Member, MEMBERS>>>,
+    RplRoot<StoringRoot<Stored, Table<Member, MEMBERS>>>,
+>;
 
 impl NodeRouting {
     /// Lets the node at `address` take part in RPL, if the network routes so; by listed ways it routes without that.
@@ -304,6 +311,15 @@ impl<A, B> New for AnyRouting<A, B> {
 
 impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
     const READS: bool = true;
+    const TELLS_REGISTERED: bool = true;
+
+    fn take_registered<C, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        registered: impl Iterator<Item = RegisteredAddress>,
+    ) {
+        changed!(&mut self.by, by => by.take_registered(cx, registered));
+    }
 
     fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
         if self.prefix != prefix {

@@ -11,7 +11,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use sixlock_base::{Security, TransportSuite};
@@ -80,6 +80,8 @@ pub struct Scenario {
     pub(crate) emulated: BTreeMap<u32, EmulatedNode>,
     /// The nodes that have the EUI-64 of another, by id, and whose.
     pub(crate) same_eui64: BTreeMap<u32, u32>,
+    /// The nodes that are hosts: they take no part in RPL.
+    pub(crate) hosts: BTreeSet<u32>,
     /// What happens to stations.
     pub(crate) events: Vec<ScenarioEvent>,
     /// Who attacks the network.
@@ -277,6 +279,7 @@ impl Default for Scenario {
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
             same_eui64: BTreeMap::new(),
+            hosts: BTreeSet::new(),
             events: Vec::new(),
             attacks: Vec::new(),
             files: Vec::new(),
@@ -366,6 +369,11 @@ impl Scenario {
     /// The node whose EUI-64 a node has: its own, unless the scenario says so.
     pub(crate) fn eui64_of(&self, id: u32) -> u32 {
         self.same_eui64.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The nodes that are hosts: they find a router by neighbour discovery, and take no part in RPL.
+    pub fn hosts(&self) -> &BTreeSet<u32> {
+        &self.hosts
     }
 
     /// What happens to stations.

@@ -318,12 +318,11 @@ impl Simulation {
         while let Some(event) = self.stations[id as usize].poll_event(self.now) {
             self.handle_event(id, event);
         }
-        self.tell_discovery(id);
+        let mut has_news = self.tell_discovery(id);
         let station = &mut self.stations[id as usize];
-        let mut has_news = false;
         while let Some(event) = station.poll_routing_event() {
             has_news = true;
-            let logged = match (event, station.rpl_parent()) {
+            let logged = match (event, station.parent()) {
                 (RplEvent::Left, _) => Logged::Left {},
                 (RplEvent::Joined | RplEvent::ParentChanged, Some(parent)) => {
                     self.nodes[id as usize - 1].parent = parent;
@@ -334,8 +333,7 @@ impl Simulation {
             self.recorder.event(self.now, id, logged);
         }
         if has_news {
-            let parent =
-                station.rpl_parent().and_then(|parent| self.deployment.layout.numbers().station(parent));
+            let parent = station.parent().and_then(|parent| self.deployment.layout.numbers().station(parent));
             self.forest.attach(id, parent);
         }
         for cleartext in station.take_cleartexts() {
@@ -383,10 +381,12 @@ impl Simulation {
         }
     }
 
-    /// Records what has happened to station `id` in neighbour discovery.
-    fn tell_discovery(&mut self, id: u32) {
+    /// Records what has happened to station `id` in neighbour discovery; whether it is a host, and may have another router.
+    fn tell_discovery(&mut self, id: u32) -> bool {
         let station = &mut self.stations[id as usize];
+        let mut has_news = false;
         while let Some((event, registered)) = station.poll_discovery_event() {
+            has_news = station.is_host();
             let logged = match (event, registered) {
                 (DiscoveryEvent::Registered, Some((router, address))) => {
                     let at = router.node_id().unwrap_or_default().into();
@@ -401,6 +401,10 @@ impl Simulation {
             };
             self.recorder.event(self.now, id, logged);
         }
+        if has_news && let Some(router) = self.stations[id as usize].parent() {
+            self.nodes[id as usize - 1].parent = router;
+        }
+        has_news
     }
 
     /// Whether packets can go from node `id` to a border router and back, as far as routes say.

@@ -302,7 +302,7 @@ impl Station {
         let _ = match machine {
             Machine::Node(node) => {
                 node.interface().discovery().start(&mut cx, address, begins, false);
-                node.interface().routing().start(&mut cx, address, kind).is_ok()
+                begins.is_host || node.interface().routing().start(&mut cx, address, kind).is_ok()
             }
             Machine::Gateway(gateway) => {
                 gateway.interface().discovery().start(&mut cx, address, begins, true);
@@ -321,13 +321,13 @@ impl Station {
             Machine::Board(_) => return None,
         };
         let event = discovery.poll_event()?;
-        Some((event, discovery.registered()))
+        Some((event, discovery.registration()))
     }
 
     /// Where it is registered, and with which address, if neighbour discovery has come so far.
     pub(crate) fn registered(&self) -> Option<(Eui64, Ipv6Addr)> {
         match &self.machine {
-            Machine::Node(node) => node.discovery().registered(),
+            Machine::Node(node) => node.discovery().registration(),
             Machine::Gateway(_) | Machine::Board(_) => None,
         }
     }
@@ -366,9 +366,18 @@ impl Station {
         self.router().is_some()
     }
 
-    /// The number of the parent of a node that routes by RPL, if it has one and tells.
-    pub(crate) fn rpl_parent(&self) -> Option<u32> {
-        self.router()?.parent()?.node_id()
+    /// The number of the parent of a node that routes by RPL, if it has one and tells; of a host, of the router at which it is registered.
+    pub(crate) fn parent(&self) -> Option<u32> {
+        let router_of_host = match &self.machine {
+            Machine::Node(node) => node.discovery().router_of_host(),
+            Machine::Gateway(_) | Machine::Board(_) => None,
+        };
+        router_of_host.or_else(|| self.router()?.parent())?.node_id()
+    }
+
+    /// Whether it is a host, which takes no part in RPL.
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(&self.machine, Machine::Node(node) if node.discovery().is_of_host())
     }
 
     /// The rank of such a node, as long as it has a parent.

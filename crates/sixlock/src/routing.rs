@@ -24,6 +24,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 /// How a node finds its way to the border router.

@@ -26,6 +26,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 /// What makes a leaf of RPL.
@@ -37,6 +38,7 @@ impl Profile for Leaf {
     type Advertising = ();
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 /// The RPL instance that devices take part in.

@@ -17,6 +17,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = Storing<[Route; ROUTES]>;
     type Prefix = ();
+    type External = ();
 }
 
 pub enum Leaf {}
@@ -27,6 +28,7 @@ impl Profile for Leaf {
     type Advertising = ();
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 pub struct Rpl {

@@ -8,6 +8,7 @@ use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_rpl::objective::{Mrhof, ObjectiveFunction, Of0};
 use sixlock_rpl::{
     Advertiser, Knowledge, Member, Neighbour, Node, Profile, Root, Route, Settings, SourceRoutes, Storing,
+    StoringRoot,
 };
 use sixlock_testing::{Rig, packets};
 
@@ -30,6 +31,7 @@ impl Profile for StoringRouter {
     type Advertising = Advertiser;
     type Downward = Storing<[Route; 4]>;
     type Prefix = ();
+    type External = ();
 }
 
 enum Router {}
@@ -40,6 +42,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 fn link_local(id: u32) -> Ipv6Addr {
@@ -92,7 +95,7 @@ pub(crate) fn messages(input: &[u8]) -> usize {
     match choice & 3 {
         0 => node::<StoringRouter>(ModeOfOperation::STORING, items),
         1 => node::<Router>(ModeOfOperation::NON_STORING, items),
-        2 => root::<Storing<[Route; 4]>>(items),
+        2 => root::<StoringRoot<[Route; 4], [Member; 4]>>(items),
         _ => root::<SourceRoutes<[Member; 4]>>(items),
     }
 }
@@ -208,7 +211,7 @@ fn dio<O: ObjectiveFunction>(mode: ModeOfOperation) -> Vec<u8> {
     }
     let settings = Settings::usual::<O>(MESH_PREFIX);
     match mode {
-        ModeOfOperation::STORING => first::<Storing<[Route; 1]>>(&settings),
+        ModeOfOperation::STORING => first::<StoringRoot<[Route; 1], [Member; 1]>>(&settings),
         _ => first::<SourceRoutes<[Member; 1]>>(&settings),
     }
 }

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::Context;
+use sixlock_ipv6::nd::{Context, RegisteredAddress};
 
 use super::contexts::LearntContext;
 use super::default_routers::DefaultRouter;
@@ -148,6 +148,14 @@ where
 
     fn compresses_generically(&self, neighbour: Eui64) -> bool {
         self.compresses_generically(neighbour)
+    }
+
+    fn poll_registered(&mut self) -> bool {
+        self.poll_registered()
+    }
+
+    fn registered(&self, now: Instant) -> impl Iterator<Item = RegisteredAddress> + '_ {
+        self.registrar().registered(now)
     }
 
     fn handle<X, E: Entropy, M>(

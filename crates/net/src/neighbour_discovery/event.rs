@@ -24,9 +24,24 @@ impl New for Events {
     const NEW: Self = Self(0);
 }
 
+/// Set when a registration was renewed, or is another: its transaction id is new in either case.
+const REGISTERED: u8 = 32;
+
 impl Events {
     pub(super) fn push(&mut self, event: Event) {
         self.0 |= event as u8;
+    }
+
+    /// A registration was renewed, or is another.
+    pub(super) fn note_registered(&mut self) {
+        self.0 |= REGISTERED;
+    }
+
+    /// Whether one was, since this was last called.
+    pub(super) fn take_registered(&mut self) -> bool {
+        let was_set = self.0 & REGISTERED != 0;
+        self.0 &= !REGISTERED;
+        was_set
     }
 
     pub(super) fn pop(&mut self) -> Option<Event> {

@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::Header;
-use sixlock_ipv6::nd::{Context, DuplicateAddress, HOP_LIMIT, Message};
+use sixlock_ipv6::nd::{Context, DuplicateAddress, HOP_LIMIT, Message, RegisteredAddress};
 
 use super::ask::Ask;
 use super::error::Error;
@@ -141,6 +141,26 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         self.network.get()?.address_prefix()
     }
 
+    fn registrations_changed(&mut self) {
+        self.events.push(Event::RegistrationsChanged);
+        self.events.note_registered();
+    }
+
+    /// Whether a registration was renewed, or has come, changed or gone, since this was last called.
+    pub fn poll_registered(&mut self) -> bool {
+        self.events.take_registered()
+    }
+
+    /// The addresses that neighbours have registered and want to be reached at from elsewhere.
+    pub fn registered(&self, now: Instant) -> impl Iterator<Item = RegisteredAddress> + '_ {
+        let wanted = self.registrations.iter().filter(|known| known.wants_reachability());
+        wanted.filter_map(move |known| {
+            known.neighbour()?;
+            let lifetime = known.expiry.left(now).div_ceil(60).min(u16::MAX.into()) as u16;
+            Some(RegisteredAddress { address: known.address, transaction: known.transaction?, lifetime })
+        })
+    }
+
     /// What has changed, once.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
@@ -236,7 +256,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.solicitors.handle_timeout(now);
         if self.registrations.handle_timeout(now) {
-            self.events.push(Event::RegistrationsChanged);
+            self.registrations_changed();
         }
         for known in self.registrations.all_mut() {
             let Some(request) = known.request.get_mut().filter(|request| now.has_reached(request.at)) else {

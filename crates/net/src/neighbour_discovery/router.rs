@@ -64,6 +64,11 @@ where
         self.host.poll_event().or_else(|| self.registrar.poll_event())
     }
 
+    /// Whether what [`Registrar::registered`] says has changed since this was last called.
+    pub fn poll_registered(&mut self) -> bool {
+        self.registrar.poll_registered()
+    }
+
     /// Lets others register as long as the own address is registered, with what was told last.
     fn tell(&mut self, now: Instant) {
         let network = self.network(now);

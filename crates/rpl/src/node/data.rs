@@ -83,6 +83,10 @@ impl<P: Profile> Node<P> {
             return packet::node_at(self.prefix, packet).filter(|_| leads_on).ok_or(DataError::NoRoute);
         }
         let Some(mut found) = found else {
+            if self.is_of_external(packet) {
+                // The header that goes around it leads to the root.
+                return self.parent().filter(|parent| *parent != from).ok_or(DataError::NoRoute);
+            }
             let next_hop = self.next_hop(destination).filter(|next_hop| *next_hop != from);
             return next_hop.ok_or(DataError::NoRoute);
         };

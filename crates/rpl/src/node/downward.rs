@@ -9,6 +9,7 @@ use super::{Node, Profile, SEQUENCES};
 use crate::advertising::Advertising;
 use crate::error::Error;
 use crate::event::Event;
+use crate::external::ExternalTargets;
 use crate::output;
 use crate::prefix::MeshPrefix;
 use crate::storing::Downward;
@@ -54,6 +55,7 @@ impl<P: Profile> Node<P> {
             self.raise_dtsn(cx);
         }
         self.dao.begin(cx.now, cx.entropy);
+        self.tell_externals(cx);
     }
 
     pub(super) fn raise_dtsn<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
@@ -111,6 +113,10 @@ impl<P: Profile> Node<P> {
     ) -> Result<(), Error> {
         let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
         dodag.check_names(ack)?;
+        if P::External::TELLS && self.handle_external_ack(cx, source, ack) {
+            return Ok(());
+        }
+        let Some(dodag) = self.dodag.get() else { return Err(Error::NotJoined) };
         let is_from_who_was_told = match dodag.mode() {
             ModeOfOperation::STORING if Self::TELLS_PARENT => {
                 from.is_some_and(|from| self.neighbours.is_parent(from))
@@ -187,7 +193,8 @@ impl<P: Profile> Node<P> {
         {
             storing.routes.choose(TARGETS);
         }
-        let sequence = self.dao.next_sequence();
+        let others = self.external.externals().map(|externals| &externals.dao);
+        let sequence = self.dao.next_sequence_beside(others);
         self.dao.sent(cx.now, cx.entropy);
         let dao = Dao { instance: dodag.instance, wants_ack: true, sequence, dodag: None };
         let transit = Transit {

@@ -9,6 +9,7 @@ use super::{Node, Profile};
 use crate::advertising::Advertising;
 use crate::dodag::Dodag;
 use crate::event::Event;
+use crate::external::ExternalTargets;
 use crate::neighbours::Neighbour;
 use crate::objective::ObjectiveFunction;
 use crate::storing::Downward;
@@ -162,6 +163,9 @@ impl<P: Profile> Node<P> {
         }
         self.events.push(Event::Left);
         self.dao.stop();
+        if let Some(externals) = self.external.externals_mut() {
+            externals.dao.stop();
+        }
         self.holds_until = Some(time::within(cx.now, cx.entropy, HOLD));
         if let Some(advertiser) = self.advertising.advertiser_mut() {
             // Once now, and once more by Trickle (RFC 6550 section 8.2.2.5).

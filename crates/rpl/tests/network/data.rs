@@ -16,7 +16,7 @@ const NON_STORING: ModeOfOperation = ModeOfOperation::NON_STORING;
 const STORING: ModeOfOperation = ModeOfOperation::STORING;
 const PORTS: udp::Header = udp::Header { source_port: 1, destination_port: 2 };
 
-fn datagram(source: Ipv6Addr, destination: Ipv6Addr) -> Vec<u8> {
+pub(crate) fn datagram(source: Ipv6Addr, destination: Ipv6Addr) -> Vec<u8> {
     packets::udp(source, destination, 64, PORTS, b"reading")
 }
 

@@ -30,7 +30,7 @@ fn storing() -> Bench<StoringRouter> {
     bench
 }
 
-fn sequence(sent: &Sent) -> u8 {
+pub(crate) fn sequence(sent: &Sent) -> u8 {
     match sent.message() {
         Message::Dao(dao) => dao.sequence,
         Message::Dco(dco) => dco.sequence,
@@ -449,7 +449,11 @@ fn the_path_sequence_of_a_node_that_has_rebooted_is_newer() {
     }
 }
 
-fn dao_to_root(network: &mut Network, source: u32, options: &[RplOption<'_>]) -> Result<(), Error> {
+pub(crate) fn dao_to_root(
+    network: &mut Network,
+    source: u32,
+    options: &[RplOption<'_>],
+) -> Result<(), Error> {
     let dao = Message::Dao(Dao { instance: 0, wants_ack: false, sequence: 1, dodag: None });
     let bytes = built(mesh(source), mesh(0), &dao, options);
     network.handle(0, mesh(source), mesh(0), &bytes)

@@ -3,6 +3,7 @@
 mod bench;
 mod data;
 mod downward;
+mod external;
 mod fields;
 mod joining;
 mod network;

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Entropy, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, INFINITE_RANK, ModeOfOperation};
 use sixlock_ipv6::{Header, extension, next_header, tunnel};
 use sixlock_rpl::objective::Mrhof;
 use sixlock_rpl::{
-    Advertiser, DataError, Error, Member, Neighbour, Node, Profile, Root, Route, Settings, SourceRoutes,
-    Storing,
+    Advertiser, DataError, Error, ExternalHost, Externals, Member, Neighbour, Node, Profile, Root, Route,
+    Settings, SourceRoutes, Storing, StoringRoot,
 };
 use sixlock_testing::{Random, Rig, packets};
 
@@ -29,6 +30,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ();
+    type External = Externals<[ExternalHost; 4]>;
 }
 
 pub(crate) struct StoringRouter;
@@ -39,6 +41,7 @@ impl Profile for StoringRouter {
     type Advertising = Advertiser;
     type Downward = Storing<[Route; 64]>;
     type Prefix = ();
+    type External = Externals<[ExternalHost; 4]>;
 }
 
 pub(crate) struct Leaf;
@@ -49,13 +52,14 @@ impl Profile for Leaf {
     type Advertising = ();
     type Downward = ();
     type Prefix = ();
+    type External = ();
 }
 
 /// A machine of any kind.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Machine {
     Root(Root<SourceRoutes<[Member; 64]>>),
-    StoringRoot(Root<Storing<[Route; 64]>>),
+    StoringRoot(Root<StoringRoot<[Route; 64], [Member; 64]>>),
     Router(Node<Router>),
     StoringRouter(Node<StoringRouter>),
     Leaf(Node<Leaf>),
@@ -84,6 +88,10 @@ pub(crate) struct Station {
     pub(crate) sent: BTreeMap<u8, u32>,
     /// Packets that were not sent on, and why.
     pub(crate) refused: Vec<DataError>,
+    /// Hosts that have registered here, with the transaction ids of that.
+    pub(crate) registered: BTreeMap<u32, u8>,
+    /// Packets that have gone to them.
+    pub(crate) handed_over: Vec<Vec<u8>>,
 }
 
 /// What happens at a time, in the order of the numbers.
@@ -176,6 +184,8 @@ impl Network {
             received: Vec::new(),
             sent: BTreeMap::new(),
             refused: Vec::new(),
+            registered: BTreeMap::new(),
+            handed_over: Vec::new(),
         };
         self.stations.insert(id, station);
         self.start(id);
@@ -500,24 +510,49 @@ impl Network {
             return self.station(to).refused.push(DataError::NoRoute);
         }
         packet[Header::HOP_LIMIT_AT] = hop_limit - 1;
-        let Station { machine, rig, .. } = self.station(to);
+        let Station { machine, rig, registered, handed_over, .. } = self.station(to);
+        if Eui64::of_address(destination(&packet)).node_id().is_some_and(|id| registered.contains_key(&id)) {
+            return handed_over.push(packet);
+        }
         let mut cx = rig.at(now);
         let next_hop = each!(machine,
-            root => root.forward(&mut cx, eui(from), &mut packet).and_then(|()| {
-                let length = packet.len();
-                if !root.has_option_down(&packet) {
-                    packet.resize(length + 400, 0);
-                    let length = root.encapsulate(&mut packet, length).ok_or(DataError::NoRoute)?;
-                    packet.truncate(length);
-                }
-                root.next_hop(destination(&packet)).ok_or(DataError::NoRoute)
-            }),
-            node => node.forward(&mut cx, eui(from), &mut packet));
+        root => root.forward(&mut cx, eui(from), &mut packet).and_then(|()| {
+            let length = packet.len();
+            if !root.has_option_down(&packet) {
+                packet.resize(length + 400, 0);
+                let length = root.encapsulate(&mut packet, length).ok_or(DataError::NoRoute)?;
+                packet.truncate(length);
+            }
+            root.next_hop(destination(&packet)).ok_or(DataError::NoRoute)
+        }),
+        node => node.forward(&mut cx, eui(from), &mut packet).and_then(|next_hop| {
+            let length = packet.len();
+            packet.resize(length + 400, 0);
+            let length = node.encapsulate(&mut packet, length).ok_or(DataError::NoRoom)?;
+            packet.truncate(length);
+            Ok(next_hop)
+        }));
         match next_hop {
             Ok(next_hop) => self.transmit(to, next_hop, packet),
             Err(error) => self.station(to).refused.push(error),
         }
         self.drain(to);
+    }
+
+    /// Hosts register at a router, or are no more there.
+    pub(crate) fn register(&mut self, router: u32, hosts: &[(u32, u8)]) {
+        let now = self.now();
+        let Station { machine, rig, registered, .. } = self.station(router);
+        *registered = hosts.iter().copied().collect();
+        let mut cx = rig.at(now);
+        each!(machine, _root => panic!("a root tells nobody"),
+            node => node.take_registered(&mut cx, hosts.iter().map(|&(id, transaction)| registration(id, transaction, 60))));
+        self.drain(router);
+    }
+
+    /// A host that has registered at a router sends a packet.
+    pub(crate) fn send_of_host(&mut self, router: u32, host: u32, packet: Vec<u8>) {
+        self.forward(host, router, packet);
     }
 
     /// The nodes that are on and should be in the DODAG: they reach the root over links that are mostly good.
@@ -635,6 +670,11 @@ impl Network {
         }
         (self.now - begin) / 1000
     }
+}
+
+/// A registration for so many minutes.
+pub(crate) fn registration(id: u32, transaction: u8, lifetime: u16) -> RegisteredAddress {
+    RegisteredAddress { address: mesh(id), transaction, lifetime }
 }
 
 pub(crate) fn destination(packet: &[u8]) -> Ipv6Addr {

@@ -22,6 +22,7 @@ impl Profile for ToldRouter {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ToldPrefix;
+    type External = ();
 }
 
 fn information(prefix: [u8; 8], valid: u32) -> PrefixInformation {

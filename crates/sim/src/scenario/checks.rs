@@ -124,6 +124,7 @@ impl Scenario {
         self.check_routers()?;
         let layout = self.check_topology()?;
         self.check_eui64s(&layout)?;
+        self.check_hosts()?;
         self.check_destination(&layout)?;
         self.check_room(&layout)?;
         self.check_events(&layout)?;
@@ -567,6 +568,22 @@ impl Scenario {
             );
         }
         Ok(())
+    }
+
+    /// Whether nodes can be hosts alone: a router must register them, and tell the way to them.
+    fn check_hosts(&self) -> Result<(), Fault> {
+        let is_found = self.addressing.discovery == DiscoveryKind::NeighbourDiscovery
+            && self.routing != RoutingKind::Static;
+        match self.hosts.first() {
+            Some(&id) if !is_found => Err(fault(
+                Key::Node(id),
+                format!(
+                    "node {id} is a host: it finds a router by neighbour discovery, which tells the way to it by RPL: \
+                    set [network] discovery to \"nd\" and [routing] kind to \"rpl\""
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Whether nodes can have the EUI-64 of others.

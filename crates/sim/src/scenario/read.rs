@@ -99,6 +99,7 @@ impl ScenarioBuilder {
             platforms: default.platforms,
             emulated: default.emulated,
             same_eui64: default.same_eui64,
+            hosts: default.hosts,
             events: read_events(&mut top, &mut lines)?,
             attacks: read_attacks(&mut top, &mut lines)?,
             files: default.files,
@@ -381,11 +382,14 @@ fn read_topology(
         let mut placements = Vec::new();
         for entry in entries {
             let line = entry.line("id");
-            let ReadNode { placement, runs, eui64 } = read_node(entry)?;
+            let ReadNode { placement, runs, eui64, is_host } = read_node(entry)?;
             let id = placement.id;
             lines.insert(Key::Node(id), line);
             if let Some(other) = eui64 {
                 scenario.same_eui64.insert(id, other);
+            }
+            if is_host {
+                scenario.hosts.insert(id);
             }
             match runs {
                 Runs::Native => {}
@@ -452,6 +456,8 @@ struct ReadNode {
     runs: Runs,
     /// The other whose EUI-64 it has.
     eui64: Option<u32>,
+    /// Whether it is a host alone.
+    is_host: bool,
 }
 
 fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
@@ -489,6 +495,10 @@ fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
     if id == 0 && eui64.is_some() {
         return Err(section.error("eui64", "node 0 is the router: its EUI-64 is its own"));
     }
+    let is_host = section.boolean("host", false)?;
+    if id == 0 && is_host {
+        return Err(section.error("host", "node 0 is the router: it is no host"));
+    }
     section.finish()?;
-    Ok(ReadNode { placement: Placement { id, x, y, parent }, runs, eui64 })
+    Ok(ReadNode { placement: Placement { id, x, y, parent }, runs, eui64, is_host })
 }

@@ -117,7 +117,7 @@ impl Simulation {
     fn parent_now(&self, id: u32) -> Option<u32> {
         let (station, node) = (&self.stations[id as usize], &self.nodes[id as usize - 1]);
         match self.routes_by_rpl() && station.tells_routing() {
-            true => station.rpl_parent(),
+            true => station.parent(),
             false => Some(node.parent),
         }
     }

@@ -130,6 +130,7 @@ impl Simulation {
             addressing: scenario.addressing,
             rovr: Rovr(Eui64::of_node(layout.numbers().of(id)).0),
             generic_compression: scenario.compression == Some(PayloadCompression::Ghc),
+            is_host: scenario.hosts.contains(&id),
         };
         self.stations[id as usize].start_routing(self.now, address, scenario.routing, &begins);
     }

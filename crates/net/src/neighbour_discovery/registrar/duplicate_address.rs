@@ -8,7 +8,6 @@ use sixlock_ipv6::nd::{AddressRegistration, Context, DuplicateAddress, Status};
 
 use super::{Answer, Registrar};
 use crate::neighbour_discovery::error::Error;
-use crate::neighbour_discovery::event::Event;
 use crate::neighbour_discovery::expiry::Expiry;
 use crate::neighbour_discovery::network::Network;
 use crate::neighbour_discovery::output;
@@ -25,8 +24,9 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
                 && before.wants_reachability == registration.wants_reachability
         });
         if !is_same {
-            self.events.push(Event::RegistrationsChanged);
+            self.registrations_changed();
         }
+        self.events.note_registered();
         // Who registers at two routers at once does so by the same id, and who moves, by a later one.
         let is_parallel = registration.transaction.is_some()
             && before.is_some_and(|before| before.transaction == registration.transaction);
@@ -82,7 +82,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         }
         if lifetime == 0 {
             if self.registrations.release(cx.now, address, transaction) {
-                self.events.push(Event::RegistrationsChanged);
+                self.registrations_changed();
             }
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
                 return Ok(());
             }
             if self.registrations.remove(address) {
-                self.events.push(Event::RegistrationsChanged);
+                self.registrations_changed();
             }
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
         }
         let told = *known;
         if self.registrations.remove(address) {
-            self.events.push(Event::RegistrationsChanged);
+            self.registrations_changed();
         }
         let Through::Neighbour(neighbour) = told.through else { return Ok(()) };
         let registration = AddressRegistration {

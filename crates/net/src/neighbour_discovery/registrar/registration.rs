@@ -6,7 +6,6 @@ use sixlock_ipv6::nd::{AddressRegistration, Context, Status};
 use super::{Answer, REQUEST_AGAIN, Registrar};
 use crate::neighbour_discovery::ask::{Ask, Request};
 use crate::neighbour_discovery::error::Error;
-use crate::neighbour_discovery::event::Event;
 use crate::neighbour_discovery::expiry::Expiry;
 use crate::neighbour_discovery::network::Network;
 use crate::neighbour_discovery::output::{self, is_link_local};
@@ -131,7 +130,7 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
             false => self.registrations.remove(address),
         };
         if was_registered {
-            self.events.push(Event::RegistrationsChanged);
+            self.registrations_changed();
         }
         if !network.is_border_router && !is_link_local(address) {
             // If it is lost, the border router's lifetime ends it.
