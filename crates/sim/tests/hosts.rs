@@ -56,3 +56,59 @@ fn a_host_below_a_router_posts_readings_and_answers_echoes_in_every_mode() {
         }
     }
 }
+
+/// Routers on either side of the border router, and node 3, a host, which moves from one end to the other at 300 s: 2 – 1 – 0 – 4 – 5.
+fn moving(security: &str, mode: &str, traffic: &str) -> String {
+    let text = chain(security, mode, traffic).replace("\"600s\"", "\"5400s\"").replace("\"20s\"", "\"60s\"");
+    format!(
+        "{text}[[node]]\nid = 4\nx = \"-40m\"\n[[node]]\nid = 5\nx = \"-80m\"\n\
+        [[event]]\nat = \"300s\"\nnode = 3\nkind = \"move\"\nx = \"-120m\"\ny = \"0m\"\n"
+    )
+}
+
+/// For how many seconds hosts register.
+const REGISTRATION: u64 = 3_600;
+
+#[test]
+fn a_host_that_moves_is_reached_again_within_the_lifetime_of_a_registration() {
+    for (security, mode, traffic) in [
+        ("none", "non-storing", "kind = \"report\""),
+        ("esp", "storing", "kind = \"report\""),
+        ("ah", "non-storing", "kind = \"echo\"\npayload = \"40B\""),
+        ("none", "storing", "kind = \"echo\"\npayload = \"40B\""),
+    ] {
+        let what = format!("{security}, {mode}, {traffic}");
+        let (simulation, log) = run(&moving(security, mode, traffic));
+        let report = simulation.report();
+        let host = node(&report, 3);
+        let registered: Vec<(u64, u64)> = log
+            .iter()
+            .filter(|event| event["node"] == 3 && event["event"] == "registered")
+            .map(|event| (event["at"].as_u64().unwrap(), event["us"].as_u64().unwrap() / 1_000_000))
+            .collect();
+        let [(2, _), (5, again)] = registered[..] else { panic!("{what}: {registered:?}") };
+        assert!((300..300 + REGISTRATION).contains(&again), "{what}: {again} s");
+        assert_eq!((host.parent, host.hops), (5, 3), "{what}");
+        // What is due before it moves and after it is found again arrives, but for what is under way just then.
+        let before_and_after = (300 + 5_400 - again) / 60;
+        assert!(u64::from(host.delivered) + 5 >= before_and_after, "{what}: {host:?}");
+        assert!(u64::from(host.delivered) <= host.due as u64 - (again - 300) / 60 + 3, "{what}: {host:?}");
+    }
+}
+
+#[test]
+fn a_host_whose_registration_is_refused_delivers_nothing_and_the_report_tells() {
+    // It has the EUI-64 of node 4, which no neighbour of it hears, and comes when that is registered: 3 – 2 – 1 – 0 – 5 – 4.
+    let text = chain("none", "non-storing", "kind = \"report\"\ncredential = \"query\"");
+    let text = format!(
+        "{text}eui64 = 4\n[[node]]\nid = 5\nx = \"-40m\"\n[[node]]\nid = 4\nx = \"-80m\"\n\
+        [[event]]\nat = \"200s\"\nnode = 3\nkind = \"join\"\n"
+    );
+    let (simulation, log) = run(&text);
+    let report = simulation.report();
+    let host = node(&report, 3);
+    assert!(host.due > 0 && host.duplicates > Some(0), "{host:?}");
+    assert_eq!((host.delivered, host.joined_s, &host.registered), (0, None, &None), "{host:?}");
+    assert!(log.iter().any(|event| event["node"] == 3 && event["event"] == "duplicate"));
+    assert!([1, 2, 4, 5].iter().all(|&id| node(&report, id).delivered >= 20));
+}

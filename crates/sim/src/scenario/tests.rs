@@ -645,3 +645,20 @@ fn the_addresses_of_a_network_are_read() {
         assert!(error.starts_with("f:2:") && error.contains(wrong), "{network}: {error}");
     }
 }
+
+#[test]
+fn a_host_needs_a_router_that_registers_it_and_tells_the_way_to_it() {
+    let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nhost = true\n";
+    let read = |text: &str| Scenario::parse("f", text).map_err(|error| error.to_string());
+    let usual = format!("[network]\ndiscovery = \"nd\"\n[routing]\nkind = \"rpl\"\n{list}");
+    assert_eq!(read(&usual).unwrap().hosts, [1].into());
+    for (text, line, message) in [
+        (list.into(), 4, "node 1 is a host"),
+        (format!("[routing]\nkind = \"rpl\"\n{list}"), 6, "set [network] discovery to \"nd\""),
+        (usual.replace("id = 1", "id = 0"), 9, "node 0 is the router: it is no host"),
+        (usual.replace("host = true", "host = true\nplatform = \"openmote\""), 2, "leave platforms out"),
+    ] {
+        let error = read(&text).unwrap_err();
+        assert!(error.starts_with(&format!("f:{line}:")) && error.contains(message), "{text}: {error}");
+    }
+}
