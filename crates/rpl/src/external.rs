@@ -1,5 +1,5 @@
 use sixlock_base::{Array, Entropy, Eui64, Instant, New};
-use sixlock_ipv6::rpl::{EncodedConfiguration, INFINITE_LIFETIME};
+use sixlock_ipv6::rpl::{EncodedConfiguration, INFINITE_LIFETIME, Transit};
 
 use crate::dao::{DaoTimer, TimeoutAction};
 use crate::routes::State;
@@ -69,14 +69,21 @@ impl ExternalHost {
         self.state != State::Free && self.minutes != 0
     }
 
-    /// What a DAO says of it: the node, its path sequence, and its path lifetime in units of the DODAG, 0 if it is no more.
-    ///
-    /// The lifetime is that of the registration, and at most the DODAG's default, before the end of which it is told anew
+    /// What a DAO says of it, but for its parent: its transaction id is the path sequence, and the path lifetime is that of the
+    /// registration, and at most the DODAG's default, before the end of which it is told anew
     /// ([RFC 9010 section 9.2.2](https://www.rfc-editor.org/rfc/rfc9010#section-9.2.2)).
-    pub(crate) fn told(&self, configuration: EncodedConfiguration<'_>) -> (Eui64, u8, u8) {
+    pub(crate) fn target(&self, configuration: EncodedConfiguration<'_>) -> (Eui64, Transit) {
         let unit = u32::from(configuration.lifetime_unit()).max(1);
         let units = (u32::from(self.minutes) * 60).div_ceil(unit).min(longest(configuration).into());
-        (self.node, self.sequence, units as u8)
+        let transit = Transit {
+            external: true,
+            invalidate: false,
+            path_control: 0x80,
+            path_sequence: self.sequence,
+            path_lifetime: units as u8,
+            parent: None,
+        };
+        (self.node, transit)
     }
 }
 

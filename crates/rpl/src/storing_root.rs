@@ -10,8 +10,7 @@ use crate::routes::Route;
 use crate::storing::{Acks, Storing};
 
 /// What a root in storing mode keeps: routes to nodes, as many as there is room for in `A`, and the routers of hosts that do not speak
-/// RPL, as many as in `H`. These it is told by DAOs that no router on the way reads
-/// ([RFC 9008 section 4.1.1](https://www.rfc-editor.org/rfc/rfc9008#section-4.1.1)).
+/// RPL, as many as in `H`. These it is told by DAOs that no router on the way reads.
 pub struct StoringRoot<A, H> {
     storing: Storing<A>,
     hosts: Graph<H>,

@@ -1,9 +1,11 @@
 //! RPL: a router that stores routes, a leaf that does not, and a root.
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv};
+use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
-    Advertiser, Member, Neighbour, Node, Profile, Root as AnyRoot, Route, Settings, SourceRoutes, Storing,
+    Advertiser, ExternalHost, Externals, Member, Neighbour, Node, Profile, Root as AnyRoot, Route, Settings,
+    SourceRoutes, Storing,
 };
 
 use crate::io;
@@ -17,7 +19,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = Storing<[Route; ROUTES]>;
     type Prefix = ();
-    type External = ();
+    type External = Externals<[ExternalHost; ROUTES]>;
 }
 
 pub enum Leaf {}
@@ -90,6 +92,15 @@ fn probe_node<C, E: Entropy, N: Nv, P: Profile>(cx: &mut Cx<'_, C, E, N>, node: 
         }
         5 => io::write(&[node.poll_event().map_or(0, |event| event as u8), node.has_output().into()]),
         6 => io::write(&node.next_hop(io::bytes::<16>().into()).map_or([0; 8], |next_hop| next_hop.0)),
+        7 => {
+            let (address, transaction) = (io::bytes::<16>().into(), io::byte());
+            let registered = RegisteredAddress { address, transaction, lifetime: io::byte().into() };
+            node.take_registered(cx, core::iter::once(registered));
+        }
+        8 => {
+            let length = node.encapsulate(&mut buffer, length).unwrap_or(0);
+            io::write(buffer.get(..length).unwrap_or_default());
+        }
         _ => node.handle_timeout(cx),
     }
     write_state(node.poll_timeout(), node.rank());

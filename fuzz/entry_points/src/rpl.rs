@@ -3,12 +3,13 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, ICMPV6_TYPE, ModeOfOperation};
 use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_rpl::objective::{Mrhof, ObjectiveFunction, Of0};
 use sixlock_rpl::{
-    Advertiser, Knowledge, Member, Neighbour, Node, Profile, Root, Route, Settings, SourceRoutes, Storing,
-    StoringRoot,
+    Advertiser, ExternalHost, Externals, Knowledge, Member, Neighbour, Node, Profile, Root, Route, Settings,
+    SourceRoutes, Storing, StoringRoot,
 };
 use sixlock_testing::{Rig, packets};
 
@@ -31,7 +32,7 @@ impl Profile for StoringRouter {
     type Advertising = Advertiser;
     type Downward = Storing<[Route; 4]>;
     type Prefix = ();
-    type External = ();
+    type External = Externals<[ExternalHost; 2]>;
 }
 
 enum Router {}
@@ -42,7 +43,7 @@ impl Profile for Router {
     type Advertising = Advertiser;
     type Downward = ();
     type Prefix = ();
-    type External = ();
+    type External = Externals<[ExternalHost; 2]>;
 }
 
 fn link_local(id: u32) -> Ipv6Addr {
@@ -140,6 +141,19 @@ fn node<P: Profile>(mode: ModeOfOperation, items: &[u8]) -> usize {
                 taken += usize::from(length.is_some());
             }
             5 => node.handle_outcome(&mut rig.cx(), neighbour, item.byte(0) & 1 != 0, item.byte(1)),
+            7 => {
+                let registered = item.bytes.as_chunks().0.iter().map(|&[id, transaction, lifetime]| {
+                    let (address, lifetime) = (global(id.into()), lifetime.into());
+                    RegisteredAddress { address, transaction, lifetime }
+                });
+                node.take_registered(&mut rig.cx(), registered);
+                assert!(node.external_count() <= 2);
+                let ports = sixlock_ipv6::udp::Header { source_port: 1, destination_port: 2 };
+                let packet = packets::udp(global(item.byte(0).into()), global(0), 64, ports, item.bytes);
+                let mut buffer = [&packet[..], &[0; ROOM]].concat();
+                let length = node.encapsulate(&mut buffer, packet.len()).expect("a way, and room");
+                assert!(buffer[..length].ends_with(&packet));
+            }
             _ => rig.pass(u32::from(item.byte(0)) << (item.byte(1) % 16)),
         }
         node.handle_timeout(&mut rig.cx());
@@ -249,10 +263,12 @@ pub(crate) fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         |what, all: &[Vec<u8>]| -> Vec<Vec<u8>> { all.iter().map(|bytes| item(what, 7, bytes)).collect() };
     let ports = sixlock_ipv6::udp::Header { source_port: 1, destination_port: 2 };
     let packet = packets::udp(global(7), global(0), 64, ports, b"reading");
+    let hosts = item(7, 7, &[20, 240, 60, 21, 250, 1]);
     let passing = [item(4, 7, &packet), item(3, 7, &packet), item(5, 7, &[0, 4]), item(6, 7, &[200, 9])];
     vec![
         ("storing-router", input(0, &[from_neighbour(1, &stored), passing.to_vec()].concat())),
         ("router", input(1, &[from_neighbour(0, &told), passing.to_vec()].concat())),
+        ("hosts", input(1, &[hosts.clone(), item(6, 7, &[200, 9]), hosts])),
         ("storing-root", input(2, &[from_neighbour(1, &stored), passing.to_vec()].concat())),
         ("root", input(3, &[from_neighbour(2, &told), passing.to_vec()].concat())),
     ]

@@ -722,3 +722,35 @@ fn answers_for_which_there_is_no_room_change_nothing() {
     assert_eq!(lone.machine.registrations().count(), 3);
     assert_eq!(link_local(10).octets()[..8], LINK_LOCAL_PREFIX);
 }
+
+#[test]
+fn who_wants_to_be_reached_is_told_to_a_routing_protocol_as_often_as_that_changes() {
+    let mut lone = border_router();
+    assert!(!lone.machine.poll_registered());
+    let wants = |transaction, lifetime| AddressRegistration {
+        wants_reachability: true,
+        ..registration(HOST, Some(transaction), lifetime)
+    };
+    let told = |lone: &mut Lone<TestRegistrar>| {
+        let now = lone.rig.now;
+        let registered = lone.machine.registered(now);
+        let all: Vec<_> = registered.map(|host| (host.address, host.transaction, host.lifetime)).collect();
+        let has_changed = lone.machine.poll_registered();
+        assert!(!lone.machine.poll_registered(), "once");
+        (has_changed, all)
+    };
+    for address in [link_local(HOST), global(HOST)] {
+        assert_eq!(register(&mut lone, HOST, &asks(BORDER, HOST, address, wants(240, 60))), Status::SUCCESS);
+    }
+    assert_eq!(told(&mut lone), (true, vec![(global(HOST), 240, 60)]), "on the link it is a neighbour");
+    lone.pass(90);
+    assert_eq!(told(&mut lone), (false, vec![(global(HOST), 240, 59)]));
+    register(&mut lone, HOST, &asks(BORDER, HOST, global(HOST), wants(241, 30)));
+    assert_eq!(told(&mut lone), (true, vec![(global(HOST), 241, 30)]), "renewed");
+    register(&mut lone, HOST, &asks(BORDER, HOST, global(HOST), registration(HOST, Some(242), 30)));
+    assert_eq!(told(&mut lone), (true, vec![]), "it does not want it any more");
+    register(&mut lone, HOST, &asks(BORDER, HOST, global(HOST), wants(243, 1)));
+    assert_eq!(told(&mut lone), (true, vec![(global(HOST), 243, 1)]));
+    lone.pass(70);
+    assert_eq!(told(&mut lone), (true, vec![]), "its time is over");
+}

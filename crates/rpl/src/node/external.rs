@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv};
-use sixlock_ipv6::rpl::{ControlMessage, Dao, Message, ModeOfOperation, PacketInformation, Transit};
+use sixlock_ipv6::rpl::{ControlMessage, Dao, Message, ModeOfOperation, PacketInformation};
 use sixlock_ipv6::{Header, nd::RegisteredAddress};
 
 use super::{Node, Profile};
@@ -68,9 +68,8 @@ impl<P: Profile> Node<P> {
         is_acknowledged
     }
 
-    /// Writes the DAO about hosts that is due: to the root, in either mode of operation, with this node as their parent, the mark that they
-    /// do not speak RPL, and the transaction ids of their registrations as path sequences
-    /// ([RFC 9010 section 6.1](https://www.rfc-editor.org/rfc/rfc9010#section-6.1)).
+    /// Writes the DAO about hosts that is due: to the root, in either mode of operation, with this node as their parent, so that no other
+    /// router needs to know of them ([RFC 9008 section 4.1.1](https://www.rfc-editor.org/rfc/rfc9008#section-4.1.1)).
     pub(super) fn write_external_dao<C, E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -96,15 +95,7 @@ impl<P: Profile> Node<P> {
             let (mut octets, mut own) = ([0; 16], [0; 16]);
             output::put_address(&mut own, prefix, &self.address);
             for host in externals.chosen() {
-                let (node, path_sequence, path_lifetime) = host.told(dodag.configuration());
-                let transit = Transit {
-                    external: true,
-                    invalidate: false,
-                    path_control: 0x80,
-                    path_sequence,
-                    path_lifetime,
-                    parent: None,
-                };
+                let (node, transit) = host.target(dodag.configuration());
                 output::put_address(&mut octets, prefix, &node);
                 builder.host(&octets)?;
                 builder.transit(&transit, Some(&own))?;
