@@ -21,8 +21,8 @@ const HOLD: u32 = 4_000;
 /// How long a parent is avoided that has no room for routes, or does not acknowledge them.
 const REST: u32 = 300_000;
 
-/// What such a parent costs more than others.
-const REST_COST: u16 = 1024;
+/// How many hops such a parent costs more than others.
+const REST_HOPS: u16 = 8;
 
 impl<P: Profile> Node<P> {
     /// The cost of the path through a neighbour over a link of that ETX, and the rank of who goes by it.
@@ -64,7 +64,10 @@ impl<P: Profile> Node<P> {
         let Some(etx) = neighbour.link.etx() else { return INFINITE_RANK };
         let cost = self.cost_over(dodag, neighbour, etx);
         match neighbour.rests_until {
-            Some(_) if cost != INFINITE_RANK => cost.saturating_add(REST_COST).min(INFINITE_RANK - 1),
+            Some(_) if cost != INFINITE_RANK => {
+                let more = dodag.increase().saturating_mul(REST_HOPS);
+                cost.saturating_add(more).min(INFINITE_RANK - 1)
+            }
             _ => cost,
         }
     }
