@@ -78,7 +78,11 @@ pub const METRICS: &[Metric] = &[
         "s",
         "Where RPL routes, when packets could go to the border router and back first; left out if they never could",
     ),
-    counted("rank", "", "Where RPL routes, its rank at the end; left out if it has no parent"),
+    counted(
+        "rank",
+        "",
+        "Where RPL routes, its rank at the end: by MRHOF the ETX of its path in units of 1/128, by OF0 256 for a hop over a good link; the border router has 128, or 256. Left out if it has no parent",
+    ),
     counted("parent_changes", "changes", "Where RPL routes, how often it took a parent, the first included"),
     counted(
         "registered.at",

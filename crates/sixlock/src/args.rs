@@ -330,7 +330,7 @@ pub(crate) struct Sim {
     /// (RFC 7400)
     #[arg(long, value_name = "HOW")]
     pub(crate) compression: Option<Compression>,
-    /// Nodes of a chain or grid
+    /// Nodes of a chain, a grid or a random field
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<u32>,
     /// How long to simulate, for example 600s or 2d

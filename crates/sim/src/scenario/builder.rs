@@ -20,7 +20,7 @@ use super::{Attack, Destination, Listen, Mac, Radio, Scenario, ScenarioEvent, Tr
 #[derive(Clone, Debug)]
 pub struct ScenarioBuilder {
     scenario: Scenario,
-    /// How many nodes its chain or grid is to have, if that is set.
+    /// How many nodes its chain, grid or random field is to have, if that is set.
     nodes: Option<u32>,
     /// The file that it was read from.
     file: Option<String>,
@@ -125,7 +125,7 @@ impl ScenarioBuilder {
         self.set(&[], |scenario| scenario.topology = topology).without_places()
     }
 
-    /// Sets how many nodes a chain or grid has. A list has those that it names.
+    /// Sets how many nodes a chain, a grid or a random field has. A list has those that it names.
     pub fn nodes(mut self, nodes: u32) -> Self {
         self.nodes = Some(nodes);
         self.without_places()

@@ -131,7 +131,7 @@ impl Scenario {
         attack::check(self, &layout).map_err(|(index, message)| fault(Key::Attack(index), message))
     }
 
-    /// Gives a chain or grid this many nodes.
+    /// Gives a chain, a grid or a random field this many nodes.
     pub(super) fn set_nodes(&mut self, wanted: u32) -> Result<(), Fault> {
         if !NODES.contains(&wanted.into()) {
             let message = format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}");
