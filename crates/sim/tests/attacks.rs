@@ -412,8 +412,17 @@ const TABLES: [(&str, &str); 3] = [
     ("### RPL in storing mode", "storing"),
 ];
 
+/// The table of what a hello flood comes to with one seed and another, and how many these are.
+const FLOODED: &str = "### Hello floods, seeds 1 to 10";
+const FLOODED_SEEDS: u64 = 10;
+
 /// Their columns.
 const MODES: [&str; 6] = ["none", "llsec", "ah", "esp", "dtls-psk", "llsec+dtls-psk"];
+
+/// How many readings in a hundred an attack has cost.
+fn lost(report: &Report, calm: &Report) -> f64 {
+    100.0 * AttackCost::of(report, calm).readings as f64 / calm.sum(|node| node.delivered) as f64
+}
 
 /// What an attack has come to, as a cell of those tables tells it.
 fn cell(report: &Report, calm: &Report) -> String {
@@ -427,7 +436,7 @@ fn cell(report: &Report, calm: &Report) -> String {
     };
     let travels = report.attacks[0].travels.map(|travels| format!("{:.1} hops", travels.mean_hops));
     let is_false = (cost.false_readings > 0).then(|| format!("{} false", cost.false_readings));
-    let lost = 100.0 * cost.readings as f64 / calm.sum(|node| node.delivered) as f64;
+    let lost = lost(report, calm);
     let lost = (lost >= 0.5).then(|| format!("{lost:.0} % lost"));
     let times = |amount: &dyn Fn(&Report) -> f64, noun| {
         let times = amount(report) / amount(calm);
@@ -453,6 +462,24 @@ fn rows(routing: &str) -> Vec<String> {
         format!("| {} | {} |", case.name, cells.join(" | "))
     };
     cases(routing).map(row).collect()
+}
+
+/// The least and the most that a hello flood costs over the seeds, as a cell tells it.
+fn flooded(security: &str, routing: &str) -> String {
+    let case = CASES.iter().find(|case| case.name == "hello-flood").unwrap();
+    let lost = (1..=FLOODED_SEEDS).map(|seed| {
+        let report = |attack: Option<&Case>| run(&scenario(security, routing, seed, attack)).1;
+        lost(&report(Some(case)), &report(None)).round() as u32
+    });
+    let (least, most) = lost.fold((u32::MAX, 0), |(least, most), lost| (least.min(lost), most.max(lost)));
+    if most == 0 { "nothing".into() } else { format!("{least} to {most} % lost") }
+}
+
+/// The rows of their table.
+fn flooded_rows() -> Vec<String> {
+    let row =
+        |routing: &&str| format!("| {routing} | {} |", MODES.map(|mode| flooded(mode, routing)).join(" | "));
+    RPL.iter().map(row).collect()
 }
 
 const SECURITY: &str = include_str!("../../../SECURITY.md");
@@ -489,29 +516,37 @@ fn the_documentation_says_what_each_attack_comes_to() {
     }
 }
 
+/// One cell of it is tried here; all of them are below.
+#[test]
+fn the_documentation_says_how_far_hello_floods_differ() {
+    let rows = documented(FLOODED);
+    assert_eq!(rows.len(), RPL.len());
+    let cells: Vec<_> = rows[0].trim_matches('|').split('|').map(str::trim).collect();
+    assert_eq!([cells[0], cells[1]], [RPL[0], &flooded(MODES[0], RPL[0])]);
+}
+
 #[test]
 #[ignore = "it simulates many hours: to be run in release"]
 fn the_documentation_has_every_figure() {
     let tables: Vec<_> = thread::scope(|scope| {
-        let table = |(_, routing): &(&str, &'static str)| {
+        let flooded = scope.spawn(flooded_rows);
+        let table = |(heading, routing): &(&'static str, &'static str)| {
             let routing = *routing;
-            scope.spawn(move || rows(routing))
+            (*heading, scope.spawn(move || rows(routing)))
         };
-        let tables: Vec<_> = TABLES.iter().map(table).collect();
-        tables.into_iter().map(|table| table.join().unwrap()).collect()
+        let tables: Vec<_> = TABLES.iter().map(table).chain([(FLOODED, flooded)]).collect();
+        tables.into_iter().map(|(heading, rows)| (heading, rows.join().unwrap())).collect()
     });
-    for ((heading, _), rows) in TABLES.iter().zip(&tables) {
+    for (heading, rows) in &tables {
         println!("{heading}\n\n{}", rows.join("\n"));
     }
     if std::env::var_os("SIXLOCK_ACCEPT").is_some() {
-        let text = TABLES
-            .iter()
-            .zip(&tables)
-            .fold(SECURITY.to_string(), |text, ((heading, _), rows)| with_rows(&text, heading, rows));
+        let text =
+            tables.iter().fold(SECURITY.to_string(), |text, (heading, rows)| with_rows(&text, heading, rows));
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../SECURITY.md"), text).unwrap();
         return;
     }
-    for ((heading, _), rows) in TABLES.iter().zip(&tables) {
+    for (heading, rows) in &tables {
         assert_eq!(
             &documented(heading),
             rows,
