@@ -91,8 +91,8 @@ fn a_host_that_moves_is_reached_again_within_the_lifetime_of_a_registration() {
         assert_eq!((host.parent, host.hops), (5, 3), "{what}");
         // What is due before it moves and after it is found again arrives, but for what is under way just then.
         let before_and_after = (300 + 5_400 - again) / 60;
-        assert!(u64::from(host.delivered) + 5 >= before_and_after, "{what}: {host:?}");
-        assert!(u64::from(host.delivered) <= host.due as u64 - (again - 300) / 60 + 3, "{what}: {host:?}");
+        assert!(host.delivered + 5 >= before_and_after, "{what}: {host:?}");
+        assert!(host.delivered <= host.due - (again - 300) / 60 + 3, "{what}: {host:?}");
     }
 }
 
