@@ -149,6 +149,8 @@ pub(crate) struct Observed {
     pub(crate) begins_handshake: bool,
     /// What tells the packet from others whose beginning is in it, where attackers are looked for.
     pub(crate) fingerprint: Option<PacketFingerprint>,
+    /// Who has made the reading, by its address, whose packet begins in it, where attackers are looked for.
+    pub(crate) author: Option<u32>,
 }
 
 /// What a frame has to do with security.
@@ -290,7 +292,10 @@ impl Observer {
     fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> Observed {
         let nothing = Observed::default();
         let fingerprint = self.attacked.and_then(|_| self.fingerprint(frame, header, header_len));
-        let nothing = Observed { fingerprint, ..nothing };
+        let carries = fingerprint.filter(|((protocol, _), _)| *protocol != next_header::ICMPV6);
+        let author = carries.and_then(|(_, author)| author);
+        let nothing =
+            Observed { fingerprint: fingerprint.map(|(fingerprint, _)| fingerprint), author, ..nothing };
         let addresses = (address(header.source), address(header.destination));
         let (Some(source), Some(destination)) = addresses else { return nothing };
         let bare_header = Header { security: None, ..*header }.emitted_len();
@@ -339,7 +344,8 @@ impl Observer {
             Purpose::Other => kind,
         };
         let begins_handshake = purpose == Purpose::Hello { from: source };
-        Observed { security_bytes, kind, is_of_handshake, begins_handshake, ..nothing }
+        let author = author.filter(|_| !is_of_handshake);
+        Observed { security_bytes, kind, is_of_handshake, begins_handshake, author, ..nothing }
     }
 
     /// What of a frame's payload is not header and padding of its MAC.
@@ -347,8 +353,13 @@ impl Observer {
         if self.padded.is_some() { contikimac::unpadded(payload) } else { Some(payload) }
     }
 
-    /// What tells the packet from others whose beginning is in a frame.
-    fn fingerprint(&mut self, frame: &[u8], header: &Header, header_len: usize) -> Option<PacketFingerprint> {
+    /// What tells the packet from others whose beginning is in a frame, and the node that has made it.
+    fn fingerprint(
+        &mut self,
+        frame: &[u8],
+        header: &Header,
+        header_len: usize,
+    ) -> Option<(PacketFingerprint, Option<u32>)> {
         let link = ends(header)?;
         let mut buffer = [0; MAX_FRAME];
         let payload = open(frame, (header, header_len), link.source, self.key.as_ref(), &mut buffer)?;
@@ -362,7 +373,10 @@ impl Observer {
         let verbatim = &rest[headers.consumed..];
         let end = headers.written + verbatim.len();
         self.packet.get_mut(headers.written..end)?.copy_from_slice(verbatim);
-        fingerprint(&self.packet[..end])
+        let packet = &self.packet[..end];
+        let source = packet.get(SOURCE..).and_then(<[u8]>::first_chunk::<16>);
+        let author = source.and_then(|source| Eui64::of_address(Ipv6Addr::from(*source)).node_id());
+        Some((fingerprint(packet)?, author))
     }
 
     /// What a frame's payload would be without security, which is not looked for where there is none; and what its datagram is

@@ -63,6 +63,11 @@ pub(crate) struct Attacker {
     due: BTreeMap<(Time, u64), PlannedAction>,
     planned: u64,
     timer: Timer,
+    /// Packets that the node has dropped for it, which it has captured.
+    dropped: u32,
+    /// Readings that came to it, and the latest of each node.
+    swallowed: u32,
+    latest: BTreeMap<u32, u64>,
 }
 
 /// All attackers of a network.
@@ -112,6 +117,9 @@ impl Attackers {
                 due: BTreeMap::new(),
                 planned: 0,
                 timer: Timer::default(),
+                dropped: 0,
+                swallowed: 0,
+                latest: BTreeMap::new(),
             };
             attacker.plan(Time::ZERO + attack.start, PlannedAction::Act);
             all.attackers.push(attacker);
@@ -156,6 +164,22 @@ impl Attackers {
     pub(crate) fn transmitted(&mut self, id: u32, now: Time) {
         if let Some(antenna) = self.antenna_mut(id) {
             antenna.transmitted(now);
+        }
+    }
+
+    /// The node that the attacker of this station number has captured has dropped so many packets more for it.
+    pub(crate) fn note_dropped(&mut self, id: u32, dropped: u32) {
+        if let Some(attacker) = self.attackers.iter_mut().find(|attacker| attacker.first == id) {
+            attacker.dropped += dropped;
+        }
+    }
+
+    /// A reading of a node came to the station of this number, which it was sent to: a sink-hole keeps it.
+    pub(crate) fn swallow(&mut self, id: u32, now: Time, node: u32, reading: u64) {
+        let Some(&Antenna { attacker, .. }) = self.antenna(id) else { return };
+        let attacker = &mut self.attackers[attacker];
+        if attacker.is_at_it(now) && attacker.latest.insert(node, reading) != Some(reading) {
+            attacker.swallowed += 1;
         }
     }
 
@@ -235,6 +259,16 @@ impl Attacker {
     /// Whether it sends packets of which can be told how far they travel.
     pub(crate) fn has_packets(&self) -> bool {
         !matches!(self.attack.kind, AttackKind::Jam | AttackKind::Wormhole { .. })
+    }
+
+    /// How many packets it has dropped as the node that it has captured, if that is what it does.
+    pub(crate) fn dropped(&self) -> Option<u32> {
+        self.attack.kind.is_of_captured_nodes().then_some(self.dropped)
+    }
+
+    /// How many readings came to it, if it draws them.
+    pub(crate) fn swallowed(&self) -> Option<u32> {
+        (self.attack.kind == AttackKind::SinkHole).then_some(self.swallowed)
     }
 
     /// Whether it attacks at `now`.

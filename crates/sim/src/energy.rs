@@ -166,6 +166,12 @@ impl Energy {
         self.without_listening() + self.listen
     }
 
+    /// What a node spends on what it computes and sends: the rest it takes whatever happens, as its radio waits for frames or receives
+    /// them.
+    pub fn computing_and_sending(&self) -> f64 {
+        self.cpu + self.tx
+    }
+
     /// What all states come to but listening, which a radio that is never turned off does almost all the time.
     pub fn without_listening(&self) -> f64 {
         self.cpu + self.lpm + self.tx + self.rx

@@ -179,10 +179,11 @@ pub const METRICS: &[Metric] = &[
     counted("frames", "frames", "Frames put on the air, acknowledgements and retries included"),
     counted("bytes", "bytes", "Their bytes, FCS included"),
     counted(
-        "control_bytes",
-        "bytes",
-        "Where RPL routes, those of frames that carried its messages, others' that it forwarded and retries included",
+        "control_frames",
+        "frames",
+        "Where RPL routes, those of `frames` that carried its messages, others' that it forwarded and retries included",
     ),
+    counted("control_bytes", "bytes", "Their bytes"),
     Metric {
         name: "duty_cycle",
         parts: &[],
@@ -226,6 +227,16 @@ pub const ATTACK_METRICS: &[Metric] = &[
     ),
     counted("travels.mean_hops", "hops", "How many stations sent one on, on average"),
     counted("travels.most_hops", "hops", "How many sent on the one that came furthest"),
+    counted(
+        "dropped",
+        "packets",
+        "Of a black hole and of selective forwarding, the packets that it was to send on, and did not",
+    ),
+    counted(
+        "swallowed",
+        READINGS,
+        "Of a sink-hole, the readings that came to it; one that is sent again counts once",
+    ),
 ];
 
 /// What is said of all attackers together, in `cost`.
@@ -234,12 +245,13 @@ pub const COST_METRICS: &[Metric] = &[
     counted("false_readings", READINGS, "Those of all nodes"),
     counted("frames", "frames", "Frames that nodes and border router sent more"),
     counted("bytes", "bytes", "Bytes that they did"),
+    counted("control_frames", "frames", "Where RPL routes, those of `frames` that carried its messages"),
     Metric {
         name: "energy_mj",
         parts: &[],
         unit: "mJ",
         sources: ENERGY,
-        about: "What nodes on platforms consumed more; left out if there are none",
+        about: "What nodes on platforms consumed more to compute and to send; left out if there are none. A radio that listens takes so much anyhow, and more than one that receives",
     },
 ];
 
@@ -302,6 +314,7 @@ mod tests {
             cpu_ms: Some(EchoWork { echoed: times, forwarded: times }),
             frames: 1,
             bytes: 1,
+            control_frames: Some(1),
             control_bytes: Some(1),
             duty_cycle: Some(1.0),
             energy_mj: energy,
@@ -339,7 +352,13 @@ mod tests {
         assert_eq!(listed.len(), columns().len(), "none is listed twice");
         assert_eq!(keys_of(node()), listed);
         let drops = BTreeMap::from(drops::NAMES.map(|cause| (cause, 1)));
-        let router = keys_of(RouterReport { frames: 1, bytes: 1, control_bytes: Some(1), drops });
+        let router = keys_of(RouterReport {
+            frames: 1,
+            bytes: 1,
+            control_frames: Some(1),
+            control_bytes: Some(1),
+            drops,
+        });
         assert!(router.is_subset(&listed), "{router:?}");
     }
 
@@ -360,11 +379,26 @@ mod tests {
     #[test]
     fn the_json_of_attacks_has_the_keys_of_its_lists_and_no_others() {
         let travels = Some(TravelReport { packets: 1, mean_hops: 1.0, most_hops: 1 });
-        let attack = AttackReport { id: 9, kind: "jam", frames: 1, bytes: 1, travels };
+        let attack = AttackReport {
+            id: 9,
+            kind: "jam",
+            frames: 1,
+            bytes: 1,
+            travels,
+            dropped: Some(1),
+            swallowed: Some(1),
+        };
         let names =
             |metrics: &[Metric]| metrics.iter().map(|metric| metric.name.to_owned()).collect::<BTreeSet<_>>();
         assert_eq!(keys_of(attack), names(ATTACK_METRICS));
-        let cost = AttackCost { readings: 1, false_readings: 1, frames: 1, bytes: 1, energy_mj: Some(1.0) };
+        let cost = AttackCost {
+            readings: 1,
+            false_readings: 1,
+            frames: 1,
+            bytes: 1,
+            control_frames: Some(1),
+            energy_mj: Some(1.0),
+        };
         assert_eq!(keys_of(cost), names(COST_METRICS));
     }
 

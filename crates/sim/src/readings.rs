@@ -280,6 +280,11 @@ impl Readings {
         self.begun.back().map(|latest| latest.since)
     }
 
+    /// The number of the latest.
+    pub(crate) fn latest_number(&self) -> Option<u64> {
+        self.begun.back().map(|latest| latest.number)
+    }
+
     /// When the tasks began that made those which may yet arrive.
     pub(crate) fn all_begun(&self) -> impl Iterator<Item = Time> + '_ {
         self.begun.iter().map(|begun| begun.since)

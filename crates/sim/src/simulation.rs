@@ -125,14 +125,18 @@ struct Air {
     /// Its frames and their bytes, of the one under way too.
     frames: u32,
     bytes: u32,
-    /// Its bytes that are there for security, and those that carry control messages.
+    /// Its bytes that are there for security.
     security_bytes: i64,
+    /// Its frames that carry control messages, and their bytes.
+    control_frames: u32,
     control_bytes: u32,
     /// Its frames that are part of handshakes, or acknowledge such, and their bytes.
     handshake_frames: u32,
     handshake_bytes: u32,
     /// What it has dropped, as far as events have told.
     drops: Drops,
+    /// Whom the frame under way is for, and who has made the packet that begins in it, where attackers are looked for.
+    carries: Option<(u32, u32)>,
 }
 
 impl Simulation {
@@ -356,6 +360,7 @@ impl Simulation {
             self.begin_transmission(id);
         }
         self.tell_drops(id);
+        self.note_dropped(id);
         if has_news {
             self.look_for_joined(id);
         }
@@ -444,7 +449,9 @@ impl Simulation {
         air.frames = air.frames.wrapping_add(1);
         air.bytes = air.bytes.wrapping_add(bytes as u32);
         air.security_bytes += seen.security_bytes;
+        air.carries = seen.to.zip(seen.author);
         if seen.kind == Kind::Control {
+            air.control_frames = air.control_frames.wrapping_add(1);
             air.control_bytes = air.control_bytes.wrapping_add(bytes as u32);
         }
         if seen.is_of_handshake {
@@ -500,6 +507,7 @@ impl Simulation {
                 Reception::Received => {
                     // A copy for each: link security is opened in place.
                     let mut frame = on_air;
+                    self.swallow(source, receiver);
                     self.arrive(receiver, &mut frame[..len]);
                     continue;
                 }

@@ -50,6 +50,12 @@ pub struct AttackReport {
     /// How far its packets travel; nothing of noise, of what a wormhole carries, and if it sends none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub travels: Option<TravelReport>,
+    /// Packets that it was to send on, as a captured node that drops them, and did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u32>,
+    /// Readings of nodes that came to it, as a sink-hole; a reading that is sent again counts once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swallowed: Option<u32>,
 }
 
 /// How far the packets of an attacker travel.
@@ -74,7 +80,10 @@ pub struct AttackCost {
     pub frames: i64,
     /// Bytes that they have.
     pub bytes: i64,
-    /// What those nodes have consumed more that run on platforms, if any do.
+    /// Frames with control messages that they have sent more, where RPL routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_frames: Option<i64>,
+    /// What those nodes have consumed more to compute and to send that run on platforms, if any do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<f64>,
 }
@@ -88,13 +97,17 @@ impl AttackCost {
         };
         let energy = |report: &Report| -> Option<f64> {
             let nodes = report.nodes.iter().filter_map(|node| node.energy_mj.as_ref());
-            nodes.map(Energy::total).reduce(|sum, one| sum + one)
+            nodes.map(Energy::computing_and_sending).reduce(|sum, one| sum + one)
         };
         Self {
             readings: -more(|node| node.delivered),
             false_readings: attacked.sum(|node| node.false_readings),
             frames: more(|node| node.frames.into()) + router(|router| router.frames),
             bytes: more(|node| node.bytes.into()) + router(|router| router.bytes),
+            control_frames: attacked
+                .control_frames()
+                .zip(calm.control_frames())
+                .map(|(attacked, calm)| attacked as i64 - calm as i64),
             energy_mj: energy(attacked).zip(energy(calm)).map(|(attacked, calm)| attacked - calm),
         }
     }
@@ -108,13 +121,16 @@ pub struct CloudReport {
 }
 
 /// What a run has shown of the border router.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RouterReport {
     /// Frames it put on the air, acknowledgements and retries included.
     pub frames: u32,
     /// Their bytes, FCS included.
     pub bytes: u32,
-    /// Those of frames that carried control messages, where RPL routes.
+    /// Frames that carried control messages, where RPL routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_frames: Option<u32>,
+    /// Their bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_bytes: Option<u32>,
     /// What it has dropped, by cause.
@@ -191,7 +207,10 @@ pub struct NodeReport {
     pub frames: u32,
     /// Their bytes, FCS included.
     pub bytes: u32,
-    /// Those of frames that carried messages of RPL, others' that it forwarded and retries included, where RPL routes.
+    /// Frames that carried messages of RPL, others' that it forwarded and retries included, where RPL routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_frames: Option<u32>,
+    /// Their bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_bytes: Option<u32>,
     /// The share of the time that its radio was on, where radios sleep.
@@ -305,6 +324,12 @@ impl Report {
     /// What all nodes come to.
     pub fn sum(&self, field: impl Fn(&NodeReport) -> u64) -> u64 {
         self.nodes.iter().map(field).sum()
+    }
+
+    /// Frames with control messages that the nodes and the border router have sent, where RPL routes.
+    pub fn control_frames(&self) -> Option<u64> {
+        let router = self.router.control_frames?;
+        Some(u64::from(router) + self.sum(|node| node.control_frames.unwrap_or(0).into()))
     }
 
     /// The share of the readings that were due which was delivered; nothing if none was due.

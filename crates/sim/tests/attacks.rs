@@ -429,10 +429,9 @@ fn cell(report: &Report, calm: &Report) -> String {
     let cost = AttackCost::of(report, calm);
     let frames =
         |report: &Report| f64::from(report.router.frames) + report.sum(|node| node.frames.into()) as f64;
-    // A radio that receives takes as much as one that listens.
     let energy = |report: &Report| -> f64 {
         let nodes = report.nodes.iter().filter_map(|node| node.energy_mj);
-        nodes.map(|energy| energy.cpu + energy.tx).sum()
+        nodes.map(|energy| energy.computing_and_sending()).sum()
     };
     let travels = report.attacks[0].travels.map(|travels| format!("{:.1} hops", travels.mean_hops));
     let is_false = (cost.false_readings > 0).then(|| format!("{} false", cost.false_readings));

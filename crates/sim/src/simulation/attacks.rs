@@ -71,14 +71,38 @@ impl Simulation {
         let seed = self.deployment.scenario.seed;
         let active = self.attackers.iter().filter(|(attacker, _)| attacker.is_at_it(self.now));
         let of_node = active.filter(|(attacker, _)| attacker.attack.by == AttackedFrom::Node(id));
-        let dropping = of_node.filter_map(|(attacker, _)| match attacker.attack.kind {
-            AttackKind::BlackHole => Some(Dropping::all(seed, id)),
-            AttackKind::SelectiveForwarding { share } => Some(Dropping::some(seed, id, share)),
+        let dropping = of_node.filter_map(|(attacker, by)| match attacker.attack.kind {
+            AttackKind::BlackHole => Some(Dropping::all(seed, id, by)),
+            AttackKind::SelectiveForwarding { share } => Some(Dropping::some(seed, id, by, share)),
             _ => None,
         });
         let drops = dropping.last().map(Box::new);
         if let Machine::Node(node) = &mut self.stations[id as usize].machine {
             node.interface().routing().drops = drops;
+        }
+    }
+
+    /// Notes what a station has dropped for who has captured it, since this was last called.
+    pub(super) fn note_dropped(&mut self, id: u32) {
+        if self.attackers.is_empty() {
+            return;
+        }
+        if let Machine::Node(node) = &mut self.stations[id as usize].machine
+            && let Some(drops) = &mut node.interface().routing().drops
+        {
+            let (attacker, dropped) = drops.take_dropped();
+            self.attackers.note_dropped(attacker, dropped);
+        }
+    }
+
+    /// A station receives the frame of `source`: if it is for a sink-hole, which this is, a reading in it goes no further.
+    pub(super) fn swallow(&mut self, source: u32, receiver: u32) {
+        let carries = self.air[source as usize].carries.filter(|(to, _)| *to == receiver);
+        if let Some((_, author)) = carries
+            && let Some(node) = self.nodes.get((author as usize).wrapping_sub(1))
+            && let Some(reading) = node.readings.latest_number()
+        {
+            self.attackers.swallow(receiver, self.now, author, reading);
         }
     }
 
@@ -132,6 +156,8 @@ impl Simulation {
                     mean_hops: f64::from(travels.hops) / f64::from(travels.packets),
                     most_hops: travels.most,
                 }),
+                dropped: attacker.dropped(),
+                swallowed: attacker.swallowed(),
             }
         };
         self.attackers.iter().map(report).collect()

@@ -59,6 +59,7 @@ impl Simulation {
                 cpu_ms: self.deployment.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
                 frames: self.air[id as usize].frames,
                 bytes: self.air[id as usize].bytes,
+                control_frames: self.control_frames(id),
                 control_bytes: self.control_bytes(id),
                 duty_cycle: self.duty_cycle(id),
                 energy_mj: self.energy(id),
@@ -82,6 +83,7 @@ impl Simulation {
             router: RouterReport {
                 frames: self.of_routers(|air| air.frames),
                 bytes: self.of_routers(|air| air.bytes),
+                control_frames: self.routes_by_rpl().then(|| self.of_routers(|air| air.control_frames)),
                 control_bytes: self.routes_by_rpl().then(|| self.of_routers(|air| air.control_bytes)),
                 drops: Drops::of(&routers).by_cause(),
             },
@@ -133,7 +135,12 @@ impl Simulation {
         tells.then(|| station.counters.get(Counter::RplParentChanges))
     }
 
-    /// The bytes of a station's frames that carried control messages, if there may be any.
+    /// A station's frames that carried control messages, if there may be any.
+    fn control_frames(&self, id: u32) -> Option<u32> {
+        self.routes_by_rpl().then(|| self.air[id as usize].control_frames)
+    }
+
+    /// Their bytes.
     fn control_bytes(&self, id: u32) -> Option<u32> {
         self.routes_by_rpl().then(|| self.air[id as usize].control_bytes)
     }

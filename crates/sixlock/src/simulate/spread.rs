@@ -99,7 +99,6 @@ fn bytes(report: &Report) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::collections::BTreeMap;
 
     use sixlock_sim::RouterReport;
 
@@ -133,7 +132,7 @@ mod tests {
                 seed: 1,
                 simulated_s: 1.0,
                 nodes: Vec::new(),
-                router: RouterReport { frames: 0, bytes: 0, control_bytes: None, drops: BTreeMap::new() },
+                router: RouterReport::default(),
                 cloud: None,
                 attacks: Vec::new(),
                 cost: None,

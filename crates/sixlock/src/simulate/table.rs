@@ -159,28 +159,65 @@ pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]
 fn attacks(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
     for attack in reports.iter().flat_map(|report| &report.attacks) {
         write!(out, "attacker {}, {}: {} frames", attack.id, attack.kind, attack.frames)?;
-        match attack.travels {
-            Some(travels) => writeln!(
+        if let Some(travels) = attack.travels {
+            write!(
                 out,
                 "; {} packets travelled {:.1} hops on average, {} at most",
                 travels.packets, travels.mean_hops, travels.most_hops
-            )?,
-            None => writeln!(out)?,
+            )?;
         }
+        if let Some(dropped) = attack.dropped {
+            write!(out, "; {dropped} packets that it was to send on were dropped")?;
+        }
+        if let Some(swallowed) = attack.swallowed {
+            write!(out, "; {swallowed} readings came to it and went no further")?;
+        }
+        writeln!(out)?;
     }
+    costs(out, reports)
+}
+
+/// Prints what attacks cost, beside runs without them.
+fn costs(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
     let costs: Vec<_> = reports.iter().filter_map(|report| report.cost).collect();
     if costs.is_empty() {
         return Ok(());
     }
     let sum = |field: fn(&AttackCost) -> i64| costs.iter().map(field).sum::<i64>();
-    let (readings, frames, bytes) =
-        (sum(|cost| cost.readings), sum(|cost| cost.frames), sum(|cost| cost.bytes));
+    let readings = difference(-sum(|cost| cost.readings), "readings");
     let false_readings: u64 = costs.iter().map(|cost| cost.false_readings).sum();
-    writeln!(
+    let frames = difference(sum(|cost| cost.frames), "frames");
+    let bytes = difference(sum(|cost| cost.bytes), "bytes");
+    write!(
         out,
-        "beside the same without attacks: {readings} readings fewer were delivered, {false_readings} false ones accepted, \
-        {frames} frames and {bytes} bytes more sent"
-    )
+        "beside the same without attacks: {readings} were delivered, {false_readings} false ones accepted, \
+        {frames} and {bytes} sent"
+    )?;
+    let control = |report: &Report| Some((report.control_frames()?, report.cost?.control_frames?));
+    if let Some((sent, more)) =
+        reports.iter().filter_map(control).reduce(|(sent, more), (s, m)| (sent + s, more + m))
+    {
+        match (sent as i64 - more) as f64 {
+            calm if calm > 0.0 => {
+                write!(out, ", {:.1} times as many frames with control messages", sent as f64 / calm)?;
+            }
+            _ => write!(out, ", {} with control messages", difference(more, "frames"))?,
+        }
+    }
+    if let Some(more) = costs.iter().filter_map(|cost| cost.energy_mj).reduce(|sum, one| sum + one) {
+        let word = if more < 0.0 { "less" } else { "more" };
+        write!(out, ", {:.1} mJ {word} consumed to compute and to send", more.abs())?;
+    }
+    writeln!(out)
+}
+
+/// How many more of `noun` there were, or fewer.
+fn difference(more: i64, noun: &str) -> String {
+    match more {
+        0 => format!("as many {noun}"),
+        1.. => format!("{more} {noun} more"),
+        _ => format!("{} {noun} fewer", more.unsigned_abs()),
+    }
 }
 
 /// The share of `whole` that `part` is; there is none of nothing.
@@ -255,6 +292,16 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    /// What is printed of a run in which somebody attacks.
+    fn attacked(text: &str) -> String {
+        let scenario = Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}"));
+        let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+        let reports = [sixlock_sim::with_cost(&scenario, report).unwrap()];
+        let mut out = Vec::new();
+        sums(&mut out, &scenario, &reports).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn a_column_is_of_metrics_in_the_list() {
         let listed: Vec<_> = METRICS.iter().flat_map(Metric::columns).collect();
@@ -287,19 +334,51 @@ mod tests {
     fn what_an_attack_cost_is_told() {
         let text = "duration = \"100s\"\nsecurity = \"none\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"10s\"\n\
             [[attack]]\nkind = \"forge\"\nx = \"80m\"\ny = \"40m\"\nend = \"100s\"\n";
-        let scenario = Scenario::parse("s", text).unwrap();
-        let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
-        let reports = [sixlock_sim::with_cost(&scenario, report).unwrap()];
-        let mut out = Vec::new();
-        sums(&mut out, &scenario, &reports).unwrap();
-        let printed = String::from_utf8(out).unwrap();
+        let printed = attacked(text);
         assert!(
             printed.contains(
                 "\nattacker 4, forge: 30 frames; 10 packets travelled 2.0 hops on average, 2 at most\n"
             ),
             "{printed}"
         );
-        assert!(printed.contains(" 0 readings fewer were delivered, 10 false ones accepted, "), "{printed}");
+        assert!(printed.contains(": as many readings were delivered, 10 false ones accepted, "), "{printed}");
+    }
+
+    #[test]
+    fn what_became_of_packets_is_told_of_those_who_drop_them() {
+        let of = |security: &str, routing: &str, attack: &str| {
+            attacked(&format!(
+                "duration = \"400s\"\nsecurity = \"{security}\"\n[routing]\nkind = \"{routing}\"\n[topology]\nnodes = 4\n\
+                [traffic]\nperiod = \"20s\"\n[[attack]]\nstart = \"120s\"\n{attack}\n"
+            ))
+        };
+        let number = |printed: &str, before: &str, after: &str| -> f64 {
+            let number = printed.split(after).next().unwrap().rsplit(before).next().unwrap();
+            number.parse().unwrap_or_else(|_| panic!("{before}…{after} in {printed}"))
+        };
+        // Nodes 3 and 4 send 14 readings each behind it, as is counted beside it.
+        let hole = of("none", "static", "kind = \"black-hole\"\nnode = 2");
+        assert!(number(&hole, "; ", " packets that it was to send on were dropped\n") >= 28.0, "{hole}");
+        assert!(hole.contains(" frames fewer and ") && hole.contains(" bytes fewer sent\n"), "{hole}");
+        assert!(!hole.contains(" -"), "{hole}");
+        let place = "x = \"140m\"\ny = \"20m\"";
+        let hole = of("none", "rpl", &format!("kind = \"sink-hole\"\n{place}"));
+        let swallowed = number(&hole, "; ", " readings came to it and went no further\n");
+        // A node whose reading is swallowed sends it again and again, and skips those that are due meanwhile.
+        let failed = number(&hole, "failed ", ", skipped");
+        let pending = number(&hole, "pending at the end ", "\nattacker");
+        assert!(failed > 0.0 && (failed..=failed + pending).contains(&swallowed), "{hole}");
+        let flood = of("none", "rpl", &format!("kind = \"dio-flood\"\n{place}"));
+        assert!(number(&flood, ", ", " times as many frames with control messages\n") >= 2.0, "{flood}");
+        // Who is asked much computes and sends much, and listens less.
+        let flood = of(
+            "none",
+            "static",
+            &format!(
+                "kind = \"handshake-flood\"\nevery = \"1s\"\n{place}\n[platform]\nprofile = \"openmote\""
+            ),
+        );
+        assert!(number(&flood, ", ", " mJ more consumed to compute and to send\n") > 0.0, "{flood}");
     }
 
     #[test]
