@@ -97,6 +97,9 @@ impl Tun {
         readers.spawn(async move {
             let mut buffer = vec![0; usize::from(u16::MAX)];
             while let Ok(len) = device.recv(&mut buffer).await {
+                if is_of_link(&buffer[..len]) {
+                    continue;
+                }
                 let packet = Inbound::Packet(buffer[..len].to_vec());
                 if let Err(TrySendError::Disconnected(_)) = inbound.try_send(packet) {
                     return;
@@ -105,8 +108,47 @@ impl Tun {
         });
     }
 
+    /// Sends a packet to this machine.
     pub(crate) async fn send(&self, packet: &[u8]) {
         // What the interface does not take is lost, like on the way.
         let _ = self.0.send(packet).await;
+    }
+}
+
+/// Where the destination of an IPv6 packet is in its header.
+const DESTINATION: usize = 24;
+
+/// Whether a packet is for all stations, or all routers, of the interface itself: the system looks for a router, and says which groups it
+/// listens to. Nobody is there beside it, and no router sends such packets on
+/// ([RFC 4291 section 2.7](https://www.rfc-editor.org/rfc/rfc4291#section-2.7)).
+fn is_of_link(packet: &[u8]) -> bool {
+    let destination = packet.get(DESTINATION..).and_then(<[u8]>::first_chunk::<16>);
+    let &[first, scope, ..] = destination.unwrap_or(&[0; 16]);
+    first == 0xff && scope & 0x0f <= LINK_LOCAL
+}
+
+/// The scope of multicast addresses of a link, behind that of an interface.
+const LINK_LOCAL: u8 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(destination: &str) -> Vec<u8> {
+        let mut packet = vec![0; DESTINATION];
+        packet[0] = 0x60;
+        packet.extend(destination.parse::<Ipv6Addr>().unwrap().octets());
+        packet
+    }
+
+    #[test]
+    fn what_the_system_says_on_the_link_alone_goes_nowhere() {
+        for destination in ["ff02::2", "ff02::16", "ff12::1", "ff01::1"] {
+            assert!(is_of_link(&packet(destination)), "{destination}");
+        }
+        for destination in ["fd00::1", "fe80::1", "ff03::fc", "ff05::1", "ff0e::1"] {
+            assert!(!is_of_link(&packet(destination)), "{destination}");
+        }
+        assert!(!is_of_link(&packet("ff02::2")[..DESTINATION + 15]));
     }
 }

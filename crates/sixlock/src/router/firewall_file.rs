@@ -21,6 +21,13 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
+/// What is counted beside rules, and by which names. No rule has one of these.
+pub(super) const DEFAULT_IN: &str = "default-in";
+pub(super) const DEFAULT_OUT: &str = "default-out";
+pub(super) const UNREADABLE: &str = "unreadable";
+pub(super) const EVICTED: &str = "flows-evicted";
+const COUNTED: [&str; 4] = [DEFAULT_IN, DEFAULT_OUT, UNREADABLE, EVICTED];
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -113,6 +120,9 @@ fn parse(text: &str) -> Result<Firewall, String> {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if !(1..=32).contains(&table.name.len()) || !table.name.bytes().all(is_word) {
             return Err(told("a name has 1 to 32 letters, digits and - _ .".into()));
+        }
+        if COUNTED.contains(&&*table.name) {
+            return Err(told("packets that no rule is for are counted by this name: take another".into()));
         }
         if !names.insert(table.name.clone()) {
             return Err(told("there is another rule of this name, and packets are counted by it".into()));
@@ -243,6 +253,11 @@ mod tests {
             ("\"udp\"", "256", "protocol 256: protocols go from 0 to 255"),
             ("fd00::/64", "fd00::/129", "node \"fd00::/129\" is no address such as"),
             ("name = \"ping\"", "name = \"ask\"", "[[rule]] ask: there is another rule of this name"),
+            (
+                "name = \"ping\"",
+                "name = \"default-in\"",
+                "[[rule]] default-in: packets that no rule is for are",
+            ),
             ("name = \"ping\"", "name = \"to ping\"", "a name has 1 to 32 letters"),
             ("icmpv6_type = 128", "icmpv6_type = 300", "icmpv6_type 300: types go from 0 to 255"),
             ("in = \"deny\"", "in = \"drop\"", "line 2: "),

@@ -3,7 +3,7 @@
 use sixlock_base::{Counter, Counters, Duration, Instant};
 use sixlock_gateway::{Decision, Direction, Verdict};
 
-use super::firewall_file::Firewall;
+use super::firewall_file::{DEFAULT_IN, DEFAULT_OUT, EVICTED, Firewall, UNREADABLE};
 use super::machine::Rules;
 use crate::protection::Refused;
 
@@ -34,8 +34,8 @@ const REFUSALS: [Counter; 16] = [
 pub(super) struct Refusals {
     /// What IPsec has refused.
     pub(super) by_ipsec: Refused,
-    /// What the firewall decides by, with its name, and whether that refuses.
-    decisions: Vec<(String, Decision, bool)>,
+    /// What the firewall decides by, with its name, and how it decides.
+    decisions: Vec<(String, Decision, Verdict)>,
     reported: Vec<u32>,
     at: Instant,
 }
@@ -43,12 +43,21 @@ pub(super) struct Refusals {
 impl Refusals {
     /// Those of a border router without a firewall.
     pub(super) fn new(now: Instant) -> Self {
-        Self { by_ipsec: Refused::default(), decisions: Vec::new(), reported: Vec::new(), at: now }
+        Self {
+            by_ipsec: Refused::default(),
+            decisions: Vec::new(),
+            reported: vec![0; REFUSALS.len()],
+            at: now,
+        }
     }
 
     /// From now on it has this firewall, which has not counted yet.
     pub(super) fn follow(&mut self, firewall: &Firewall) {
         self.decisions = decisions(firewall);
+        let refuses = |(_, _, verdict): &&(String, Decision, Verdict)| *verdict == Verdict::Deny;
+        let refusing = self.decisions.iter().filter(refuses).count();
+        self.reported.truncate(REFUSALS.len());
+        self.reported.resize(REFUSALS.len() + refusing, 0);
     }
 
     /// Says what was refused, if something was since it was said last, and that was long enough ago.
@@ -57,37 +66,44 @@ impl Refusals {
             return;
         }
         let by_counter = REFUSALS.iter().map(|&counter| counters.get(counter));
-        let by_firewall =
-            self.decisions.iter().filter(|(_, _, refuses)| *refuses).map(|&(_, by, _)| firewall.count(by));
+        let by_firewall = self.by(Verdict::Deny, firewall).map(|(_, count)| count);
         let counted: Vec<_> = by_counter.chain(by_firewall).collect();
-        if counted.iter().all(|&count| count == 0) || counted == self.reported {
+        if counted == self.reported {
             return;
         }
         (self.reported, self.at) = (counted, now);
         let refused = REFUSALS.iter().map(|&counter| (counter.name(), counters.get(counter)));
         let refused = refused.filter(|(_, count)| *count > 0).map(|(name, count)| format!(" {name}={count}"));
         let by_ipsec = self.by_ipsec.to_string();
-        let firewall = self.firewall(firewall).map(|(name, count)| format!(" firewall/{name}={count}"));
-        to_stdout!("refused so far:{}", refused.chain([by_ipsec]).chain(firewall).collect::<String>());
+        let evicted = (!self.decisions.is_empty()).then(|| (EVICTED, firewall.evicted()));
+        let denied = spell(self.by(Verdict::Deny, firewall).chain(evicted));
+        let allowed = match spell(self.by(Verdict::Allow, firewall)) {
+            none if none.is_empty() => none,
+            allowed => format!("; allowed so far:{allowed}"),
+        };
+        to_stdout!("refused so far:{}{allowed}", refused.chain([by_ipsec, denied]).collect::<String>());
     }
 
-    /// About how many packets the firewall has decided, by what.
-    fn firewall<'a>(&'a self, firewall: &Rules) -> impl Iterator<Item = (&'a str, u32)> {
-        let decided = self.decisions.iter().map(|(name, decision, _)| (&**name, firewall.count(*decision)));
-        let evicted = (!self.decisions.is_empty()).then(|| ("flows-evicted", firewall.evicted()));
-        decided.chain(evicted).filter(|(_, count)| *count > 0).collect::<Vec<_>>().into_iter()
+    /// About how many packets the firewall has decided so, by what.
+    fn by<'a>(&'a self, verdict: Verdict, firewall: &'a Rules) -> impl Iterator<Item = (&'a str, u32)> {
+        let decided = self.decisions.iter().filter(move |(_, _, by)| *by == verdict);
+        decided.map(|(name, decision, _)| (&**name, firewall.count(*decision)))
     }
 }
 
-fn decisions(firewall: &Firewall) -> Vec<(String, Decision, bool)> {
+/// What the firewall has counted, but for what has not happened.
+fn spell<'a>(counts: impl Iterator<Item = (&'a str, u32)>) -> String {
+    counts.filter(|(_, count)| *count > 0).map(|(name, count)| format!(" firewall/{name}={count}")).collect()
+}
+
+fn decisions(firewall: &Firewall) -> Vec<(String, Decision, Verdict)> {
     let Firewall { rules, defaults } = firewall;
-    let named = (0..)
-        .zip(rules)
-        .map(|(place, (name, rule))| (name.clone(), Decision::Rule(place), rule.verdict == Verdict::Deny));
+    let named =
+        (0..).zip(rules).map(|(place, (name, rule))| (name.clone(), Decision::Rule(place), rule.verdict));
     let others = [
-        ("default-in", Decision::Default(Direction::In), defaults.inward == Verdict::Deny),
-        ("default-out", Decision::Default(Direction::Out), defaults.outward == Verdict::Deny),
-        ("unreadable", Decision::Unreadable, true),
+        (DEFAULT_IN, Decision::Default(Direction::In), defaults.inward),
+        (DEFAULT_OUT, Decision::Default(Direction::Out), defaults.outward),
+        (UNREADABLE, Decision::Unreadable, Verdict::Deny),
     ];
-    named.chain(others.map(|(name, by, refuses)| (name.to_owned(), by, refuses))).collect()
+    named.chain(others.map(|(name, by, verdict)| (name.to_owned(), by, verdict))).collect()
 }
