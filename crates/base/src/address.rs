@@ -63,6 +63,11 @@ impl Eui64 {
         id[0] ^= UNIVERSAL_LOCAL;
     }
 
+    /// Whether the interface identifier of `address` is made of it.
+    pub fn is_of(&self, address: &Ipv6Addr) -> bool {
+        address.octets()[8..] == self.interface_id()
+    }
+
     /// The EUI-64 that `address`' interface identifier was made of.
     pub fn of_address(address: Ipv6Addr) -> Self {
         let mut id = [0; 8];

@@ -7,12 +7,6 @@ use crate::{Error, checksum, next_header};
 /// Where the checksum of an ICMPv6 message stands.
 const CHECKSUM: core::ops::Range<usize> = 2..4;
 
-/// Splits `bytes` into the address at their front and the rest.
-pub(crate) fn split_address(bytes: &[u8]) -> Result<(Ipv6Addr, &[u8]), Error> {
-    let (octets, rest) = bytes.split_first_chunk::<16>().ok_or(Error::Truncated)?;
-    Ok(((*octets).into(), rest))
-}
-
 /// Writes a message into a buffer, piece by piece.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
@@ -28,9 +22,9 @@ impl<'a> Writer<'a> {
     /// Adds `bytes`. If there is no room for them, nothing changes.
     #[inline(never)]
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let room = self.rest().get_mut(..bytes.len()).ok_or(Error::Truncated)?;
-        room.copy_from_slice(bytes);
-        self.advance(bytes.len());
+        let rest = self.out.get_mut(self.len..).unwrap_or_default();
+        rest.get_mut(..bytes.len()).ok_or(Error::Truncated)?.copy_from_slice(bytes);
+        self.len += bytes.len();
         Ok(())
     }
 
@@ -39,23 +33,18 @@ impl<'a> Writer<'a> {
         self.len
     }
 
-    /// The bytes behind what was written.
-    pub(crate) fn rest(&mut self) -> &mut [u8] {
-        self.out.get_mut(self.len..).unwrap_or_default()
-    }
-
-    /// The first `len` bytes of the rest have been written.
-    pub(crate) fn advance(&mut self, len: usize) {
-        self.len += len;
-    }
-
     /// Adds an option whose data are `fixed` and then `rest`. If there is no room for it, or more than its length can tell, nothing
     /// changes.
     #[inline(never)]
     pub(crate) fn put_option(&mut self, kind: u8, fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
-        let start = self.len;
         let length = u8::try_from(fixed.len() + rest.len()).map_err(|_| Error::Length)?;
-        self.put(&[kind, length])?;
+        self.put_parts(&[kind, length], fixed, rest)
+    }
+
+    /// Adds these, or if there is no room for all of them, nothing.
+    pub(crate) fn put_parts(&mut self, front: &[u8], fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
+        let start = self.len;
+        self.put(front)?;
         let written = match self.put(fixed) {
             Ok(()) => self.put(rest),
             error => error,

@@ -16,15 +16,16 @@ mod option;
 mod registered_address;
 
 pub use crate::prefix::Prefix;
-pub use crate::prefix_information::PrefixInformation;
-pub use address_registration::{AddressRegistration, Rovr, Status};
-pub use border_router::BorderRouter;
-pub use capabilities::Capabilities;
+pub use crate::prefix_information::{EncodedPrefixInformation, PrefixInformation};
+pub use address_registration::{AddressRegistration, EncodedRegistration, Rovr, Status};
+pub use border_router::{BorderRouter, EncodedBorderRouter};
+pub use capabilities::{Capabilities, EncodedCapabilities};
 pub use context::Context;
 pub use link_layer_address::LinkLayerAddress;
 pub use message::{
-    ALL_NODES, ALL_ROUTERS, Builder, DuplicateAddress, HOP_LIMIT, Message, NEIGHBOUR_ADVERTISEMENT,
-    NEIGHBOUR_SOLICITATION, NeighbourAdvertisement, ROUTER_ADVERTISEMENT, RouterAdvertisement, is_type,
+    ALL_NODES, ALL_ROUTERS, Builder, DUPLICATE_ADDRESS_CONFIRMATION, DUPLICATE_ADDRESS_REQUEST,
+    DuplicateAddress, EncodedMessage, HOP_LIMIT, Message, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION,
+    NeighbourAdvertisement, ROUTER_ADVERTISEMENT, ROUTER_SOLICITATION, RouterAdvertisement, is_type,
     solicited_node,
 };
 pub use option::{NdOption, Options};

@@ -22,8 +22,11 @@ pub struct PrefixInformation {
     pub address: Ipv6Addr,
 }
 
+/// The prefix of addresses on the link.
+const LINK_LOCAL: [u8; 8] = [0xfe, 0x80, 0, 0, 0, 0, 0, 0];
+
 const ON_LINK: u8 = 0x80;
-const AUTONOMOUS: u8 = 0x40;
+pub(crate) const AUTONOMOUS: u8 = 0x40;
 const ROUTER_ADDRESS: u8 = 0x20;
 
 impl PrefixInformation {
@@ -31,20 +34,16 @@ impl PrefixInformation {
 
     /// Reads it from what an option holds behind its type and length.
     pub(crate) fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[length, flags, v0, v1, v2, v3, p0, p1, p2, p3, _, _, _, _, ref address @ ..] =
-            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let address: &[u8; 16] = address;
-        if length > 128 {
-            return Err(Error::Length);
-        }
+        let information = EncodedPrefixInformation::parse(data)?;
+        let &[length, flags, ..] = information.0;
         Ok(Self {
             length,
             on_link: flags & ON_LINK != 0,
             autonomous: flags & AUTONOMOUS != 0,
             is_router_address: flags & ROUTER_ADDRESS != 0,
-            valid: u32::from_be_bytes([v0, v1, v2, v3]),
-            preferred: u32::from_be_bytes([p0, p1, p2, p3]),
-            address: (*address).into(),
+            valid: information.valid(),
+            preferred: information.preferred(),
+            address: (*information.octets()).into(),
         })
     }
 
@@ -58,5 +57,45 @@ impl PrefixInformation {
         bytes[6..10].copy_from_slice(&self.preferred.to_be_bytes());
         bytes[14..].copy_from_slice(&self.address.octets());
         bytes
+    }
+}
+
+/// A [`PrefixInformation`] as it stands in a message.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedPrefixInformation<'a>(&'a [u8; PrefixInformation::LEN]);
+
+impl<'a> EncodedPrefixInformation<'a> {
+    pub(crate) fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let bytes: &[u8; PrefixInformation::LEN] = data.try_into().map_err(|_| Error::Length)?;
+        if bytes[0] > 128 { Err(Error::Length) } else { Ok(Self(bytes)) }
+    }
+
+    /// Its [`PrefixInformation::valid`].
+    pub fn valid(&self) -> u32 {
+        let &[_, _, v0, v1, v2, v3, ..] = self.0;
+        u32::from_be_bytes([v0, v1, v2, v3])
+    }
+
+    fn preferred(&self) -> u32 {
+        let &[_, _, _, _, _, _, p0, p1, p2, p3, ..] = self.0;
+        u32::from_be_bytes([p0, p1, p2, p3])
+    }
+
+    fn octets(&self) -> &'a [u8; 16] {
+        let [_, _, _, _, _, _, _, _, _, _, _, _, _, _, octets @ ..] = self.0;
+        octets
+    }
+
+    /// The 64 bits that nodes may make addresses of; `None` if they may not. One that is said to be on the link is ignored
+    /// ([RFC 6775 section 5.4](https://www.rfc-editor.org/rfc/rfc6775#section-5.4)), and one of link-local or multicast addresses.
+    pub fn address_prefix(&self) -> Option<&'a [u8; 8]> {
+        let prefix = self.octets().first_chunk::<8>()?;
+        let &[length, flags, ..] = self.0;
+        let is_usable = flags & (AUTONOMOUS | ON_LINK) == AUTONOMOUS
+            && length == 64
+            && self.preferred() <= self.valid()
+            && *prefix != LINK_LOCAL
+            && prefix[0] != 0xff;
+        is_usable.then_some(prefix)
     }
 }

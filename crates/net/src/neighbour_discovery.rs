@@ -24,6 +24,7 @@ mod network;
 mod output;
 mod registrar;
 mod registrations;
+mod registry;
 mod reply;
 mod router;
 mod solicitation;

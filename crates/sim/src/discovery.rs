@@ -88,7 +88,7 @@ type Contexts = [Slot<Context>; CONTEXTS];
 /// A node that is a host alone.
 type SizedHost = Host<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS]>;
 /// A node.
-type SizedRouter = Router<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS], Known, Contexts>;
+type SizedRouter = Router<[Slot<DefaultRouter>; ROUTERS], [Slot<LearntContext>; CONTEXTS], Known>;
 
 enum By {
     Given([u8; 8]),
@@ -286,7 +286,7 @@ impl Discovery for AnyDiscovery {
             By::Router(router) => Some(router),
             _ => None,
         };
-        router.into_iter().flat_map(move |router| router.registrar().registered(now))
+        router.into_iter().flat_map(move |router| router.registered(now))
     }
 
     fn handle<C, E: Entropy, N>(

@@ -63,21 +63,6 @@ const TRANSACTION: u8 = 0x01;
 impl AddressRegistration {
     pub(super) const LEN: usize = 14;
 
-    pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[status, opaque, flags, transaction, l0, l1, ref rovr @ ..] =
-            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let rovr: &[u8; 8] = rovr;
-        Ok(Self {
-            status: Status(status),
-            opaque,
-            opaque_kind: flags >> OPAQUE_KIND_SHIFT & OPAQUE_KIND,
-            wants_reachability: flags & REACHABILITY != 0,
-            transaction: (flags & TRANSACTION != 0).then_some(transaction),
-            lifetime: u16::from_be_bytes([l0, l1]),
-            rovr: Rovr(*rovr),
-        })
-    }
-
     pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
         let has_transaction = flag(self.transaction.is_some(), TRANSACTION);
         let reachability = flag(self.wants_reachability, REACHABILITY);
@@ -89,5 +74,102 @@ impl AddressRegistration {
         bytes[4..6].copy_from_slice(&self.lifetime.to_be_bytes());
         bytes[6..].copy_from_slice(&self.rovr.0);
         bytes
+    }
+}
+
+/// An [`AddressRegistration`] as it stands in a message; what is reserved in it is zero.
+// What registers an address, and the table of them, take the least code so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedRegistration([u8; AddressRegistration::LEN]);
+
+impl EncodedRegistration {
+    /// One of nobody.
+    pub const NONE: Self = Self([0; AddressRegistration::LEN]);
+
+    /// Reads it from the data of an option.
+    #[inline(never)]
+    pub(super) fn read(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.0 = *<&[u8; AddressRegistration::LEN]>::try_from(data).map_err(|_| Error::Length)?;
+        self.0[2] &= OPAQUE_KIND << OPAQUE_KIND_SHIFT | REACHABILITY | TRANSACTION;
+        if self.0[2] & TRANSACTION == 0 {
+            self.0[3] = 0;
+        }
+        Ok(())
+    }
+
+    /// A successful one without transaction id, that wants nothing of a routing protocol.
+    pub const fn new(lifetime: u16, rovr: &Rovr) -> Self {
+        let ([l0, l1], [r0, r1, r2, r3, r4, r5, r6, r7]) = (lifetime.to_be_bytes(), rovr.0);
+        Self([0, 0, 0, 0, l0, l1, r0, r1, r2, r3, r4, r5, r6, r7])
+    }
+
+    /// What it says.
+    pub fn decode(&self) -> AddressRegistration {
+        AddressRegistration {
+            status: self.status(),
+            opaque: self.0[1],
+            opaque_kind: self.0[2] >> OPAQUE_KIND_SHIFT,
+            wants_reachability: self.wants_reachability(),
+            transaction: self.transaction(),
+            lifetime: self.lifetime(),
+            rovr: Rovr(*self.rovr()),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Its [`AddressRegistration::status`].
+    pub fn status(&self) -> Status {
+        Status(self.0[0])
+    }
+
+    /// The same with another status.
+    pub fn set_status(&mut self, status: Status) {
+        self.0[0] = status.0;
+    }
+
+    /// Its [`AddressRegistration::wants_reachability`].
+    pub fn wants_reachability(&self) -> bool {
+        self.0[2] & REACHABILITY != 0
+    }
+
+    /// Makes it say that it wants that.
+    pub fn set_wants_reachability(&mut self) {
+        self.0[2] |= REACHABILITY;
+    }
+
+    /// Its [`AddressRegistration::transaction`].
+    pub fn transaction(&self) -> Option<u8> {
+        (self.0[2] & TRANSACTION != 0).then_some(self.0[3])
+    }
+
+    /// Gives it another one.
+    pub fn set_transaction(&mut self, transaction: Option<u8>) {
+        self.0[2] = self.0[2] & !TRANSACTION | flag(transaction.is_some(), TRANSACTION);
+        self.0[3] = transaction.unwrap_or(0);
+    }
+
+    /// Takes away what a routing protocol is told.
+    pub fn clear_opaque(&mut self) {
+        self.0[1] = 0;
+        self.0[2] &= REACHABILITY | TRANSACTION;
+    }
+
+    /// Its [`AddressRegistration::lifetime`].
+    pub fn lifetime(&self) -> u16 {
+        u16::from_be_bytes([self.0[4], self.0[5]])
+    }
+
+    /// Gives it another one.
+    pub fn set_lifetime(&mut self, minutes: u16) {
+        [self.0[4], self.0[5]] = minutes.to_be_bytes();
+    }
+
+    /// Its [`AddressRegistration::rovr`].
+    pub fn rovr(&self) -> &[u8; 8] {
+        let [_, _, _, _, _, _, rovr @ ..] = &self.0;
+        rovr
     }
 }

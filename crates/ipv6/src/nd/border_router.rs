@@ -18,23 +18,44 @@ impl BorderRouter {
     pub(super) const LEN: usize = 22;
 
     pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[v2, v3, v0, v1, l0, l1, ref address @ ..] =
-            <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let address: &[u8; 16] = address;
-        Ok(Self {
-            version: u32::from_be_bytes([v0, v1, v2, v3]),
-            lifetime: u16::from_be_bytes([l0, l1]),
-            address: (*address).into(),
-        })
+        let encoded = EncodedBorderRouter::parse(data)?;
+        let address = (*encoded.octets()).into();
+        Ok(Self { version: encoded.version(), lifetime: encoded.lifetime(), address })
     }
 
-    pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
+    /// What stands before the address.
+    pub(super) fn front(&self) -> [u8; 6] {
         // The low half of the version comes first.
         let [v0, v1, v2, v3] = self.version.to_be_bytes();
         let [l0, l1] = self.lifetime.to_be_bytes();
-        let mut bytes = [0; Self::LEN];
-        bytes[..6].copy_from_slice(&[v2, v3, v0, v1, l0, l1]);
-        bytes[6..].copy_from_slice(&self.address.octets());
-        bytes
+        [v2, v3, v0, v1, l0, l1]
+    }
+}
+
+/// A [`BorderRouter`] as it stands in a message.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedBorderRouter<'a>(&'a [u8; BorderRouter::LEN]);
+
+impl<'a> EncodedBorderRouter<'a> {
+    pub(super) fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        data.try_into().map(Self).map_err(|_| Error::Length)
+    }
+
+    /// Its [`BorderRouter::version`].
+    pub fn version(&self) -> u32 {
+        let &[v2, v3, v0, v1, ..] = self.0;
+        u32::from_be_bytes([v0, v1, v2, v3])
+    }
+
+    /// Its [`BorderRouter::lifetime`].
+    pub fn lifetime(&self) -> u16 {
+        let &[_, _, _, _, l0, l1, ..] = self.0;
+        u16::from_be_bytes([l0, l1])
+    }
+
+    /// The octets of its [`BorderRouter::address`].
+    pub fn octets(&self) -> &'a [u8; 16] {
+        let [_, _, _, _, _, _, octets @ ..] = self.0;
+        octets
     }
 }

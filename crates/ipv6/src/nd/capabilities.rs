@@ -1,4 +1,3 @@
-use crate::Error;
 use crate::flag::flag;
 
 /// The 6LoWPAN capability indication option: what its sender can do
@@ -38,28 +37,70 @@ impl Capabilities {
         generic_compression: false,
     };
 
-    pub(super) const LEN: usize = 6;
-
-    pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
-        let &[_, flags, _, _, _, _] = <&[u8; Self::LEN]>::try_from(data).map_err(|_| Error::Length)?;
-        let has = |bit| flags & bit != 0;
-        Ok(Self {
-            extended_duplicate_address: has(D),
-            router: has(L),
-            border_router: has(B),
-            routing_registrar: has(P),
-            extended_registration: has(E),
-            generic_compression: has(G),
-        })
-    }
-
-    pub(super) fn to_bytes(self) -> [u8; Self::LEN] {
+    /// The same as it stands in a message.
+    pub const fn encode(self) -> EncodedCapabilities {
         let flags = flag(self.extended_duplicate_address, D)
             | flag(self.router, L)
             | flag(self.border_router, B)
             | flag(self.routing_registrar, P)
             | flag(self.extended_registration, E)
             | flag(self.generic_compression, G);
-        [0, flags, 0, 0, 0, 0]
+        EncodedCapabilities(flags)
+    }
+}
+
+/// [`Capabilities`] as they stand in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedCapabilities(u8);
+
+impl EncodedCapabilities {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+
+    /// [`Capabilities::extended_duplicate_address`].
+    pub const EXTENDED_DUPLICATE_ADDRESS: Self = Self(D);
+    /// [`Capabilities::router`].
+    pub const ROUTER: Self = Self(L);
+    /// [`Capabilities::border_router`].
+    pub const BORDER_ROUTER: Self = Self(B);
+    /// [`Capabilities::routing_registrar`].
+    pub const ROUTING_REGISTRAR: Self = Self(P);
+    /// [`Capabilities::extended_registration`].
+    pub const EXTENDED_REGISTRATION: Self = Self(E);
+    /// [`Capabilities::generic_compression`].
+    pub const GENERIC_COMPRESSION: Self = Self(G);
+
+    pub(super) const LEN: usize = 6;
+
+    /// Those in the data of an option.
+    pub(super) fn of(data: &[u8]) -> Self {
+        Self(data.get(1).copied().unwrap_or(0))
+    }
+
+    pub(super) fn bytes(self) -> [u8; Self::LEN] {
+        [0, self.0, 0, 0, 0, 0]
+    }
+
+    /// Whether all of these are among them.
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// These and others, if `adds` says so.
+    #[must_use]
+    pub const fn with(self, others: Self, adds: bool) -> Self {
+        if adds { Self(self.0 | others.0) } else { self }
+    }
+
+    pub(super) fn decode(self) -> Capabilities {
+        let has = |bit| self.0 & bit != 0;
+        Capabilities {
+            extended_duplicate_address: has(D),
+            router: has(L),
+            border_router: has(B),
+            routing_registrar: has(P),
+            extended_registration: has(E),
+            generic_compression: has(G),
+        }
     }
 }

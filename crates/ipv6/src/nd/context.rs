@@ -22,7 +22,6 @@ const COMPRESSES: u8 = 0x10;
 impl Context {
     /// Length before the prefix, which takes 8 bytes or 16.
     const FIXED: usize = 6;
-    pub(super) const MAX_LEN: usize = Self::FIXED + 16;
 
     pub(super) fn parse(data: &[u8]) -> Result<Self, Error> {
         let (&[length, flags, _, _, l0, l1], prefix) = data.split_first_chunk().ok_or(Error::Length)?;
@@ -37,13 +36,9 @@ impl Context {
         })
     }
 
-    /// Its bytes, and how many of them there are: a prefix of up to 64 bits takes half as many.
-    pub(super) fn to_bytes(self) -> ([u8; Self::MAX_LEN], usize) {
+    /// What stands before the prefix.
+    pub(super) fn front(&self) -> [u8; Self::FIXED] {
         let [l0, l1] = self.lifetime.to_be_bytes();
-        let flags = flag(self.compresses, COMPRESSES) | self.id & ID;
-        let mut bytes = [0; Self::MAX_LEN];
-        bytes[..Self::FIXED].copy_from_slice(&[self.prefix.length(), flags, 0, 0, l0, l1]);
-        bytes[Self::FIXED..].copy_from_slice(&self.prefix.address().octets());
-        (bytes, if self.prefix.length() > 64 { Self::MAX_LEN } else { Self::FIXED + 8 })
+        [self.prefix.length(), flag(self.compresses, COMPRESSES) | self.id & ID, 0, 0, l0, l1]
     }
 }

@@ -12,7 +12,7 @@ pub enum LinkLayerAddress {
 
 impl LinkLayerAddress {
     /// Length of an option with a short address, without its type and length.
-    const SHORT: usize = 6;
+    pub(super) const SHORT: usize = 6;
     /// The same with an EUI-64.
     pub(super) const EXTENDED: usize = 14;
 

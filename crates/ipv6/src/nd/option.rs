@@ -1,10 +1,11 @@
 use crate::Error;
-use crate::nd::address_registration::AddressRegistration;
-use crate::nd::border_router::BorderRouter;
-use crate::nd::capabilities::Capabilities;
+use crate::control_message::Writer;
+use crate::nd::address_registration::{AddressRegistration, EncodedRegistration};
+use crate::nd::border_router::{BorderRouter, EncodedBorderRouter};
+use crate::nd::capabilities::{Capabilities, EncodedCapabilities};
 use crate::nd::context::Context;
 use crate::nd::link_layer_address::LinkLayerAddress;
-use crate::prefix_information::PrefixInformation;
+use crate::prefix_information::{AUTONOMOUS, EncodedPrefixInformation, PrefixInformation};
 
 /// An option of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +28,17 @@ pub enum NdOption {
     Capabilities(Capabilities),
 }
 
-const SOURCE_LINK_LAYER_ADDRESS: u8 = 1;
-const TARGET_LINK_LAYER_ADDRESS: u8 = 2;
-const PREFIX_INFORMATION: u8 = 3;
+pub(super) const SOURCE_LINK_LAYER_ADDRESS: u8 = 1;
+pub(super) const TARGET_LINK_LAYER_ADDRESS: u8 = 2;
+pub(super) const PREFIX_INFORMATION: u8 = 3;
 const MTU: u8 = 5;
-const ADDRESS_REGISTRATION: u8 = 33;
+pub(super) const ADDRESS_REGISTRATION: u8 = 33;
 const CONTEXT: u8 = 34;
 const BORDER_ROUTER: u8 = 35;
-const CAPABILITIES: u8 = 36;
+pub(super) const CAPABILITIES: u8 = 36;
 
 /// The unit of an option's length, in bytes.
 const UNIT: usize = 8;
-
-/// The longest option: a prefix information.
-const MAX_LEN: usize = PrefixInformation::LEN + 2;
 
 impl NdOption {
     /// An option of the type `kind` that holds `data`. An error if it is of an unknown type, or of a wrong length for its type.
@@ -53,49 +51,80 @@ impl NdOption {
                 &[_, _, m0, m1, m2, m3] => Ok(Self::Mtu(u32::from_be_bytes([m0, m1, m2, m3]))),
                 _ => Err(Error::Length),
             },
-            ADDRESS_REGISTRATION => AddressRegistration::parse(data).map(Self::AddressRegistration),
+            ADDRESS_REGISTRATION => {
+                let mut registration = EncodedRegistration::NONE;
+                registration.read(data).map(|()| Self::AddressRegistration(registration.decode()))
+            }
             CONTEXT => Context::parse(data).map(Self::Context),
             BORDER_ROUTER => BorderRouter::parse(data).map(Self::BorderRouter),
-            CAPABILITIES => Capabilities::parse(data).map(Self::Capabilities),
+            CAPABILITIES => match data.len() {
+                EncodedCapabilities::LEN => Ok(Self::Capabilities(EncodedCapabilities::of(data).decode())),
+                _ => Err(Error::Length),
+            },
             _ => Err(Error::Unknown),
         }
     }
 
     /// Writes the option to the start of `out`; its length.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, Error> {
-        let mut bytes = [0; MAX_LEN];
-        let mut put = |kind: u8, data: &[u8]| {
-            let length = data.len() + 2;
-            bytes[..2].copy_from_slice(&[kind, (length / UNIT) as u8]);
-            bytes[2..length].copy_from_slice(data);
-            length
-        };
-        let length = match *self {
+        let mut writer = Writer::new(out);
+        self.write(&mut writer)?;
+        Ok(writer.len())
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
+        match self {
             Self::SourceLinkLayerAddress(address) => {
                 let (data, length) = address.to_bytes();
-                put(SOURCE_LINK_LAYER_ADDRESS, &data[..length])
+                put(writer, SOURCE_LINK_LAYER_ADDRESS, &data[..length], &[])
             }
             Self::TargetLinkLayerAddress(address) => {
                 let (data, length) = address.to_bytes();
-                put(TARGET_LINK_LAYER_ADDRESS, &data[..length])
+                put(writer, TARGET_LINK_LAYER_ADDRESS, &data[..length], &[])
             }
-            Self::PrefixInformation(information) => put(PREFIX_INFORMATION, &information.to_bytes()),
-            Self::Mtu(mtu) => {
-                let [m0, m1, m2, m3] = mtu.to_be_bytes();
-                put(MTU, &[0, 0, m0, m1, m2, m3])
+            Self::PrefixInformation(information) => {
+                put(writer, PREFIX_INFORMATION, &information.to_bytes(), &[])
             }
-            Self::AddressRegistration(registration) => put(ADDRESS_REGISTRATION, &registration.to_bytes()),
-            Self::Context(context) => {
-                let (data, length) = context.to_bytes();
-                put(CONTEXT, &data[..length])
+            Self::Mtu(mtu) => put(writer, MTU, &[0; 2], &mtu.to_be_bytes()),
+            Self::AddressRegistration(registration) => {
+                put(writer, ADDRESS_REGISTRATION, &registration.to_bytes(), &[])
             }
-            Self::BorderRouter(border_router) => put(BORDER_ROUTER, &border_router.to_bytes()),
-            Self::Capabilities(capabilities) => put(CAPABILITIES, &capabilities.to_bytes()),
-        };
-        let option = bytes.get(..length).ok_or(Error::Length)?;
-        out.get_mut(..length).ok_or(Error::Truncated)?.copy_from_slice(option);
-        Ok(length)
+            Self::Context(context) => put_context(writer, context),
+            Self::BorderRouter(border_router) => put_border_router(writer, border_router),
+            Self::Capabilities(capabilities) => {
+                put(writer, CAPABILITIES, &capabilities.encode().bytes(), &[])
+            }
+        }
     }
+}
+
+/// Adds an option whose data are `fixed` and then `rest`.
+pub(super) fn put(writer: &mut Writer<'_>, kind: u8, fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
+    let units = (fixed.len() + rest.len() + 2) / UNIT;
+    writer.put_parts(&[kind, units as u8], fixed, rest)
+}
+
+/// Adds a prefix of which nodes may make addresses, and which is valid and preferred for so many seconds.
+pub(super) fn put_address_prefix(
+    writer: &mut Writer<'_>,
+    prefix: &[u8; 8],
+    seconds: u32,
+) -> Result<(), Error> {
+    let units = ((PrefixInformation::LEN + 2) / UNIT) as u8;
+    let [s0, s1, s2, s3] = seconds.to_be_bytes();
+    let front = [PREFIX_INFORMATION, units, 64, AUTONOMOUS, s0, s1, s2, s3, s0, s1, s2, s3, 0, 0, 0, 0];
+    writer.put_parts(&front, prefix, &[0; 8])
+}
+
+/// A prefix of up to 64 bits takes half as many bytes as a longer one.
+pub(super) fn put_context(writer: &mut Writer<'_>, context: &Context) -> Result<(), Error> {
+    let octets = context.prefix.address().octets();
+    let length = if context.prefix.length() > 64 { 16 } else { 8 };
+    put(writer, CONTEXT, &context.front(), &octets[..length])
+}
+
+pub(super) fn put_border_router(writer: &mut Writer<'_>, border_router: &BorderRouter) -> Result<(), Error> {
+    put(writer, BORDER_ROUTER, &border_router.front(), &border_router.address.octets())
 }
 
 /// The options of a message, each of which ends where its length says.
@@ -113,54 +142,81 @@ impl<'a> Options<'a> {
         Ok(Self(bytes))
     }
 
-    /// The type and the data of each of them, in order.
-    fn raw(&self) -> impl Iterator<Item = (u8, &'a [u8])> + Clone + use<'a> {
-        let mut rest = self.0;
-        core::iter::from_fn(move || {
-            let (kind, data, left) = split(rest).ok()?;
-            rest = left;
-            Some((kind, data))
-        })
+    /// Takes the next one away: its type and its data.
+    fn next(&mut self) -> Option<(u8, &'a [u8])> {
+        let (kind, data, rest) = split(self.0).ok()?;
+        self.0 = rest;
+        Some((kind, data))
+    }
+
+    /// Takes those away up to the next one of the type `kind`: its data.
+    #[inline(never)]
+    fn next_of(&mut self, kind: u8) -> Option<&'a [u8]> {
+        while let Some((found, data)) = self.next() {
+            if found == kind {
+                return Some(data);
+            }
+        }
+        None
+    }
+
+    /// The data of each of the type `kind`, in order.
+    fn all_of(mut self, kind: u8) -> impl Iterator<Item = &'a [u8]> {
+        core::iter::from_fn(move || self.next_of(kind))
     }
 
     /// Each of them that is known, in order. The others are ignored, and those whose length is wrong for their type.
     pub fn iter(&self) -> impl Iterator<Item = NdOption> + Clone + use<'a> {
-        self.raw().filter_map(|(kind, data)| NdOption::parse(kind, data).ok())
+        let mut options = *self;
+        core::iter::from_fn(move || options.next())
+            .filter_map(|(kind, data)| NdOption::parse(kind, data).ok())
     }
 
     /// Whether there is an option with the sender's link-layer address, also one that is ignored.
-    pub(super) fn tells_source(&self) -> bool {
-        self.raw().any(|(kind, _)| kind == SOURCE_LINK_LAYER_ADDRESS)
+    pub(super) fn tells_source(mut self) -> bool {
+        self.next_of(SOURCE_LINK_LAYER_ADDRESS).is_some()
     }
 
-    /// The sender's link-layer address.
-    pub fn source_link_layer_address(&self) -> Option<LinkLayerAddress> {
-        self.iter().find_map(|option| match option {
-            NdOption::SourceLinkLayerAddress(address) => Some(address),
-            _ => None,
-        })
+    /// The data of the first one of the type `kind` of this length.
+    fn find(self, kind: u8, length: usize) -> Option<&'a [u8]> {
+        self.all_of(kind).find(|data| data.len() == length)
     }
 
-    /// The registration of an address; an error if its verifier has more than 64 bits, or its length is wrong.
-    pub fn address_registration(&self) -> Result<Option<AddressRegistration>, Error> {
-        let registration = self.raw().find(|(kind, _)| *kind == ADDRESS_REGISTRATION);
-        registration.map(|(_, data)| AddressRegistration::parse(data)).transpose()
+    /// Whether the sender tells its link-layer address.
+    pub fn has_source_link_layer_address(self) -> bool {
+        self.all_of(SOURCE_LINK_LAYER_ADDRESS)
+            .any(|data| matches!(data.len(), LinkLayerAddress::SHORT | LinkLayerAddress::EXTENDED))
     }
 
-    /// What the sender can do.
-    pub fn capabilities(&self) -> Option<Capabilities> {
-        self.iter().find_map(|option| match option {
-            NdOption::Capabilities(capabilities) => Some(capabilities),
-            _ => None,
-        })
+    /// Reads the registration of an address into `registration`; whether there is one. An error if its verifier has more than 64 bits, or
+    /// its length is wrong.
+    // Returned, it would be copied twice.
+    pub fn address_registration(mut self, registration: &mut EncodedRegistration) -> Result<bool, Error> {
+        match self.next_of(ADDRESS_REGISTRATION) {
+            Some(data) => registration.read(data).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// What the sender can do; nothing, if it does not say.
+    pub fn capabilities(self) -> EncodedCapabilities {
+        let data = self.find(CAPABILITIES, EncodedCapabilities::LEN);
+        data.map_or(EncodedCapabilities::NONE, EncodedCapabilities::of)
     }
 
     /// Whose prefixes and contexts these are.
-    pub fn border_router(&self) -> Option<BorderRouter> {
-        self.iter().find_map(|option| match option {
-            NdOption::BorderRouter(border_router) => Some(border_router),
-            _ => None,
-        })
+    pub fn border_router(self) -> Option<EncodedBorderRouter<'a>> {
+        EncodedBorderRouter::parse(self.find(BORDER_ROUTER, BorderRouter::LEN)?).ok()
+    }
+
+    /// The contexts of header compression.
+    pub fn contexts(self) -> impl Iterator<Item = Context> {
+        self.all_of(CONTEXT).filter_map(|data| Context::parse(data).ok())
+    }
+
+    /// The prefixes of the link.
+    pub fn prefixes(self) -> impl Iterator<Item = EncodedPrefixInformation<'a>> {
+        self.all_of(PREFIX_INFORMATION).filter_map(|data| EncodedPrefixInformation::parse(data).ok())
     }
 }
 

@@ -1,4 +1,4 @@
-use sixlock_base::{Array, Instant, Slot};
+use sixlock_base::{Array, Instant, New, Slot};
 use sixlock_ipv6::nd::Context;
 
 use super::expiry::Expiry;
@@ -31,14 +31,14 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
 
     /// The same, with how many minutes each is valid for from `now`.
     pub(super) fn iter_left(&self, now: Instant) -> impl Iterator<Item = Context> + '_ {
-        let left = move |learnt: &LearntContext| learnt.expiry.left(now).div_ceil(60).max(1) as u16;
+        let left = move |learnt: &LearntContext| learnt.expiry.minutes_left(now);
         self.iter()
             .zip(self.0.as_ref().iter().filter_map(Slot::get))
             .map(move |(context, learnt)| Context { lifetime: left(learnt), ..context })
     }
 
     /// Takes in what a router tells; whether that is another context than before. `None` if there is no room.
-    pub(super) fn learn(&mut self, now: Instant, context: Context) -> Option<bool> {
+    pub(super) fn learn(&mut self, now: Instant, context: &Context) -> Option<bool> {
         let places = self.0.as_mut();
         let holds = |place: &Slot<LearntContext>| place.get().is_some_and(|it| it.context.id == context.id);
         let known = places.iter().position(holds);
@@ -53,8 +53,9 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
             (learnt.context.prefix, learnt.context.compresses) == (context.prefix, context.compresses)
                 && !learnt.is_over
         });
-        let expiry = Expiry::after_minutes(now, context.lifetime);
-        *place = Slot::Full(LearntContext { context, expiry, is_over: false });
+        let mut expiry = Expiry::NEW;
+        expiry.begin_minutes(now, context.lifetime);
+        *place = Slot::Full(LearntContext { context: *context, expiry, is_over: false });
         Some(!is_same)
     }
 
@@ -70,9 +71,10 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
         self.0.as_ref().iter().filter_map(Slot::get).map(|learnt| learnt.expiry.left(now)).min()
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let all = self.0.as_ref().iter().filter_map(Slot::get);
-        all.fold(None, |due, learnt| Instant::earliest(due, Some(learnt.expiry.timeout())))
+    pub(super) fn bring_forward(&self, due: &mut Option<Instant>) {
+        for learnt in self.0.as_ref().iter().filter_map(Slot::get) {
+            learnt.expiry.bring_forward(due);
+        }
     }
 
     /// Ends those whose time is over: first they compress no more, and `hold` seconds later they are removed
@@ -81,14 +83,15 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
         let mut has_changed = false;
         for place in self.0.as_mut() {
             let Some(learnt) = place.get_mut() else { continue };
-            if !learnt.expiry.is_over(now) {
+            if !learnt.expiry.take_over(now) {
                 continue;
             }
             has_changed = true;
             if learnt.is_over {
                 *place = Slot::Empty;
             } else {
-                (learnt.is_over, learnt.expiry) = (true, Expiry::after_seconds(now, hold));
+                learnt.is_over = true;
+                learnt.expiry.begin(now, hold);
             }
         }
         has_changed

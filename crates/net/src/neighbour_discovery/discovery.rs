@@ -121,12 +121,11 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Discovery for Regist
     }
 }
 
-impl<R, L, N, C> Discovery for Router<R, L, N, C>
+impl<R, L, N> Discovery for Router<R, L, N>
 where
     R: Array<Slot<DefaultRouter>>,
     L: Array<Slot<LearntContext>>,
     N: Array<Slot<Registration>>,
-    C: Array<Slot<Context>>,
 {
     const DISCOVERS: bool = true;
 
@@ -155,7 +154,7 @@ where
     }
 
     fn registered(&self, now: Instant) -> impl Iterator<Item = RegisteredAddress> + '_ {
-        self.registrar().registered(now)
+        self.registered(now)
     }
 
     fn handle<X, E: Entropy, M>(

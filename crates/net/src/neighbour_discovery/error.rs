@@ -1,3 +1,5 @@
+use sixlock_base::{Counter, Counters};
+
 /// Why a message is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -17,4 +19,15 @@ pub enum Error {
     NotConfigured,
     /// An address that the message registers is refused; the answer says so.
     Refused,
+}
+
+impl Error {
+    /// Counts a message that was refused so.
+    pub(super) fn count(self, counters: &mut Counters) {
+        counters.count(match self {
+            Self::Malformed => Counter::NdMalformed,
+            Self::Full | Self::Busy => Counter::NdFull,
+            _ => Counter::NdRefused,
+        });
+    }
 }

@@ -32,6 +32,12 @@ impl Events {
         self.0 |= event as u8;
     }
 
+    /// A registration has come, changed or gone.
+    pub(super) fn registrations_changed(&mut self) {
+        self.push(Event::RegistrationsChanged);
+        self.note_registered();
+    }
+
     /// A registration was renewed, or is another.
     pub(super) fn note_registered(&mut self) {
         self.0 |= REGISTERED;

@@ -4,10 +4,11 @@ mod transmit;
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{
-    BorderRouter, Capabilities, Context, HOP_LIMIT, Message, Prefix, PrefixInformation, Rovr,
+    BorderRouter, Builder, Capabilities, Context, EncodedCapabilities, EncodedMessage, EncodedRegistration,
+    HOP_LIMIT, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION, ROUTER_ADVERTISEMENT, Rovr,
 };
 
 use super::attempt::{Attempt, Which};
@@ -16,6 +17,7 @@ use super::default_routers::{DefaultRouter, DefaultRouters};
 use super::error::Error;
 use super::event::{Event, Events};
 use super::expiry::Expiry;
+use super::network::Tells;
 use super::output;
 use super::reply::Reply;
 use super::solicitation::Solicitation;
@@ -47,20 +49,16 @@ pub struct Settings {
 /// then the host goes on with an id that is newer than any that it may have used.
 pub struct Host<R, C> {
     address: Eui64,
-    lifetime: u16,
-    wants_reachability: bool,
-    capabilities: Capabilities,
-    rovr: Rovr,
+    /// How it registers an address, by the transaction id of the last time.
+    registration: EncodedRegistration,
+    capabilities: EncodedCapabilities,
     solicitation: Solicitation,
     routers: DefaultRouters<R>,
-    /// The router that it registers at.
-    router: Option<Eui64>,
     contexts: Contexts<C>,
-    border_router: Slot<KnownBorderRouter>,
-    prefix: Slot<LearntPrefix>,
+    border_router: KnownBorderRouter,
+    prefix: LearntPrefix,
     /// When the router is asked again for what it has told.
-    refresh: Slot<Expiry>,
-    transaction: u8,
+    refresh: Expiry,
     link_local: Registered,
     global: Registered,
     attempt: Slot<Attempt>,
@@ -89,40 +87,40 @@ struct KnownBorderRouter {
 #[derive(Clone, Copy)]
 struct Registered {
     /// When the registration is over; nothing without one.
-    expiry: Slot<Expiry>,
+    expiry: Expiry,
     /// When it is to be renewed.
-    renewal: Slot<Expiry>,
+    renewal: Expiry,
     /// Before this time it is not tried again: the address is another's.
     rests_until: Option<Instant>,
 }
 
 impl New for Registered {
-    const NEW: Self = Self { expiry: Slot::Empty, renewal: Slot::Empty, rests_until: None };
+    const NEW: Self = Self { expiry: Expiry::NEW, renewal: Expiry::NEW, rests_until: None };
 }
 
 /// Contexts that are over decompress for as many router lifetimes more.
 const CONTEXT_HOLD: u32 = 2;
 
 /// The default router lifetime ([RFC 4861 section 6.2.1](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.1)).
-const ROUTER_LIFETIME: u32 = 1_800;
+const ROUTER_LIFETIME: u16 = 1_800;
 
 impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// A host without an address.
     pub const fn new() -> Self {
         Self {
             address: Eui64([0; 8]),
-            lifetime: 0,
-            wants_reachability: false,
-            capabilities: Capabilities::NONE,
-            rovr: Rovr([0; 8]),
+            registration: EncodedRegistration::new(0, &Rovr([0; 8])),
+            capabilities: EncodedCapabilities::NONE,
             solicitation: Solicitation::NEW,
             routers: DefaultRouters::new(),
-            router: None,
             contexts: Contexts::new(),
-            border_router: Slot::Empty,
-            prefix: Slot::Empty,
-            refresh: Slot::Empty,
-            transaction: 0,
+            border_router: KnownBorderRouter {
+                address: Ipv6Addr::UNSPECIFIED,
+                version: 0,
+                expiry: Expiry::NEW,
+            },
+            prefix: LearntPrefix { prefix: [0; 8], expiry: Expiry::NEW },
+            refresh: Expiry::NEW,
             link_local: Registered::NEW,
             global: Registered::NEW,
             attempt: Slot::Empty,
@@ -135,17 +133,23 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// Gives it its link-layer address and begins to look for a router; to be called first.
     pub fn start<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>, address: Eui64, settings: &Settings) {
         self.address = address;
-        self.lifetime = settings.lifetime.max(1);
-        self.wants_reachability = settings.wants_reachability;
-        self.capabilities = settings.capabilities;
-        self.rovr = settings.rovr;
-        self.transaction = lollipop::FIRST;
+        self.registration = EncodedRegistration::new(settings.lifetime.max(1), &settings.rovr);
+        self.registration.set_transaction(Some(lollipop::FIRST));
+        if settings.wants_reachability {
+            self.registration.set_wants_reachability();
+        }
+        self.capabilities = settings.capabilities.encode();
         self.solicitation.start(cx.now, cx.entropy);
     }
 
     /// The address with the prefix, while it is registered: it may be used.
     pub fn address(&self) -> Option<Ipv6Addr> {
-        self.global_address().filter(|_| self.global.expiry.is_full())
+        self.global_address().filter(|_| self.global.expiry.runs())
+    }
+
+    /// Whether others may register at it, if it is a router: as long as its address is registered, and it knows the border router.
+    pub(super) fn is_router(&self) -> bool {
+        self.prefix.expiry.runs() && self.global.expiry.runs() && self.border_router.expiry.runs()
     }
 
     /// The address on the link.
@@ -155,12 +159,12 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
 
     /// The router that it registers at, to which it sends what is for others.
     pub fn router(&self) -> Option<Eui64> {
-        self.router
+        self.own_router().map(|router| router.neighbour)
     }
 
     /// The prefix that its router tells.
     pub fn prefix(&self) -> Option<[u8; 8]> {
-        self.prefix.get().map(|learnt| learnt.prefix)
+        self.known_prefix().copied()
     }
 
     /// The contexts of header compression that its routers tell.
@@ -168,48 +172,21 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         self.contexts.iter()
     }
 
-    /// The same, with how many minutes each is valid for from `now`: so a router tells them on.
-    pub(super) fn contexts_left(&self, now: Instant) -> impl Iterator<Item = Context> + '_ {
-        self.contexts.iter_left(now)
-    }
-
-    /// The prefix, and for how long from `now` it is valid: so a router tells it on.
-    pub(super) fn prefix_information(&self, now: Instant) -> Option<PrefixInformation> {
-        let LearntPrefix { prefix, expiry } = self.prefix.get()?;
-        let left = expiry.left(now);
-        Some(PrefixInformation {
-            length: 64,
-            on_link: false,
-            autonomous: true,
-            is_router_address: false,
-            valid: left,
-            preferred: left,
-            address: Prefix::of_64_bits(*prefix).address(),
-        })
-    }
-
-    /// Whether the border router reads extended duplicate address messages, as the own router says.
-    pub(super) fn border_router_is_extended(&self) -> bool {
-        self.router.and_then(|router| self.routers.get(router)).is_some_and(|router| router.reads_extended)
-    }
-
     /// Whether it is told that a router reads payloads that are compressed by GHC, and reads them itself.
     pub fn compresses_generically(&self, router: Eui64) -> bool {
-        self.capabilities.generic_compression
-            && self.routers.get(router).is_some_and(|router| router.generic_compression)
-    }
-
-    /// Whether it reads payloads that are compressed by GHC itself.
-    pub(super) fn reads_generic_compression(&self) -> bool {
-        self.capabilities.generic_compression
+        self.capabilities.has(EncodedCapabilities::GENERIC_COMPRESSION)
+            && self
+                .routers
+                .get(&router)
+                .is_some_and(|router| router.capabilities.has(EncodedCapabilities::GENERIC_COMPRESSION))
     }
 
     /// The border router, if one was told, and for how long from `now` what it tells is valid: so a router tells it on.
     pub fn border_router(&self, now: Instant) -> Option<BorderRouter> {
-        let KnownBorderRouter { address, version, expiry } = self.border_router.get()?;
+        let KnownBorderRouter { address, version, expiry } = &self.border_router;
         // Zero would stand for the default.
-        let lifetime = expiry.left(now).div_ceil(60).max(1) as u16;
-        Some(BorderRouter { address: *address, version: *version, lifetime })
+        let lifetime = expiry.minutes_left(now);
+        expiry.runs().then_some(BorderRouter { address: *address, version: *version, lifetime })
     }
 
     /// What has changed, once.
@@ -221,11 +198,25 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         self.prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
-    fn own(&self, which: Which) -> Option<Ipv6Addr> {
-        match which {
-            Which::LinkLocal => Some(self.link_local_address()),
-            Which::Global => self.global_address(),
+    fn known_prefix(&self) -> Option<&[u8; 8]> {
+        self.prefix.expiry.runs().then_some(&self.prefix.prefix)
+    }
+
+    /// Which of its addresses this one is.
+    fn which(&self, address: &Ipv6Addr) -> Option<Which> {
+        if !self.address.is_of(address) {
+            None
+        } else if output::is_link_local(address) {
+            Some(Which::LinkLocal)
+        } else {
+            let has = |prefix: &&[u8; 8]| **prefix == address.octets()[..8];
+            self.known_prefix().filter(has).map(|_| Which::Global)
         }
+    }
+
+    /// The router that it registers at.
+    fn own_router(&self) -> Option<&DefaultRouter> {
+        self.routers.own()
     }
 
     fn registered_mut(&mut self, which: Which) -> &mut Registered {
@@ -243,96 +234,91 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         header: &Header,
         message: &[u8],
     ) -> Result<(), Error> {
-        let parsed = Message::parse(header.source, header.destination, message);
-        // Nothing that a router has sent on (RFC 4861 sections 6.1 and 7.1).
-        let Ok((message, options)) = parsed else {
-            cx.counters.count(Counter::NdMalformed);
-            return Err(Error::Malformed);
-        };
-        let taken = match message {
+        let taken = EncodedMessage::parse(header.source, header.destination, message)
+            .map_err(|_| Error::Malformed)
+            .and_then(|message| self.take(cx, (&from, header), &message));
+        taken.inspect_err(|error| error.count(cx.counters))
+    }
+
+    /// Takes in a message, which came in a packet with the header `header` from the neighbour `from`.
+    pub(super) fn take<X, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, X, E, N>,
+        (from, header): (&Eui64, &Header),
+        message: &EncodedMessage<'_>,
+    ) -> Result<(), Error> {
+        let taken = match message.kind() {
+            // Nothing that a router has sent on (RFC 4861 sections 6.1 and 7.1).
             _ if header.hop_limit != HOP_LIMIT => Err(Error::Malformed),
-            Message::RouterAdvertisement(advertisement) => {
-                self.handle_router(cx, (from, header.source), &advertisement, options)
-            }
-            Message::NeighbourAdvertisement(advertisement) => {
-                self.handle_answer(cx, from, &advertisement, options)
-            }
-            Message::NeighbourSolicitation { target } => {
-                self.handle_solicitation(from, header.source, target)
-            }
+            ROUTER_ADVERTISEMENT => self.handle_router(cx, (from, &header.source), message),
+            NEIGHBOUR_ADVERTISEMENT => self.handle_answer(cx, from, message),
+            NEIGHBOUR_SOLICITATION => self.handle_solicitation(from, &header.source, message.target()),
             _ => Err(Error::NotForUs),
         };
         self.advance(cx);
-        taken.inspect_err(|error| {
-            cx.counters.count(match error {
-                Error::Malformed => Counter::NdMalformed,
-                Error::Full | Error::Busy => Counter::NdFull,
-                _ => Counter::NdRefused,
-            });
-        })
+        taken
     }
 
-    fn handle_solicitation(&mut self, from: Eui64, source: Ipv6Addr, target: Ipv6Addr) -> Result<(), Error> {
-        if target != self.link_local_address() && self.address() != Some(target) {
+    fn handle_solicitation(
+        &mut self,
+        from: &Eui64,
+        source: &Ipv6Addr,
+        target: Ipv6Addr,
+    ) -> Result<(), Error> {
+        let is_usable = match self.which(&target) {
+            Some(Which::LinkLocal) => true,
+            Some(Which::Global) => self.global.expiry.runs(),
+            None => false,
+        };
+        if !is_usable {
             return Err(Error::NotForUs);
         }
-        if self.reply.is_full() {
-            return Err(Error::Busy);
-        }
-        self.reply = Slot::Full(Reply { neighbour: from, destination: source, target, registration: None });
-        Ok(())
+        let place = core::slice::from_mut(&mut self.reply);
+        Reply::put(place, from, source, &target, None).map(|_| ())
     }
 
     /// When to call [`Host::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let of = |expiry: &Slot<Expiry>| expiry.get().map(Expiry::timeout);
-        let prefix = self.prefix.get().map(|learnt| learnt.expiry.timeout());
-        let border_router = self.border_router.get().map(|known| known.expiry.timeout());
-        [
-            self.solicitation.poll_timeout(),
-            self.routers.poll_timeout(),
-            self.contexts.poll_timeout(),
-            self.attempt.get().map(Attempt::poll_timeout),
-            prefix,
-            border_router,
-            of(&self.refresh),
-            of(&self.link_local.expiry),
-            of(&self.link_local.renewal),
-            self.link_local.rests_until,
-            of(&self.global.expiry),
-            of(&self.global.renewal),
-            self.global.rests_until,
-        ]
-        .into_iter()
-        .fold(None, Instant::earliest)
+        let mut due = self.solicitation.poll_timeout();
+        self.routers.bring_forward(&mut due);
+        self.contexts.bring_forward(&mut due);
+        Instant::bring_forward(&mut due, self.attempt.get().map(Attempt::poll_timeout));
+        self.prefix.expiry.bring_forward(&mut due);
+        self.border_router.expiry.bring_forward(&mut due);
+        self.refresh.bring_forward(&mut due);
+        for registered in [&self.link_local, &self.global] {
+            registered.expiry.bring_forward(&mut due);
+            registered.renewal.bring_forward(&mut due);
+            Instant::bring_forward(&mut due, registered.rests_until);
+        }
+        due
     }
 
     /// Does what is due.
     pub fn handle_timeout<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
         let now = cx.now;
         self.solicitation.handle_timeout(now, cx.entropy);
-        self.routers.handle_timeout(now);
-        if self.router.is_some_and(|router| self.routers.get(router).is_none()) {
+        if self.routers.handle_timeout(now) {
             self.lose_router();
         }
-        if self.prefix.get_mut().is_some_and(|learnt| learnt.expiry.is_over(now)) {
+        if self.prefix.expiry.take_over(now) {
             self.forget_prefix();
         }
-        if self.border_router.get_mut().is_some_and(|known| known.expiry.is_over(now)) {
+        if self.border_router.expiry.take_over(now) {
             self.forget_border_router();
         }
-        if self.contexts.handle_timeout(now, CONTEXT_HOLD * ROUTER_LIFETIME) {
+        if self.contexts.handle_timeout(now, CONTEXT_HOLD * u32::from(ROUTER_LIFETIME)) {
             self.events.push(Event::ContextsChanged);
         }
-        if take_over(&mut self.refresh, now) {
+        if self.refresh.take_over(now) {
             self.solicitation.refresh(now, cx.entropy);
         }
         for registered in [&mut self.link_local, &mut self.global] {
             Instant::take_due(&mut registered.rests_until, now);
-            take_over(&mut registered.renewal, now);
+            registered.renewal.take_over(now);
         }
-        take_over(&mut self.link_local.expiry, now);
-        if take_over(&mut self.global.expiry, now) {
+        self.link_local.expiry.take_over(now);
+        if self.global.expiry.take_over(now) {
             self.events.push(Event::Lost);
         }
         self.handle_attempt(cx);
@@ -346,11 +332,46 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Default for H
     }
 }
 
-/// Whether what ends then is over; if so, it is taken away.
-fn take_over(expiry: &mut Slot<Expiry>, now: Instant) -> bool {
-    let is_over = expiry.get_mut().is_some_and(|expiry| expiry.is_over(now));
-    if is_over {
-        *expiry = Slot::Empty;
+/// A router tells on what it was told, for as long as that is valid still.
+impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Tells for Host<R, C> {
+    const MAY_BE_BORDER_ROUTER: bool = false;
+
+    fn is_border_router(&self) -> bool {
+        false
     }
-    is_over
+
+    fn address_prefix(&self) -> Option<&[u8; 8]> {
+        self.known_prefix()
+    }
+
+    fn border_router_address(&self) -> &Ipv6Addr {
+        &self.border_router.address
+    }
+
+    fn router_lifetime(&self) -> u16 {
+        ROUTER_LIFETIME
+    }
+
+    fn reads_extended(&self) -> bool {
+        self.own_router()
+            .is_some_and(|router| router.capabilities.has(EncodedCapabilities::EXTENDED_DUPLICATE_ADDRESS))
+    }
+
+    fn is_routing_registrar(&self) -> bool {
+        true
+    }
+
+    fn generic_compression(&self) -> bool {
+        self.capabilities.has(EncodedCapabilities::GENERIC_COMPRESSION)
+    }
+
+    fn write(&self, now: Instant, builder: &mut Builder<'_>) -> Result<(), sixlock_ipv6::Error> {
+        if let Some(border_router) = self.border_router(now) {
+            builder.border_router(&border_router)?;
+        }
+        if let Some(prefix) = self.known_prefix() {
+            builder.address_prefix(prefix, self.prefix.expiry.left(now))?;
+        }
+        self.contexts.iter_left(now).try_for_each(|context| builder.context(&context))
+    }
 }

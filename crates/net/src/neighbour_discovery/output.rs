@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
-use sixlock_ipv6::nd::{Builder, LinkLayerAddress, Message};
+use sixlock_ipv6::nd::Builder;
 use sixlock_ipv6::{Error, Header, icmpv6};
 
 /// The hop limit of messages that routers send on ([RFC 6775 section 9](https://www.rfc-editor.org/rfc/rfc6775#section-9)).
@@ -22,25 +22,36 @@ pub(super) fn link_local(node: Eui64) -> Ipv6Addr {
     node.with_prefix(LINK_LOCAL_PREFIX)
 }
 
-pub(super) fn is_link_local(address: Ipv6Addr) -> bool {
+pub(super) fn is_link_local(address: &Ipv6Addr) -> bool {
     address.octets()[..8] == LINK_LOCAL_PREFIX
 }
 
-pub(super) fn link_layer_address(node: Eui64) -> LinkLayerAddress {
-    LinkLayerAddress::Extended(node.0)
-}
-
-/// Writes a packet with a message to `out`; its length. `None` if there is no room.
+/// Writes a packet with the message that `message` writes to `out`, from the address that a node has with a prefix; its length. `None`
+/// if there is no room.
 pub(super) fn write(
     out: &mut [u8],
-    (source, destination): (Ipv6Addr, Ipv6Addr),
+    (prefix, node): (&[u8; 8], &Eui64),
+    destination: &Ipv6Addr,
     hop_limit: u8,
-    message: &Message,
-    options: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
+    message: impl FnOnce(&mut Builder<'_>) -> Result<(), Error>,
 ) -> Option<usize> {
     let (front, body) = out.split_at_mut_checked(Header::LEN)?;
-    let mut builder = Builder::new(body, message).ok()?;
-    options(&mut builder).ok()?;
-    let length = builder.finish(source, destination);
-    icmpv6::emit_packet_header(front, length, hop_limit, (source, destination))
+    let mut builder = Builder::empty(body);
+    message(&mut builder).ok()?;
+    finish(front, builder, hop_limit, (prefix, node), destination)
+}
+
+#[inline(never)]
+fn finish(
+    front: &mut [u8],
+    builder: Builder<'_>,
+    hop_limit: u8,
+    (prefix, node): (&[u8; 8], &Eui64),
+    destination: &Ipv6Addr,
+) -> Option<usize> {
+    let mut octets = [0; 16];
+    node.put_address(prefix, &mut octets);
+    let source = Ipv6Addr::from(octets);
+    let length = builder.finish(source, *destination);
+    icmpv6::emit_packet_header(front, length, hop_limit, (source, *destination))
 }

@@ -1,8 +1,8 @@
 use core::cmp::Ordering;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Array, Eui64, Instant, Slot, lollipop};
-use sixlock_ipv6::nd::{Rovr, Status};
+use sixlock_base::{Array, Eui64, Instant, New, Slot, lollipop};
+use sixlock_ipv6::nd::{EncodedRegistration, Status};
 
 use super::ask::{Ask, Request};
 use super::expiry::Expiry;
@@ -12,10 +12,8 @@ use super::output::is_link_local;
 #[derive(Clone, Copy, Debug)]
 pub struct Registration {
     pub(super) address: Ipv6Addr,
-    pub(super) rovr: Rovr,
-    pub(super) transaction: Option<u8>,
+    pub(super) registration: EncodedRegistration,
     pub(super) through: Through,
-    pub(super) wants_reachability: bool,
     /// Whether the node reads payloads that are compressed by GHC (RFC 7400).
     pub(super) generic_compression: bool,
     /// When it is over; of one that is not confirmed, when its place is given up.
@@ -56,7 +54,26 @@ impl Registration {
 
     /// Whether the node wants its router to make the address reachable from elsewhere, and one on the link is not.
     pub fn wants_reachability(&self) -> bool {
-        self.wants_reachability && !is_link_local(self.address)
+        self.registration.wants_reachability() && !is_link_local(&self.address)
+    }
+
+    /// Puts one in a place that is not confirmed, nor asked for.
+    pub(super) fn put<'a>(
+        place: &'a mut Slot<Self>,
+        address: &Ipv6Addr,
+        registration: &EncodedRegistration,
+        through: Through,
+    ) -> Option<&'a mut Self> {
+        *place = Slot::Full(Self {
+            address: *address,
+            registration: *registration,
+            through,
+            generic_compression: false,
+            expiry: Expiry::NEW,
+            is_confirmed: false,
+            request: Slot::Empty,
+        });
+        place.get_mut()
     }
 }
 
@@ -97,12 +114,8 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         self.0.as_ref().iter().filter_map(Slot::get)
     }
 
-    pub(super) fn get(&self, address: Ipv6Addr) -> Option<&Registration> {
-        self.all().find(|registration| registration.address == address)
-    }
-
-    pub(super) fn get_mut(&mut self, address: Ipv6Addr) -> Option<&mut Registration> {
-        self.all_mut().find(|registration| registration.address == address)
+    pub(super) fn get(&self, address: &Ipv6Addr) -> Option<&Registration> {
+        self.all().find(|registration| registration.address == *address)
     }
 
     /// Whether the owner of `rovr` may register the address with that transaction id
@@ -110,18 +123,12 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
     ///
     /// One without an id does not follow one with an id: else who leaves it out could take up an older place
     /// ([section 6.3](https://www.rfc-editor.org/rfc/rfc8505#section-6.3)).
-    pub(super) fn check(
-        &self,
-        address: Ipv6Addr,
-        rovr: Rovr,
-        transaction: Option<u8>,
-        lifetime: u16,
-    ) -> Result<(), Denial> {
+    pub(super) fn check(&self, address: &Ipv6Addr, new: &EncodedRegistration) -> Result<(), Denial> {
         let Some(known) = self.get(address) else {
-            let has_room = lifetime == 0 || self.has_room();
+            let has_room = new.lifetime() == 0 || self.has_room();
             return if has_room { Ok(()) } else { Err(Denial::Status(Status::NEIGHBOUR_CACHE_FULL)) };
         };
-        if known.rovr != rovr {
+        if known.registration.rovr() != new.rovr() {
             let denial = if known.is_confirmed {
                 Denial::Status(Status::DUPLICATE_ADDRESS)
             } else {
@@ -129,7 +136,7 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
             };
             return Err(denial);
         }
-        let is_older = match (transaction, known.transaction) {
+        let is_older = match (new.transaction(), known.registration.transaction()) {
             (Some(new), Some(known)) => lollipop::compare(new, known) == Some(Ordering::Less),
             (None, Some(_)) => true,
             (_, None) => false,
@@ -142,43 +149,35 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         places.len() < A::LEN || places.iter().any(|place| !place.is_full())
     }
 
-    /// Keeps a registration, in the place of the one of the same address; whether there was room.
-    pub(super) fn put(&mut self, registration: Registration) -> bool {
+    /// The place of an address, or a free one for it; `None` if there is no room.
+    pub(super) fn place(&mut self, address: &Ipv6Addr) -> Option<&mut Slot<Registration>> {
         let places = self.0.as_ref();
-        let holds = |place: &Slot<Registration>| {
-            place.get().is_some_and(|known| known.address == registration.address)
-        };
+        let holds = |place: &Slot<Registration>| place.get().is_some_and(|known| known.address == *address);
         let free = || places.iter().position(|place| !place.is_full());
         let at = places.iter().position(holds).or_else(free).unwrap_or(places.len());
         self.0.make_room(at + 1);
-        match self.0.as_mut().get_mut(at) {
-            Some(place) => {
-                *place = Slot::Full(registration);
-                true
-            }
-            None => false,
-        }
+        self.0.as_mut().get_mut(at)
     }
 
     /// Ends the registration of an address by `transaction`; whether it was registered. For a while its place is kept, for its owner alone:
     /// so what is older and comes late is known for it
     /// ([RFC 8505 section 5.7](https://www.rfc-editor.org/rfc/rfc8505#section-5.7)).
-    pub(super) fn release(&mut self, now: Instant, address: Ipv6Addr, transaction: Option<u8>) -> bool {
-        let Some(known) = self.get_mut(address) else { return false };
-        known.transaction = transaction;
+    pub(super) fn release(&mut self, now: Instant, address: &Ipv6Addr, transaction: Option<u8>) -> bool {
+        let Some(known) = self.all_mut().find(|known| known.address == *address) else { return false };
+        known.registration.set_transaction(transaction);
         let was_registered = core::mem::take(&mut known.is_confirmed);
         if was_registered {
-            known.expiry = Expiry::after_seconds(now, DELAY);
+            known.expiry.begin(now, DELAY);
         }
         was_registered
     }
 
     /// Removes the registration of an address; whether it was registered.
-    pub(super) fn remove(&mut self, address: Ipv6Addr) -> bool {
+    pub(super) fn remove(&mut self, address: &Ipv6Addr) -> bool {
         let mut was_registered = false;
         for place in self.0.as_mut() {
             if let Some(known) = place.get()
-                && known.address == address
+                && known.address == *address
             {
                 was_registered = known.is_confirmed;
                 *place = Slot::Empty;
@@ -192,7 +191,7 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         let mut has_changed = false;
         for place in self.0.as_mut() {
             if let Some(known) = place.get_mut()
-                && known.expiry.is_over(now)
+                && known.expiry.take_over(now)
             {
                 has_changed |= known.is_confirmed;
                 *place = Slot::Empty;

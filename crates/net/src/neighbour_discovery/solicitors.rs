@@ -1,8 +1,10 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Duration, Entropy, Eui64, Instant, New};
+use sixlock_base::{Duration, Entropy, Eui64, Instant, New, Slot};
+use sixlock_ipv6::nd::ALL_NODES;
 
 use super::timer;
+use crate::BROADCAST;
 
 /// Whom a router is to send its advertisement: those who have asked, each alone, or all
 /// ([RFC 4861 section 6.2.6](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.6)).
@@ -10,7 +12,7 @@ use super::timer;
 /// Of those who ask at the same time, four are answered; the others ask again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solicitors {
-    waiting: [Option<(Eui64, Ipv6Addr)>; 4],
+    waiting: [Slot<Solicitor>; 4],
     /// When those who wait are answered.
     at: Option<Instant>,
     /// Whether that time is over.
@@ -20,8 +22,16 @@ pub(super) struct Solicitors {
     quiet_until: Option<Instant>,
 }
 
+/// Who has asked.
+#[derive(Clone, Copy, Debug)]
+struct Solicitor {
+    neighbour: Eui64,
+    address: Ipv6Addr,
+}
+
 impl New for Solicitors {
-    const NEW: Self = Self { waiting: [None; 4], at: None, is_due: false, to_all: false, quiet_until: None };
+    const NEW: Self =
+        Self { waiting: [Slot::Empty; 4], at: None, is_due: false, to_all: false, quiet_until: None };
 }
 
 /// The exponent of the milliseconds within which a solicitation is answered: within `MAX_RA_DELAY_TIME`, two seconds.
@@ -35,32 +45,26 @@ impl Solicitors {
         &mut self,
         now: Instant,
         entropy: &mut E,
-        who: Option<(Eui64, Ipv6Addr)>,
+        neighbour: &Eui64,
+        address: &Ipv6Addr,
     ) -> bool {
-        let has_room = match who {
-            Some((neighbour, _)) => {
-                let places = &mut self.waiting;
-                let waits =
-                    places.iter().position(|place| place.is_some_and(|(known, _)| known == neighbour));
-                let at = waits.or_else(|| places.iter().position(Option::is_none));
-                match at.and_then(|at| places.get_mut(at)) {
-                    Some(place) => {
-                        *place = who;
-                        true
-                    }
-                    None => false,
-                }
+        if *address == Ipv6Addr::UNSPECIFIED {
+            if self.quiet_until.is_some() {
+                return false;
             }
-            None if self.quiet_until.is_some() => false,
-            None => {
-                self.to_all = true;
-                true
-            }
-        };
-        if has_room && self.at.is_none() && !self.is_due {
+            self.to_all = true;
+        } else {
+            let waits =
+                |place: &Slot<Solicitor>| place.get().is_some_and(|known| known.neighbour == *neighbour);
+            let at = self.waiting.iter().position(waits);
+            let at = at.or_else(|| self.waiting.iter().position(|place| !place.is_full()));
+            let Some(place) = at.and_then(|at| self.waiting.get_mut(at)) else { return false };
+            *place = Slot::Full(Solicitor { neighbour: *neighbour, address: *address });
+        }
+        if self.at.is_none() && !self.is_due {
             self.at = Some(timer::after(now, entropy, 0, SPREAD));
         }
-        has_room
+        true
     }
 
     pub(super) fn has_output(&self) -> bool {
@@ -68,22 +72,23 @@ impl Solicitors {
     }
 
     /// The neighbour that the next advertisement goes to with its address, or all.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Option<(Eui64, Ipv6Addr)>> {
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(Eui64, Ipv6Addr)> {
         if !self.is_due {
             return None;
         }
-        if core::mem::take(&mut self.to_all) {
+        let who = if core::mem::take(&mut self.to_all) {
             self.quiet_until = Some(now + QUIET);
-            self.is_due = self.waiting.iter().any(Option::is_some);
-            return Some(None);
-        }
-        let who = self.waiting.iter_mut().find_map(Option::take);
-        self.is_due = self.waiting.iter().any(Option::is_some);
-        who.map(Some)
+            Some((BROADCAST, ALL_NODES))
+        } else {
+            self.waiting.iter_mut().find_map(Slot::take).map(|known| (known.neighbour, known.address))
+        };
+        self.is_due = self.waiting.iter().any(Slot::is_full);
+        who
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        Instant::earliest(self.at, self.quiet_until)
+    pub(super) fn bring_forward(&self, due: &mut Option<Instant>) {
+        Instant::bring_forward(due, self.at);
+        Instant::bring_forward(due, self.quiet_until);
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {

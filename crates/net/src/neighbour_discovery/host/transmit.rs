@@ -1,7 +1,7 @@
 //! What a host sends.
 
-use sixlock_base::{Array, Slot};
-use sixlock_ipv6::nd::{ALL_ROUTERS, AddressRegistration, HOP_LIMIT, Message, NdOption, Status};
+use sixlock_base::{Array, LINK_LOCAL_PREFIX, Slot};
+use sixlock_ipv6::nd::{ALL_ROUTERS, EncodedCapabilities, HOP_LIMIT};
 
 use super::Host;
 use crate::BROADCAST;
@@ -20,8 +20,10 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
 
     /// Writes the next packet to `out`. One for which there is no room is lost.
     pub fn poll_transmit(&mut self, out: &mut [u8]) -> Option<Transmit> {
-        if let Some(reply) = self.reply.take() {
-            return reply.write(out, self.address, false);
+        if let Slot::Full(reply) = &self.reply {
+            let transmit = reply.write(out, &self.address, false);
+            self.reply = Slot::Empty;
+            return transmit;
         }
         if let Some(asks_router) = self.solicitation.poll() {
             return self.write_solicitation(out, asks_router);
@@ -33,14 +35,14 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     }
 
     fn write_solicitation(&self, out: &mut [u8], asks_router: bool) -> Option<Transmit> {
-        let router = self.router.and_then(|router| self.routers.get(router)).filter(|_| asks_router);
+        let router = self.own_router().filter(|_| asks_router);
         let (destination, neighbour) =
-            router.map_or((ALL_ROUTERS, BROADCAST), |router| (router.address, router.neighbour));
-        let addresses = (self.link_local_address(), destination);
-        let len = output::write(out, addresses, HOP_LIMIT, &Message::RouterSolicitation, |builder| {
-            let address = output::link_layer_address(self.address);
-            builder.option(&NdOption::SourceLinkLayerAddress(address))?;
-            builder.option(&NdOption::Capabilities(self.capabilities))
+            router.map_or((&ALL_ROUTERS, BROADCAST), |router| (&router.address, router.neighbour));
+        let source = (&LINK_LOCAL_PREFIX, &self.address);
+        let len = output::write(out, source, destination, HOP_LIMIT, |builder| {
+            builder.router_solicitation()?;
+            builder.source_link_layer_address(&self.address.0)?;
+            builder.capabilities(self.capabilities)
         })?;
         Some(Transmit { len, neighbour: Some(neighbour) })
     }
@@ -50,29 +52,23 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// ([RFC 6775 section 5.5.1](https://www.rfc-editor.org/rfc/rfc6775#section-5.5.1)). The option has the extended form always
     /// ([RFC 8505 section 6.3](https://www.rfc-editor.org/rfc/rfc8505#section-6.3)).
     fn write_registration(&self, out: &mut [u8], which: Which) -> Option<Transmit> {
-        let router = self.router.and_then(|router| self.routers.get(router))?;
-        let address = self.own(which)?;
-        let (source, target) = match router.is_extended {
-            true => (self.link_local_address(), address),
-            false => (address, router.address),
+        let router = self.own_router()?;
+        let prefix = match which {
+            Which::LinkLocal => &LINK_LOCAL_PREFIX,
+            Which::Global => self.known_prefix()?,
         };
-        let registration = AddressRegistration {
-            status: Status::SUCCESS,
-            opaque: 0,
-            opaque_kind: 0,
-            wants_reachability: self.wants_reachability,
-            transaction: Some(self.transaction),
-            lifetime: self.lifetime,
-            rovr: self.rovr,
-        };
-        let message = Message::NeighbourSolicitation { target };
-        let len = output::write(out, (source, router.address), HOP_LIMIT, &message, |builder| {
-            let address = output::link_layer_address(self.address);
-            builder.option(&NdOption::SourceLinkLayerAddress(address))?;
-            builder.option(&NdOption::AddressRegistration(registration))?;
+        let source = if router.is_extended() { &LINK_LOCAL_PREFIX } else { prefix };
+        let len = output::write(out, (source, &self.address), &router.address, HOP_LIMIT, |builder| {
+            let mut target = router.address.octets();
+            if router.is_extended() {
+                self.address.put_address(prefix, &mut target);
+            }
+            builder.neighbour_solicitation(&target)?;
+            builder.source_link_layer_address(&self.address.0)?;
+            builder.address_registration(&self.registration)?;
             // A router keeps it with the registration, and not with a solicitation of routers.
-            match self.capabilities.generic_compression {
-                true => builder.option(&NdOption::Capabilities(self.capabilities)),
+            match self.capabilities.has(EncodedCapabilities::GENERIC_COMPRESSION) {
+                true => builder.capabilities(self.capabilities),
                 false => Ok(()),
             }
         })?;
