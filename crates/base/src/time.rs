@@ -107,6 +107,11 @@ impl Symbols {
         Self(self.0.wrapping_add(symbols))
     }
 
+    /// `self` moved back by `symbols`.
+    pub const fn before(self, symbols: u32) -> Self {
+        Self(self.0.wrapping_sub(symbols))
+    }
+
     /// Whether `deadline` is now or in the past.
     pub const fn has_reached(self, deadline: Self) -> bool {
         self.0.wrapping_sub(deadline.0) < 1 << 31

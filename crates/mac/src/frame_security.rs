@@ -20,12 +20,71 @@ pub const fn security_level(suite: LinkSuite) -> (SecurityLevel, CcmTag) {
     }
 }
 
-/// The sealing and opening of frames, and the outgoing frame counter.
-pub(crate) struct FrameSecurity<C: Crypto> {
+/// The sealing and opening of frames by CCM\*, whatever their nonces are made of.
+pub(crate) struct FrameCipher<C: Crypto> {
     key: C::Aes128,
-    level: SecurityLevel,
+    pub(crate) level: SecurityLevel,
     tag: CcmTag,
-    key_index: u8,
+    pub(crate) key_index: u8,
+}
+
+impl<C: Crypto> FrameCipher<C> {
+    pub(crate) fn new(security: &LinkSecurity, crypto: &mut C) -> Self {
+        let (level, tag) = security_level(security.suite);
+        Self { key: crypto.aes_128(&security.key), level, tag, key_index: security.key_index }
+    }
+
+    pub(crate) const fn mic_len(&self) -> usize {
+        self.tag.len()
+    }
+
+    /// Encrypts what follows the first `private` bytes of `frame`, if `level` encrypts, in place and returns the MIC over all of it.
+    pub(crate) fn seal(
+        &self,
+        crypto: &mut C,
+        nonce: &[u8; 13],
+        level: SecurityLevel,
+        frame: &mut [u8],
+        private: usize,
+    ) -> Tag {
+        let mut mic = Tag::empty(self.tag);
+        let from = encrypted_from(level, private, frame.len());
+        if let Some((clear, payload)) = frame.split_at_mut_checked(from) {
+            crypto.ccm_seal(&self.key, CcmNonce::Thirteen(nonce), clear, payload, &mut mic);
+        }
+        mic
+    }
+
+    /// Decrypts a frame with its MIC in place and returns it without, if it is authentic.
+    pub(crate) fn open<'f>(
+        &self,
+        crypto: &mut C,
+        nonce: &[u8; 13],
+        level: SecurityLevel,
+        sealed: &'f mut [u8],
+        private: usize,
+    ) -> Option<&'f mut [u8]> {
+        let len = sealed.len().checked_sub(self.mic_len())?;
+        let (frame, mic) = sealed.split_at_mut(len);
+        let mic = match self.tag {
+            CcmTag::Zero => Tag::empty(CcmTag::Zero),
+            _ => Tag::from_bytes(mic)?,
+        };
+        let (clear, payload) = frame.split_at_mut_checked(encrypted_from(level, private, len))?;
+        crypto.ccm_open(&self.key, CcmNonce::Thirteen(nonce), clear, payload, &mic).ok()?;
+        Some(frame)
+    }
+}
+
+/// Where in a frame of `len` bytes that begins which is encrypted: behind its first `private` bytes, or with a level that does not
+/// encrypt, behind all of it (7.6.3.4).
+const fn encrypted_from(level: SecurityLevel, private: usize, len: usize) -> usize {
+    if level.is_encrypted() || private > len { private } else { len }
+}
+
+/// The sealing and opening of frames whose nonces have the sender's frame counter, and that counter.
+pub(crate) struct FrameSecurity<C: Crypto> {
+    cipher: FrameCipher<C>,
     next_counter: u32,
     /// Reserved counters from `next_counter` on.
     reserved: u16,
@@ -33,18 +92,17 @@ pub(crate) struct FrameSecurity<C: Crypto> {
 
 impl<C: Crypto> FrameSecurity<C> {
     pub(crate) fn new(security: &LinkSecurity, crypto: &mut C) -> Self {
-        let (level, tag) = security_level(security.suite);
-        let key = crypto.aes_128(&security.key);
-        Self { key, level, tag, key_index: security.key_index, next_counter: 0, reserved: 0 }
+        Self { cipher: FrameCipher::new(security, crypto), next_counter: 0, reserved: 0 }
     }
 
     pub(crate) const fn mic_len(&self) -> usize {
-        self.tag.len()
+        self.cipher.mic_len()
     }
 
     /// The auxiliary header of a frame with this counter, outgoing or acceptable.
     pub(crate) const fn header(&self, frame_counter: u32) -> AuxiliaryHeader {
-        AuxiliaryHeader { level: self.level, key_id: KeyId::Index(self.key_index), frame_counter }
+        let FrameCipher { level, key_index, .. } = &self.cipher;
+        AuxiliaryHeader { level: *level, key_id: KeyId::Index(*key_index), frame_counter }
     }
 
     /// A frame counter never used before. The last value is never used (7.5.8.2.1).
@@ -62,12 +120,6 @@ impl<C: Crypto> FrameSecurity<C> {
         Ok(counter)
     }
 
-    /// Where in a frame of `len` bytes, with a header of `header_len`, that begins which is encrypted: with a level that does
-    /// not encrypt, behind all of it (7.6.3.4).
-    const fn encrypted_from(&self, header_len: usize, len: usize) -> usize {
-        if self.level.is_encrypted() || header_len > len { header_len } else { len }
-    }
-
     /// Encrypts the payload of `frame`, which follows a header of `header_len` bytes, in place and returns the MIC over both.
     pub(crate) fn seal(
         &self,
@@ -77,13 +129,8 @@ impl<C: Crypto> FrameSecurity<C> {
         frame: &mut [u8],
         header_len: usize,
     ) -> Tag {
-        let mut mic = Tag::empty(self.tag);
         let nonce = self.header(frame_counter).nonce(source);
-        let from = self.encrypted_from(header_len, frame.len());
-        if let Some((clear, payload)) = frame.split_at_mut_checked(from) {
-            crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mut mic);
-        }
-        mic
+        self.cipher.seal(crypto, &nonce, self.cipher.level, frame, header_len)
     }
 
     /// Decrypts the payload of `sealed`, a frame with a header of `header_len` bytes and with its MIC, in place and returns
@@ -96,16 +143,8 @@ impl<C: Crypto> FrameSecurity<C> {
         sealed: &'f mut [u8],
         header_len: usize,
     ) -> Option<&'f mut [u8]> {
-        let len = sealed.len().checked_sub(self.mic_len())?;
-        let (frame, mic) = sealed.split_at_mut(len);
-        let mic = match self.tag {
-            CcmTag::Zero => Tag::empty(CcmTag::Zero),
-            _ => Tag::from_bytes(mic)?,
-        };
         let nonce = self.header(frame_counter).nonce(source);
-        let (clear, payload) = frame.split_at_mut_checked(self.encrypted_from(header_len, len))?;
-        crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mic).ok()?;
-        frame.get_mut(header_len..)
+        self.cipher.open(crypto, &nonce, self.cipher.level, sealed, header_len)?.get_mut(header_len..)
     }
 }
 

@@ -9,6 +9,7 @@
 //! until then [`Mac::poll_timeout`] is that time.
 #![no_std]
 
+mod airtime;
 mod config;
 pub mod contikimac;
 mod csma;

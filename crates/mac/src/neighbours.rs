@@ -6,7 +6,7 @@ use sixlock_base::{Array, Eui64, New, Symbols};
 const REPETITION: u32 = 62_500;
 
 /// The same where frames are sent in slots (128 seconds): three back-offs of up to 32 slotframes of a second lie between them.
-const SLOTTED_REPETITION: u32 = 8_000_000;
+pub(crate) const SLOTTED_REPETITION: u32 = 8_000_000;
 
 /// What is remembered of the last frame of a neighbour.
 #[derive(Clone, Copy)]
@@ -75,22 +75,14 @@ impl<A: Array<Neighbour>> Neighbours<A> {
 
     /// How an unsecured frame compares with the last one (7.5.6.2).
     pub(crate) fn unsecured(&self, address: Eui64, sequence: u8, at: Symbols) -> Freshness {
-        match self.get(address) {
-            Some(last)
-                if last.sequence == sequence && at.count().wrapping_sub(last.heard.count()) < REPETITION =>
-            {
-                Freshness::Duplicate
-            }
-            _ => Freshness::Fresh,
-        }
+        self.repeated(address, sequence, at, REPETITION)
     }
 
-    /// How a frame compares with the last one where repetitions come slot by slot, as late as the longest back-offs let them.
-    pub(crate) fn repeated(&self, address: Eui64, sequence: u8, at: Symbols) -> Freshness {
+    /// How a frame compares with the last one by its sequence number, which marks a repetition for so many symbols.
+    pub(crate) fn repeated(&self, address: Eui64, sequence: u8, at: Symbols, within: u32) -> Freshness {
         match self.get(address) {
             Some(last)
-                if last.sequence == sequence
-                    && at.count().wrapping_sub(last.heard.count()) < SLOTTED_REPETITION =>
+                if last.sequence == sequence && at.count().wrapping_sub(last.heard.count()) < within =>
             {
                 Freshness::Duplicate
             }

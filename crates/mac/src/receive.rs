@@ -20,6 +20,15 @@ pub struct Received<'f> {
     pub payload: &'f [u8],
 }
 
+/// Length of a frame without its FCS, if it is no longer than a frame may be and its FCS is right.
+#[inline(always)]
+pub(crate) fn body_len(frame: &[u8]) -> Result<usize, Counter> {
+    if frame.len() > MAX_FRAME {
+        return Err(Counter::MacMalformed);
+    }
+    check_fcs(frame).map(<[u8]>::len).map_err(|_| Counter::MacMalformed)
+}
+
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Takes in a received `frame`, FCS included, whose last symbol came in at `at`, and lends
     /// the payload out of it if there is one for this device. What is dropped is counted.
@@ -51,10 +60,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         at: Symbols,
         frame: &'f mut [u8],
     ) -> Result<Option<Received<'f>>, Counter> {
-        if frame.len() > MAX_FRAME {
-            return Err(Counter::MacMalformed);
-        }
-        let body_len = check_fcs(frame).map_err(|_| Counter::MacMalformed)?.len();
+        let body_len = body_len(frame)?;
         let body = frame.get_mut(..body_len).ok_or(Counter::MacMalformed)?;
         let (header, header_len) = Header::parse(body).map_err(|_| Counter::MacMalformed)?;
 

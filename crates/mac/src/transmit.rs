@@ -24,6 +24,16 @@ pub enum SendError {
     NoCounter(NvError),
 }
 
+/// The sequence number behind the last one; the first is random, so that a neighbour does not take the first frame after a reboot for
+/// a repetition.
+#[inline(always)]
+pub(crate) fn next_sequence<E: Entropy>(last: Option<u8>, entropy: &mut E) -> u8 {
+    match last {
+        Some(last) => last.wrapping_add(1),
+        None => entropy.next_u32() as u8,
+    }
+}
+
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
@@ -47,10 +57,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         destination: Eui64,
         payload: &[u8],
     ) -> Result<TransmitId, SendError> {
-        let sequence = match self.sequence {
-            Some(last) => last.wrapping_add(1),
-            None => cx.entropy.next_u32() as u8,
-        };
+        let sequence = next_sequence(self.sequence, cx.entropy);
         let mut room = payload.len();
         let mut header = self.header(destination, sequence, room);
         let mic_len = self.mic_len();

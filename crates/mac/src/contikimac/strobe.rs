@@ -6,6 +6,7 @@ use sixlock_base::{Array, Cx, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{FCS, Header, fcs};
 
+use crate::airtime::airtime;
 use crate::contikimac::duty_cycle::Wake;
 use crate::contikimac::header::{PENDING, is_pending};
 use crate::contikimac::times::ASSESSMENT;
@@ -13,11 +14,6 @@ use crate::contikimac::{DutyCycle, Phase};
 use crate::listening::Listening as _;
 use crate::radio::Step;
 use crate::{LinkLayer, Mac, Outcome, RadioCommand};
-
-/// Preamble, start of frame delimiter and length before a frame, in bytes.
-const PHY_HEADER: u32 = 6;
-/// Symbols in which a byte is sent.
-const SYMBOLS_PER_BYTE: u32 = 2;
 
 /// Times that a frame is sent in vain when its neighbour is awaited, before it is sent for a whole cycle.
 const MISSES: u8 = 2;
@@ -228,8 +224,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         let Some(cycle) = self.listening.duty_cycle_mut() else { return true };
         cycle.now = at;
         let Some(frame) = self.queue.current() else { return true };
-        let lasts = SYMBOLS_PER_BYTE * (PHY_HEADER + u32::from(frame.len));
-        cycle.last = Symbols::new(at.count().wrapping_sub(lasts));
+        cycle.last = at.before(airtime(frame.len.into()));
         let gap = u32::from(cycle.times.gap);
         if frame.ack_request {
             self.radio.enter(Step::Gap, at.after(gap.saturating_sub(ASSESSMENT)));

@@ -5,12 +5,13 @@ use sixlock_crypto::Crypto;
 use sixlock_ieee802154::enhanced::{
     Asn, ElementWriter, Header, HeaderElements, TIME_CORRECTION, TimeCorrection,
 };
-use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FrameType, MAX_FRAME, check_fcs};
+use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FrameType};
 
 use super::beacon::Beacon;
 use super::slot::{Step, Tsch};
 use super::times::SYMBOL;
-use crate::neighbours::Freshness;
+use crate::neighbours::{Freshness, SLOTTED_REPETITION};
+use crate::receive::body_len;
 use crate::{BROADCAST, LinkLayer, Received};
 
 impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
@@ -40,10 +41,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// The header of a frame, its length and the frame's without FCS.
     fn header_of(&self, frame: &[u8]) -> Result<(Header, usize, usize), Counter> {
-        if frame.len() > MAX_FRAME {
-            return Err(Counter::MacMalformed);
-        }
-        let body_len = check_fcs(frame).map_err(|_| Counter::MacMalformed)?.len();
+        let body_len = body_len(frame)?;
         let (header, header_len) = Header::parse(&frame[..body_len]).map_err(|_| Counter::MacMalformed)?;
         Ok((header, header_len, body_len))
     }
@@ -86,11 +84,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if !header.elements {
             return Err(Counter::MacMalformed);
         }
-        let mic_len = self.security.get().map_or(0, |security| security.mic_len());
-        let len = body.len();
-        let elements = len.checked_sub(mic_len).and_then(|end| body.get(header_len..end));
+        let elements = body.len().checked_sub(self.mic_len()).and_then(|end| body.get(header_len..end));
         let beacon = elements.and_then(Beacon::read).ok_or(Counter::MacMalformed)?;
-        self.open(cx, (source, beacon.synchronization.asn), header, body, len)?;
+        self.open(cx, (source, beacon.synchronization.asn), header, body, header_len)?;
         Ok((source, beacon))
     }
 
@@ -119,7 +115,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let (asn, len) = (self.clock.asn, frame.len());
         let heard = self.hear(cx, at, frame, asn, len);
         if self.step != Step::Acknowledge {
-            self.rest(at);
+            self.sleep(at);
         }
         heard
     }
@@ -166,7 +162,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         }
         self.heed(at, source, late);
         let sequence = header.sequence.ok_or(Counter::MacMalformed)?;
-        let freshness = self.neighbours.repeated(source, sequence, at);
+        let freshness = self.neighbours.repeated(source, sequence, at, SLOTTED_REPETITION);
         self.neighbours.remember(source, sequence, at, 0);
         match freshness {
             Freshness::Fresh if payload.is_empty() => Ok(None),
@@ -236,7 +232,8 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if !is_awaited {
             return Ok(());
         }
-        let body = self.open(cx, (from, asn), &header, &mut frame[..body_len], body_len)?;
+        let in_clear = body_len.saturating_sub(self.mic_len());
+        let body = self.open(cx, (from, asn), &header, &mut frame[..body_len], in_clear)?;
         let mut elements = HeaderElements::new(body.get(header_len..).unwrap_or_default());
         let correction = elements.find_map(|element| {
             let element = element.ok().filter(|element| element.id == TIME_CORRECTION)?;

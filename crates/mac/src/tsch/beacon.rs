@@ -11,8 +11,8 @@ use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FrameType};
 
 use super::clock::SlotClock;
 use super::slot::Tsch;
-use super::times::begin_of;
 use crate::LinkLayer;
+use crate::airtime::airtime;
 
 /// The one link of the minimal schedule.
 const SHARED: Link = Link {
@@ -107,7 +107,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     pub(super) fn join_by(&mut self, at: Symbols, len: usize, from: Eui64, beacon: &Beacon) {
         self.set_timeslot(beacon.timeslot);
         self.slotframes.shared = beacon.slotframe;
-        let begin = begin_of(at, len).after(0u32.wrapping_sub(self.times.transmit_offset));
+        let begin = at.before(airtime(len)).before(self.times.transmit_offset);
         self.join(at, SlotClock { asn: beacon.synchronization.asn, begin }, from);
     }
 }

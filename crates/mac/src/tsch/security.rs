@@ -1,11 +1,12 @@
 //! Frames sealed by the number of their slot, and the numbers that may be used.
 
 use sixlock_base::{Eui64, Nv, NvError, NvSlot};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag};
+use sixlock_crypto::{Crypto, Tag};
 use sixlock_ieee802154::enhanced::{Asn, NonceCounter, Security};
 use sixlock_ieee802154::{KeyId, SecurityLevel};
 
-use crate::{LinkSecurity, security_level};
+use crate::LinkSecurity;
+use crate::frame_security::FrameCipher;
 
 /// Slots are reserved by 2^this.
 const RESERVATION_BITS: u32 = 14;
@@ -52,41 +53,30 @@ impl Reserved {
     }
 }
 
-/// The sealing and opening of frames.
-pub(super) struct SlotSecurity<C: Crypto> {
-    key: C::Aes128,
-    level: SecurityLevel,
-    tag: CcmTag,
-    key_index: u8,
-}
+/// The sealing and opening of frames whose nonces have the number of their slot.
+pub(super) struct SlotSecurity<C: Crypto>(FrameCipher<C>);
 
 impl<C: Crypto> SlotSecurity<C> {
     /// `None` if the suite has no MIC.
     pub(super) fn new(security: &LinkSecurity, crypto: &mut C) -> Option<Self> {
-        let (level, tag) = security_level(security.suite);
-        let key_index = security.key_index;
-        (level.mic_len() > 0).then(|| Self { key: crypto.aes_128(&security.key), level, tag, key_index })
+        let cipher = FrameCipher::new(security, crypto);
+        (cipher.mic_len() > 0).then_some(Self(cipher))
     }
 
     pub(super) const fn mic_len(&self) -> usize {
-        self.tag.len()
+        self.0.mic_len()
     }
 
     /// The auxiliary header of data and acknowledgements, or of beacons, which are authenticated only.
     pub(super) const fn header(&self, is_beacon: bool) -> Security {
-        let level = match (is_beacon, self.level) {
+        let level = match (is_beacon, self.0.level) {
             (true, SecurityLevel::EncMic32) => SecurityLevel::Mic32,
             (true, SecurityLevel::EncMic64) => SecurityLevel::Mic64,
             (true, SecurityLevel::EncMic128) => SecurityLevel::Mic128,
             (_, level) => level,
         };
         let counter = NonceCounter::Asn { frame_counter: None };
-        Security { level, key_id: KeyId::Index(self.key_index), counter }
-    }
-
-    /// Where in a frame of `len` bytes that begins which is encrypted.
-    const fn encrypted_from(security: &Security, private: usize, len: usize) -> usize {
-        if security.level.is_encrypted() && private < len { private } else { len }
+        Security { level, key_id: KeyId::Index(self.0.key_index), counter }
     }
 
     /// Encrypts what of `frame` follows its first `private` bytes, if the level says so, and returns the MIC over all of it.
@@ -98,12 +88,7 @@ impl<C: Crypto> SlotSecurity<C> {
         frame: &mut [u8],
         private: usize,
     ) -> Tag {
-        let mut mic = Tag::empty(self.tag);
-        let nonce = security.nonce(source, asn);
-        let from = Self::encrypted_from(security, private, frame.len());
-        let (clear, payload) = frame.split_at_mut(from);
-        crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mut mic);
-        mic
+        self.0.seal(crypto, &security.nonce(source, asn), security.level, frame, private)
     }
 
     /// Opens a frame with its MIC in place, and returns it without, if it is authentic.
@@ -115,13 +100,7 @@ impl<C: Crypto> SlotSecurity<C> {
         sealed: &'f mut [u8],
         private: usize,
     ) -> Option<&'f mut [u8]> {
-        let len = sealed.len().checked_sub(self.mic_len())?;
-        let (frame, mic) = sealed.split_at_mut(len);
-        let mic = Tag::from_bytes(mic)?;
-        let nonce = security.nonce(source, asn);
-        let (clear, payload) = frame.split_at_mut_checked(Self::encrypted_from(security, private, len))?;
-        crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mic).ok()?;
-        Some(frame)
+        self.0.open(crypto, &security.nonce(source, asn), security.level, sealed, private)
     }
 }
 

@@ -6,6 +6,7 @@ use sixlock_ieee802154::enhanced::{Asn, Header, Security};
 use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FCS, FrameType, MAX_FRAME, fcs};
 
 use super::slot::{Sending, Tsch};
+use crate::transmit::next_sequence;
 use crate::{BROADCAST, LinkLayer, SendError, TransmitId};
 
 /// Length of the header of a frame to one neighbour, in bytes: both addresses are extended and of one PAN.
@@ -37,13 +38,8 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.queue.occupied()
     }
 
-    pub(super) fn next_sequence<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) -> u8 {
-        let sequence = match self.sequence {
-            Some(last) => last.wrapping_add(1),
-            None => cx.entropy.next_u32() as u8,
-        };
-        self.sequence = Some(sequence);
-        sequence
+    pub(super) fn mic_len(&self) -> usize {
+        self.security.get().map_or(0, |security| security.mic_len())
     }
 
     fn header(&self, destination: Eui64, sequence: u8) -> Header {
@@ -77,8 +73,8 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if !self.queue.has_room() {
             return Err(SendError::QueueFull);
         }
-        let mic_len = self.security.get().map_or(0, |security| security.mic_len());
-        let sequence = self.sequence.map_or_else(|| cx.entropy.next_u32() as u8, |last| last.wrapping_add(1));
+        let mic_len = self.mic_len();
+        let sequence = next_sequence(self.sequence, cx.entropy);
         let header = self.header(destination, sequence);
         let len = header.emitted_len() + payload.len();
         let frame = self.queue.vacant().ok_or(SendError::QueueFull)?;
@@ -114,7 +110,8 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             }
             Sending::KeepAlive => {
                 let Some(time_source) = self.time_source else { return false };
-                let sequence = self.next_sequence(cx);
+                let sequence = next_sequence(self.sequence, cx.entropy);
+                self.sequence = Some(sequence);
                 let header = self.header(time_source, sequence);
                 let Ok(len) = header.emit(&mut self.out) else { return false };
                 self.close(cx, asn, header.security, len, len)

@@ -9,7 +9,8 @@ use super::clock::SlotClock;
 use super::config::TschConfig;
 use super::schedule::{self, Cell, Slotframes};
 use super::security::{Reserved, SlotSecurity};
-use super::times::{Times, airtime};
+use super::times::Times;
+use crate::airtime::airtime;
 use crate::event::{BROADCAST, Event, Outcome};
 use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
@@ -311,7 +312,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     }
 
     /// Turns the radio off until the next slot with a link.
-    fn sleep(&mut self, at: Symbols) {
+    pub(super) fn sleep(&mut self, at: Symbols) {
         self.command = Some(RadioCommand::Off { at });
         self.wait(at);
     }
@@ -321,7 +322,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let to = self.neighbour();
         let mut from = Some(self.clock.asn);
         while let Some(next) = from.and_then(|from| self.slotframes.next(from, self.address, to)) {
-            let prepared = self.clock.begin_of(next, self.times.slot).after(0u32.wrapping_sub(LEAD));
+            let prepared = self.clock.begin_of(next, self.times.slot).before(LEAD);
             if !at.has_reached(prepared) {
                 self.clock.advance(next, self.times.slot);
                 return self.enter(Step::Sleep, prepared);
@@ -494,11 +495,6 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let at = at.after(self.times.transmit_ack_delay);
         self.command = Some(RadioCommand::Send { at, assess: false });
         self.enter(Step::Acknowledge, at);
-    }
-
-    /// Is done with the slot.
-    pub(super) fn rest(&mut self, at: Symbols) {
-        self.sleep(at);
     }
 
     /// By how many symbols a frame of `len` bytes, whose last came in at `at`, came later than it should have.

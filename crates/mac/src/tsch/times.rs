@@ -1,23 +1,9 @@
 //! The times inside a slot, in symbols of 16 µs, rounded down: all devices of a network round alike.
 
-use sixlock_base::Symbols;
 use sixlock_ieee802154::enhanced::TimeslotTimes;
 
 /// Microseconds of a symbol.
 pub(super) const SYMBOL: u32 = 16;
-
-/// What the physical layer puts before a frame, in bytes: preamble, delimiter and length.
-const SYNCHRONIZATION_HEADER: u32 = 6;
-
-/// How long a frame of `len` bytes is on the air.
-pub(super) const fn airtime(len: usize) -> u32 {
-    (len as u32 + SYNCHRONIZATION_HEADER) * 2
-}
-
-/// When a frame of `len` bytes began whose last symbol came in at `end`.
-pub(super) const fn begin_of(end: Symbols, len: usize) -> Symbols {
-    end.after(0u32.wrapping_sub(airtime(len)))
-}
 
 /// The times inside a slot.
 #[derive(Clone, Copy)]
