@@ -1,7 +1,6 @@
 //! Wireshark reads frames of version 2 as they were written.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod support;
 
 use sixlock_base::Eui64;
 use sixlock_ieee802154::enhanced::{
@@ -10,15 +9,6 @@ use sixlock_ieee802154::enhanced::{
 };
 use sixlock_ieee802154::{Address, BROADCAST, FrameType, fcs};
 use sixlock_pcap::{HEADER, Timestamp, record};
-
-/// A capture, removed when dropped.
-struct File(PathBuf);
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 const DEVICE: Address = Address::Extended(Eui64([0x02, 0, 0, 0, 0, 0, 0, 7]));
 
@@ -37,24 +27,12 @@ fn frame(header: Header, elements: impl FnOnce(&mut ElementWriter<'_>)) -> Vec<u
 
 /// The values of `fields` in each of `frames`, and at last what Wireshark has to say against it.
 fn tshark(name: &str, frames: &[Vec<u8>], fields: &[&str]) -> Vec<Vec<String>> {
-    let file = File(std::env::temp_dir().join(format!("sixlock-{}-{name}.pcap", std::process::id())));
     let mut capture = HEADER.to_vec();
     for frame in frames {
         capture.extend(record(Timestamp { seconds: 0, micros: 0 }, frame.len() as u32));
         capture.extend(frame);
     }
-    std::fs::write(&file.0, capture).unwrap();
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(&file.0).args(["-T", "fields", "-o", "wpan.fcs_format:ITU-T CRC-16"]);
-    for field in fields.iter().chain(&["_ws.malformed", "_ws.expert.message"]) {
-        command.args(["-e", field]);
-    }
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    support::tshark(name, &capture, None, &["wpan.fcs_format:ITU-T CRC-16"], fields)
 }
 
 fn beacon() -> Header {

@@ -2,8 +2,7 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use sixlock_ipsec::Mode;
 use sixlock_ipv6::{checksum, next_header};
@@ -12,37 +11,10 @@ use sixlock_sixlowpan::ipsec::{Format, TELL_WHOLE};
 use sixlock_testing::packets;
 use support::*;
 
-/// A capture, removed when dropped.
-struct File(PathBuf);
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 /// The values of `fields` in each frame of what `node` sent, as tshark with the script finds them.
 fn tshark(name: &str, node: &Node, options: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
-    let file = File(std::env::temp_dir().join(format!("sixlock-{}-{name}.pcap", std::process::id())));
-    std::fs::write(&file.0, node.capture()).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wireshark/sixlock.lua");
-    let mut command = Command::new("tshark");
-    command.arg("-X").arg(format!("lua_script:{}", script.display())).arg("-r").arg(&file.0);
-    command.args(["-T", "fields"]);
-    for field in fields.iter().chain(&["_ws.malformed", "_ws.expert.message"]) {
-        command.args(["-e", field]);
-    }
-    for option in options {
-        command.args(["-o", option]);
-    }
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert!(!said.contains("Lua"), "{said}");
-    let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    support::tshark(name, &node.capture(), Some(&script), options, fields)
 }
 
 /// Three packets whose numbers cross 2^16, the last in several frames.

@@ -1,5 +1,9 @@
 //! Frames of version 2 against the examples of RFC 8180, appendix A, and for any value.
 
+mod common;
+
+use common::{address, frame_type, key_id, level};
+use proptest::option;
 use proptest::prelude::*;
 use sixlock_base::Eui64;
 use sixlock_ieee802154::enhanced::{
@@ -235,52 +239,52 @@ fn what_is_too_long_or_has_no_room_is_not_written() {
     assert_eq!(ElementWriter::new(&mut [0; 3]).header(1, &[0; 2]), Err(Error::BufferFull));
 }
 
-fn address() -> impl Strategy<Value = Option<Address>> {
-    proptest::option::of(prop_oneof![
-        any::<u16>().prop_map(Address::Short),
-        any::<[u8; 8]>().prop_map(|bytes| Address::Extended(Eui64(bytes))),
-    ])
-}
-
 fn security() -> impl Strategy<Value = Security> {
-    use SecurityLevel::*;
-    let level = prop::sample::select(vec![None, Mic32, Mic64, Mic128, Enc, EncMic32, EncMic64, EncMic128]);
-    let key_id = prop_oneof![
-        Just(KeyId::Implicit),
-        any::<u8>().prop_map(KeyId::Index),
-        any::<([u8; 4], u8)>().prop_map(|(source, index)| KeyId::ShortSource { source, index }),
-        any::<([u8; 8], u8)>().prop_map(|(source, index)| KeyId::LongSource { source, index }),
-    ];
     let counter = prop_oneof![
         any::<u32>().prop_map(NonceCounter::FrameCounter),
         any::<Option<u32>>().prop_map(|frame_counter| NonceCounter::Asn { frame_counter }),
     ];
-    (level, key_id, counter).prop_map(|(level, key_id, counter)| Security { level, key_id, counter })
+    (level(), key_id(), counter).prop_map(|(level, key_id, counter)| Security { level, key_id, counter })
 }
 
 fn header() -> impl Strategy<Value = Header> {
-    use FrameType::*;
-    let frame_type = prop::sample::select(vec![Beacon, Data, Ack, Command]);
     let pan_ids = (any::<Option<u16>>(), any::<Option<u16>>());
     let flags = any::<[bool; 3]>();
-    let security = proptest::option::of(security());
-    (frame_type, flags, any::<Option<u8>>(), pan_ids, address(), address(), security).prop_map(
-        |(frame_type, [pending, ack_request, elements], sequence, pan_ids, destination, source, security)| {
-            let (destination_pan_id, source_pan_id) = pan_ids;
-            Header {
+    let security = option::of(security());
+    (
+        frame_type(),
+        flags,
+        any::<Option<u8>>(),
+        pan_ids,
+        option::of(address()),
+        option::of(address()),
+        security,
+    )
+        .prop_map(
+            |(
                 frame_type,
-                pending,
-                ack_request,
+                [pending, ack_request, elements],
                 sequence,
-                destination_pan_id,
+                pan_ids,
                 destination,
-                source_pan_id,
                 source,
                 security,
-                elements,
-            }
-        },
-    )
+            )| {
+                let (destination_pan_id, source_pan_id) = pan_ids;
+                Header {
+                    frame_type,
+                    pending,
+                    ack_request,
+                    sequence,
+                    destination_pan_id,
+                    destination,
+                    source_pan_id,
+                    source,
+                    security,
+                    elements,
+                }
+            },
+        )
 }
 
 proptest! {

@@ -1,5 +1,8 @@
 //! Headers against the example frames of IEEE 802.15.4-2006 annex C, and for any value.
 
+mod common;
+
+use common::{address, frame_type, key_id, level};
 use proptest::prelude::*;
 use sixlock_base::Eui64;
 use sixlock_ieee802154::{
@@ -119,24 +122,12 @@ fn security_levels_protect_what_the_standard_says() {
 }
 
 fn endpoint() -> impl Strategy<Value = Option<Endpoint>> {
-    let address = prop_oneof![
-        any::<u16>().prop_map(Address::Short),
-        any::<[u8; 8]>().prop_map(|bytes| Address::Extended(Eui64(bytes))),
-    ];
     let pan_id = prop_oneof![Just(0xabcd), any::<u16>()];
-    proptest::option::of((pan_id, address).prop_map(|(pan_id, address)| Endpoint { pan_id, address }))
+    proptest::option::of((pan_id, address()).prop_map(|(pan_id, address)| Endpoint { pan_id, address }))
 }
 
 fn security() -> impl Strategy<Value = AuxiliaryHeader> {
-    use SecurityLevel::*;
-    let level = prop::sample::select(vec![None, Mic32, Mic64, Mic128, Enc, EncMic32, EncMic64, EncMic128]);
-    let key_id = prop_oneof![
-        Just(KeyId::Implicit),
-        any::<u8>().prop_map(KeyId::Index),
-        any::<([u8; 4], u8)>().prop_map(|(source, index)| KeyId::ShortSource { source, index }),
-        any::<([u8; 8], u8)>().prop_map(|(source, index)| KeyId::LongSource { source, index }),
-    ];
-    (level, key_id, any::<u32>()).prop_map(|(level, key_id, frame_counter)| AuxiliaryHeader {
+    (level(), key_id(), any::<u32>()).prop_map(|(level, key_id, frame_counter)| AuxiliaryHeader {
         level,
         key_id,
         frame_counter,
@@ -144,13 +135,11 @@ fn security() -> impl Strategy<Value = AuxiliaryHeader> {
 }
 
 fn header() -> impl Strategy<Value = Header> {
-    use FrameType::*;
-    let frame_type = prop::sample::select(vec![Beacon, Data, Ack, Command]);
     let protection = prop_oneof![
         Just((Version::V2003, None)),
         proptest::option::of(security()).prop_map(|security| (Version::V2006, security)),
     ];
-    (frame_type, any::<bool>(), any::<bool>(), any::<u8>(), endpoint(), endpoint(), protection).prop_map(
+    (frame_type(), any::<bool>(), any::<bool>(), any::<u8>(), endpoint(), endpoint(), protection).prop_map(
         |(frame_type, pending, ack_request, sequence, destination, source, (version, security))| Header {
             frame_type,
             pending,

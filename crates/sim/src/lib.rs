@@ -13,6 +13,7 @@ mod battery;
 mod board;
 mod built_image;
 mod captured;
+mod carried;
 mod chip;
 mod clock;
 mod cloud;

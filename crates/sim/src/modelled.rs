@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sixlock_base::{Counter, Counters, Cx, Eui64};
 use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
-use sixlock_ieee802154::{Address, FCS, FrameType, Header};
+use sixlock_ieee802154::Address;
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, DeviceEvent};
@@ -16,6 +16,7 @@ use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 
 use crate::application::Part;
+use crate::carried;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
 use crate::memory::Memory;
@@ -299,11 +300,7 @@ impl Modelled {
 
     /// What was done with a frame that has come in.
     fn received(&mut self, frame: &[u8], forwarded: bool, work: &mut Work) {
-        let Some(body) = frame.len().checked_sub(FCS).and_then(|len| frame.get(..len)) else { return };
-        let Ok((header, header_len)) = Header::parse(body) else { return };
-        if header.frame_type != FrameType::Data {
-            return;
-        }
+        let Some((header, payload)) = carried::of_data_frame(frame) else { return };
         let address = |endpoint: Option<sixlock_ieee802154::Endpoint>| match endpoint?.address {
             Address::Extended(address) => Some(address),
             Address::Short(_) => None,
@@ -311,32 +308,14 @@ impl Modelled {
         let (Some(source), Some(destination)) = (address(header.source), address(header.destination)) else {
             return;
         };
-        let mic = header.security.map_or(0, |security| security.level.mic_len());
-        let Some(payload) = body.len().checked_sub(mic).and_then(|end| body.get(header_len..end)) else {
-            return;
-        };
         let link = LinkAddresses { source, destination };
         work.add(Step::DataFrame, payload.len());
-        let Datagram { len, whom, protected } = match FragmentHeader::parse(payload) {
-            Ok((None, payload)) => {
-                work.add(Step::WholeDatagram, payload.len());
-                match self.datagram(payload, link, None, work) {
-                    Some(found) => found,
-                    None => return,
-                }
-            }
-            Ok((Some(fragment), payload)) => {
-                work.add(Step::Fragment, payload.len());
-                if fragment.offset == 0 {
-                    work.add(Step::FirstFragment, 0);
-                }
-                match self.fragment(source, link, fragment, payload, work) {
-                    Some(complete) => complete,
-                    None => return,
-                }
-            }
-            Err(_) => return,
+        let found = match carried::read(payload, work) {
+            Some((None, payload)) => self.datagram(payload, link, None, work),
+            Some((Some(fragment), payload)) => self.fragment(source, link, fragment, payload, work),
+            None => None,
         };
+        let Some(Datagram { len, whom, protected }) = found else { return };
         let echoes = |cleartext: &Cleartext| source_port(&cleartext.packet) == Some(ECHO_PORT);
         let whom = if self.cleartexts.iter().any(echoes) { Recipient::Echo } else { whom };
         work.add(

@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 
 use sixlock_base::Eui64;
 use sixlock_gateway::FlowId;
-use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header};
-use sixlock_sixlowpan::FragmentHeader;
+use sixlock_ieee802154::{Address, BROADCAST, FrameType, Header};
+use sixlock_node::HEADERS;
 
 use crate::board::has_room;
+use crate::carried;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::Done;
 use crate::error::ScenarioError;
@@ -21,8 +22,6 @@ use crate::time::{Span, Time};
 
 /// Packets from outside that wait for it, at most; more are dropped, and counted.
 const WAITING: usize = 32;
-/// The headers of IPv6 and UDP, in bytes.
-pub(crate) const UDP_HEADERS: usize = 48;
 
 /// What leaves the mesh.
 pub(crate) enum Leaving {
@@ -44,7 +43,7 @@ impl Entering {
     /// Its bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Datagram(_, payload) => UDP_HEADERS + payload.len(),
+            Self::Datagram(_, payload) => HEADERS + payload.len(),
             Self::Packet(packet) => packet.len(),
         }
     }
@@ -132,21 +131,12 @@ impl RouterProcessor {
     ) {
         let mut work = Work::new(done.cpu);
         work.add(Step::Frame, frame.len());
-        if let Some(payload) = payload(frame) {
+        if let Some((_, payload)) = carried::of_data_frame(frame) {
             work.add(Step::DataFrame, payload.len());
             if self.secured {
                 work.add(Step::FrameOpened, frame.len());
             }
-            match FragmentHeader::parse(payload) {
-                Ok((None, payload)) => work.add(Step::WholeDatagram, payload.len()),
-                Ok((Some(fragment), payload)) => {
-                    work.add(Step::Fragment, payload.len());
-                    if fragment.offset == 0 {
-                        work.add(Step::FirstFragment, 0);
-                    }
-                }
-                Err(_) => {}
-            }
+            carried::read(payload, &mut work);
         }
         if let Some(len) = left {
             work.add(Step::Forwarded, len);
@@ -216,13 +206,4 @@ pub(crate) fn is_taken(frame: &[u8], own: Eui64) -> bool {
     let to = header.destination.map(|endpoint| endpoint.address);
     header.frame_type == FrameType::Ack
         || [Address::Extended(own), Address::Short(BROADCAST)].map(Some).contains(&to)
-}
-
-/// What a data frame carries.
-fn payload(frame: &[u8]) -> Option<&[u8]> {
-    let body = frame.get(..frame.len().checked_sub(FCS)?)?;
-    let (header, header_len) = Header::parse(body).ok()?;
-    let mic = header.security.map_or(0, |security| security.level.mic_len());
-    let payload = body.get(header_len..body.len().checked_sub(mic)?)?;
-    (header.frame_type == FrameType::Data).then_some(payload)
 }

@@ -1,9 +1,8 @@
 //! One device on the air: the real node or border router, with its radio, timers, randomness and
 //! storage in virtual time; or a board, on which a node takes the time that it would take on its platform.
 
-use std::collections::VecDeque;
-
 use core::net::Ipv6Addr;
+use std::collections::VecDeque;
 
 use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
@@ -34,7 +33,7 @@ use crate::protection::{Cleartext, Peering, protect, refusal};
 use crate::radio::{Radio, RadioEvent};
 use crate::random::{Purpose, Stream};
 use crate::router::Router;
-use crate::router_processor::{Entering, RouterProcessor, UDP_HEADERS, is_taken};
+use crate::router_processor::{Entering, RouterProcessor, is_taken};
 use crate::routing::{NodeRouting, RoutingKind};
 use crate::sizes::MTU;
 use crate::time::{Span, Time};
@@ -199,7 +198,7 @@ impl Station {
             gateway.handle_frame(&mut cx, at, frame, |leaving| {
                 left = Some(match &leaving {
                     Upstream::Packet(packet) => packet.len(),
-                    Upstream::Datagram(datagram) => UDP_HEADERS + datagram.payload.len(),
+                    Upstream::Datagram(datagram) => HEADERS + datagram.payload.len(),
                 });
                 upstream(leaving);
             });

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::net::Ipv6Addr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
@@ -166,4 +168,45 @@ impl Node {
         }
         file
     }
+}
+
+/// A capture, removed when dropped.
+struct File(PathBuf);
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The values of `fields` in each frame of a capture, as tshark finds them, with a script if there is one; at last what it has to say
+/// against the frame.
+pub(crate) fn tshark(
+    name: &str,
+    capture: &[u8],
+    script: Option<&Path>,
+    options: &[&str],
+    fields: &[&str],
+) -> Vec<Vec<String>> {
+    let file = File(std::env::temp_dir().join(format!("sixlock-{}-{name}.pcap", std::process::id())));
+    std::fs::write(&file.0, capture).unwrap();
+    let mut command = Command::new("tshark");
+    if let Some(script) = script {
+        command.arg("-X").arg(format!("lua_script:{}", script.display()));
+    }
+    command.arg("-r").arg(&file.0).args(["-T", "fields"]);
+    for field in fields.iter().chain(&["_ws.malformed", "_ws.expert.message"]) {
+        command.args(["-e", field]);
+    }
+    for option in options {
+        command.args(["-o", option]);
+    }
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("Lua"), "{said}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
