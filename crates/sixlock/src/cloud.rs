@@ -7,6 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
 use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
+use crate::runtime::runtime;
 
 pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
     match &args.action {
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
 }
 
 fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = runtime()?;
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
         announce(&cloud, &args.cloud.data)?;

@@ -22,6 +22,7 @@ mod published;
 mod reload;
 mod router;
 mod routing;
+mod runtime;
 mod secure_services;
 mod simulate;
 mod station;
