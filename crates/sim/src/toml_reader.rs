@@ -213,6 +213,20 @@ impl<'a, 'i> Section<'a, 'i> {
         value.get_ref().as_bool().ok_or_else(|| self.error(key, format!("{key} is neither true nor false")))
     }
 
+    /// Refuses keys that belong to another choice than the one that was made at the key `by`: each of `keys` stands with the choice that has it.
+    pub(crate) fn refuse_keys_of_others(
+        &self,
+        by: &str,
+        chosen: &str,
+        keys: &[(&str, &str)],
+    ) -> Result<(), ScenarioError> {
+        let is_foreign = |(key, of): &&(&str, &str)| *of != chosen && self.span(key).is_some();
+        match keys.iter().find(is_foreign) {
+            Some((key, of)) => Err(self.error(key, format!("{key} belongs to {by} = \"{of}\""))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses keys that nobody asked for.
     pub(crate) fn finish(self) -> Result<(), ScenarioError> {
         let Some(table) = self.table else { return Ok(()) };

@@ -26,6 +26,8 @@ pub struct ScenarioBuilder {
     file: Option<String>,
     /// On which lines of it those keys stand that were not set since.
     lines: BTreeMap<Key, usize>,
+    /// The longest duration that it has had: a shorter one cuts off what happens later.
+    longest: Span,
 }
 
 impl Scenario {
@@ -44,14 +46,14 @@ impl ScenarioBuilder {
 
 impl From<Scenario> for ScenarioBuilder {
     fn from(scenario: Scenario) -> Self {
-        Self { scenario, nodes: None, file: None, lines: BTreeMap::new() }
+        Self { longest: scenario.duration, scenario, nodes: None, file: None, lines: BTreeMap::new() }
     }
 }
 
 impl ScenarioBuilder {
     /// What was read from `file`, with the lines on which keys stand.
     pub(super) fn read(scenario: Scenario, file: &str, lines: BTreeMap<Key, usize>) -> Self {
-        Self { scenario, nodes: None, file: Some(file.into()), lines }
+        Self { longest: scenario.duration, scenario, nodes: None, file: Some(file.into()), lines }
     }
 
     /// With its fields changed. Which of `keys` they belong to stands in no file any more.
@@ -69,8 +71,9 @@ impl ScenarioBuilder {
     }
 
     /// Sets how long to simulate.
-    pub fn duration(self, duration: Span) -> Self {
-        self.set(&[], |scenario| scenario.duration = duration)
+    pub fn duration(mut self, duration: Span) -> Self {
+        self.longest = self.longest.max(duration);
+        self.set(&[Key::Duration], |scenario| scenario.duration = duration)
     }
 
     /// Sets where all randomness comes from.
@@ -202,7 +205,7 @@ impl ScenarioBuilder {
     /// Sets what happens to stations.
     pub fn events(mut self, events: Vec<ScenarioEvent>) -> Self {
         self.scenario.events = events;
-        self.lines.retain(|key, _| !matches!(key, Key::Event(_)));
+        self.lines.retain(|key, _| !matches!(key, Key::Event(_) | Key::EventTime(_)));
         self
     }
 
@@ -226,7 +229,7 @@ impl ScenarioBuilder {
             Some(nodes) => self.scenario.set_nodes(nodes),
             None => Ok(()),
         };
-        match checked.and_then(|()| self.scenario.check()) {
+        match checked.and_then(|()| self.scenario.check(self.longest)) {
             Ok(()) => Ok(self.scenario),
             Err(fault) => Err(self.blame(fault)),
         }

@@ -76,8 +76,9 @@ pub(super) enum Key {
     Credential,
     Confirmable,
     Pattern,
-    /// By its place among the events.
+    /// By its place among the events, and when that is.
     Event(usize),
+    EventTime(usize),
     /// By its place among the attacks.
     Attack(usize),
 }
@@ -95,6 +96,13 @@ fn fault(key: Key, message: impl Into<String>) -> Fault {
     Fault { key, message: message.into() }
 }
 
+/// Whether this is the number of a border router that is not the first.
+fn is_another_router(layout: &Layout, number: u32) -> bool {
+    let numbers = layout.numbers();
+    let station = numbers.station(number).filter(|&station| numbers.of(station) == number);
+    number > 0 && station.is_some_and(|station| numbers.is_router(station))
+}
+
 fn within(
     key: Key,
     name: &'static str,
@@ -108,8 +116,9 @@ fn within(
 }
 
 impl Scenario {
-    /// Whether it can be simulated, as far as can be seen before.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    /// Whether it can be simulated, as far as can be seen before. What is to happen to stations does so within `longest`, from which the duration may
+    /// have been cut.
+    pub(super) fn check(&self, longest: Span) -> Result<(), Fault> {
         longer_than_nothing(self.duration)
             .map_err(|wrong| fault(Key::Duration, format!("duration: {wrong}")))?;
         self.check_radio()?;
@@ -127,7 +136,7 @@ impl Scenario {
         self.check_hosts()?;
         self.check_destination(&layout)?;
         self.check_room(&layout)?;
-        self.check_events(&layout)?;
+        self.check_events(&layout, longest.max(self.duration))?;
         attack::check(self, &layout).map_err(|(index, message)| fault(Key::Attack(index), message))
     }
 
@@ -424,7 +433,7 @@ impl Scenario {
         Ok(())
     }
 
-    fn check_events(&self, layout: &Layout) -> Result<(), Fault> {
+    fn check_events(&self, layout: &Layout, longest: Span) -> Result<(), Fault> {
         let last = layout.nodes();
         let mut order: Vec<_> = self.events.iter().enumerate().collect();
         order.sort_by_key(|(_, event)| event.at);
@@ -432,8 +441,20 @@ impl Scenario {
         for (index, event) in order {
             let (node, kind) = (event.node, event.kind);
             let wrong = |message: String| Err(fault(Key::Event(index), message));
+            if is_another_router(layout, node) {
+                return wrong(format!(
+                    "node {node} is a border router, and of several only the first, node 0, can reboot: name that, or a node up to {last}"
+                ));
+            }
             if node > last {
                 return wrong(format!("nothing can happen to node {node}: the last node is {last}"));
+            }
+            if event.at > longest {
+                let [at, end] = [event.at, longest].map(Span::as_secs);
+                let message = format!(
+                    "nothing happens to node {node} at {at}s: the simulation is over after {end}s: set duration to \"{at}s\" or more, or at to less"
+                );
+                return Err(fault(Key::EventTime(index), message));
             }
             if node == 0 && kind != ScenarioEventKind::Reboot {
                 return wrong("node 0 is the border router, which can only reboot".into());

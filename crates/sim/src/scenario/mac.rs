@@ -20,6 +20,9 @@ const CONTIKI_RETRIES: u64 = 4;
 /// Gaps between copies of a frame, in symbols: an assessment of the channel is in one, and two that belong together are not.
 const STROBE_GAP: core::ops::RangeInclusive<u16> = 8..=25;
 
+/// The keys that not every choice of `listen` has, and the one that has them.
+const LISTEN_KEYS: [(&str, &str); 2] = [("phase_lock", "contikimac"), ("strobe_gap", "contikimac")];
+
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Csma,
@@ -84,8 +87,16 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(M
 
 /// When radios listen.
 fn listen(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
-    if !section.choice("listen", &[("always", false), ("contikimac", true)])? {
+    let name = section.choice("listen", &[("always", "always"), ("contikimac", "contikimac")])?;
+    section.refuse_keys_of_others("listen", name, &LISTEN_KEYS)?;
+    if name == "always" {
         return Ok(Listen::Always);
+    }
+    if section.span("ack_wait").is_some() {
+        return Err(section.error(
+            "ack_wait",
+            "ack_wait: with listen = \"contikimac\" an acknowledgement begins within strobe_gap: set that, or leave ack_wait out",
+        ));
     }
     let times = Times::CONTIKI_2_7;
     let gap = section.parsed("strobe_gap", times.gap, |text| {

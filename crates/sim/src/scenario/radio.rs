@@ -38,10 +38,7 @@ pub(super) fn read(
 ) -> Result<Radio, ScenarioError> {
     let models = [("unit-disk", "unit-disk"), ("links", "links"), ("log-distance", "log-distance")];
     let name = section.choice("model", &models)?;
-    let foreign = |(_, of): &&(&str, &str)| *of != name;
-    if let Some((key, of)) = KEYS.iter().filter(foreign).find(|(key, _)| section.span(key).is_some()) {
-        return Err(section.error(key, format!("{key} belongs to model = \"{of}\"")));
-    }
+    section.refuse_keys_of_others("model", name, &KEYS)?;
     if name == "links" && section.span("loss").is_some() {
         return Err(section.error("loss", "the file of links says how likely frames arrive: leave loss out"));
     }

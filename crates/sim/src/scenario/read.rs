@@ -199,6 +199,7 @@ fn read_events(top: &mut Section<'_, '_>, lines: &mut Lines) -> Result<Vec<Scena
     let mut events = Vec::new();
     for (index, entry) in entries.into_iter().enumerate() {
         lines.insert(Key::Event(index), entry.line("node"));
+        lines.insert(Key::EventTime(index), entry.line("at"));
         events.push(read_event(entry)?);
     }
     Ok(events)
@@ -223,7 +224,8 @@ fn read_event(mut section: Section<'_, '_>) -> Result<ScenarioEvent, ScenarioErr
         Join,
     }
     let at = section.parsed("at", Span::ZERO, parse_span)?;
-    let node = section.integer("node", 0, 0..=MAX_NODES.into())? as u32;
+    // Which nodes there are is known later.
+    let node = section.integer("node", 0, 0..=u32::MAX.into())? as u32;
     let kinds = [("reboot", Kind::Reboot), ("move", Kind::Move), ("die", Kind::Die), ("join", Kind::Join)];
     let kind = section.choice("kind", &kinds)?;
     let place = ["x", "y"];
@@ -342,10 +344,8 @@ fn read_pattern(section: &mut Section<'_, '_>) -> Result<Pattern, ScenarioError>
         Pattern::Burst { .. } => (Pattern::Burst { readings, gap }, "burst"),
     };
     let keys = [("jitter", "periodic"), ("burst", "burst"), ("burst_gap", "burst")];
-    match keys.iter().find(|(key, of)| *of != own && section.span(key).is_some()) {
-        Some((key, of)) => Err(section.error(key, format!("{key} belongs to pattern = \"{of}\""))),
-        None => Ok(pattern),
-    }
+    section.refuse_keys_of_others("pattern", own, &keys)?;
+    Ok(pattern)
 }
 
 /// Where traffic goes: `"cloud"`, or the number of a node.
@@ -384,7 +384,12 @@ fn read_topology(
             let line = entry.line("id");
             let ReadNode { placement, runs, eui64, is_host } = read_node(entry)?;
             let id = placement.id;
-            lines.insert(Key::Node(id), line);
+            if let Some(first) = lines.insert(Key::Node(id), line) {
+                let message = format!(
+                    "node {id} is there twice, on line {first} too: give each [[node]] an id of its own"
+                );
+                return Err(ScenarioError { line: Some(line), ..top.error("node", message) });
+            }
             if let Some(other) = eui64 {
                 scenario.same_eui64.insert(id, other);
             }

@@ -142,7 +142,7 @@ fn what_happens_to_stations_is_read() {
         [[event]]\nat = \"0s\"\nnode = 2\nkind = \"join\"\n\
         [[event]]\nat = \"2min\"\nnode = 2\nkind = \"move\"\nx = \"80m\"\ny = \"-1.5m\"\n\
         [[event]]\nat = \"3min\"\nnode = 2\nkind = \"die\"\n\
-        [[event]]\nat = \"1h\"\nnode = 0\nkind = \"reboot\"";
+        [[event]]\nat = \"10min\"\nnode = 0\nkind = \"reboot\"";
     let scenario = Scenario::parse("s", text).unwrap();
     let event = |seconds, node, kind| ScenarioEvent { at: Span::from_secs(seconds), node, kind };
     let events = [
@@ -150,12 +150,28 @@ fn what_happens_to_stations_is_read() {
         event(0, 2, ScenarioEventKind::Join),
         event(120, 2, ScenarioEventKind::Move { x: 80_000, y: -1500 }),
         event(180, 2, ScenarioEventKind::Die),
-        event(3600, 0, ScenarioEventKind::Reboot),
+        event(600, 0, ScenarioEventKind::Reboot),
     ];
     assert_eq!(scenario.events(), events);
     let without = ScenarioBuilder::parse("s", text).unwrap().nodes(2);
     assert_eq!(without.clone().build().unwrap_err().line, Some(3));
     assert!(without.events(Vec::new()).build().unwrap().events().is_empty());
+}
+
+/// Who looks at the begin of a scenario alone cuts it off, and leaves its events as they are.
+#[test]
+fn events_are_within_the_duration_that_the_file_or_the_caller_gives() {
+    let late = |seconds: u64| format!("[[event]]\nnode = 1\nkind = \"die\"\nat = \"{seconds}s\"");
+    let read = |seconds| ScenarioBuilder::parse("f", &late(seconds)).unwrap();
+    assert!(read(600).build().is_ok(), "the end is part of the run");
+    let wrong = read(601).build().unwrap_err();
+    assert_eq!(
+        wrong.to_string(),
+        "f:4: nothing happens to node 1 at 601s: the simulation is over after 600s: set duration to \"601s\" or more, or at to less"
+    );
+    assert!(read(601).duration(Span::from_secs(601)).build().is_ok());
+    assert!(read(600).duration(Span::from_secs(10)).build().is_ok());
+    assert!(read(601).duration(Span::from_secs(10)).build().is_err());
 }
 
 #[test]
@@ -361,6 +377,28 @@ fn errors_name_the_line_and_what_to_do() {
             "f:3: node 1 is off until it joins: nothing can happen to it before",
         ),
         ("event = 1", "f:1: write each event as a table headed [[event]]"),
+        (
+            "[[event]]\nat = \"1s\"\nnode = 16711681\nkind = \"reboot\"",
+            "f:3: nothing can happen to node 16711681: the last node is 6",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nnodes = 20\nwidth = \"100m\"\nheight = \"100m\"\nrouters = 2\n\
+             [[event]]\nat = \"1s\"\nnode = 16711681\nkind = \"reboot\"",
+            "f:11: node 16711681 is a border router, and of several only the first, node 0, can reboot: name that, or a node up to 20",
+        ),
+        (
+            "[[event]]\nat = \"1s\"\nnode = -1\nkind = \"reboot\"",
+            "f:3: node is not a whole number between 0 and 4294967295",
+        ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\n[[node]]\nx = \"9m\"\nid = 1",
+            "f:9: node 1 is there twice, on line 4 too: give each [[node]] an id of its own",
+        ),
+        ("[mac]\nstrobe_gap = \"0.2ms\"", "f:2: strobe_gap belongs to listen = \"contikimac\""),
+        (
+            "[battery]\n[router]\nprofile = \"openmote\"",
+            "f:1: native nodes consume nothing that is known: name what they run on in [platform], or leave [battery] out",
+        ),
         (
             "security = \"dtls-psk\"\n[traffic]\nconfirmable = false\nto = 1",
             "f:3: a node takes confirmable readings only: set confirmable to true, or to to \"cloud\"",
@@ -591,6 +629,16 @@ fn attacks_that_cannot_be_are_refused_with_what_is_wrong() {
             "kind = \"black-hole\"\nnode = 7",
             2,
             "there is no node 7 that could be captured: the last node is 6",
+        ),
+        (
+            "kind = \"jam\"\nnode = 16711681",
+            2,
+            "there is no node 16711681 that could be captured: the last node is 6",
+        ),
+        (
+            "kind = \"forge\"\nx = \"1m\"\ntarget = 16711681",
+            2,
+            "there is no node 16711681, the last node is 6",
         ),
         ("kind = \"forge\"\nx = \"1m\"\ntarget = 9", 2, "there is no node 9"),
         ("kind = \"forge\"\nx = \"900m\"", 2, "nobody is in range"),

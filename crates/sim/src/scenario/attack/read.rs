@@ -1,5 +1,4 @@
 use crate::error::ScenarioError;
-use crate::network::MAX_NODES;
 use crate::random::Probability;
 use crate::time::Span;
 use crate::toml_reader::Section;
@@ -55,7 +54,7 @@ pub(in crate::scenario) fn read(mut section: Section<'_, '_>) -> Result<Attack, 
     let start = section.parsed("start", Span::ZERO, parse_span)?;
     let end = section.parsed("end", None, |text| parse_span(text).map(Some))?;
     let every = section.parsed("every", usual_pause(kind), parse_duration)?;
-    let target = section.optional_integer("target", 1..=MAX_NODES.into())?.map(|target| target as u32);
+    let target = section.optional_integer("target", 1..=u32::MAX.into())?.map(|target| target as u32);
     let range = section.parsed("range", None, |text| parse_length(text).map(Some))?;
     section.finish()?;
     Ok(Attack { kind, by, start, end, every, target, range })
@@ -89,7 +88,7 @@ fn read_details(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<Attac
 /// Where the attacker is: at a place, or in a captured node.
 fn read_place(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<AttackedFrom, ScenarioError> {
     let is_placed = section.span("x").is_some() || section.span("y").is_some();
-    let node = section.integer("node", 1, 1..=MAX_NODES.into())? as u32;
+    let node = section.integer("node", 1, 1..=u32::MAX.into())? as u32;
     let (x, y) = (section.parsed("x", 0, parse_length)?, section.parsed("y", 0, parse_length)?);
     match (section.span("node").is_some(), is_placed) {
         (true, true) => {
