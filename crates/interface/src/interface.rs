@@ -12,8 +12,9 @@ use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
 use crate::discovered::discovered;
 use crate::layers::Layers;
-use crate::leaving::{next_hop_of, passes, prepare};
+use crate::leaving::{next_hop_of, passes, prepare, surround};
 use crate::routing::{FrameOutcome, Routing};
+use crate::rpl::LONGEST_ROUTE;
 use crate::security::NetworkSecurity;
 
 /// Length of the headers before a UDP payload, in bytes.
@@ -25,6 +26,9 @@ const FIRST_CLIENT_PORT: u16 = 1024;
 
 /// The largest frame payload of IEEE 802.15.4, in bytes.
 const MAX_FRAME_PAYLOAD: usize = 127;
+
+/// The longest packet with what goes around it, in bytes: a packet of the least MTU of IPv6, and a source route.
+const SURROUNDED: usize = 1280 + LONGEST_ROUTE;
 
 /// What an interface is told at its start.
 #[derive(Clone)]
@@ -194,6 +198,10 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 let next_hop = NextHop::Neighbour(next_hop);
                 match prepare(&self.net, &mut self.security, cx, buffer, len, next_hop)? {
                     (NextHop::Neighbour(next_hop), len) => {
+                        let Some(len) = surround(&self.net, buffer, len) else {
+                            cx.counters.count(Counter::Ipv6TooBig);
+                            return None;
+                        };
                         let (link, packet) = (self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
                         // A packet that finds no room is dropped, and lowpan has counted it.
                         let _ =
@@ -590,6 +598,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             return Some(Arrival::External(External { buffer, len, is_admitted: false }));
         };
         let link = self.link_to(next_hop);
+        let (bytes, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
+        let Some(len) = surround(&self.net, bytes, len) else {
+            self.send_surrounded(cx, buffer, link, len);
+            return None;
+        };
         // A packet that finds no room is dropped, and lowpan has counted it.
         match buffer {
             Buffer::Pool(received) => {
@@ -603,6 +616,35 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             }
         }
         None
+    }
+
+    /// Sends a packet whose buffer has no room for what goes around it: in fragments of what it is then, where this host makes any
+    /// ([RFC 2473 section 7.1](https://www.rfc-editor.org/rfc/rfc2473#section-7.1): it is not longer than the least MTU of IPv6, so nobody is
+    /// told to send shorter ones). Else it is dropped and counted.
+    #[inline(never)]
+    fn send_surrounded<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: Buffer<WholeOf<C, L>>,
+        link: LinkAddresses,
+        len: usize,
+    ) {
+        if !L::Reassembly::ASSEMBLES {
+            cx.counters.count(Counter::Ipv6TooBig);
+            return self.release_buffer(buffer);
+        }
+        let mut longer = [0; SURROUNDED];
+        let (bytes, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
+        let packet = longer.get_mut(..len).zip(bytes.get(..len)).map(|(to, from)| to.copy_from_slice(from));
+        self.release_buffer(buffer);
+        let len = packet.and_then(|()| surround(&self.net, &mut longer, len));
+        match len.and_then(|len| longer.get(..len)) {
+            Some(packet) => {
+                // What finds no room is dropped, and lowpan has counted it.
+                let _ = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet);
+            }
+            None => cx.counters.count(Counter::Ipv6TooBig),
+        }
     }
 
     /// Sends a packet of this host that stands in its buffer to a node. What policy does not let out, and what finds no room, is counted

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Nv};
+use sixlock_base::{Counter, Cx, Entropy, Nv};
 use sixlock_ipv6::Header;
 use sixlock_net::{Discovery, Net, NextHop, Router};
 
@@ -29,8 +29,8 @@ pub(crate) fn passes<C, E, N, S: NetworkSecurity<C>, R: Router, D: Discovery>(
 }
 
 /// Makes the packet that the first `len` bytes of `buffer` are ready to leave for `next_hop`: what routers read goes into it, if it is
-/// this host's and goes into the mesh; it is protected, if policy demands it, and it is this host's, or goes into the mesh and this host
-/// protects for others; and what it needs on its way goes around it. Returns where it goes then, and its length.
+/// this host's and goes into the mesh; and it is protected, if policy demands it, and it is this host's, or goes into the mesh and this host
+/// protects for others. Returns where it goes then, and its length; what finds no room in the buffer is counted.
 pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D: Discovery>(
     net: &Net<R, D>,
     security: &mut S,
@@ -45,19 +45,32 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     let source = Ipv6Addr::from(*Header::address_at(buffer, Header::SOURCE_AT)?);
     let (is_own, is_inside) = (net.is_own(source), next_hop != NextHop::External);
     let is_routed = is_own && is_inside && !net.is_registered(buffer);
-    let len = if is_routed { net.router().originate(buffer, len)? } else { len };
-    let meets_policy = if security.is_for_others() { is_inside } else { is_own };
-    let (next_hop, len) = if S::PROTECTS && meets_policy {
-        let len = security.outbound_in(cx, buffer, len).ok()?;
-        let next_hop = if S::REROUTES { next_hop_of(net, buffer.get(..len)?)? } else { next_hop };
-        (next_hop, len)
-    } else {
-        (next_hop, len)
+    let len = match is_routed {
+        true => net.router().originate(buffer, len).or_else(|| {
+            cx.counters.count(Counter::Ipv6TooBig);
+            None
+        })?,
+        false => len,
     };
-    match next_hop {
-        NextHop::External => Some((next_hop, len)),
-        // No router but this one is on the way to a neighbour that is registered here.
-        NextHop::Neighbour(_) if net.is_registered(buffer) => Some((next_hop, len)),
-        NextHop::Neighbour(_) => Some((next_hop, net.router().encapsulate(buffer, len)?)),
+    let meets_policy = if security.is_for_others() { is_inside } else { is_own };
+    if !S::PROTECTS || !meets_policy {
+        return Some((next_hop, len));
+    }
+    let len = security.outbound_in(cx, buffer, len).ok()?;
+    let next_hop = if S::REROUTES { next_hop_of(net, buffer.get(..len)?)? } else { next_hop };
+    Some((next_hop, len))
+}
+
+/// Puts around a packet that is ready to leave for a neighbour what it needs on its way. Returns its length then, or `None` if there is not
+/// enough room in `buffer`.
+pub(crate) fn surround<R: Routing, D: Discovery>(
+    net: &Net<R, D>,
+    buffer: &mut [u8],
+    len: usize,
+) -> Option<usize> {
+    // No router but this one is on the way to a neighbour that is registered here.
+    match R::ROUTES && !net.is_registered(buffer) {
+        true => net.router().encapsulate(buffer, len),
+        false => Some(len),
     }
 }

@@ -25,7 +25,7 @@ pub struct RplRoot<K>(pub Root<K>);
 const LONGEST_MESSAGE: usize = 200;
 
 /// The most bytes that the root puts around a packet: a header, and a source route whose addresses differ in their last eight octets.
-const LONGEST_ROUTE: usize = Header::LEN + 8 + 8 * MAX_HOPS;
+pub(crate) const LONGEST_ROUTE: usize = Header::LEN + 8 + 8 * MAX_HOPS;
 
 /// Lets `handle` take in an ICMPv6 message, if it is one of RPL; whether it is.
 fn take_in(message: &[u8], handle: impl FnOnce() -> Result<(), Error>) -> bool {

@@ -1,9 +1,14 @@
 //! Hosts that do not speak RPL, below routers that do.
 
+use std::net::Ipv6Addr;
+
 use serde_json::Value;
-use sixlock_base::Counter;
-use sixlock_sim::{NodeReport, Options, Report, Scenario, Simulation, Sinks, Time};
+use sixlock_base::{Counter, Eui64};
+use sixlock_ipv6::Header;
+use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_sim::{NodeReport, Options, Report, Scenario, Simulation, Sinks, Span, Time};
 use sixlock_testing::Recording;
+use sixlock_testing::packets::icmpv6;
 
 /// A chain of two routers, at the end of which stands node 3, a host.
 fn chain(security: &str, mode: &str, traffic: &str) -> String {
@@ -54,6 +59,37 @@ fn a_host_below_a_router_posts_readings_and_answers_echoes_in_every_mode() {
                 }
             }
         }
+    }
+}
+
+/// Around what the host sends its router puts a header, for which a packet of 1,280 bytes leaves no room.
+#[test]
+fn a_host_answers_pings_up_to_the_mtu() {
+    for mode in ["non-storing", "storing"] {
+        let scenario = Scenario::parse("hosts", &chain("none", mode, "from = 1")).unwrap();
+        let options = Options { packets: true, ..Options::default() };
+        let mut simulation = Simulation::new(&scenario, options).unwrap();
+        simulation.step_until(Time::ZERO + Span::from_secs(120));
+        let outside: Ipv6Addr = "fd00:0:0:1::1".parse().unwrap();
+        let host = Eui64::of_node(3).with_prefix([0x20, 0x01, 0x0d, 0xb8, 0, 7, 0, 0]);
+        let echo = Echo { identifier: 7, sequence: 1 };
+        for len in [56, 1150, 1184, 1200, 1232] {
+            let body = vec![0x42; len];
+            // Frames of so many are lost now and then, as others send.
+            let answer = (0..5).find_map(|_| {
+                simulation.handle_packet(&icmpv6(outside, host, 64, Message::EchoRequest(echo), &body));
+                simulation.step_until(simulation.now() + Span::from_secs(8));
+                simulation.poll_packet()
+            });
+            let answer = answer.unwrap_or_else(|| panic!("{mode}: no answer of {len} bytes"));
+            let hop_limit = answer[Header::HOP_LIMIT_AT];
+            assert_eq!(
+                answer,
+                icmpv6(host, outside, hop_limit, Message::EchoReply(echo), &body),
+                "{mode}, {len}"
+            );
+        }
+        assert_eq!(simulation.counters(2).unwrap().get(Counter::Ipv6TooBig), 0, "{mode}");
     }
 }
 
