@@ -134,6 +134,8 @@ events! {
     Duplicate = "duplicate" {},
     /// For the first time, packets of the node can go to the border router and back.
     Joined = "joined" {},
+    /// They can again: it, or a station on its way, had lost its parent or its power.
+    Rejoined = "rejoined" {},
     /// The station goes off.
     Off = "off" {},
     /// It starts, with nothing but what is durable.

@@ -122,8 +122,8 @@ pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::contikimac::Times;
 pub use sixlock_node::{Backoff, KeyRing, Rules, SendError};
 pub use statistics::{
-    AttackCost, AttackReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,
-    NodeReport, Provenance, Report, RouterReport, Transmissions, TravelReport,
+    AttackCost, AttackReport, BorderRouterReport, CloudReport, Distribution, EchoWork, HandshakeReport,
+    Network, NetworkNode, NodeReport, Provenance, Report, RouterReport, Transmissions, TravelReport,
 };
 pub use swarm::{TrialResult, swarm, trial};
 pub use time::{Span, Time};

@@ -71,8 +71,14 @@ const READINGS: &str = "readings";
 /// All metrics, in the order of columns.
 pub const METRICS: &[Metric] = &[
     given("id", "The node; the border router is 0"),
-    given("hops", "How many hops it is from the border router"),
-    given("parent", "Its next hop towards the border router"),
+    given(
+        "hops",
+        "How many hops it is from the border router, by the parents that nodes have at the end; `null` where RPL routes and they lead to none",
+    ),
+    given(
+        "parent",
+        "Its next hop towards the border router; where RPL routes, its parent at the end, and `null` if it has lost it, has found none, or is off",
+    ),
     counted(
         "joined_s",
         "s",
@@ -285,8 +291,8 @@ mod tests {
         let energy = Some(Energy { cpu: 1.0, lpm: 1.0, tx: 1.0, rx: 1.0, listen: 1.0 });
         NodeReport {
             id: 1,
-            hops: 1,
-            parent: 0,
+            hops: Some(1),
+            parent: Some(0),
             joined_s: Some(1.0),
             rank: Some(1),
             parent_changes: Some(1),

@@ -4,6 +4,7 @@ mod attacks;
 mod deployment;
 mod emulation;
 mod exchange;
+mod joining;
 mod node_events;
 mod power;
 mod reports;
@@ -66,7 +67,7 @@ pub struct Simulation {
     /// By id; the first is the border router.
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
-    /// The nodes that have not joined yet.
+    /// The nodes that have no way to a border router and back: they have not joined yet, or have lost it.
     joining: BTreeSet<u32>,
     /// Who routes by RPL over whom.
     forest: Forest,
@@ -362,27 +363,7 @@ impl Simulation {
         self.tell_drops(id);
         self.note_dropped(id);
         if has_news {
-            self.look_for_joined(id);
-        }
-    }
-
-    /// Notes who has joined the network, now that a station has other routes: it, or one that routes over it.
-    fn look_for_joined(&mut self, station: u32) {
-        if self.joining.is_empty() {
-            return;
-        }
-        // Whose parents an emulated node is among, is not known.
-        let changed = match self.deployment.scenario.emulated.is_empty() {
-            true if self.forest.root(station).is_none() => return,
-            true => self.forest.below(station),
-            false => self.deployment.ids().collect(),
-        };
-        for id in changed {
-            if self.joining.contains(&id) && self.has_joined(id) {
-                self.joining.remove(&id);
-                self.nodes[id as usize - 1].joined = Some(self.now);
-                self.recorder.event(self.now, id, Logged::Joined {});
-            }
+            self.note_ways(id);
         }
     }
 
@@ -410,26 +391,6 @@ impl Simulation {
             self.nodes[id as usize - 1].parent = router;
         }
         has_news
-    }
-
-    /// Whether packets can go from node `id` to a border router and back, as far as routes say.
-    fn has_joined(&mut self, id: u32) -> bool {
-        let Some(root) = self.forest.root(id) else { return false };
-        if self.stations[id as usize].lacks_address() {
-            return false;
-        }
-        if self.forest.way(id).any(|station| self.is_off(station)) {
-            return false;
-        }
-        let (numbers, address) = (self.deployment.layout.numbers(), self.deployment.mesh_address(id));
-        if numbers.is_router(root) {
-            return self.stations[root as usize].routes_to(address);
-        }
-        // Its firmware does not tell: a root knows a way over it only if it has a parent.
-        !self.stations[root as usize].tells_routing()
-            && numbers
-                .routers()
-                .any(|router| !self.is_off(router) && self.stations[router as usize].routes_to(address))
     }
 
     fn begin_transmission(&mut self, id: u32) {

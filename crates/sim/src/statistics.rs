@@ -23,8 +23,11 @@ pub struct Report {
     pub simulated_s: f64,
     /// The nodes, by id; the router is none of them.
     pub nodes: Vec<NodeReport>,
-    /// The border router.
+    /// The border router; of several, all together.
     pub router: RouterReport,
+    /// Each of them, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routers: Vec<BorderRouterReport>,
     /// The far end, if it is inside the simulation and has dropped anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudReport>,
@@ -137,6 +140,16 @@ pub struct RouterReport {
     pub drops: BTreeMap<&'static str, u32>,
 }
 
+/// What a run has shown of one of several border routers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BorderRouterReport {
+    /// Its number: 0 for the first, and the others behind all nodes.
+    pub id: u32,
+    /// What was seen of it.
+    #[serde(flatten)]
+    pub router: RouterReport,
+}
+
 /// Where a node has registered its address.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RegisteredReport {
@@ -159,10 +172,10 @@ pub struct NodeReport {
     /// How often a router has refused an address of it, which is another's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<u32>,
-    /// How many hops it is from the router.
-    pub hops: u32,
-    /// Its next hop towards the router, which is 0; where RPL routes, its parent now, or the last that it had.
-    pub parent: u32,
+    /// How many hops it is from the router; nothing where RPL routes and the node's parents lead to none.
+    pub hops: Option<u32>,
+    /// Its next hop towards the router, which is 0; where RPL routes, its parent, and nothing while it has none.
+    pub parent: Option<u32>,
     /// When packets could go to the border router and back first, in seconds, where RPL finds their way; nothing if they never could.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joined_s: Option<f64>,
@@ -330,6 +343,12 @@ impl Report {
     pub fn control_frames(&self) -> Option<u64> {
         let router = self.router.control_frames?;
         Some(u64::from(router) + self.sum(|node| node.control_frames.unwrap_or(0).into()))
+    }
+
+    /// Their bytes.
+    pub fn control_bytes(&self) -> Option<u64> {
+        let router = self.router.control_bytes?;
+        Some(u64::from(router) + self.sum(|node| node.control_bytes.unwrap_or(0).into()))
     }
 
     /// The share of the readings that were due which was delivered; nothing if none was due.

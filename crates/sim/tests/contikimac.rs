@@ -44,7 +44,7 @@ fn sixty_four_bytes_go_there_and_back_over_one_to_six_hops() {
         println!("phase lock: {phase_lock}");
         for node in &report.nodes {
             let over = node.delivered + node.failed;
-            let (hops, on) = (node.hops, node.duty_cycle.unwrap() * 100.0);
+            let (hops, on) = (node.hops.unwrap(), node.duty_cycle.unwrap() * 100.0);
             println!("{hops} hops: {} of {over} echoes, duty cycle {on:.2} %", node.delivered);
         }
         let (delivered, over) = delivery(&report);
@@ -103,7 +103,7 @@ fn the_radios_of_boards_sleep_too_and_consume_less() {
     for (sleeps, listens) in sleeps.nodes.iter().zip(&listens.nodes) {
         assert!(sleeps.duty_cycle.is_some_and(|share| share < 0.02) && listens.duty_cycle.is_none());
         let [longer, shorter] = [sleeps, listens].map(|node| node.life_days.unwrap());
-        println!("{} hops: {longer:.1} days instead of {shorter:.1}", sleeps.hops);
+        println!("{} hops: {longer:.1} days instead of {shorter:.1}", sleeps.hops.unwrap());
         assert!(shorter > 4.0 && longer > 10.0 * shorter);
         let [sleeps, listens] = [sleeps, listens].map(|node| node.energy_mj.unwrap());
         assert!(sleeps.listen * 20.0 < listens.listen, "{sleeps:?} {listens:?}");

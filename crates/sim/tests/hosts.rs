@@ -48,7 +48,7 @@ fn a_host_below_a_router_posts_readings_and_answers_echoes_in_every_mode() {
                     assert!(node.delivered >= 22 && node.rtt_ms.is_some(), "{what}: {node:?}");
                 }
                 let host = node(&report, 3);
-                assert_eq!((host.parent, host.hops), (2, 3), "{what}");
+                assert_eq!((host.parent, host.hops), (Some(2), Some(3)), "{what}");
                 assert_eq!(host.registered.as_ref().map(|registered| registered.at), Some(2), "{what}");
                 // The host hears what is for the group of those that speak RPL, and is not in it.
                 for id in 0..3 {
@@ -124,7 +124,7 @@ fn a_host_that_moves_is_reached_again_within_the_lifetime_of_a_registration() {
             .collect();
         let [(2, _), (5, again)] = registered[..] else { panic!("{what}: {registered:?}") };
         assert!((300..300 + REGISTRATION).contains(&again), "{what}: {again} s");
-        assert_eq!((host.parent, host.hops), (5, 3), "{what}");
+        assert_eq!((host.parent, host.hops), (Some(5), Some(3)), "{what}");
         // What is due before it moves and after it is found again arrives, but for what is under way just then.
         let before_and_after = (300 + 5_400 - again) / 60;
         assert!(host.delivered + 5 >= before_and_after, "{what}: {host:?}");

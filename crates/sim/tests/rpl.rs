@@ -1,7 +1,7 @@
 //! Networks that route by RPL: every security mode delivers in them.
 
 use sixlock_base::Counter;
-use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
+use sixlock_sim::{Options, RouterReport, Scenario, Simulation, Sinks, Time};
 use sixlock_testing::Recording;
 
 /// Every way to secure a network, alone and joined.
@@ -207,9 +207,9 @@ fn several_border_routers_share_a_field() {
     let report = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap().run().unwrap();
     let routers = [0, 0xff_0001, 0xff_0002];
     for router in routers {
-        let below: Vec<_> = report.nodes.iter().filter(|node| node.parent == router).collect();
+        let below: Vec<_> = report.nodes.iter().filter(|node| node.parent == Some(router)).collect();
         assert!(!below.is_empty(), "nobody is next to {router:x}");
-        assert!(below.iter().all(|node| node.hops == 1 && node.delivered > 0));
+        assert!(below.iter().all(|node| node.hops == Some(1) && node.delivered > 0));
     }
     assert!(report.nodes.iter().all(|node| node.joined_s.is_some()));
     assert!(report.delivery() > Some(0.95), "{:?}", report.delivery());
@@ -222,6 +222,71 @@ fn several_border_routers_share_a_field() {
     let sent = routers.map(sent);
     assert!(sent.iter().all(|&frames| frames > 0), "{sent:?}");
     assert_eq!(sent.iter().sum::<u32>(), report.router.frames);
+    // The report has each, and their sum.
+    let each: Vec<_> = report.routers.iter().map(|router| (router.id, router.router.frames)).collect();
+    assert_eq!(each, routers.into_iter().zip(sent).collect::<Vec<_>>());
+    let sum =
+        |figure: fn(&RouterReport) -> u32| report.routers.iter().map(|of| figure(&of.router)).sum::<u32>();
+    assert_eq!(sum(|router| router.bytes), report.router.bytes);
+    assert_eq!(sum(|router| router.control_bytes.unwrap()), report.router.control_bytes.unwrap());
+    assert_eq!(sum(|router| router.drops.values().sum()), report.router.drops.values().sum::<u32>());
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["routers"][1]["id"], 0xff_0001);
+    assert_eq!(json["routers"][1]["frames"], sent[1]);
+}
+
+/// 0 – 1 – 2 – 3: node 2 is away for a second, or for good.
+#[test]
+fn who_has_lost_the_way_has_none_in_the_report_and_the_log_tells_when_it_is_found_again() {
+    for mode in ["non-storing", "storing"] {
+        let run = |event: &str| {
+            let text = format!(
+                "security = \"none\"\nduration = \"900s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+                [topology]\nkind = \"chain\"\nnodes = 3\n[[event]]\nat = \"300s\"\n{event}\n"
+            );
+            let scenario = Scenario::parse("lost", &text).unwrap();
+            let log = Recording::default();
+            let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+            let simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+            let report = simulation.run().unwrap();
+            let log = String::from_utf8(log.bytes()).unwrap();
+            let told = move |name: &str| {
+                let nodes = log.lines().filter(|line| line.contains(&format!("\"event\":\"{name}\"")));
+                let mut nodes: Vec<_> = nodes
+                    .map(|line| {
+                        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+                        (event["node"].as_u64().unwrap(), event["us"].as_u64().unwrap() / 1_000_000)
+                    })
+                    .collect();
+                nodes.sort_unstable();
+                nodes
+            };
+            (report, told)
+        };
+        let (report, told) = run("node = 2\nkind = \"die\"");
+        let ways: Vec<_> = report.nodes.iter().map(|node| (node.hops, node.parent)).collect();
+        assert_eq!(ways, [(Some(1), Some(0)), (None, None), (None, None)], "{mode}");
+        assert!(report.nodes.iter().all(|node| node.joined_s.is_some()), "{mode}");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["nodes"][2].get("hops"), Some(&serde_json::Value::Null), "{mode}");
+        assert_eq!(json["nodes"][2].get("parent"), Some(&serde_json::Value::Null), "{mode}");
+        assert!(json.get("routers").is_none(), "there is one");
+        assert!(told("rejoined").is_empty(), "{mode}: {:?}", told("rejoined"));
+        for (event, lost) in
+            [("node = 2\nkind = \"reboot\"", &[2, 3][..]), ("node = 0\nkind = \"reboot\"", &[1, 2, 3])]
+        {
+            let (report, told) = run(event);
+            let rejoined = told("rejoined");
+            let nodes: std::collections::BTreeSet<_> = rejoined.iter().map(|(node, _)| *node).collect();
+            assert_eq!(nodes, lost.iter().copied().collect(), "{mode}, {event}: {rejoined:?}");
+            assert!(
+                rejoined.iter().all(|&(_, second)| (300..700).contains(&second)),
+                "{mode}, {event}: {rejoined:?}"
+            );
+            assert_eq!(told("joined").len(), 3, "{mode}: once each");
+            assert!(report.nodes.iter().all(|node| node.hops == Some(node.id)), "{mode}, {event}");
+        }
+    }
 }
 
 #[test]
@@ -236,7 +301,11 @@ fn modelled_nodes_route_by_rpl_in_every_mode_and_what_they_take_is_reckoned() {
             let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
             for node in &report.nodes {
                 let (id, due) = (node.id, node.due);
-                assert_eq!((node.parent, node.delivered), (id - 1, due), "{security}, {mode}, node {id}");
+                assert_eq!(
+                    (node.parent, node.delivered),
+                    (Some(id - 1), due),
+                    "{security}, {mode}, node {id}"
+                );
                 assert!(node.joined_s.is_some() && node.energy_mj.is_some_and(|energy| energy.cpu > 0.0));
             }
         }

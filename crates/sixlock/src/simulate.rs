@@ -3,6 +3,7 @@
 mod cells;
 mod csv;
 mod outputs;
+mod rpl;
 mod spread;
 mod swarm;
 mod table;

@@ -31,6 +31,7 @@ impl Simulation {
         self.medium.assess(id, false, self.now);
         self.medium.listen(id, false, self.now);
         self.recorder.event(self.now, id, Logged::Off {});
+        self.lose(id);
         let Some(node) = self.nodes.get_mut((id as usize).wrapping_sub(1)) else { return };
         node.is_connected = false;
         let is_under_way = node.handshakes.is_under_way();

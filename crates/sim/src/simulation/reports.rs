@@ -15,8 +15,8 @@ use crate::scenario::Listen;
 use crate::sizes::READINGS;
 use crate::station::Station;
 use crate::statistics::{
-    CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
-    RegisteredReport, Report, RouterReport, Transmissions,
+    BorderRouterReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,
+    NodeReport, Provenance, RegisteredReport, Report, RouterReport, Transmissions,
 };
 use crate::time::Time;
 
@@ -40,8 +40,8 @@ impl Simulation {
                 id,
                 registered: self.registered(id),
                 duplicates: Some(state.duplicates).filter(|&duplicates| duplicates > 0),
-                hops: self.hops(id),
-                parent: state.parent,
+                hops: self.hops_now(id),
+                parent: self.parent_now(id),
                 joined_s: state.joined_s(),
                 rank: self.stations[id as usize].rank(),
                 parent_changes: self.parent_changes(id),
@@ -87,6 +87,7 @@ impl Simulation {
                 control_bytes: self.routes_by_rpl().then(|| self.of_routers(|air| air.control_bytes)),
                 drops: Drops::of(&routers).by_cause(),
             },
+            routers: self.border_routers(),
             cloud: Some(self.far.drops().by_cause())
                 .filter(|drops| !drops.is_empty())
                 .map(|drops| CloudReport { drops }),
@@ -100,27 +101,43 @@ impl Simulation {
         self.deployment.layout.numbers().routers().map(|router| figure(&self.air[router as usize])).sum()
     }
 
-    /// How many hops node `id` is from the border router by its parents; those of the layout where they lead round in a circle just now.
-    fn hops(&self, id: u32) -> u32 {
-        let parent = |at: u32| self.nodes.get(at as usize - 1).map(|node| node.parent);
-        self.hops_by(parent, id).unwrap_or(self.deployment.layout.hops[id as usize])
+    /// What was seen of each border router, where there are several.
+    fn border_routers(&self) -> Vec<BorderRouterReport> {
+        let numbers = self.deployment.layout.numbers();
+        let is_rpl = self.routes_by_rpl();
+        let of = |router: u32| {
+            let Air { frames, bytes, control_frames, control_bytes, .. } = self.air[router as usize];
+            BorderRouterReport {
+                id: numbers.of(router),
+                router: RouterReport {
+                    frames,
+                    bytes,
+                    control_frames: is_rpl.then_some(control_frames),
+                    control_bytes: is_rpl.then_some(control_bytes),
+                    drops: Drops::of(&self.stations[router as usize].counters).by_cause(),
+                },
+            }
+        };
+        numbers.routers().filter(|_| numbers.routers > 1).map(of).collect()
     }
 
-    /// How many hops node `id` is from a border router by these parents, if they lead to one.
-    fn hops_by(&self, parent: impl Fn(u32) -> Option<u32>, id: u32) -> Option<u32> {
+    /// How many hops node `id` is from a border router by the parents that nodes have now, if they lead to one.
+    fn hops_now(&self, id: u32) -> Option<u32> {
         let numbers = self.deployment.layout.numbers();
         let is_router = |number| numbers.station(number).is_some_and(|station| numbers.is_router(station));
+        let parent = |at: u32| self.parent_now(at);
         let way = core::iter::successors(Some(id), |&at| (!is_router(at)).then(|| parent(at)).flatten());
         let hops = way.take(self.stations.len()).position(is_router)?;
         Some(hops as u32)
     }
 
-    /// The parent that node `id` has now; nothing as long as RPL has found none. An emulated one does not tell.
+    /// The parent that node `id` has now; nothing as long as RPL has found none, and while the node is off. An emulated one does not tell.
     fn parent_now(&self, id: u32) -> Option<u32> {
         let (station, node) = (&self.stations[id as usize], &self.nodes[id as usize - 1]);
-        match self.routes_by_rpl() && station.tells_routing() {
-            true => station.parent(),
-            false => Some(node.parent),
+        match self.routes_by_rpl() {
+            true if self.is_off(id) => None,
+            true if station.tells_routing() => station.parent(),
+            _ => Some(node.parent),
         }
     }
 
@@ -232,7 +249,7 @@ impl Simulation {
                 id,
                 address: self.deployment.mesh_address(id).to_string(),
                 parent: self.parent_now(id),
-                hops: self.hops_by(|at| self.parent_now(at), id),
+                hops: self.hops_now(id),
                 rank: self.stations[id as usize].rank(),
                 joined_s: state.joined_s(),
                 parent_changes: self.parent_changes(id),

@@ -133,6 +133,7 @@ mod tests {
                 simulated_s: 1.0,
                 nodes: Vec::new(),
                 router: RouterReport::default(),
+                routers: Vec::new(),
                 cloud: None,
                 attacks: Vec::new(),
                 cost: None,

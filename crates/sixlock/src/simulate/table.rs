@@ -10,6 +10,7 @@ use sixlock_sim::{
 };
 
 use super::cells::Cells;
+use super::rpl;
 
 /// What stands where there is no value.
 pub(super) const NOTHING: &str = "–";
@@ -145,6 +146,7 @@ pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]
     if scenario.security().transport.is_some() {
         handshakes(out, reports)?;
     }
+    rpl::print(out, reports)?;
     let drops = reports.iter().flat_map(|report| {
         report.nodes.iter().map(|node| &node.drops).chain([&report.router.drops]).flatten()
     });
@@ -394,6 +396,34 @@ mod tests {
         assert!(among_nodes.contains(some), "{among_nodes}");
         let none = printed("duration = \"1ms\"\nsecurity = \"dtls-psk\"\n[traffic]\nperiod = \"20d\"");
         assert!(none.contains("\nDTLS handshakes: 0 begun") && !none.contains("every node"), "{none}");
+    }
+
+    #[test]
+    fn how_a_network_formed_itself_by_rpl_is_told_with_the_ways_at_the_end() {
+        let text = "duration = \"300s\"\nsecurity = \"none\"\n[topology]\nnodes = 3\n";
+        let static_routes = printed(text);
+        assert!(
+            !static_routes.contains("RPL") && !static_routes.contains("ways at the end"),
+            "{static_routes}"
+        );
+        let rpl = printed(&format!("{text}[routing]\nkind = \"rpl\"\n"));
+        let line = rpl.lines().find(|line| line.starts_with("RPL: ")).unwrap();
+        assert!(line.starts_with("RPL: 3 of 3 nodes joined, after "), "{line}");
+        let seconds = |before: &str, after: &str| -> f64 {
+            line.split(after).next().unwrap().rsplit(before).next().unwrap().parse().unwrap()
+        };
+        // Each joins over the one before.
+        let (median, last) = (seconds("after ", " s in the median"), seconds("and ", " s at the latest"));
+        assert!(median > 0.0 && median < last, "{line}");
+        assert!(line.contains("; parents were taken 3 times, the first of each node included; "), "{line}");
+        assert!(!line.contains("; 0 frames"), "{line}");
+        assert!(rpl.contains("\nways at the end, by hops: 1 of 1, 1 of 2, 1 of 3\n"), "{rpl}");
+        let dies = "[routing]\nkind = \"rpl\"\n[[event]]\nat = \"60s\"\nnode = 2\nkind = \"die\"\n";
+        let broken = printed(&format!("{text}{dies}"));
+        assert!(broken.contains("\nways at the end, by hops: 1 of 1, 2 nodes without a way\n"), "{broken}");
+        let row: Vec<_> =
+            broken.lines().find(|line| line.starts_with("     3 ")).unwrap().split_whitespace().collect();
+        assert_eq!(row[..2], ["3", NOTHING], "{broken}");
     }
 
     #[test]
