@@ -14,7 +14,7 @@ use sixlock_node::ipsec::{self, Selector};
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
-    RadioMachine, Readings, Route, Routes, Sensor, Stack,
+    RadioMachine, Readings, Sensor, Stack,
 };
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
@@ -25,7 +25,7 @@ use crate::keys::{DeviceFile, MAX_NODES};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Compression, Ipsec, Reassembly, Refused, bypass, compress, peering, protect};
-use crate::routing::{NodeRouting, Router};
+use crate::routing::{NodeRouting, Router, ToRouter};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
@@ -36,6 +36,8 @@ const NEIGHBOURS: usize = MAX_NODES + 1;
 
 /// How long it waits for an answer before it says that there is none: RPL and a handshake take less, also if datagrams are lost.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long before it looks whether it is the border router's kind of routing.
+const SUSPICION: Duration = Duration::from_secs(15);
 
 /// At most eight observe its readings.
 type Machine<R> = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers<R>, Readings<3, 8>>;
@@ -46,7 +48,7 @@ type Layers<R> =
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let file = DeviceFile::read(&args.device)?;
     match args.routing.or(file.mesh.map(|mesh| mesh.routing)).unwrap_or_default() {
-        Routing::Static => run_by::<Routes<[Route; 1]>>(args, file),
+        Routing::Static => run_by::<ToRouter>(args, file),
         Routing::Rpl => run_by::<RplNode<Router>>(args, file),
     }
 }
@@ -102,9 +104,8 @@ fn run_by<R: NodeRouting>(args: &Args, file: DeviceFile) -> Result<(), Box<dyn E
     }
     let interface = station.machine.interface();
     interface.routing().begin(&mut station.lent.cx(now), Eui64::of_node(mesh.id))?;
-    if R::SPEAKS_RPL {
-        bypass(interface.security(), Selector::RPL)?;
-    }
+    // One that does not speak RPL may ask whether its border router does.
+    bypass(interface.security(), Selector::RPL)?;
     interface.compression().payloads = args.compression.choice();
     match (mode.network, &file.ipsec) {
         (None, _) if args.tunnel => return Err(told("a tunnel needs ah or esp in its mode").into()),
@@ -164,7 +165,12 @@ impl<R: NodeRouting> Station for NodeStation<R> {
         if let Some(neighbours) = &mut self.neighbours {
             neighbours.settle(time.now);
         }
-        self.silence.settle(time.now);
+        let interface = self.machine.interface();
+        if self.silence.asks(time.now) {
+            interface.routing().ask(time.now);
+        }
+        let trouble = || interface.router().trouble(&self.lent.counters);
+        self.silence.settle(time.now, trouble);
         self.refusal = self.machine.poll_refusal().or(self.refusal);
         let event = self.machine.interface().security().poll_event();
         if let Some(line) = self.by_ipsec.settle(time.now, event) {
@@ -237,17 +243,18 @@ struct Silence {
     air: SocketAddr,
     /// Since when there is no session.
     since: Option<Instant>,
+    has_asked: bool,
     is_told: bool,
 }
 
 impl Silence {
     fn new(air: SocketAddr) -> Self {
-        Self { air, since: Some(Instant::from_millis(0)), is_told: false }
+        Self { air, since: Some(Instant::from_millis(0)), has_asked: false, is_told: false }
     }
 
     /// There is no session from now on.
     fn begin(&mut self, now: Instant) {
-        self.since = Some(now);
+        (self.since, self.has_asked) = (Some(now), false);
     }
 
     /// There is one.
@@ -258,13 +265,20 @@ impl Silence {
         }
     }
 
-    /// Says, once, that it is long.
-    fn settle(&mut self, now: Instant) {
+    /// Whether it is long enough, once, to look what is wrong.
+    fn asks(&mut self, now: Instant) -> bool {
+        let is_long = self.since.is_some_and(|since| now.since(since) >= SUSPICION);
+        is_long && !std::mem::replace(&mut self.has_asked, is_long)
+    }
+
+    /// Says, once, that it is long, and what is wrong, if that is known.
+    fn settle(&mut self, now: Instant, trouble: impl FnOnce() -> Option<String>) {
         let is_long = self.since.is_some_and(|since| now.since(since) >= PATIENCE);
         if is_long && !self.is_told {
             self.is_told = true;
+            let trouble = trouble().map(|trouble| format!(": {trouble}")).unwrap_or_default();
             to_stderr!(
-                "no answer from {} yet; is the border router's channel there (sixlock router NETWORK.toml --air), is the cloud where the border \
+                "no answer from {} yet{trouble}; is the border router's channel there (sixlock router NETWORK.toml --air), is the cloud where the border \
                  router says that it sends to, and does it know this device (sixlock keys list)?",
                 self.air
             );

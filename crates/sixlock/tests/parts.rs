@@ -164,6 +164,47 @@ fn a_node_says_that_nobody_answers_and_its_border_router_finds_the_cloud_by_the_
     node.says("the cloud has the reading");
 }
 
+/// Each with an option of its own, whatever the files say.
+#[test]
+fn a_node_says_which_option_mends_it_when_it_and_its_border_router_route_differently() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
+    let cloud = Part::start(directory, &cloud);
+    let coaps = cloud.says("coaps=");
+    enrol(directory, "llsec+esp+dtls-psk", &["first", "second"]);
+    for (of_router, of_nodes, mends, why) in [
+        ("rpl", "static", "start this node with --routing rpl", "the border router routes by RPL"),
+        (
+            "static",
+            "rpl",
+            "start this node with --routing static",
+            "no DIO of RPL has come that this node can use",
+        ),
+    ] {
+        let arguments =
+            ["router", "network.toml", "--air", "127.0.0.1:0", "--coaps", &coaps, "--routing", of_router];
+        let router = Part::start(directory, &arguments);
+        let air = router.says("ready air=");
+        let node = |file: &str, routing: &str| {
+            Part::start(directory, &["node", file, "--air", &air, "--period", "1s", "--routing", routing])
+        };
+        let nodes = ["first.toml", "second.toml"].map(|file| node(file, of_nodes));
+        for node in &nodes {
+            let trouble = node.says(&format!("no answer from {air} yet: "));
+            assert!(
+                trouble.starts_with(why) && trouble.contains(mends),
+                "{of_router}, {of_nodes}: {trouble}"
+            );
+        }
+        let [first, second] = nodes;
+        drop(first);
+        let mended = node("first.toml", of_router);
+        mended.says("the cloud has the reading");
+        drop(second);
+    }
+}
+
 /// What listens at a channel, and keeps the frames.
 struct Recorder {
     air: Air,
