@@ -6,6 +6,7 @@ mod builder;
 mod checks;
 mod event;
 mod mac;
+mod notes;
 mod radio;
 mod read;
 #[cfg(test)]

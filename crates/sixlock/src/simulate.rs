@@ -33,6 +33,9 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
 
 fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     let scenario = scenario(args, path)?;
+    for note in scenario.notes() {
+        to_stderr!("note: {note}");
+    }
     let started = Instant::now();
     let mut reports = Vec::new();
     if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {

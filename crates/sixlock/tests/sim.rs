@@ -28,6 +28,19 @@ fn what_the_command_line_says_beats_the_file_before_it_is_checked() {
     assert!(error.contains("a micaz has no memory for DTLS"), "{error}");
 }
 
+/// It is simulated all the same, and what programs read is as it was.
+#[test]
+fn what_will_not_work_is_noted_at_the_start() {
+    let long = "security = \"none\"\n[routing]\nkind = \"rpl\"\n[topology]\nnodes = 33\n";
+    let output = sim(long, &["--json"]);
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("note: nodes more than 32 hops away: 1, the deepest 33; "), "{told}");
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok());
+    let told = String::from_utf8(sim(NETWORK, &[]).stderr).unwrap();
+    assert!(!told.contains("note: "), "{told}");
+}
+
 /// The other end of standard output and standard error is closed before anything is written.
 #[test]
 fn a_closed_pipe_is_no_panic() {
