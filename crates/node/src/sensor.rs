@@ -24,8 +24,8 @@ const MAX_MESSAGE: usize = 384;
 /// The UDP port that a sensor talks to the cloud from.
 const CLIENT_PORT: u16 = 49_152;
 
-/// How often a request is sent in one session without an answer before the cloud counts as
-/// having forgotten the session.
+/// How often a request is sent in one session without an answer before the cloud may count as
+/// having forgotten the session. It does not say so: whoever says that it has may be anybody.
 const SENDS_A_SESSION: u8 = 3;
 
 /// The same where nothing is sent again: each of these is another request, and loses its answer on the way more often than a
@@ -121,8 +121,10 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
         _: &mut Packet<B>,
     ) -> bool {
         let Self { channel, client, confirmed, sends, .. } = self;
+        let mut answered = None;
         channel.handle(cx, datagram.payload, |cx, message| {
             if let Some(response) = client.handle(cx, message) {
+                answered = Some(*sends <= 1);
                 if !CONFIRMABLE {
                     *sends = 0;
                 }
@@ -133,6 +135,9 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
                 *confirmed = Slot::Full(success);
             }
         });
+        if let Some(at_once) = answered {
+            channel.answered(at_once);
+        }
         self.follow_channel(cx);
         false
     }
@@ -200,9 +205,9 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
         self.follow_channel(cx);
         self.client.handle_timeout(cx);
         let most = if CONFIRMABLE { SENDS_A_SESSION } else { UNCONFIRMED_SENDS_A_SESSION };
-        if self.sends >= most && self.client.is_busy() && self.channel.is_open() {
+        let is_silent = self.sends >= most && self.client.is_busy() && self.channel.is_open();
+        if is_silent && self.channel.reopen(cx) {
             self.sends = 0;
-            self.channel.reopen(cx);
         }
     }
 }

@@ -82,8 +82,12 @@ impl<C: Crypto + P256> Channel<C> for AnyChannel<C> {
         either!(self, channel => channel.open(cx));
     }
 
-    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        either!(self, channel => channel.reopen(cx));
+    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> bool {
+        either!(self, channel => channel.reopen(cx))
+    }
+
+    fn answered(&mut self, at_once: bool) {
+        either!(self, channel => Channel::<C>::answered(channel, at_once));
     }
 
     fn front(&self) -> usize {

@@ -15,6 +15,13 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause after a handshake that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
+/// How long no session is given up for want of answers after one was; it doubles with each further one.
+const FIRST_REST: Duration = Duration::from_secs(60);
+/// The longest time of that.
+const LONGEST_REST: Duration = Duration::from_secs(4 * 3600);
+/// So many requests in a row that were answered at once show that the network is calm: nobody needs to rest.
+const CALM: u8 = 8;
+
 /// The session of a device that has such keys, and room for its handshake.
 pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, Features<K>>, Resuming<Features<K>>>;
 
@@ -61,6 +68,11 @@ pub struct Dtls<C: Crypto, P: Authenticator<C>> {
     not_before: Option<Instant>,
     /// The last pause, if the last handshake failed.
     pause: Option<Duration>,
+    /// No session is given up for want of answers before this, and the time of which that is the end.
+    rests_until: Option<Instant>,
+    rest: Option<Duration>,
+    /// How many requests in a row were answered at once since one was given up so.
+    calm: u8,
     event: Slot<ChannelEvent>,
     /// There is a session that was not told of yet.
     renewed: bool,
@@ -76,6 +88,9 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
         resumption: Slot::Empty,
         not_before: None,
         pause: None,
+        rests_until: None,
+        rest: None,
+        calm: 0,
         event: Slot::Empty,
         renewed: false,
         refusal: KeptRefusal::NONE,
@@ -110,14 +125,29 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
     }
 
     fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        // As times wrap, one that is past does not stay.
+        self.rests_until = self.rests_until.filter(|&instant| !cx.now.has_reached(instant));
         let early = self.not_before.is_some_and(|instant| !cx.now.has_reached(instant));
         if self.session.is_idle() && !early {
             self.connect(cx);
         }
     }
 
-    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> bool {
+        if self.rests_until.is_some_and(|instant| !cx.now.has_reached(instant)) {
+            return false;
+        }
+        let rest = self.rest.map_or(FIRST_REST, |last| last.doubled().min(LONGEST_REST));
+        (self.rest, self.rests_until, self.calm) = (Some(rest), Some(cx.now + rest), 0);
         self.connect(cx);
+        true
+    }
+
+    fn answered(&mut self, at_once: bool) {
+        self.calm = if at_once { self.calm.saturating_add(1) } else { 0 };
+        if self.calm >= CALM {
+            (self.rest, self.rests_until) = (None, None);
+        }
     }
 
     fn front(&self) -> usize {
@@ -391,6 +421,52 @@ mod tests {
                 assert_eq!((self.channel.is_open(), self.resumptions()), (true, times));
             }
         }
+    }
+
+    /// Tries once a second to begin anew, as no answer comes; after how many seconds it does.
+    fn rests(way: &mut CloudConnection<PreShared>) -> u32 {
+        for second in 0.. {
+            let begins = way.channel.reopen(&mut way.rig.cx());
+            way.open();
+            assert!(way.channel.is_open());
+            if begins {
+                return second;
+            }
+            way.rig.now = way.rig.now + Duration::from_secs(1);
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn sessions_are_given_up_for_want_of_answers_ever_more_rarely_until_the_network_is_calm() {
+        let mut way = CloudConnection::psk();
+        way.open();
+        assert_eq!(rests(&mut way), 0, "the cloud may have lost it");
+        let doubling = [60, 120, 240, 480, 960, 1920, 3840, 7680, 14_400, 14_400];
+        assert_eq!(doubling.map(|_| rests(&mut way)), doubling);
+        // Some answers come at once also where many are lost.
+        for at_once in
+            [true, true, true, true, true, true, true, false, true, true, true, true, true, true, true]
+        {
+            way.channel.answered(at_once);
+        }
+        assert_eq!(rests(&mut way), 14_400);
+        for _ in 0..CALM {
+            way.channel.answered(true);
+        }
+        assert_eq!([rests(&mut way), rests(&mut way)], [0, 60]);
+    }
+
+    #[test]
+    fn a_rest_that_is_over_does_not_begin_again_when_times_wrap() {
+        let mut way = CloudConnection::psk();
+        way.open();
+        assert_eq!(rests(&mut way), 0);
+        for days in [1, 20, 20] {
+            way.rig.now = way.rig.now + Duration::from_secs(days * 86_400);
+            way.channel.open(&mut way.rig.cx());
+        }
+        assert_eq!(rests(&mut way), 0);
     }
 
     #[test]

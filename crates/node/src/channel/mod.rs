@@ -69,8 +69,14 @@ pub trait Channel<C: Crypto>: Sized {
     /// Begins a handshake if there is no session and the pause after a failure is over.
     fn open<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
 
-    /// Gives the session up, which the cloud seems to have forgotten, and begins a new one.
-    fn reopen<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+    /// Gives the session up, which the cloud may have forgotten, and begins a new one; whether it does. After one that was begun so it rests
+    /// for a while, which gets longer each time: where answers get lost on the way, handshakes do, too.
+    fn reopen<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) -> bool {
+        false
+    }
+
+    /// A request was answered: `at_once` if it was sent once alone.
+    fn answered(&mut self, _at_once: bool) {}
 
     /// The room that protection needs before a message.
     fn front(&self) -> usize {
