@@ -5,7 +5,7 @@ use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
-use sixlock_mac::{Config as MacConfig, Event, LinkLayer, Mac, RadioCommand};
+use sixlock_mac::{Config as MacConfig, Event, LinkLayer, MacLayer, RadioCommand};
 use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
@@ -50,9 +50,12 @@ pub struct Occupied {
     pub whole: usize,
 }
 
+/// The MAC of the layers `L`.
+pub type MacOf<C, L> = <<L as Layers<C>>::Link as LinkLayer>::Mac<C>;
+
 /// A 6LoWPAN interface of the layers `L`.
 pub struct Interface<C: Crypto, L: Layers<C>> {
-    mac: Mac<C, L::Link>,
+    mac: MacOf<C, L>,
     lowpan: Lowpan<L::Pool>,
     net: Net<L::Routing, L::Discovery>,
     security: L::Security,
@@ -65,7 +68,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// zero bytes.
     pub const fn new() -> Self {
         Self {
-            mac: Mac::new(),
+            mac: MacOf::<C, L>::NEW,
             lowpan: Lowpan::new(),
             net: Net::new(),
             security: L::Security::NEW,
@@ -81,7 +84,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// When it is told to secure its frames and is not [`SECURED`](sixlock_mac::LinkLayer::SECURED): it does not send them in the clear instead. When
     /// it is told to contend for the channel and is not [`CSMA`](sixlock_mac::LinkLayer::CSMA).
     pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
-        self.mac.start(&config.mac, cx.crypto);
+        self.mac.start(cx, &config.mac);
         self.lowpan.start(cx.entropy);
         self.net.start(config.mac.address, config.uplink);
     }
@@ -101,14 +104,9 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         &mut self.net
     }
 
-    /// The times and rules by which frames get at the channel: see [`Mac::access`].
-    pub fn access(&mut self) -> &mut <L::Link as LinkLayer>::Access {
-        self.mac.access()
-    }
-
-    /// When it listens: see [`Mac::listening`].
-    pub fn listening(&mut self) -> &mut <L::Link as LinkLayer>::Listening {
-        self.mac.listening()
+    /// The MAC, to be told what belongs to it alone: how it gets at the channel, when it listens.
+    pub fn mac(&mut self) -> &mut MacOf<C, L> {
+        &mut self.mac
     }
 
     /// What protects packets of this host.
@@ -141,12 +139,12 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.net.discovery()
     }
 
-    /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
+    /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`MacLayer::latest_frame_counter`].
     pub fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
         self.mac.latest_frame_counter()
     }
 
-    /// Has frames of a neighbour up to this counter refused; false if there is no room: see [`Mac::restore_frame_counter`].
+    /// Has frames of a neighbour up to this counter refused; false if there is no room: see [`MacLayer::restore_frame_counter`].
     pub fn restore_frame_counter(&mut self, neighbour: Eui64, frame_counter: u32) -> bool {
         self.mac.restore_frame_counter(neighbour, frame_counter)
     }
@@ -385,6 +383,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// The same when its time has come, as [`Interface::handle_radio_timeout`] was told.
     pub fn poll_radio_due(&mut self) -> Option<RadioCommand> {
         self.mac.poll_radio_due()
+    }
+
+    /// The channel that the radio is to be on: see [`MacLayer::channel`].
+    pub fn channel(&self) -> Option<u8> {
+        self.mac.channel()
     }
 
     /// The frame being sent, FCS included.
@@ -760,8 +763,18 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             self.learn(cx, event);
         }
         self.net.tell_router(cx);
-        self.send_of_discovery(cx);
-        self.send_of_routing(cx);
+        if self.mac.follows() {
+            let parent = self.net.router().preferred_parent().or_else(|| match self.net.uplink() {
+                Uplink::NextHop(neighbour) => Some(neighbour),
+                _ => self.net.discovery().default_router(),
+            });
+            self.mac.follow(at, parent, self.net.router().join_metric());
+        }
+        // What is said to those around would be old when there is a network to say it in.
+        if self.mac.has_joined() {
+            self.send_of_discovery(cx);
+            self.send_of_routing(cx);
+        }
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();

@@ -15,13 +15,14 @@ mod security;
 
 pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;
-pub use interface::{Config, HEADERS, Interface, Occupied};
+pub use interface::{Config, HEADERS, Interface, MacOf, Occupied};
 pub use layers::{Layers, Stack};
 pub use radio_machine::RadioMachine;
 pub use routing::{FrameOutcome, Routing};
 pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_lowpan::{Datagrams, Pool};
+pub use sixlock_mac as mac;
 pub use sixlock_mac::{
     Backoff, Config as MacConfig, Csma, DutyCycled, Link, LinkLayer, LinkSecurity, Neighbour, Outcome,
     RadioCommand, Rules, contikimac, security_level,

@@ -51,6 +51,11 @@ pub trait RadioMachine {
         self.interface().poll_radio_due()
     }
 
+    /// The channel that the radio is to be on, before it does what it was told: `None` if that is always the one of its network.
+    fn channel(&mut self) -> Option<u8> {
+        self.interface().channel()
+    }
+
     /// The frame being sent, FCS included.
     fn transmit_frame(&mut self) -> &[u8] {
         self.interface().transmit_frame()

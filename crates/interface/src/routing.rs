@@ -17,6 +17,17 @@ pub trait Routing: Router {
         true
     }
 
+    /// The neighbour to which packets go that leave the network, if a routing protocol has found it.
+    fn preferred_parent(&self) -> Option<Eui64> {
+        None
+    }
+
+    /// How far from the root this node is, as beacons of TSCH tell it, if a routing protocol knows
+    /// ([RFC 8180 section 5.1.2](https://www.rfc-editor.org/rfc/rfc8180#section-5.1.2)).
+    fn join_metric(&self) -> Option<u8> {
+        None
+    }
+
     /// Bytes that [`Routing::originate`] and [`Routing::encapsulate`] add to a packet of this host at most.
     fn room(&self) -> usize {
         0

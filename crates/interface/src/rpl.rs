@@ -130,6 +130,14 @@ impl<P: Profile> Routing for RplNode<P> {
         self.0.parent().is_some()
     }
 
+    fn preferred_parent(&self) -> Option<Eui64> {
+        self.0.parent()
+    }
+
+    fn join_metric(&self) -> Option<u8> {
+        self.0.dag_rank().map(|rank| rank.saturating_sub(1).min(u8::MAX.into()) as u8)
+    }
+
     fn room(&self) -> usize {
         Node::<P>::ROOM
     }

@@ -6,7 +6,7 @@
 //! channel assessment (CCA) and the end of each transmission, wakes it at
 //! [`Mac::poll_timeout`], and after each call does what [`Mac::poll_radio`] says: a [`RadioCommand`] with the time when to begin.
 //! A driver that cannot begin at a given time asks [`Mac::poll_radio_due`] instead, which says the same when that has come:
-//! until then [`Mac::poll_timeout`] is that time.
+//! until then [`Mac::poll_timeout`] is that time. What drives either machine does so by [`MacLayer`].
 #![no_std]
 
 mod airtime;
@@ -15,6 +15,7 @@ pub mod contikimac;
 mod csma;
 mod event;
 mod frame_security;
+mod layer;
 mod link;
 mod listening;
 mod mac;
@@ -29,7 +30,8 @@ pub mod tsch;
 pub use config::{Config, Csma, LinkSecurity};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};
 pub use frame_security::security_level;
-pub use link::{DutyCycled, Link, LinkLayer};
+pub use layer::MacLayer;
+pub use link::{DutyCycled, Link, LinkLayer, TimeSlotted};
 pub use listening::{AlwaysOn, Listening};
 pub use mac::Mac;
 pub use neighbours::Neighbour;

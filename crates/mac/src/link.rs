@@ -1,14 +1,20 @@
 use core::marker::PhantomData;
 
 use sixlock_base::Array;
+use sixlock_crypto::Crypto;
 
+use crate::layer::MacLayer;
 use crate::listening::{AlwaysOn, Listening};
+use crate::mac::Mac;
 use crate::neighbours::Neighbour;
 use crate::queue::Frame;
 use crate::rules::{ChannelAccess, Standard};
+use crate::tsch::Tsch;
 
-/// What of a [`Mac`](crate::Mac) is linked, and how large its tables are.
-pub trait LinkLayer {
+/// Which MAC is linked, what of it, and how large its tables are.
+pub trait LinkLayer: Sized {
+    /// The MAC, which computes with `C`: a [`Mac`], or a [`Tsch`].
+    type Mac<C: Crypto>: MacLayer<C>;
     /// Whether link security is linked.
     const SECURED: bool;
     /// Whether CSMA-CA, the wait for acknowledgements and retries are linked: see [`Csma::NONE`](crate::Csma::NONE).
@@ -37,6 +43,7 @@ impl<const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSM
     type Queue = [Frame; QUEUE];
     type Access = Standard;
     type Listening = AlwaysOn;
+    type Mac<C: Crypto> = Mac<C, Self>;
 }
 
 /// The link layer `L`, which listens as `D` says, such as [`ContikiMac`](crate::contikimac::ContikiMac).
@@ -50,4 +57,19 @@ impl<L: LinkLayer, D: Listening> LinkLayer for DutyCycled<L, D> {
     type Queue = L::Queue;
     type Access = L::Access;
     type Listening = D;
+    type Mac<C: Crypto> = Mac<C, Self>;
+}
+
+/// The link layer `L` in time slots: its MAC is [`Tsch`].
+#[derive(Clone, Copy, Debug)]
+pub struct TimeSlotted<L>(PhantomData<L>);
+
+impl<L: LinkLayer> LinkLayer for TimeSlotted<L> {
+    const SECURED: bool = L::SECURED;
+    const CSMA: bool = L::CSMA;
+    type Neighbours = L::Neighbours;
+    type Queue = L::Queue;
+    type Access = L::Access;
+    type Listening = L::Listening;
+    type Mac<C: Crypto> = Tsch<C, Self>;
 }

@@ -14,8 +14,8 @@ pub struct Frame {
     pub(crate) sequence: u8,
     pub(crate) ack_request: bool,
     outcome: Slot<Outcome>,
-    /// How often it was sent, when it has an outcome.
-    attempts: u8,
+    /// How often it was sent, when it has an outcome; in slots, also before.
+    pub(crate) attempts: u8,
 }
 
 impl New for Frame {
@@ -115,6 +115,18 @@ impl<A: Array<Frame>> Queue<A> {
         (self.finished..self.used).map(|n| &self.frames.as_ref()[self.place(n)])
     }
 
+    /// Makes the `n`th frame without an outcome the current one; the order of the others stays.
+    pub(crate) fn promote(&mut self, n: usize) {
+        if usize::from(self.finished) + n >= usize::from(self.used) {
+            return;
+        }
+        let first = self.finished;
+        for n in (1..=n as u8).rev() {
+            let [place, before] = [first + n, first + n - 1].map(|n| self.place(n));
+            self.frames.as_mut().swap(place, before);
+        }
+    }
+
     /// Whether the frame behind the current one is for the same neighbour.
     pub(crate) fn is_followed(&self) -> bool {
         let mut waiting = self.waiting().map(Frame::destination);
@@ -159,6 +171,29 @@ mod tests {
         frame.sequence = sequence;
         queue.push();
         true
+    }
+
+    #[test]
+    fn a_frame_that_goes_first_leaves_the_others_in_order() {
+        let mut queue = Queue::<[Frame; 3]>::new();
+        for n in 0..6 {
+            assert!(push(&mut queue, n));
+            queue.finish(Outcome::Delivered, 1);
+            queue.take_finished();
+            for n in 10..13 {
+                assert!(push(&mut queue, n));
+            }
+            queue.promote(3);
+            assert_eq!(queue.current().map(|frame| frame.sequence), Some(10), "there is no such frame");
+            queue.promote(2);
+            let left: [_; 3] = core::array::from_fn(|_| {
+                let sequence = queue.current().map(|frame| frame.sequence);
+                queue.finish(Outcome::Delivered, 1);
+                queue.take_finished();
+                sequence
+            });
+            assert_eq!(left, [Some(12), Some(10), Some(11)]);
+        }
     }
 
     #[test]

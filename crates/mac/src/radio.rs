@@ -57,6 +57,15 @@ pub enum RadioCommand {
     },
 }
 
+impl RadioCommand {
+    /// When it is to begin.
+    pub const fn at(self) -> Symbols {
+        match self {
+            Self::Listen { at } | Self::Off { at } | Self::Assess { at, .. } | Self::Send { at, .. } => at,
+        }
+    }
+}
+
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// What the radio is to do next, once, as soon as that is known: for a driver that begins with it when its time comes.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {

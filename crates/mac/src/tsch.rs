@@ -10,11 +10,15 @@
 //! **Nonces.** The number of the slot stands in the nonce of a frame and nothing else that changes, and a device sends one frame in a
 //! slot at most. So that no number comes twice, those up to which a device may have sent are reserved in its storage, 2^14 slots
 //! (164 s) at a time: after a reboot, a device is silent in slots below that. A coordinator begins to count there.
+//!
+//! **Time.** A device learns from each correction how fast its own crystal is, and counts with it; so it listens for less long than
+//! two crystals that nobody corrects would demand.
 
 mod ack;
 mod beacon;
 mod clock;
 mod config;
+mod contention;
 mod schedule;
 mod security;
 mod send;

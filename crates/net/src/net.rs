@@ -121,6 +121,11 @@ impl<R: Router, D: Discovery> Net<R, D> {
         self.address.with_prefix(LINK_LOCAL_PREFIX)
     }
 
+    /// Where packets go that no route covers.
+    pub const fn uplink(&self) -> Uplink {
+        self.uplink
+    }
+
     /// Where packets go.
     pub fn router(&self) -> &R {
         &self.router

@@ -160,6 +160,12 @@ impl<P: Profile> Node<P> {
         if self.is_joined() { self.rank } else { INFINITE_RANK }
     }
 
+    /// The rank in hops' least increases, as RFC 6550 compares them: DAGRank(rank). `None` without a parent.
+    pub fn dag_rank(&self) -> Option<u16> {
+        let increase = self.dodag.get()?.increase();
+        self.is_joined().then(|| crate::rank::dag_rank(self.rank, increase))
+    }
+
     /// The version of the DODAG, if there is one.
     pub fn version(&self) -> Option<u8> {
         self.dodag.get().map(|dodag| dodag.version)

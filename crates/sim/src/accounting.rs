@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{BlockCiphers, Soft};
+use sixlock_ieee802154::enhanced::{self, Asn};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
 use sixlock_ipv6::rpl::ICMPV6_TYPE;
 use sixlock_ipv6::{extension, nd, next_header};
@@ -35,7 +36,7 @@ use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, OneContext, WithAddresses, decompress_with};
 
-use crate::attack::frames::{ends, open};
+use crate::attack::frames::{ends, open, unseal};
 use crate::attack::{PacketFingerprint, fingerprint};
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::numbers::Numbers;
@@ -112,6 +113,8 @@ pub(crate) enum Kind {
     SequenceRequest,
     /// An acknowledgement.
     Acknowledgement,
+    /// A beacon, which tells the slot.
+    Beacon,
     /// None of these.
     #[default]
     Other,
@@ -127,6 +130,7 @@ impl Kind {
             Self::Control => "control",
             Self::SequenceRequest => "sequence-request",
             Self::Acknowledgement => "ack",
+            Self::Beacon => "beacon",
             Self::Other => "other",
         }
     }
@@ -151,6 +155,17 @@ pub(crate) struct Observed {
     pub(crate) fingerprint: Option<PacketFingerprint>,
     /// Who has made the reading, by its address, whose packet begins in it, where attackers are looked for.
     pub(crate) author: Option<u32>,
+}
+
+/// A data frame that was opened.
+#[derive(Clone, Copy)]
+struct Opened<'p> {
+    link: LinkAddresses,
+    sequence: u8,
+    /// The length of its header without security, and that of what link security adds to the frame.
+    bare_header: usize,
+    link_security: usize,
+    payload: &'p [u8],
 }
 
 /// What a frame has to do with security.
@@ -263,14 +278,18 @@ impl Observer {
 
     /// What the frame is that `sender` transmits. Where there is neither security nor control nothing is, and it is looked at
     /// only if it `is_told`.
-    pub(crate) fn observe(&mut self, sender: u32, frame: &[u8], is_told: bool) -> Observed {
+    /// Of a network in time slots, `asn` is the slot in which it is sent.
+    pub(crate) fn observe(&mut self, sender: u32, frame: &[u8], asn: Option<Asn>, is_told: bool) -> Observed {
         let is_nothing = self.security == Security::default() && !self.has_control;
         if is_nothing && !is_told && self.attacked.is_none() {
             return Observed::default();
         }
+        if let Some(asn) = asn {
+            return self.slotted(sender, frame, asn).unwrap_or_default();
+        }
         let Ok((header, header_len)) = Header::parse(frame) else { return Observed::default() };
         match header.frame_type {
-            FrameType::Ack => self.acknowledgement(sender, frame, &header),
+            FrameType::Ack => self.acknowledgement(sender, frame.len(), header.sequence, 0),
             FrameType::Data => {
                 let attempt = self.stations[sender as usize].attempt(header.sequence);
                 let to = address(header.destination).and_then(Eui64::node_id);
@@ -281,11 +300,48 @@ impl Observer {
         }
     }
 
-    fn acknowledgement(&mut self, sender: u32, frame: &[u8], header: &Header) -> Observed {
+    /// The same of a frame of IEEE 802.15.4-2015; none if it is not understood.
+    fn slotted(&mut self, sender: u32, frame: &[u8], asn: Asn) -> Option<Observed> {
+        let (header, header_len) = enhanced::Header::parse(frame).ok()?;
+        let bare_header = enhanced::Header { security: None, ..header }.emitted_len();
+        let mic_len = header.security.map_or(0, |security| security.level.mic_len());
+        let link_security = header_len - bare_header + mic_len;
+        if header.frame_type == FrameType::Ack {
+            return Some(self.acknowledgement(sender, frame.len(), header.sequence?, link_security));
+        }
+        if header.frame_type != FrameType::Data {
+            let kind = if header.frame_type == FrameType::Beacon { Kind::Beacon } else { Kind::Other };
+            return Some(Observed { security_bytes: link_security as i64, kind, ..Observed::default() });
+        }
+        let Address::Extended(source) = header.source? else { return None };
+        let (destination, to) = match header.destination? {
+            Address::Extended(destination) => (destination, destination.node_id()),
+            Address::Short(_) => (Eui64([0xff; 8]), None),
+        };
+        let sequence = header.sequence?;
+        let attempt = Some(self.stations[sender as usize].attempt(sequence));
+        let mut buffer = [0; MAX_FRAME];
+        let body = frame.get(..frame.len().checked_sub(FCS)?)?;
+        let buffer = buffer.get_mut(..body.len())?;
+        buffer.copy_from_slice(body);
+        let payload = match (&header.security, &self.key) {
+            (Some(security), Some(key)) => {
+                unseal(buffer, header_len, security.level, &security.nonce(source, asn), key)
+            }
+            _ => buffer.get(header_len..),
+        };
+        let link = LinkAddresses { source, destination };
+        let nothing = Observed { security_bytes: link_security as i64, ..Observed::default() };
+        let opened = Opened { link, sequence, bare_header, link_security, payload: payload? };
+        let observed = self.opened(sender, frame.len(), &opened, None, nothing);
+        Some(Observed { to, attempt, ..observed })
+    }
+
+    fn acknowledgement(&mut self, sender: u32, len: usize, sequence: u8, link_security: usize) -> Observed {
         let awaited = self.stations[sender as usize].to_acknowledge.take();
-        let share = awaited.filter(|(sequence, _)| *sequence == header.sequence);
+        let share = awaited.filter(|(awaited, _)| *awaited == sequence);
         let Share { is_whole, is_of_handshake } = share.unwrap_or_default().1;
-        let security_bytes = if is_whole { frame.len() as i64 } else { 0 };
+        let security_bytes = if is_whole { len as i64 } else { link_security as i64 };
         Observed { security_bytes, kind: Kind::Acknowledgement, is_of_handshake, ..Observed::default() }
     }
 
@@ -306,6 +362,22 @@ impl Observer {
             return nothing;
         };
         let Some(payload) = self.unpadded(payload) else { return nothing };
+        let link = LinkAddresses { source, destination };
+        let opened = Opened { link, sequence: header.sequence, bare_header, link_security, payload };
+        self.opened(sender, frame.len(), &opened, author, nothing)
+    }
+
+    /// The same of a data frame of `len` bytes that was opened, made by `author`; what is seen of it otherwise is in `nothing`.
+    fn opened(
+        &mut self,
+        sender: u32,
+        len: usize,
+        opened: &Opened<'_>,
+        author: Option<u32>,
+        nothing: Observed,
+    ) -> Observed {
+        let Opened { link, sequence, bare_header, link_security, payload } = *opened;
+        let LinkAddresses { source, destination } = link;
         let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return nothing };
         let kind = match fragment {
             None if rest == [TELL_WHOLE] => Kind::SequenceRequest,
@@ -319,7 +391,6 @@ impl Observer {
         }
 
         let capacity = MAX_FRAME - FCS - bare_header - self.padded.map_or(0, |_| HEADER);
-        let link = LinkAddresses { source, destination };
         let (without, purpose) = match kind {
             Kind::SequenceRequest => (Without::Nothing, Purpose::Other),
             _ => self.without(sender, (fragment, rest), link, capacity, link_security),
@@ -328,14 +399,14 @@ impl Observer {
         let share = Share { is_whole: without == Without::Nothing, is_of_handshake };
         let receiver = destination.node_id().and_then(|number| self.numbers.station(number));
         if let Some(receiver) = receiver.and_then(|station| self.stations.get_mut(station as usize)) {
-            receiver.to_acknowledge = Some((header.sequence, share));
+            receiver.to_acknowledge = Some((sequence, share));
         }
         let security_bytes = match without {
-            Without::Payload(len) => {
-                let len = self.padded.map_or(len, |times| times.room(len, bare_header));
-                frame.len() as i64 - (bare_header + len + FCS) as i64
+            Without::Payload(without) => {
+                let without = self.padded.map_or(without, |times| times.room(without, bare_header));
+                len as i64 - (bare_header + without + FCS) as i64
             }
-            Without::Nothing => frame.len() as i64,
+            Without::Nothing => len as i64,
             Without::Unknown => link_security as i64,
         };
         let kind = match purpose {
@@ -616,7 +687,7 @@ mod tests {
     }
 
     fn security_bytes(observer: &mut Observer, sender: u32, frame: &[u8]) -> i64 {
-        observer.observe(sender, frame, true).security_bytes
+        observer.observe(sender, frame, None, true).security_bytes
     }
 
     #[test]
@@ -677,7 +748,7 @@ mod tests {
             let total: usize = secured.iter().map(Vec::len).sum();
             assert_eq!(shares, (total - bare) as i64, "{is_wrapped} {payload_len}");
             (payload[0], payload[RECORD_HEADER]) = (HANDSHAKE, CLIENT_HELLO);
-            let hello = observer.observe(2, &frames(&wrap(&payload))[0], true);
+            let hello = observer.observe(2, &frames(&wrap(&payload))[0], None, true);
             assert!(hello.kind == Kind::Handshake && hello.begins_handshake, "{is_wrapped} {payload_len}");
         }
     }
@@ -702,7 +773,7 @@ mod tests {
     fn a_transmission_is_told_by_what_it_carries_whom_it_is_for_and_how_often_it_was_sent() {
         let observed = |observer: &mut Observer, frame: &[u8]| {
             let Observed { kind, to, attempt, is_of_handshake, begins_handshake, .. } =
-                observer.observe(2, frame, true);
+                observer.observe(2, frame, None, true);
             assert_eq!((to, is_of_handshake), (Some(1), kind == Kind::Handshake));
             (kind.name(), attempt, begins_handshake)
         };
@@ -713,7 +784,7 @@ mod tests {
         assert_eq!(observed(&mut observer, &parts[0]), ("handshake", Some(1), true));
         assert_eq!(observed(&mut observer, &parts[0]), ("handshake", Some(2), true));
         assert_eq!(observed(&mut observer, &parts[1]), ("handshake", Some(1), false));
-        let acknowledgement = observer.observe(1, &ack(1), true);
+        let acknowledgement = observer.observe(1, &ack(1), None, true);
         assert_eq!((acknowledgement.kind, acknowledgement.to), (Kind::Acknowledgement, None));
         assert!(acknowledgement.is_of_handshake && acknowledgement.attempt.is_none());
         let data = frames(&packet(COAPS_PORT, &[APPLICATION_DATA; 200]));
@@ -741,7 +812,7 @@ mod tests {
             Numbers { nodes: 2, routers: 1 },
             3,
         );
-        assert_eq!(none.observe(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0], true).security_bytes, 0);
+        assert_eq!(none.observe(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0], None, true).security_bytes, 0);
     }
 
     #[test]
@@ -758,10 +829,10 @@ mod tests {
             payload in proptest::collection::vec(proptest::num::u8::ANY, 0..100),
         ) {
             let mut observer = observer();
-            observer.observe(sender, &frame, true);
+            observer.observe(sender, &frame, None, true);
             let mut valid = frames(&packet(COAPS_PORT, &[22]))[0][..21].to_vec();
             valid.extend(payload);
-            observer.observe(sender, &valid, true);
+            observer.observe(sender, &valid, None, true);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The protocol code of nodes and of the border router, as the simulator sizes it.
 
 use sixlock_base::{Cx, Entropy, Nv, Symbols};
+use sixlock_crypto::Crypto;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_lowpan::{Datagram, Pool};
 use sixlock_node::contikimac::ContikiMac;
@@ -9,6 +10,7 @@ use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Rul
 use crate::application::AnyApplication;
 use crate::discovery::AnyDiscovery;
 use crate::engine::Accelerated;
+use crate::mac::AnyMac;
 use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Reassembly};
 use crate::random::Stream;
@@ -31,6 +33,7 @@ impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
     type Queue = <Link<true, 1, FRAMES> as LinkLayer>::Queue;
     type Access = Rules;
     type Listening = StationListening;
+    type Mac<C: Crypto> = AnyMac<C, Self>;
 }
 
 /// A station's pool of `POOL` datagrams of at most `MTU` bytes.
@@ -67,6 +70,8 @@ pub(crate) type GatewayLayers = Stack<
     Reassembly,
     AnyDiscovery,
 >;
+/// The MAC of a station with this many transmit frames.
+pub(crate) type StationMac<const FRAMES: usize> = AnyMac<Accelerated, SimulatedLink<FRAMES>>;
 /// How a station listens.
 pub(crate) type StationListening = ContikiMac<PHASES>;
 /// The context that both are lent.

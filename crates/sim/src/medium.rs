@@ -3,7 +3,8 @@
 //! In a unit disk a frame reaches every node in range and disturbs every node in interference range; other models say of each link what it is.
 //! Propagation takes no time. A link may carry frames one way only. Whatever overlaps at a receiver is destroyed, all of it, but for a frame
 //! that is so much stronger than all others together, where the model knows how strong they are; a node that
-//! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
+//! transmits, or whose radio is off, hears nothing, and nothing of which it missed the beginning. Where a network hops over channels, what is
+//! on another than a node's radio is neither received nor sensed, and disturbs nothing. Chance takes frames one by one, or several in a row on
 //! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,9 +49,13 @@ pub(crate) struct Medium {
     reaches: BTreeMap<u32, i32>,
     /// Whether chance takes nothing any more.
     loses_nothing: bool,
+    /// How many channels there are.
+    channels: usize,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
     ears: Vec<Receiver>,
+    /// What each node could hear on each channel: those of the first node, of the second, and so on.
+    airs: Vec<Air>,
 }
 
 struct Reached {
@@ -106,7 +111,18 @@ struct Receiver {
     /// Whether its radio is off, but to assess the channel and to send.
     is_off: bool,
     assessing: bool,
-    /// Transmissions of others under way that it can hear or that disturb it.
+    /// The channel that its radio is on, and the one that it transmits on.
+    channel: u8,
+    transmits_on: u8,
+    /// The frame that it is receiving.
+    receiving: Option<Incoming>,
+    radio: RadioMeter,
+}
+
+/// What one node could hear on one channel.
+#[derive(Clone, Copy, Default)]
+struct Air {
+    /// Transmissions of others under way that can be heard or that disturb.
     audible: u32,
     /// How strong they are together, in attowatts.
     heard: u64,
@@ -114,9 +130,6 @@ struct Receiver {
     busy_since: Time,
     /// When the last of them ended.
     quiet_since: Option<Time>,
-    /// The frame that it is receiving.
-    receiving: Option<Incoming>,
-    radio: RadioMeter,
 }
 
 /// A frame under way at a receiver.
@@ -129,24 +142,26 @@ struct Incoming {
 }
 
 impl Receiver {
-    /// It hears another transmission, which disturbs what it receives unless that is so much stronger.
-    fn come(&mut self, power: u64, capture: Capture, now: Time) {
-        if self.audible == 0 {
-            self.busy_since = now;
+    /// There is another transmission on that channel, which disturbs what it receives there unless that is so much stronger.
+    fn come(&mut self, air: &mut Air, channel: u8, power: u64, capture: Capture, now: Time) {
+        if air.audible == 0 {
+            air.busy_since = now;
         }
-        self.audible += 1;
-        self.heard += power;
-        if let Some(incoming) = &mut self.receiving {
-            incoming.intact &= capture.holds(incoming.power, self.heard - incoming.power);
+        air.audible += 1;
+        air.heard += power;
+        if let Some(incoming) = &mut self.receiving
+            && self.channel == channel
+        {
+            incoming.intact &= capture.holds(incoming.power, air.heard - incoming.power);
         }
     }
 
-    /// It hears the transmission of `source` no more; whether it has received all of it so far.
-    fn leave(&mut self, source: u32, power: u64, now: Time) -> bool {
-        self.audible -= 1;
-        self.heard -= power;
-        if self.audible == 0 {
-            self.quiet_since = Some(now);
+    /// The transmission of `source` is there no more; whether it has received all of it so far.
+    fn leave(&mut self, air: &mut Air, source: u32, power: u64, now: Time) -> bool {
+        air.audible -= 1;
+        air.heard -= power;
+        if air.audible == 0 {
+            air.quiet_since = Some(now);
         }
         let own = |incoming: &mut Incoming| incoming.source == source;
         let Some(incoming) = self.receiving.take_if(own) else { return false };
@@ -179,8 +194,10 @@ impl Medium {
             capture: radio.capture(),
             reaches: BTreeMap::new(),
             loses_nothing: false,
+            channels: 1,
             reached: positions.iter().map(|_| Vec::new()).collect(),
             ears: vec![Receiver::default(); positions.len()],
+            airs: vec![Air::default(); positions.len()],
         };
         for (node, others) in (0..).zip(near(positions, radio.disturbs_within())) {
             for other in others {
@@ -188,6 +205,22 @@ impl Medium {
             }
         }
         medium
+    }
+
+    /// The network hops over this many channels. All radios are on the first, and nothing is on the air yet.
+    pub(crate) fn hop(&mut self, channels: u8) {
+        self.channels = channels.into();
+        self.airs = vec![Air::default(); self.ears.len() * self.channels];
+    }
+
+    /// The radio of `node` is on this channel from `now` on, counted from 0. What it was receiving on another is lost to it.
+    pub(crate) fn tune(&mut self, node: u32, channel: u8, now: Time) {
+        let ear = &mut self.ears[node as usize];
+        if ear.channel != channel && usize::from(channel) < self.channels {
+            ear.channel = channel;
+            ear.receiving = None;
+            ear.meter(now);
+        }
     }
 
     /// `node` stands elsewhere from `now` on. Of a transmission under way it hears, and others hear of its own, what is left: too little
@@ -237,9 +270,10 @@ impl Medium {
 
     /// Transmissions of `source` are this to `node` from now on: they carry frames to it, disturb it, or neither.
     fn link(&mut self, (source, node): (u32, u32), found: Option<Link>, now: Time) {
-        let is_under_way = self.ears[source as usize].transmitting;
+        let Receiver { transmitting: is_under_way, transmits_on: channel, .. } = self.ears[source as usize];
         let (seed, burst, capture) = (self.seed, self.radio.burst, self.capture);
         let (reached, ear) = (&mut self.reached[source as usize], &mut self.ears[node as usize]);
+        let air = &mut self.airs[node as usize * self.channels + usize::from(channel)];
         let losses = |loss| {
             let stream = Stream::new(seed, node, Purpose::Loss { source });
             Losses { stream, chance: Chance::of(loss, burst), lost: false }
@@ -248,7 +282,7 @@ impl Medium {
             (Ok(at), Some(Link { loss, power })) => {
                 let reached = &mut reached[at];
                 if is_under_way {
-                    ear.heard = ear.heard - reached.power + power;
+                    air.heard = air.heard - reached.power + power;
                 }
                 reached.power = power;
                 match (&mut reached.losses, loss) {
@@ -259,13 +293,13 @@ impl Medium {
             (Ok(at), None) => {
                 let Reached { power, .. } = reached.remove(at);
                 if is_under_way {
-                    ear.leave(source, power, now);
+                    ear.leave(air, source, power, now);
                 }
             }
             (Err(at), Some(Link { loss, power })) => {
                 reached.insert(at, Reached { node, losses: loss.map(losses), power });
                 if is_under_way {
-                    ear.come(power, capture, now);
+                    ear.come(air, channel, power, capture, now);
                 }
             }
             (Err(_), None) => {}
@@ -299,14 +333,18 @@ impl Medium {
         let own = &mut self.ears[source as usize];
         own.transmitting = true;
         own.receiving = None;
+        own.transmits_on = own.channel;
         own.meter(now);
+        let channel = own.channel;
         for reached in &self.reached[source as usize] {
             let ear = &mut self.ears[reached.node as usize];
-            ear.come(reached.power, self.capture, now);
-            let others = ear.heard - reached.power;
-            let is_alone = ear.receiving.is_none() && ear.audible == 1;
+            let air = &mut self.airs[reached.node as usize * self.channels + usize::from(channel)];
+            ear.come(air, channel, reached.power, self.capture, now);
+            let others = air.heard - reached.power;
+            let is_alone = ear.receiving.is_none() && air.audible == 1;
             let is_heard = is_alone || self.capture.holds(reached.power, others);
-            if reached.losses.is_some() && is_heard && !ear.transmitting && !ear.is_off {
+            let listens = !ear.transmitting && !ear.is_off && ear.channel == channel;
+            if reached.losses.is_some() && is_heard && listens {
                 ear.receiving = Some(Incoming { source, power: reached.power, intact: true });
                 ear.meter(now);
             }
@@ -319,8 +357,10 @@ impl Medium {
         let own = &mut self.ears[source as usize];
         own.transmitting = false;
         own.meter(now);
+        let channel = own.transmits_on;
         for reached in &mut self.reached[source as usize] {
-            let intact = self.ears[reached.node as usize].leave(source, reached.power, now);
+            let air = &mut self.airs[reached.node as usize * self.channels + usize::from(channel)];
+            let intact = self.ears[reached.node as usize].leave(air, source, reached.power, now);
             let Some(losses) = &mut reached.losses else { continue };
             let became = match intact {
                 false => Reception::Missed,
@@ -338,9 +378,10 @@ impl Medium {
 
     /// Whether a clear channel assessment of `node` that ends at `now` found the channel clear.
     pub(crate) fn is_clear(&self, node: u32, now: Time) -> bool {
-        let ear = &self.ears[node as usize];
-        let is_busy = ear.audible > 0 && ear.busy_since < now;
-        let was_busy = ear.quiet_since.is_some_and(|end| end + CCA > now);
+        let channel = self.ears[node as usize].channel;
+        let air = &self.airs[node as usize * self.channels + usize::from(channel)];
+        let is_busy = air.audible > 0 && air.busy_since < now;
+        let was_busy = air.quiet_since.is_some_and(|end| end + CCA > now);
         !is_busy && !was_busy
     }
 }
@@ -377,6 +418,33 @@ mod tests {
         medium.begin(1, at(0));
         assert_eq!(end(&mut medium, 1, 1000), [(0, Received), (2, Received)]);
         assert_eq!(airtime(127).micros(), 4256, "133 bytes at 32 µs");
+    }
+
+    #[test]
+    fn frames_on_two_channels_neither_meet_nor_are_heard_on_the_other() {
+        let mut medium = line(5, 0.0);
+        medium.hop(16);
+        medium.tune(3, 7, at(0));
+        medium.begin(1, at(0));
+        medium.begin(3, at(100));
+        assert!(!medium.is_clear(2, at(500)));
+        medium.tune(4, 7, at(500));
+        assert!(!medium.is_clear(4, at(500)), "it is sensed at once");
+        // Who tunes in later has missed the beginning, and who sends may tune before the end.
+        medium.tune(3, 0, at(900));
+        assert_eq!(end(&mut medium, 1, 1000), [(0, Received), (2, Received)]);
+        assert_eq!(end(&mut medium, 3, 2000), [(2, Missed), (4, Missed)]);
+        medium.tune(2, 7, at(2000));
+        assert!(!medium.is_clear(2, at(2100)) && medium.is_clear(2, at(2128)));
+        medium.tune(3, 7, at(2000));
+        medium.begin(3, at(3000));
+        medium.begin(1, at(3100));
+        assert_eq!(end(&mut medium, 1, 3900), [(0, Received), (2, Missed)]);
+        assert_eq!(end(&mut medium, 3, 4000), [(2, Received), (4, Received)]);
+        medium.begin(1, at(5000));
+        medium.tune(0, 3, at(5500));
+        medium.tune(0, 0, at(5600));
+        assert_eq!(end(&mut medium, 1, 6000), [(0, Missed), (2, Missed)], "it was away meanwhile");
     }
 
     #[test]

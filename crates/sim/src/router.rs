@@ -7,10 +7,10 @@ use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Symbols};
 use sixlock_bridge::Bridge;
 use sixlock_gateway::{Error, Exit, FlowId, Gateway, Serial, SerialGateway, Tunnels, Upstream};
 use sixlock_node::ipsec::Automated;
-use sixlock_node::{Interface, InterfaceConfig, RadioMachine, Rules};
+use sixlock_node::{Interface, InterfaceConfig, RadioMachine};
 
 use crate::engine::Accelerated;
-use crate::machines::{Context, GatewayLayers, RouterIpsec, StationListening};
+use crate::machines::{Context, GatewayLayers, RouterIpsec, StationMac};
 use crate::network::CLOUD;
 use crate::protection::Keyed;
 use crate::sizes::FLOWS;
@@ -66,19 +66,14 @@ impl Router {
         }
     }
 
-    /// The times and rules by which its frames get at the channel.
-    pub(crate) fn access(&mut self) -> &mut Rules {
-        self.interface().access()
+    /// Its MAC.
+    pub(crate) fn mac(&mut self) -> &mut StationMac<4> {
+        self.interface().mac()
     }
 
     /// Its address on the air.
     pub(crate) fn address(&mut self) -> Eui64 {
         self.interface().address()
-    }
-
-    /// When it listens.
-    pub(crate) fn listening(&mut self) -> &mut StationListening {
-        self.interface().listening()
     }
 
     /// What is done to packets that leave the mesh whole, and that come whole.

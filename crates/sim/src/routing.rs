@@ -381,6 +381,14 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         routed!(&self.by, by => by.has_way())
     }
 
+    fn preferred_parent(&self) -> Option<Eui64> {
+        routed!(&self.by, by => by.preferred_parent())
+    }
+
+    fn join_metric(&self) -> Option<u8> {
+        routed!(&self.by, by => by.join_metric())
+    }
+
     fn room(&self) -> usize {
         routed!(&self.by, by => by.room())
     }

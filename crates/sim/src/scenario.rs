@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_node::contikimac::Times;
+use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
 use crate::battery::Battery;
@@ -109,6 +110,13 @@ pub enum Listen {
         times: Times,
         /// Whether frames are sent when their receiver is known to wake up.
         phase_lock: bool,
+    },
+    /// In time slots, by TSCH.
+    Tsch {
+        /// How long its slotframes are.
+        slotframes: Slotframes,
+        /// For how many microseconds a node that has just been told the time listens before and after a frame should begin.
+        guard: u16,
     },
 }
 

@@ -395,9 +395,10 @@ impl Simulation {
 
     fn begin_transmission(&mut self, id: u32) {
         let attacker = self.attackers.owner(id);
+        let asn = self.stations.get_mut(id as usize).and_then(Station::asn);
         let frame = self.attackers.on_air(id).unwrap_or_else(|| self.stations[id as usize].on_air());
         self.recorder.frame(self.now, frame);
-        let seen = self.observer.observe(id, frame, self.recorder.tells_events());
+        let seen = self.observer.observe(id, frame, asn, self.recorder.tells_events());
         let (bytes, to) = (frame.len() as u64, seen.to.map(u64::from));
         let transmit = Logged::Transmit { bytes, kind: seen.kind.name(), to, attempt: seen.attempt };
         self.recorder.event(self.now, id, transmit);

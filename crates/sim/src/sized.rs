@@ -5,6 +5,7 @@ use sixlock_dtls::Refusal;
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
+use sixlock_node::mac::Mac;
 use sixlock_node::{
     Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, Rules, StartError,
 };
@@ -44,8 +45,10 @@ trait Sizes {
     fn router(&self) -> &NodeRouting;
     fn security(&mut self) -> &mut NodeIpsec;
     fn compression(&mut self) -> &mut NodeCompression;
-    fn access(&mut self) -> &mut Rules;
-    fn listening(&mut self) -> &mut StationListening;
+    /// Sets by which rules it gets at the channel.
+    fn set_rules(&mut self, rules: Rules);
+    /// When it listens: no board is in time slots.
+    fn listening(&mut self) -> Option<&mut StationListening>;
     fn poll_refusal(&mut self) -> Option<Refusal>;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
@@ -77,12 +80,14 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
         self.interface().compression()
     }
 
-    fn access(&mut self) -> &mut Rules {
-        self.interface().access()
+    fn set_rules(&mut self, rules: Rules) {
+        if let Some(mac) = self.interface().mac().contending() {
+            *mac.access() = rules;
+        }
     }
 
-    fn listening(&mut self) -> &mut StationListening {
-        self.interface().listening()
+    fn listening(&mut self) -> Option<&mut StationListening> {
+        self.interface().mac().contending().map(Mac::listening)
     }
 
     fn poll_refusal(&mut self) -> Option<Refusal> {
@@ -110,7 +115,7 @@ impl SizedNode {
     /// for nodes have room for.
     pub(crate) fn new(platform: &Platform, long: bool, rules: Rules) -> Self {
         let mut sized = Self::for_images(platform, long);
-        *sized.node.access() = rules;
+        sized.node.set_rules(rules);
         sized
     }
 
@@ -181,7 +186,7 @@ impl SizedNode {
     }
 
     /// When it listens.
-    pub(crate) fn listening(&mut self) -> &mut StationListening {
+    pub(crate) fn listening(&mut self) -> Option<&mut StationListening> {
         self.node.listening()
     }
 

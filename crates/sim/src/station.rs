@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Packet, Symbols};
 use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
+use sixlock_ieee802154::enhanced::Asn;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_net::Discovery;
 use sixlock_net::neighbour_discovery::Event as DiscoveryEvent;
@@ -27,6 +28,7 @@ use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedNode, happens};
 use crate::medium::Medium;
 use crate::memory::Memory;
+use crate::network::FIRST_CHANNEL;
 use crate::outcome::Failure;
 use crate::processor::Processor;
 use crate::protection::{Cleartext, Peering, protect, refusal};
@@ -66,6 +68,7 @@ impl Machine {
 trait Native {
     fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, event: DeviceEvent);
     fn poll_radio(&mut self) -> Option<RadioCommand>;
+    fn channel(&mut self) -> Option<u8>;
     fn transmit_frame(&mut self) -> &[u8];
     fn timeouts(&mut self) -> (Option<Symbols>, Option<Instant>);
 }
@@ -77,6 +80,10 @@ impl<M: RadioMachine<Crypto = Accelerated>> Native for M {
 
     fn poll_radio(&mut self) -> Option<RadioCommand> {
         RadioMachine::poll_radio(self)
+    }
+
+    fn channel(&mut self) -> Option<u8> {
+        RadioMachine::channel(self)
     }
 
     fn transmit_frame(&mut self) -> &[u8] {
@@ -374,6 +381,15 @@ impl Station {
         router_of_host.or_else(|| self.router()?.parent())?.node_id()
     }
 
+    /// The slot in which it sends, if its network is in time slots.
+    pub(crate) fn asn(&mut self) -> Option<Asn> {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().mac().asn(),
+            Machine::Gateway(gateway) => gateway.mac().asn(),
+            Machine::Board(_) => None,
+        }
+    }
+
     /// Whether it is a host, which takes no part in RPL.
     pub(crate) fn is_host(&self) -> bool {
         matches!(&self.machine, Machine::Node(node) if node.discovery().is_of_host())
@@ -621,7 +637,12 @@ impl Station {
         if let Machine::Board(_) = self.machine {
             return self.settle_board(now, events, medium);
         }
-        while let Some(command) = self.machine.native().and_then(Native::poll_radio) {
+        while let Some(native) = self.machine.native()
+            && let Some(command) = native.poll_radio()
+        {
+            if let Some(channel) = native.channel() {
+                medium.tune(self.id, channel.saturating_sub(FIRST_CHANNEL), now);
+            }
             self.radio.take(self.id, command, now, self.clock, medium);
         }
         self.schedule_radio(events);

@@ -102,7 +102,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         }
         let len = frame.len();
         let (source, beacon) = self.beacon(cx, &header, header_len, &mut frame[..body_len])?;
-        self.join_by(at, len, source, &beacon);
+        if self.leads_nearer(at, len, &beacon) {
+            self.join_by(at, len, source, &beacon);
+        }
         Ok(())
     }
 
@@ -143,6 +145,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
                 return Err(Counter::MacReplayed);
             }
             self.heed(at, source, late);
+            self.hear_metric(source, beacon.synchronization.join_metric);
             return Ok(None);
         }
         let destination = match header.destination {
@@ -223,7 +226,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         frame: &mut [u8],
     ) -> Result<(), Counter> {
         let (header, header_len, body_len) = self.header_of(frame)?;
-        let (Some((from, sequence)), asn) = (self.awaited(), self.clock.asn) else { return Ok(()) };
+        let (Some((from, sequence)), asn) = (self.awaited, self.clock.asn) else { return Ok(()) };
         let is_awaited = header.frame_type == FrameType::Ack
             && header.destination == self.own()
             && header.destination_pan_id == Some(self.pan_id)

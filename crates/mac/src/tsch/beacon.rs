@@ -9,7 +9,6 @@ use sixlock_ieee802154::enhanced::{
 };
 use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FrameType};
 
-use super::clock::SlotClock;
 use super::slot::Tsch;
 use crate::LinkLayer;
 use crate::airtime::airtime;
@@ -108,6 +107,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.set_timeslot(beacon.timeslot);
         self.slotframes.shared = beacon.slotframe;
         let begin = at.before(airtime(len)).before(self.times.transmit_offset);
-        self.join(at, SlotClock { asn: beacon.synchronization.asn, begin }, from);
+        self.join(at, (beacon.synchronization.asn, begin), from);
+        self.hear_metric(from, beacon.synchronization.join_metric);
     }
 }

@@ -6,8 +6,8 @@ use sixlock_ieee802154::enhanced::Asn;
 /// The channels of 2.4 GHz in the order of the default hopping sequence (macHoppingSequenceId 0; 6.2.10 of IEEE 802.15.4-2015).
 const HOPPING: [u8; 16] = [16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21];
 
-/// The channel offset of the links to one neighbour; that of the shared link is 0.
-const UNICAST_OFFSET: u64 = 1;
+/// How many channel offsets the links to one neighbour have; that of the shared link, and of beacons, is 0.
+const UNICAST_OFFSETS: u64 = HOPPING.len() as u64 - 1;
 
 /// The slotframes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,21 +15,41 @@ pub struct Slotframes {
     /// The length in slots of the one whose first slot all devices share: for beacons, and for frames to all
     /// ([RFC 8180 section 4.1](https://www.rfc-editor.org/rfc/rfc8180#section-4.1)).
     pub shared: u16,
+    /// The length in slots of the one in which each device sends its beacons in one slot that follows from its address, and in which a device
+    /// listens to its time source (Orchestra's rule for beacons). Without, beacons go in the shared slot.
+    pub beacons: Option<u16>,
     /// The length in slots of the one in which each device listens in one slot that follows from its address, and others send to it (the
     /// receiver-based rule of Orchestra). Without, frames to one neighbour go in the shared slot, too.
+    ///
+    /// A coordinator listens in all slots, and so those who know it as that send to it in a slot that follows from their own
+    /// address: they do not collide.
     pub unicast: Option<u16>,
+}
+
+/// Whom a device knows when it looks for its slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Station {
+    pub(super) own: Eui64,
+    pub(super) is_coordinator: bool,
+    /// The coordinator, if it is a neighbour.
+    pub(super) coordinator: Option<Eui64>,
+    /// Whose beacons it listens to.
+    pub(super) time_source: Option<Eui64>,
+    /// Whether it sends beacons itself.
+    pub(super) tells: bool,
 }
 
 /// What a device may do in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) channel: u8,
-    /// Whether it may send beacons and frames to all.
-    pub(super) sends_to_all: bool,
-    /// Whether it may send a frame to the neighbour that was asked for.
-    pub(super) sends_to_one: bool,
-    /// Whether it listens if it does not send.
-    pub(super) listens: bool,
+pub(super) enum Cell {
+    /// It may send what is for all, and else listens. Without a slotframe for it, what is for one goes here, too.
+    Shared,
+    /// It sends its beacon.
+    Beacon,
+    /// It listens to the beacon of its time source.
+    TimeSource,
+    /// It may send to one neighbour, for which its frames are to be looked through, and else listens if it is its own slot.
+    Unicast { listens: bool },
 }
 
 /// The slot of a slotframe of `length` in which a device listens.
@@ -44,33 +64,77 @@ fn until(asn: Asn, length: u16, slot: u64) -> u64 {
 }
 
 impl Slotframes {
-    /// What the device `own` may do in a slot, if anything; `to` is the neighbour that its next frame is for.
-    pub(super) fn cell(&self, asn: Asn, own: Eui64, to: Option<Eui64>) -> Option<Cell> {
-        let is_shared = until(asn, self.shared, 0) == 0;
-        let is_of = |device: Eui64| {
-            self.unicast.is_some_and(|length| until(asn, length, slot_of(device, length)) == 0)
-        };
-        let (listens, sends_to_one) = (is_of(own), to.is_some_and(is_of));
-        if !is_shared && !listens && !sends_to_one {
-            return None;
+    /// The slot of the slotframe of `length` in which a device sends to the neighbour `to`.
+    fn slot_to(station: &Station, to: Eui64, length: u16) -> u64 {
+        match station.coordinator == Some(to) {
+            // In its own it listens.
+            true => slot_of(station.own, length) + u64::from(length / 2),
+            false => slot_of(to, length),
         }
-        // In a slot of both slotframes, who may send to one does so.
-        let is_unicast = self.unicast.is_some() && !is_shared;
-        let offset = if is_unicast { UNICAST_OFFSET } else { 0 };
-        Some(Cell {
-            channel: HOPPING[(asn.number().wrapping_add(offset) % 16) as usize],
-            sends_to_all: is_shared,
-            sends_to_one: if self.unicast.is_some() { sends_to_one && !is_shared } else { is_shared },
-            listens: is_shared || listens,
-        })
+    }
+
+    /// What a device may do in a slot, if anything, when it has frames for the neighbours `waiting`.
+    pub(super) fn cell(
+        &self,
+        asn: Asn,
+        station: &Station,
+        mut waiting: impl Iterator<Item = Eui64>,
+    ) -> Option<Cell> {
+        let is_of = |length, device| until(asn, length, slot_of(device, length)) == 0;
+        if until(asn, self.shared, 0) == 0 {
+            return Some(Cell::Shared);
+        }
+        if let Some(length) = self.beacons {
+            if station.tells && is_of(length, station.own) {
+                return Some(Cell::Beacon);
+            }
+            if station.time_source.is_some_and(|device| is_of(length, device)) {
+                return Some(Cell::TimeSource);
+            }
+        }
+        let length = self.unicast?;
+        let listens = station.is_coordinator || is_of(length, station.own);
+        let sends = waiting.any(|to| until(asn, length, Self::slot_to(station, to, length)) == 0);
+        (listens || sends).then_some(Cell::Unicast { listens })
+    }
+
+    /// Whether a slot that is none of the other slotframes is one to send to this neighbour in.
+    pub(super) fn leads_to(&self, asn: Asn, station: &Station, to: Eui64) -> bool {
+        self.unicast.is_none_or(|length| until(asn, length, Self::slot_to(station, to, length)) == 0)
+    }
+
+    /// The channel of beacons, and of frames to all.
+    pub(super) const fn channel(asn: Asn) -> u8 {
+        HOPPING[(asn.number() % HOPPING.len() as u64) as usize]
+    }
+
+    /// The channel on which a device receives what is for it alone.
+    pub(super) fn channel_to(asn: Asn, device: Eui64) -> u8 {
+        let offset = 1 + u64::from_be_bytes(device.0) % UNICAST_OFFSETS;
+        HOPPING[(asn.number().wrapping_add(offset) % HOPPING.len() as u64) as usize]
     }
 
     /// The first slot from `asn` on for which [`Slotframes::cell`] gives something.
-    pub(super) fn next(&self, asn: Asn, own: Eui64, to: Option<Eui64>) -> Option<Asn> {
+    pub(super) fn next(
+        &self,
+        asn: Asn,
+        station: &Station,
+        waiting: impl Iterator<Item = Eui64>,
+    ) -> Option<Asn> {
         let mut slots = until(asn, self.shared, 0);
-        if let Some(length) = self.unicast {
-            for device in [Some(own), to].into_iter().flatten() {
+        if let Some(length) = self.beacons {
+            let told = station.tells.then_some(station.own);
+            for device in [told, station.time_source].into_iter().flatten() {
                 slots = slots.min(until(asn, length, slot_of(device, length)));
+            }
+        }
+        if let Some(length) = self.unicast {
+            if station.is_coordinator {
+                return Some(asn);
+            }
+            slots = slots.min(until(asn, length, slot_of(station.own, length)));
+            for to in waiting {
+                slots = slots.min(until(asn, length, Self::slot_to(station, to, length)));
             }
         }
         asn.after(slots)
@@ -93,16 +157,24 @@ mod tests {
         Asn::new(number).unwrap()
     }
 
+    fn station(own: Eui64) -> Station {
+        Station { own, is_coordinator: false, coordinator: None, time_source: None, tells: true }
+    }
+
     #[test]
     fn the_next_slot_is_the_first_with_a_link() {
-        for unicast in [None, Some(7), Some(31)] {
-            let slotframes = Slotframes { shared: 11, unicast };
-            for to in [None, Some(OTHER)] {
-                for from in (0..400).map(asn) {
-                    let next = slotframes.next(from, OWN, to).unwrap();
-                    let first =
-                        (from.number()..).map(asn).find(|&asn| slotframes.cell(asn, OWN, to).is_some());
-                    assert_eq!(Some(next), first, "{slotframes:?} {from:?}");
+        for (beacons, unicast) in [(None, None), (None, Some(7)), (Some(13), Some(31)), (Some(13), None)] {
+            let slotframes = Slotframes { shared: 11, beacons, unicast };
+            for waiting in [None, Some(OTHER)] {
+                for coordinator in [None, Some(OTHER)] {
+                    let station = Station { coordinator, time_source: coordinator, ..station(OWN) };
+                    for from in (0..800).map(asn) {
+                        let next = slotframes.next(from, &station, waiting.into_iter()).unwrap();
+                        let is_cell =
+                            |asn: &Asn| slotframes.cell(*asn, &station, waiting.into_iter()).is_some();
+                        let first = (from.number()..).map(asn).find(is_cell);
+                        assert_eq!(Some(next), first, "{slotframes:?} {from:?}");
+                    }
                 }
             }
         }
@@ -110,29 +182,52 @@ mod tests {
 
     #[test]
     fn who_sends_to_one_meets_it_listening_on_the_same_channel() {
-        let slotframes = Slotframes { shared: 11, unicast: Some(7) };
-        let mut met = 0;
-        for slot in (0..11 * 7 * 16).map(asn) {
-            let Some(sender) = slotframes.cell(slot, OWN, Some(OTHER)).filter(|cell| cell.sends_to_one)
-            else {
-                continue;
-            };
-            let receiver = slotframes.cell(slot, OTHER, None).unwrap();
-            assert!(receiver.listens, "{slot:?}");
-            assert_eq!(sender.channel, receiver.channel, "{slot:?}");
-            met += 1;
+        let slotframes = Slotframes { shared: 11, beacons: Some(13), unicast: Some(7) };
+        for is_coordinator in [false, true] {
+            let sender = Station { coordinator: is_coordinator.then_some(OTHER), ..station(OWN) };
+            let receiver = Station { is_coordinator, ..station(OTHER) };
+            let mut met = 0;
+            for slot in (0..11 * 13 * 7 * 16).map(asn) {
+                let cell = slotframes.cell(slot, &sender, [OTHER].into_iter());
+                let sends =
+                    matches!(cell, Some(Cell::Unicast { .. })) && slotframes.leads_to(slot, &sender, OTHER);
+                if !sends {
+                    continue;
+                }
+                match slotframes.cell(slot, &receiver, [].into_iter()) {
+                    Some(Cell::Unicast { listens }) => {
+                        assert!(listens, "{slot:?}");
+                        met += 1;
+                    }
+                    cell => assert_eq!(cell, Some(Cell::Beacon), "{slot:?}"),
+                }
+            }
+            assert!(met > 10 * 11 * 16, "{met}: all but those of other slotframes");
         }
-        assert_eq!(met, 10 * 16, "all but those that are shared");
+    }
+
+    #[test]
+    fn a_beacon_is_heard_by_those_whose_time_it_tells() {
+        let slotframes = Slotframes { shared: 11, beacons: Some(13), unicast: Some(7) };
+        let child = Station { time_source: Some(OTHER), ..station(OWN) };
+        let mut met = 0;
+        for slot in (0..11 * 13 * 7).map(asn) {
+            if slotframes.cell(slot, &station(OTHER), [].into_iter()) == Some(Cell::Beacon) {
+                assert_eq!(slotframes.cell(slot, &child, [].into_iter()), Some(Cell::TimeSource));
+                met += 1;
+            }
+        }
+        assert_eq!(met, 10 * 7);
     }
 
     #[test]
     fn all_share_a_slot_and_hop_over_all_channels() {
-        let slotframes = Slotframes { shared: 101, unicast: None };
+        let slotframes = Slotframes { shared: 101, beacons: None, unicast: None };
         let mut channels = [0; 27];
         for frame in 0..16 {
-            let cell = slotframes.cell(asn(frame * 101), OWN, None).unwrap();
-            assert!(cell.sends_to_all && cell.sends_to_one && cell.listens);
-            channels[usize::from(cell.channel)] += 1;
+            let cell = slotframes.cell(asn(frame * 101), &station(OWN), [].into_iter());
+            assert_eq!(cell, Some(Cell::Shared));
+            channels[usize::from(Slotframes::channel(asn(frame * 101)))] += 1;
         }
         assert!(channels[11..].iter().all(|&times| times == 1), "{channels:?}");
     }

@@ -1,6 +1,6 @@
 //! Frames of this device, sealed in the slot in which they go out.
 
-use sixlock_base::{Cx, Entropy, Eui64, Nv};
+use sixlock_base::{Cx, Entropy, Eui64, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::enhanced::{Asn, Header, Security};
 use sixlock_ieee802154::{Address, BROADCAST as BROADCAST_SHORT, FCS, FrameType, MAX_FRAME, fcs};
@@ -23,9 +23,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             - FCS
     }
 
-    /// Whether a transmit frame is free.
+    /// Whether a transmit frame is free, and a network there to send it in.
     pub fn can_send(&self) -> bool {
-        self.queue.has_room()
+        self.has_joined() && self.queue.has_room()
     }
 
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths without MIC and FCS.
@@ -67,6 +67,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     pub fn send<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
         destination: Eui64,
         payload: &[u8],
     ) -> Result<TransmitId, SendError> {
@@ -86,8 +87,10 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         frame.len = len as u8;
         frame.sequence = sequence;
         frame.ack_request = destination != BROADCAST;
+        frame.attempts = 0;
         self.sequence = Some(sequence);
         self.queue.push();
+        self.look_again(at);
         Ok(TransmitId(sequence))
     }
 
@@ -98,10 +101,12 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         asn: Asn,
         sending: Sending,
     ) -> bool {
+        self.awaited = None;
         match sending {
             Sending::Beacon => self.write_beacon(cx, asn),
             Sending::Frame => {
                 let Some(frame) = self.queue.current() else { return false };
+                self.awaited = frame.ack_request.then(|| (frame.destination(), frame.sequence));
                 let len = frame.bytes().len();
                 self.out[..len].copy_from_slice(frame.bytes());
                 let private = self.header(frame.destination(), 0).emitted_len();
@@ -111,7 +116,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             Sending::KeepAlive => {
                 let Some(time_source) = self.time_source else { return false };
                 let sequence = next_sequence(self.sequence, cx.entropy);
-                self.sequence = Some(sequence);
+                (self.sequence, self.awaited) = (Some(sequence), Some((time_source, sequence)));
                 let header = self.header(time_source, sequence);
                 let Ok(len) = header.emit(&mut self.out) else { return false };
                 self.close(cx, asn, header.security, len, len)

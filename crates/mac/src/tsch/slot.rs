@@ -5,17 +5,20 @@ use sixlock_crypto::Crypto;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_ieee802154::enhanced::{Asn, TimeCorrection, Timeslot, TimeslotTimes};
 
+use super::beacon::Beacon;
 use super::clock::SlotClock;
 use super::config::TschConfig;
-use super::schedule::{self, Cell, Slotframes};
+use super::contention::Contention;
+use super::schedule::{self, Cell, Slotframes, Station};
 use super::security::{Reserved, SlotSecurity};
-use super::times::Times;
+use super::times::{SYMBOL, Times};
 use crate::airtime::airtime;
 use crate::event::{BROADCAST, Event, Outcome};
 use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
-use crate::queue::Queue;
+use crate::queue::{Frame, Queue};
 use crate::radio::RadioCommand;
+use crate::{Config, Csma};
 
 /// How long before a slot begins a device prepares for it, in symbols: the time to seal a frame, and to tune the radio.
 const LEAD: u32 = 32;
@@ -23,12 +26,27 @@ const LEAD: u32 = 32;
 /// How long a device that has not joined listens on a channel, in symbols: two seconds.
 const SCAN: u32 = 125_000;
 
+/// After how many symbols without a frame of its time source a device that knows its drift listens to that one's beacon: five seconds.
+const LISTEN_AGAIN: u32 = 312_500;
+
 /// After how many symbols without a frame of its time source a device asks it for the time: ten seconds.
 const KEEP_ALIVE: u32 = 625_000;
 
-/// After how many symbols without one it has lost the network: the wait of 1.1 ms on either side of a frame lasts 13.75 s when two clocks
-/// drift apart by 80 parts in a million.
-const LOST: u32 = 859_375;
+/// After how many symbols without one it has lost the network: nineteen seconds. In 13.75 s two clocks that nobody corrects drift out of the
+/// 1.1 ms for which a device listens on either side of a frame, when they are 80 parts in a million apart.
+const LOST: u32 = 1_187_500;
+
+/// For how many symbols a device listens before and after a frame should begin at most: 1.5 ms.
+const MOST_GUARD: u32 = 94;
+
+/// A device listens longer by one in 2^this of the time for which it was not told what time it is: 122 parts in a million, and when it knows
+/// how it drifts, 15.
+const DRIFTS: u32 = 13;
+const DRIFTS_STEADILY: u32 = 16;
+
+/// So often a device that has lost the network listens on a channel before it takes beacons of those who are no nearer to the coordinator
+/// than it was: 96 seconds.
+const PATIENCE: u8 = 48;
 
 /// Where a device stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,8 +90,10 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     pub(super) is_coordinator: bool,
     pub(super) slotframes: Slotframes,
     pub(super) beacon_period: u16,
-    backoff: (u8, u8),
-    max_retries: u8,
+    guard: Option<u16>,
+    /// When it was told of its slots.
+    told_at: Symbols,
+    csma: Csma,
     pub(super) security: Slot<SlotSecurity<C>>,
     pub(super) timeslot: Timeslot,
     pub(super) times: Times,
@@ -84,23 +104,32 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     /// From when on a beacon is due.
     pub(super) beacon_due: Asn,
     pub(super) time_source: Option<Eui64>,
+    /// What that one's last beacon said of how near the coordinator is.
+    source_metric: Option<u8>,
+    /// Whether its own join metric follows from that.
+    derives_metric: bool,
+    /// The next slot that it is to do something in.
+    next: Asn,
     /// When a frame of the time source was heard last.
     synchronized: Symbols,
     pub(super) sequence: Option<u8>,
     pub(super) neighbours: Neighbours<L::Neighbours>,
     pub(super) queue: Queue<L::Queue>,
-    retries: u8,
-    exponent: u8,
-    /// So many links to the neighbour of the first frame are left to others.
-    skips: u16,
+    contention: Contention,
     pub(super) step: Step,
     at: Symbols,
     sending: Sending,
+    /// Whose acknowledgement is awaited, and of which sequence number.
+    pub(super) awaited: Option<(Eui64, u8)>,
     scans: u8,
+    /// How many more times it listens for those only who are nearer to the coordinator than it was.
+    patience: u8,
     /// The frame on the air, sealed.
     pub(super) out: [u8; MAX_FRAME],
     pub(super) out_len: u8,
     command: Option<RadioCommand>,
+    /// Whether the time has come for that.
+    is_due: bool,
     channel: u8,
 }
 
@@ -112,71 +141,75 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             address: Eui64([0; 8]),
             pan_id: 0,
             is_coordinator: false,
-            slotframes: Slotframes { shared: 1, unicast: None },
+            slotframes: Slotframes { shared: 1, beacons: None, unicast: None },
             beacon_period: 1,
-            backoff: (0, 0),
-            max_retries: 0,
+            guard: None,
+            told_at: Symbols::new(0),
+            csma: Csma::NONE,
             security: Slot::Empty,
             timeslot: Timeslot { template: 0, times: None },
             times: Times::of(&TimeslotTimes::DEFAULT),
-            clock: SlotClock { asn: first, begin: Symbols::new(0) },
+            clock: SlotClock::new(first, Symbols::new(0)),
             reserved: Reserved::new(),
             join_metric: None,
             beacon_due: first,
             time_source: None,
+            source_metric: None,
+            derives_metric: false,
+            next: first,
             synchronized: Symbols::new(0),
             sequence: None,
             neighbours: Neighbours::new(),
             queue: Queue::new(),
-            retries: 0,
-            exponent: 0,
-            skips: 0,
+            contention: Contention::new(),
             step: Step::Stopped,
             at: Symbols::new(0),
             sending: Sending::Frame,
+            awaited: None,
             scans: 0,
+            patience: 0,
             out: [0; MAX_FRAME],
             out_len: 0,
             command: None,
+            is_due: false,
             channel: schedule::scanned(0),
         }
     }
 
-    /// Makes it a device's, at the time `at`; to be called first, and once. False, and without effect, if frames cannot be secured as
-    /// `config` says: its suite has no MIC, or a coordinator's storage does not say from which slot on it may count.
-    pub fn start<E: Entropy, N: Nv>(
-        &mut self,
-        config: &TschConfig,
-        cx: &mut Cx<'_, C, E, N>,
-        at: Symbols,
-    ) -> bool {
+    /// Tells it of its slots, at the time `at`, at which it begins with them; to be called first.
+    pub fn set_slots(&mut self, slots: &TschConfig, at: Symbols) {
+        let TschConfig { is_coordinator, slotframes, timeslot, beacon_period, guard } = *slots;
+        (self.is_coordinator, self.slotframes) = (is_coordinator, slotframes);
+        self.set_timeslot(timeslot);
+        self.beacon_period = beacon_period.max(1);
+        (self.guard, self.told_at) = (guard, at);
+    }
+
+    /// Makes it a device's; to be called behind [`Tsch::set_slots`], and once. Of [`Csma`] it takes the exponents of the back-off in links that
+    /// several send in, and the retries; it acknowledges and asks for acknowledgements in any case. False, and without effect, if frames
+    /// cannot be secured as `config` says: its suite has no MIC
+    /// ([RFC 8180 section 4.6](https://www.rfc-editor.org/rfc/rfc8180#section-4.6)), or a coordinator's storage does not say from which slot on it
+    /// may count.
+    pub fn start<E: Entropy, N: Nv>(&mut self, config: &Config, cx: &mut Cx<'_, C, E, N>) -> bool {
         let security = match config.security.as_ref().map(|security| SlotSecurity::new(security, cx.crypto)) {
             Some(None) => return false,
             Some(Some(security)) => Slot::Full(security),
             None => Slot::Empty,
         };
-        let first = match (config.is_coordinator && security.is_full(), Asn::new(0)) {
+        let first = match (self.is_coordinator && security.is_full(), Asn::new(0)) {
             (true, _) => self.reserved.first(cx.nv).ok(),
             (false, first) => first,
         };
         let Some(first) = first else { return false };
         self.security = security;
-        self.address = config.address;
-        self.pan_id = config.pan_id;
-        self.is_coordinator = config.is_coordinator;
-        self.slotframes = config.slotframes;
-        self.set_timeslot(config.timeslot);
-        self.beacon_period = config.beacon_period.max(1);
-        self.backoff = config.backoff;
-        self.max_retries = config.max_retries;
-        self.exponent = config.backoff.0;
+        (self.address, self.pan_id, self.csma) = (config.address, config.pan_id, config.csma);
         if self.is_coordinator {
             self.join_metric = Some(0);
-            self.clock = SlotClock { asn: first, begin: at.after(2 * LEAD) };
+            self.clock.set(first, self.told_at.after(2 * LEAD));
             self.beacon_due = first;
-            self.sleep(at);
+            self.sleep(self.told_at);
         } else {
-            self.scan(at);
+            self.scan(self.told_at);
         }
         true
     }
@@ -204,8 +237,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// From now on it follows this neighbour's clock, such as that of a routing protocol's parent
     /// ([RFC 8180 section 6.2](https://www.rfc-editor.org/rfc/rfc8180#section-6.2)).
     pub fn set_time_source(&mut self, neighbour: Eui64) {
-        if !self.is_coordinator && self.has_joined() {
-            self.time_source = Some(neighbour);
+        if !self.is_coordinator && self.has_joined() && self.time_source != Some(neighbour) {
+            (self.time_source, self.source_metric) = (Some(neighbour), None);
+            self.clock.follow_another();
         }
     }
 
@@ -214,6 +248,41 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     pub fn set_join_metric(&mut self, join_metric: Option<u8>) {
         if !self.is_coordinator {
             self.join_metric = join_metric;
+            self.derives_metric = false;
+        }
+    }
+
+    /// Follows the clock of the neighbour that packets go to which leave the network, if there is one, and tells how near the coordinator is:
+    /// where only the neighbour is known, one further than that says in its beacons.
+    pub fn follow(&mut self, at: Symbols, parent: Option<Eui64>, join_metric: Option<u8>) {
+        if self.is_coordinator || !self.has_joined() {
+            return;
+        }
+        let before = (self.time_source, self.join_metric.is_some());
+        if let Some(parent) = parent {
+            self.set_time_source(parent);
+        }
+        self.set_join_metric(join_metric);
+        if parent.is_some() && join_metric.is_none() {
+            self.derives_metric = true;
+            self.derive_metric();
+        }
+        if before != (self.time_source, self.join_metric.is_some()) {
+            self.look_again(at);
+        }
+    }
+
+    fn derive_metric(&mut self) {
+        if self.derives_metric {
+            self.join_metric = self.source_metric.and_then(|metric| metric.checked_add(1));
+        }
+    }
+
+    /// A beacon has told how near its sender is to the coordinator.
+    pub(super) fn hear_metric(&mut self, from: Eui64, join_metric: u8) {
+        if !self.is_coordinator && self.time_source == Some(from) {
+            self.source_metric = Some(join_metric);
+            self.derive_metric();
         }
     }
 
@@ -229,7 +298,13 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// What the radio is to do next, once, as soon as that is known: on [`Tsch::channel`], to which it changes at once.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
+        self.is_due = false;
         self.command.take()
+    }
+
+    /// The same when its time has come, as [`Tsch::handle_timeout`] was told: for a driver that can do things at once only.
+    pub fn poll_radio_due(&mut self) -> Option<RadioCommand> {
+        if self.is_due { self.poll_radio() } else { None }
     }
 
     /// The channel of 2.4 GHz that the radio is on, 11 to 26.
@@ -247,6 +322,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// When to call [`Tsch::handle_timeout`]: at once if that has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
+        if let Some(command) = self.command {
+            return Some(command.at());
+        }
         let waits = !matches!(
             self.step,
             Step::Stopped | Step::Detect | Step::DetectAck | Step::Send | Step::Acknowledge
@@ -261,47 +339,54 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Listens for beacons.
     fn scan(&mut self, at: Symbols) {
         self.scans = self.scans.wrapping_add(1);
+        self.patience = self.patience.saturating_sub(1);
         self.channel = schedule::scanned(self.scans);
         self.command = Some(RadioCommand::Listen { at });
         self.enter(Step::Scan, at.after(SCAN));
     }
 
+    /// Whether to join by a beacon of `len` bytes, whose last symbol came in at `at`. Those who have lost the coordinator could else follow
+    /// each other for ever: in the network that it had, it joins by those who are nearer to the coordinator than it was, as long as there may be
+    /// any.
+    pub(super) fn leads_nearer(&self, at: Symbols, len: usize, beacon: &Beacon) -> bool {
+        let asn = beacon.synchronization.asn;
+        let expected = self.clock.begin_of(asn, self.times.slot);
+        let begin = at.before(airtime(len)).before(self.times.transmit_offset);
+        let apart = begin.count().wrapping_sub(expected.count()).cast_signed().unsigned_abs();
+        let is_same = asn >= self.clock.asn && apart < self.times.slot;
+        let is_nearer = self.join_metric.is_none_or(|own| beacon.synchronization.join_metric < own);
+        self.patience == 0 || !is_same || is_nearer
+    }
+
     /// Has joined by a beacon: this is the slot in which it was sent, and when that began.
-    pub(super) fn join(&mut self, at: Symbols, clock: SlotClock, time_source: Eui64) {
-        self.clock = clock;
-        (self.time_source, self.synchronized) = (Some(time_source), at);
-        self.beacon_due = clock.asn;
+    pub(super) fn join(&mut self, at: Symbols, (asn, begin): (Asn, Symbols), time_source: Eui64) {
+        self.clock.set(asn, begin);
+        (self.time_source, self.source_metric, self.synchronized) = (Some(time_source), None, at);
+        self.beacon_due = asn;
+        self.patience = 0;
         self.sleep(at);
     }
 
-    /// What is to be sent next beside beacons, and to whom. The time goes first, so that other traffic does not cost the network.
-    fn head(&self) -> Option<(Sending, Eui64)> {
-        let frame = self.queue.current().map(|frame| (Sending::Frame, frame.destination()));
-        let asks = (!self.is_coordinator && self.silence(self.clock.begin) >= KEEP_ALIVE)
-            .then_some(self.time_source)
-            .flatten();
-        match (asks, frame) {
-            (Some(time_source), Some((_, to))) if to == time_source => frame,
-            (Some(time_source), _) => Some((Sending::KeepAlive, time_source)),
-            (None, frame) => frame,
+    /// What of the schedule is its own.
+    fn station(&self) -> Station {
+        Station {
+            own: self.address,
+            is_coordinator: self.is_coordinator,
+            coordinator: self.time_source.filter(|_| self.source_metric == Some(0)),
+            time_source: self.time_source,
+            tells: self.join_metric.is_some(),
         }
     }
 
-    /// The neighbour that it is for.
-    fn neighbour(&self) -> Option<Eui64> {
-        self.head().map(|(_, to)| to).filter(|&to| to != BROADCAST)
+    /// The time source, if it is to be asked for the time.
+    fn asks(&self, at: Symbols) -> Option<Eui64> {
+        self.time_source.filter(|_| !self.is_coordinator && self.silence(at) >= KEEP_ALIVE)
     }
 
-    /// Whom the frame on the air is for, and its sequence number, if it is acknowledged.
-    pub(super) fn awaited(&self) -> Option<(Eui64, u8)> {
-        match self.sending {
-            Sending::Beacon => None,
-            Sending::Frame => {
-                let frame = self.queue.current()?;
-                Some((frame.destination(), frame.sequence))
-            }
-            Sending::KeepAlive => self.time_source.zip(self.sequence),
-        }
+    /// The neighbours that it has something for.
+    fn neighbours_waited_for(&self, at: Symbols) -> impl Iterator<Item = Eui64> + '_ {
+        let frames = self.queue.waiting().map(Frame::destination).filter(|&to| to != BROADCAST);
+        frames.chain(self.asks(at))
     }
 
     /// For how long nothing of the time source was heard.
@@ -319,12 +404,14 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// The same, with the radio as it is.
     fn wait(&mut self, at: Symbols) {
-        let to = self.neighbour();
+        let station = self.station();
         let mut from = Some(self.clock.asn);
-        while let Some(next) = from.and_then(|from| self.slotframes.next(from, self.address, to)) {
+        while let Some(next) =
+            from.and_then(|from| self.slotframes.next(from, &station, self.neighbours_waited_for(at)))
+        {
             let prepared = self.clock.begin_of(next, self.times.slot).before(LEAD);
             if !at.has_reached(prepared) {
-                self.clock.advance(next, self.times.slot);
+                self.next = next;
                 return self.enter(Step::Sleep, prepared);
             }
             from = next.after(1);
@@ -333,9 +420,20 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.enter(Step::Stopped, at);
     }
 
+    /// Looks again for the next slot, if it sleeps: there may be a nearer one now.
+    pub(super) fn look_again(&mut self, at: Symbols) {
+        if self.step == Step::Sleep {
+            self.wait(at);
+        }
+    }
+
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         if !self.poll_timeout().is_some_and(|due| at.has_reached(due)) {
+            return;
+        }
+        if self.command.is_some() {
+            self.is_due = true;
             return;
         }
         match self.step {
@@ -369,47 +467,83 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     fn begin_slot<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         if !self.is_coordinator && self.silence(at) >= LOST {
             self.time_source = None;
+            self.patience = PATIENCE;
             return self.scan(at);
         }
+        self.clock.advance(self.next, self.times.slot);
         let (asn, begin) = (self.clock.asn, self.clock.begin);
-        let cell = self.slotframes.cell(asn, self.address, self.neighbour());
+        let station = self.station();
+        let cell = self.slotframes.cell(asn, &station, self.neighbours_waited_for(at));
         let Some(cell) = cell.filter(|_| !at.has_reached(begin.after(self.times.transmit_offset))) else {
             // It was too busy to be in time.
             return self.wait(at);
         };
-        self.channel = cell.channel;
-        if let Some(sending) = self.choose(cell)
+        if let Some((sending, to)) = self.choose(at, cell, &station)
             && self.may_send(cx, asn)
             && self.write(cx, asn, sending)
         {
             self.sending = sending;
+            self.channel = match cell {
+                Cell::Unicast { .. } => Slotframes::channel_to(asn, to),
+                _ => Slotframes::channel(asn),
+            };
             let at = begin.after(self.times.transmit_offset);
             self.command = Some(RadioCommand::Send { at, assess: false });
-            self.enter(Step::Send, at);
-        } else if cell.listens {
-            let at = begin.after(self.times.receive_offset);
-            self.command = Some(RadioCommand::Listen { at });
-            self.enter(Step::Listen, at.after(self.times.receive_wait));
-        } else {
-            self.wait(at);
+            return self.enter(Step::Send, at);
         }
+        let is_wanted = || !self.clock.is_steady() || self.silence(at) >= LISTEN_AGAIN;
+        self.channel = match cell {
+            Cell::Shared => Slotframes::channel(asn),
+            Cell::TimeSource if is_wanted() => Slotframes::channel(asn),
+            Cell::Unicast { listens: true } => Slotframes::channel_to(asn, self.address),
+            _ => return self.wait(at),
+        };
+        let (offset, wait) = self.window(at);
+        let at = begin.after(offset);
+        self.command = Some(RadioCommand::Listen { at });
+        self.enter(Step::Listen, at.after(wait));
     }
 
-    /// What to send in a slot, if anything.
-    fn choose(&mut self, cell: Cell) -> Option<Sending> {
-        if cell.sends_to_all && self.join_metric.is_some() && self.clock.asn >= self.beacon_due {
-            return Some(Sending::Beacon);
+    /// From when on in a slot, and for how long, it listens for a frame to begin.
+    fn window(&self, at: Symbols) -> (u32, u32) {
+        let Times { receive_offset, receive_wait, transmit_offset, .. } = self.times;
+        let Some(guard) = self.guard.filter(|_| !self.is_coordinator) else {
+            return (receive_offset, receive_wait);
+        };
+        let drifts = if self.clock.is_steady() { DRIFTS_STEADILY } else { DRIFTS };
+        let guard = (u32::from(guard) / SYMBOL + (self.silence(at) >> drifts)).min(MOST_GUARD);
+        (transmit_offset.saturating_sub(guard), 2 * guard.min(transmit_offset))
+    }
+
+    /// What to send in a slot, if anything, and to whom.
+    fn choose(&mut self, at: Symbols, cell: Cell, station: &Station) -> Option<(Sending, Eui64)> {
+        let asn = self.clock.asn;
+        let is_beacon_due = self.slotframes.beacons.is_none() && station.tells && asn >= self.beacon_due;
+        match cell {
+            Cell::Beacon => return Some((Sending::Beacon, BROADCAST)),
+            Cell::Shared if is_beacon_due => return Some((Sending::Beacon, BROADCAST)),
+            Cell::TimeSource => return None,
+            Cell::Shared | Cell::Unicast { .. } => {}
         }
-        let (sending, to) = self.head()?;
-        let is_link = if to == BROADCAST { cell.sends_to_all } else { cell.sends_to_one };
-        if !is_link {
-            return None;
+        let slotframes = self.slotframes;
+        let is_link = |to: Eui64| match cell {
+            Cell::Shared => to == BROADCAST || slotframes.unicast.is_none(),
+            _ => to != BROADCAST && slotframes.leads_to(asn, station, to),
+        };
+        let left = self.contention.pass(is_link);
+        let may_send_to = |to: Eui64| is_link(to) && !left.contains(&Some(to));
+        // The time goes first, so that other traffic does not cost the network.
+        let asks = self.asks(at).filter(|&to| may_send_to(to));
+        let frames = self.queue.waiting().map(Frame::destination).enumerate();
+        let is_next = |&(_, to): &(usize, Eui64)| may_send_to(to) && asks.is_none_or(|asked| to == asked);
+        let next = { frames }.find(is_next);
+        match (next, asks) {
+            (Some((n, to)), _) => {
+                self.queue.promote(n);
+                Some((Sending::Frame, to))
+            }
+            (None, asked) => asked.map(|to| (Sending::KeepAlive, to)),
         }
-        if self.skips > 0 {
-            self.skips -= 1;
-            return None;
-        }
-        Some(sending)
     }
 
     /// Whether a frame may be sent in this slot.
@@ -438,9 +572,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
                 self.beacon_due = self.clock.asn.after(u64::from(period - earlier)).unwrap_or(Asn::MAX);
                 self.sleep(at);
             }
-            (_, Sending::Frame) if self.awaited().is_some_and(|(to, _)| to == BROADCAST) => {
-                self.finish(at, Outcome::Delivered)
-            }
+            (_, Sending::Frame) if self.awaited.is_none() => self.finish(at, Outcome::Delivered),
             _ => {
                 let from = at.after(self.times.receive_ack_delay);
                 self.command = Some(RadioCommand::Listen { at: from });
@@ -452,9 +584,9 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Takes in the acknowledgement of what was sent.
     pub(super) fn acknowledged(&mut self, at: Symbols, from: Eui64, correction: TimeCorrection) {
         if self.time_source == Some(from) {
-            self.synchronize(at, i32::from(correction.microseconds) / super::times::SYMBOL.cast_signed());
+            self.synchronize(at, i32::from(correction.microseconds) / SYMBOL.cast_signed());
         }
-        self.exponent = self.backoff.0;
+        self.contention.succeed(from);
         match self.sending {
             _ if correction.is_nack => self.finish(at, Outcome::NoAck),
             Sending::Frame => self.finish(at, Outcome::Delivered),
@@ -463,14 +595,17 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     }
 
     fn not_acknowledged<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        let window = 1u32 << self.exponent.min(8);
-        self.skips = (cx.entropy.next_u32() % window) as u16;
-        self.exponent = self.exponent.saturating_add(1).min(self.backoff.1);
+        if let Some((to, _)) = self.awaited {
+            self.contention.fail(to, &self.csma, cx.entropy);
+        }
         if self.sending != Sending::Frame {
             return self.sleep(at);
         }
-        if self.retries < self.max_retries {
-            self.retries += 1;
+        let max_retries = self.csma.max_retries;
+        if let Some(frame) = self.queue.current_mut()
+            && frame.attempts < max_retries
+        {
+            frame.attempts += 1;
             cx.counters.count(Counter::MacRetries);
             return self.sleep(at);
         }
@@ -479,14 +614,14 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     }
 
     fn finish(&mut self, at: Symbols, outcome: Outcome) {
-        self.queue.finish(outcome, self.retries.saturating_add(1));
-        self.retries = 0;
+        let before = self.queue.current().map_or(0, |frame| frame.attempts);
+        self.queue.finish(outcome, before.saturating_add(1));
         self.sleep(at);
     }
 
     /// Moves its slots by so many symbols, as its time source says.
     pub(super) fn synchronize(&mut self, at: Symbols, symbols: i32) {
-        self.clock.correct(symbols);
+        self.clock.correct(at, symbols);
         self.synchronized = at;
     }
 

@@ -2,7 +2,7 @@
 
 use crate::air::config;
 use sixlock_base::{Counter, Eui64, Symbols};
-use sixlock_crypto::Soft;
+use sixlock_crypto::{Crypto, Soft};
 use sixlock_mac::{AlwaysOn, Config, Csma, Event, Link, LinkLayer, Mac, Outcome, RadioCommand, Rules};
 use sixlock_testing::Rig;
 
@@ -10,6 +10,7 @@ use sixlock_testing::Rig;
 struct Configured;
 
 impl LinkLayer for Configured {
+    type Mac<C: Crypto> = Mac<C, Self>;
     const SECURED: bool = false;
     const CSMA: bool = true;
     type Neighbours = <Link<false, 2, 2> as LinkLayer>::Neighbours;

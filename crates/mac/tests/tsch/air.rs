@@ -4,7 +4,7 @@ use sixlock_base::{Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::enhanced::{Asn, Timeslot};
 use sixlock_mac::tsch::{Slotframes, Tsch, TschConfig};
-use sixlock_mac::{Event, Link, LinkSecurity, Outcome, RadioCommand};
+use sixlock_mac::{Config, Csma, Event, Link, LinkSecurity, Outcome, RadioCommand};
 use sixlock_testing::Rig;
 
 /// Nanoseconds of a symbol.
@@ -14,17 +14,23 @@ pub(crate) const PAN: u16 = 0xabcd;
 
 pub(crate) type Machine = Tsch<Soft, Link<true, 8, 4>>;
 
-pub(crate) fn config(id: u32, suite: Option<LinkSuite>, slotframes: Slotframes) -> TschConfig {
-    TschConfig {
+pub(crate) fn config(id: u32, suite: Option<LinkSuite>) -> Config {
+    Config {
         address: Eui64::of_node(id),
         pan_id: PAN,
+        csma: Csma { min_be: 1, max_be: 5, max_backoffs: 0, max_retries: 3 },
+        ack: true,
+        security: suite.map(|suite| LinkSecurity { suite, key: *b"one key for all.", key_index: 1 }),
+    }
+}
+
+pub(crate) fn slots(id: u32, slotframes: Slotframes) -> TschConfig {
+    TschConfig {
         is_coordinator: id == 0,
         slotframes,
         timeslot: Timeslot { template: 0, times: None },
         beacon_period: 400,
-        backoff: (1, 5),
-        max_retries: 3,
-        security: suite.map(|suite| LinkSecurity { suite, key: *b"one key for all.", key_index: 1 }),
+        guard: None,
     }
 }
 
@@ -42,7 +48,8 @@ pub(crate) struct Sent {
 
 pub(crate) struct Device {
     pub(crate) machine: Machine,
-    pub(crate) config: TschConfig,
+    pub(crate) config: Config,
+    pub(crate) slots: TschConfig,
     pub(crate) rig: Rig,
     /// How much faster its clock is than time, in parts in a million, and what it said when time began.
     ppm: i64,
@@ -125,10 +132,11 @@ impl Air {
             now: 0,
         };
         for (id, &ppm) in (0..).zip(ppm) {
-            let config = config(id, suite, slotframes);
+            let (config, slots) = (config(id, suite), slots(id, slotframes));
             air.devices.push(Device {
                 machine: Machine::new(),
                 config,
+                slots,
                 rig: Rig::seeded(id + 1),
                 ppm,
                 // Clocks wrap soon after the begin.
@@ -152,13 +160,15 @@ impl Air {
         device.listen(now, false);
         (device.command, device.assessed, device.sends) = (None, None, None);
         device.machine = Machine::new();
-        let (config, at) = (device.config.clone(), device.local(now));
-        device.machine.start(&config, &mut device.rig.cx(), at)
+        let (slots, at) = (device.slots, device.local(now));
+        device.machine.set_slots(&slots, at);
+        device.machine.start(&device.config, &mut device.rig.cx())
     }
 
     pub(crate) fn send(&mut self, from: usize, to: Eui64, payload: &[u8]) {
         let device = &mut self.devices[from];
-        device.machine.send(&mut device.rig.cx(), to, payload).unwrap();
+        let at = device.local(self.now);
+        device.machine.send(&mut device.rig.cx(), at, to, payload).unwrap();
     }
 
     pub(crate) fn have_joined(&self) -> bool {
@@ -226,13 +236,7 @@ impl Air {
         }
         while let Some(command) = device.machine.poll_radio() {
             device.channel = device.machine.channel();
-            let at = match command {
-                RadioCommand::Listen { at }
-                | RadioCommand::Off { at }
-                | RadioCommand::Assess { at, .. }
-                | RadioCommand::Send { at, .. } => at,
-            };
-            device.command = Some((device.when(now, at), command));
+            device.command = Some((device.when(now, command.at()), command));
         }
         if let Some((_, command)) = device.command.take_if(|(time, _)| *time <= now) {
             self.obey(id, command);

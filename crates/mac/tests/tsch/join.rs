@@ -6,7 +6,7 @@ use sixlock_mac::tsch::Slotframes;
 
 use crate::air::{Air, SECOND};
 
-pub(crate) const SHARED: Slotframes = Slotframes { shared: 101, unicast: None };
+pub(crate) const SHARED: Slotframes = Slotframes { shared: 101, beacons: None, unicast: None };
 
 #[test]
 fn a_device_joins_by_a_beacon_and_counts_the_same_slots() {
@@ -93,8 +93,7 @@ fn beacons_of_other_networks_and_without_the_key_are_not_followed() {
 #[test]
 fn a_suite_without_a_mic_is_refused() {
     let mut air = Air::new(&[0], None, SHARED);
-    let link = crate::air::config(0, Some(LinkSuite::Ctr), SHARED);
-    air.devices[0].config = link;
+    air.devices[0].config = crate::air::config(0, Some(LinkSuite::Ctr));
     assert!(!air.start(0));
     assert_eq!(air.devices[0].machine.poll_timeout(), None);
 }
@@ -112,7 +111,7 @@ fn the_times_of_a_slot_are_those_of_the_coordinators_beacon() {
         timeslot_length: 15_008,
         ..TimeslotTimes::DEFAULT
     };
-    air.devices[0].config.timeslot = Timeslot { template: 1, times: Some(times) };
+    air.devices[0].slots.timeslot = Timeslot { template: 1, times: Some(times) };
     assert!(air.start(0));
     air.run(600);
     assert!(air.have_joined());

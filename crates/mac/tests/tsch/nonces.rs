@@ -10,7 +10,7 @@ use sixlock_mac::tsch::Slotframes;
 use crate::air::Air;
 use crate::join::SHARED;
 
-const UNICAST: Slotframes = Slotframes { shared: 11, unicast: Some(7) };
+const UNICAST: Slotframes = Slotframes { shared: 11, beacons: None, unicast: Some(7) };
 
 #[test]
 fn a_coordinator_that_reboots_counts_on() {

@@ -7,7 +7,7 @@ use sixlock_mac::{BROADCAST, Outcome};
 use crate::air::{Air, SECOND};
 use crate::join::SHARED;
 
-const UNICAST: Slotframes = Slotframes { shared: 101, unicast: Some(31) };
+const UNICAST: Slotframes = Slotframes { shared: 101, beacons: None, unicast: Some(31) };
 
 fn joined(ppm: &[i64], slotframes: Slotframes) -> Air {
     let mut air = Air::new(ppm, Some(LinkSuite::Ccm32), slotframes);

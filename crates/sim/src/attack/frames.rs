@@ -131,15 +131,26 @@ pub(crate) fn open<'b>(
     buffer.copy_from_slice(body);
     let Some(auxiliary) = &header.security else { return buffer.get(header_len..) };
     let Some(key) = key else { return buffer.get(header_len..) };
-    let (opened, mic) = buffer.split_at_mut(body.len().checked_sub(auxiliary.level.mic_len())?);
-    let clear = if auxiliary.level.is_encrypted() { header_len } else { opened.len() };
-    let mic = match auxiliary.level {
+    unseal(buffer, header_len, auxiliary.level, &auxiliary.nonce(source), key)
+}
+
+/// What follows the first `header_len` bytes of a frame that is sealed by `key` with this nonce, without its MIC, in the clear.
+pub(crate) fn unseal<'b>(
+    sealed: &'b mut [u8],
+    header_len: usize,
+    level: SecurityLevel,
+    nonce: &[u8; 13],
+    key: &<Soft as BlockCiphers>::Aes128,
+) -> Option<&'b [u8]> {
+    let len = sealed.len().checked_sub(level.mic_len())?;
+    let (opened, mic) = sealed.split_at_mut(len);
+    let clear = if level.is_encrypted() { header_len } else { len };
+    let mic = match level {
         SecurityLevel::Enc => Tag::empty(CcmTag::Zero),
         _ => Tag::from_bytes(mic)?,
     };
-    let nonce = auxiliary.nonce(source);
     let (clear, sealed) = opened.split_at_mut_checked(clear)?;
-    Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), clear, sealed, &mic).ok()?;
+    Soft.ccm_open(key, CcmNonce::Thirteen(nonce), clear, sealed, &mic).ok()?;
     opened.get(header_len..)
 }
 

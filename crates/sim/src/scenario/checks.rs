@@ -3,11 +3,12 @@
 use core::ops::RangeInclusive;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sixlock_base::{Engines, Security};
+use sixlock_base::{Engines, LinkSuite, Security};
+use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
 use crate::discovery::{Addressing, DiscoveryKind};
-use crate::network::MAX_NODES;
+use crate::network::{CHANNELS, MAX_NODES};
 use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
@@ -19,7 +20,7 @@ use crate::units::longer_than_nothing;
 
 use super::{
     Credential, Csma, Destination, Listen, Mac, Pattern, RadioModel, SHORT_ECHO, Scenario, ScenarioEventKind,
-    TrafficKind, attack,
+    TrafficKind, attack, mac::SLOTFRAME,
 };
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
@@ -47,6 +48,11 @@ pub(super) const NOT_A_PAYLOAD: &str = "the payload of echo traffic has between 
 const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
 /// The same of a Poisson process, whose times are now and then many times as long: one in 500 million more than 20 times.
 const LONGEST_POISSON: Span = Span::from_secs(86_400);
+
+/// The greatest common divisor.
+const fn common_divisor(a: u16, b: u16) -> u16 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
 
 /// The part of a scenario that is to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,6 +204,7 @@ impl Scenario {
                 ));
             }
         }
+        self.check_slots()?;
         let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, rules, .. }) = self.mac else {
             return Ok(());
         };
@@ -225,6 +232,46 @@ impl Scenario {
         within(Key::Mac, "max_be", max_be, MAX_BE)?;
         within(Key::Mac, "min_be", min_be, 0..=max_be.into())?;
         within(Key::Mac, "max_backoffs", max_backoffs, MAX_BACKOFFS)
+    }
+
+    /// Whether the network can be one of TSCH, if it is to be.
+    fn check_slots(&self) -> Result<(), Fault> {
+        let Listen::Tsch { slotframes: Slotframes { shared, beacons, unicast }, .. } = self.listen else {
+            return Ok(());
+        };
+        let wrong = |message: &str| Err(fault(Key::Mac, message));
+        if !matches!(self.mac, Mac::Csma(Csma { ack: true, .. })) {
+            return wrong(
+                "TSCH keeps time by acknowledgements: set [mac] kind to \"csma\", and leave ack out",
+            );
+        }
+        let lengths: Vec<_> = [Some(shared), beacons, unicast].into_iter().flatten().collect();
+        for (n, &length) in lengths.iter().enumerate() {
+            within(Key::Mac, "a slotframe's length", length, SLOTFRAME)?;
+            if length % 2 == 0 {
+                return wrong(&format!(
+                    "a slotframe of {length} slots misses channels, of which there are {CHANNELS}: take an odd length"
+                ));
+            }
+            let met = lengths[..n].iter().find(|&&other| common_divisor(other, length) > 1);
+            if let Some(other) = met {
+                return wrong(&format!(
+                    "slotframes of {other} and {length} slots have a common divisor, so that slots of nodes always coincide: take others"
+                ));
+            }
+        }
+        if self.has_boards() || self.router.is_some() {
+            return wrong("no firmware is in time slots yet: leave platforms out, or listen = \"tsch\"");
+        }
+        if self.topology.routers() > 1 {
+            return wrong("one border router is the coordinator of a network: leave [topology] routers out");
+        }
+        match self.security.link {
+            Some(LinkSuite::Ctr) => wrong(
+                "in time slots frames need a MIC: set security to llsec with a suite that has one, such as \"llsec:ccm-32\"",
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn check_traffic(&self) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! The `[mac]` of a scenario: the kinds of MAC, their times and their rules.
 
 use sixlock_node::contikimac::Times;
+use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
 use crate::error::ScenarioError;
@@ -21,7 +22,29 @@ const CONTIKI_RETRIES: u64 = 4;
 const STROBE_GAP: core::ops::RangeInclusive<u16> = 8..=25;
 
 /// The keys that not every choice of `listen` has, and the one that has them.
-const LISTEN_KEYS: [(&str, &str); 2] = [("phase_lock", "contikimac"), ("strobe_gap", "contikimac")];
+const LISTEN_KEYS: [(&str, &str); 6] = [
+    ("phase_lock", "contikimac"),
+    ("strobe_gap", "contikimac"),
+    ("shared_slotframe", "tsch"),
+    ("beacon_slotframe", "tsch"),
+    ("unicast_slotframe", "tsch"),
+    ("guard", "tsch"),
+];
+
+/// The lengths of slotframes, in slots: an unsigned number of two bytes, and not so short that nothing is between the shared slots.
+pub(super) const SLOTFRAME: core::ops::RangeInclusive<u64> = 3..=9999;
+/// How long a node may listen before and after a frame should begin, in microseconds.
+const GUARD: core::ops::RangeInclusive<u16> = 160..=1100;
+
+/// What slots a network has where that is not said.
+struct Slots {
+    shared: u16,
+    beacons: u16,
+    unicast: u16,
+    guard: u16,
+}
+
+const SLOTFRAMES: Slots = Slots { shared: 101, beacons: 397, unicast: 37, guard: 320 };
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -33,6 +56,12 @@ enum Kind {
 /// Reads it.
 pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(Mac, Listen), ScenarioError> {
     let listen = listen(&mut section)?;
+    lines.insert(Key::Mac, section.line("listen"));
+    if let Listen::Tsch { .. } = listen {
+        let mac = slotted(&mut section)?;
+        section.finish()?;
+        return Ok((mac, listen));
+    }
     let kinds = [("csma", Kind::Csma), ("contiki-csma", Kind::ContikiCsma), ("null", Kind::Null)];
     let kind = section.choice("kind", &kinds)?;
     lines.insert(Key::Mac, section.line("kind"));
@@ -87,11 +116,17 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(M
 
 /// When radios listen.
 fn listen(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
-    let name = section.choice("listen", &[("always", "always"), ("contikimac", "contikimac")])?;
+    let choices = ["always", "contikimac", "tsch"].map(|name| (name, name));
+    let name = section.choice("listen", &choices)?;
     section.refuse_keys_of_others("listen", name, &LISTEN_KEYS)?;
-    if name == "always" {
-        return Ok(Listen::Always);
+    match name {
+        "contikimac" => contikimac(section),
+        "tsch" => tsch(section),
+        _ => Ok(Listen::Always),
     }
+}
+
+fn contikimac(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
     if section.span("ack_wait").is_some() {
         return Err(section.error(
             "ack_wait",
@@ -106,6 +141,36 @@ fn listen(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
     })?;
     let phase_lock = section.boolean("phase_lock", true)?;
     Ok(Listen::ContikiMac { times: Times { gap, ..times }, phase_lock })
+}
+
+/// The slotframes of TSCH.
+fn tsch(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
+    let mut length = |key, default: u16| {
+        section.integer(key, default.into(), SLOTFRAME).map(|length| u16::try_from(length).unwrap_or(default))
+    };
+    let slotframes = Slotframes {
+        shared: length("shared_slotframe", SLOTFRAMES.shared)?,
+        beacons: Some(length("beacon_slotframe", SLOTFRAMES.beacons)?),
+        unicast: Some(length("unicast_slotframe", SLOTFRAMES.unicast)?),
+    };
+    let guard = section.parsed("guard", SLOTFRAMES.guard, |text| {
+        let micros = u16::try_from(parse_span(text)?.micros()).ok();
+        let known = micros.filter(|guard| GUARD.contains(guard));
+        known.ok_or_else(|| "it is between \"0.16ms\" and \"1.1ms\", which is that of RFC 8180".to_owned())
+    })?;
+    Ok(Listen::Tsch { slotframes, guard })
+}
+
+/// How frames in links that several send in are sent again.
+fn slotted(section: &mut Section<'_, '_>) -> Result<Mac, ScenarioError> {
+    section.choice("kind", &[("csma", ())])?;
+    let max_be = section.integer("max_be", 5, MAX_BE)?;
+    Ok(Mac::Csma(Csma {
+        min_be: section.integer("min_be", 1, 0..=max_be)? as u8,
+        max_be: max_be as u8,
+        max_retries: section.integer("max_retries", 7, MAX_RETRIES)? as u8,
+        ..Csma::default()
+    }))
 }
 
 /// The rules with the times that are given.

@@ -8,7 +8,8 @@ use crate::event_log::Logged;
 use crate::events::{Owner, ScheduledEvent};
 use crate::measured;
 use crate::medium::Medium;
-use crate::scenario::{Attack, AttackKind, AttackedFrom};
+use crate::network::CHANNELS;
+use crate::scenario::{Attack, AttackKind, AttackedFrom, Listen};
 use crate::station::Machine;
 use crate::statistics::{AttackReport, TravelReport};
 use crate::time::Time;
@@ -21,6 +22,9 @@ pub(super) fn medium(deployment: &Deployment, attackers: &Attackers) -> Medium {
     let (scenario, layout) = (&deployment.scenario, &deployment.layout);
     let positions = deployment.positions(attackers);
     let mut medium = Medium::new(scenario.seed, &positions, &layout.deaf, &scenario.radio);
+    if let Listen::Tsch { .. } = scenario.listen {
+        medium.hop(CHANNELS);
+    }
     for ((_, range), id) in attackers.places().zip(layout.len() as u32..) {
         if let Some(range) = range {
             medium.reach(id, range, &positions, &layout.deaf);

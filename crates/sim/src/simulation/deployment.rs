@@ -7,6 +7,9 @@ use std::sync::Arc;
 use sixlock_base::{Duration, Eui64};
 use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
+use sixlock_ieee802154::enhanced::Timeslot;
+use sixlock_node::mac::MacLayer;
+use sixlock_node::mac::tsch::TschConfig;
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
     MacConfig, Node, RadioMachine, Resource, Rules, Uplink,
@@ -23,7 +26,7 @@ use crate::discovery::DiscoveryKind;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::frame_time::FrameTime;
-use crate::machines::StationListening;
+use crate::machines::{Context, StationListening, StationMac};
 use crate::modelled::Modelled;
 use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
@@ -209,8 +212,7 @@ impl Deployment {
         let mut router = Station::new(start.seed, id, at, Span::from_symbols(rules.turnaround), |cx| {
             let mut router =
                 Router::new(cx, &self.interface(id), self.mesh_address(id), self.exit, self.scenario.serial);
-            *router.access() = rules;
-            self.begin_listening(id, start, router.listening());
+            self.prepare(id, start, cx, router.mac());
             Machine::Gateway(router)
         });
         if let Some(platform) = &self.scenario.router {
@@ -233,7 +235,9 @@ impl Deployment {
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
                 let mut sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
-                self.begin_listening(id, start, sized.listening());
+                if let Some(listening) = sized.listening() {
+                    self.begin_listening(id, start, listening);
+                }
                 let crypto = Accelerated::new(Some((platform.clone(), self.scenario.security.engines)));
                 let modelled =
                     self.modelled(id, sized, &config, self.scenario.routing, Some(Arc::new(costs)), crypto)?;
@@ -250,14 +254,38 @@ impl Deployment {
             }
             None => {
                 let mut node = Box::new(Node::new());
-                *node.interface().access() = rules;
-                self.begin_listening(id, start, node.interface().listening());
                 started = node.start(cx, &config);
+                self.prepare(id, start, cx, node.interface().mac());
                 Machine::Node(node)
             }
         });
         started.map_err(|_| too_long(id))?;
         Ok(station)
+    }
+
+    /// Makes the MAC of station `id`, whose CPU takes no time, what the scenario says.
+    fn prepare<const FRAMES: usize>(
+        &self,
+        id: u32,
+        start: &Start,
+        cx: &mut Context<'_>,
+        mac: &mut StationMac<FRAMES>,
+    ) {
+        if let Listen::Tsch { slotframes, guard } = self.scenario.listen {
+            let slots = TschConfig {
+                is_coordinator: self.layout.numbers().is_router(id),
+                slotframes,
+                timeslot: Timeslot { template: 0, times: None },
+                beacon_period: slotframes.shared,
+                guard: Some(guard),
+            };
+            *mac = StationMac::slotted(&slots, self.clock(id).symbols(start.now));
+            MacLayer::start(mac, cx, &self.interface(id).mac);
+        }
+        if let Some(mac) = mac.contending() {
+            *mac.access() = self.scenario.mac.rules();
+            self.begin_listening(id, start, mac.listening());
+        }
     }
 
     /// Lets station `id` listen as the scenario says.
