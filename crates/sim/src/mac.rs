@@ -21,11 +21,18 @@ pub(crate) enum AnyMac<C: Crypto, L: LinkLayer> {
 }
 
 impl<C: Crypto, L: LinkLayer> AnyMac<C, L> {
-    /// One in time slots, which begins with them at `at`.
-    pub(crate) fn slotted(slots: &TschConfig, at: Symbols) -> Self {
+    /// Is one in time slots from `at` on.
+    pub(crate) fn begin_slots<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        slots: &TschConfig,
+        config: &MacConfig,
+    ) {
         let mut tsch = Box::new(Tsch::new());
         tsch.set_slots(slots, at);
-        Self::Slotted(tsch)
+        MacLayer::start(&mut *tsch, cx, config);
+        *self = Self::Slotted(tsch);
     }
 
     /// The slot in which it sends, if it is in slots.

@@ -12,8 +12,10 @@ use sixlock_lockstep::DeviceEvent;
 use sixlock_net::Discovery;
 use sixlock_net::neighbour_discovery::Event as DiscoveryEvent;
 use sixlock_node::ipsec::{ConfigError, Refusal};
+use sixlock_node::mac::tsch::TschConfig;
 use sixlock_node::{
-    Event, HEADERS, KeyLogEntry, Measurement, Occupied, RadioCommand, RadioMachine, SendError, UnderWay,
+    Event, HEADERS, KeyLogEntry, MacConfig, Measurement, Occupied, RadioCommand, RadioMachine, SendError,
+    UnderWay,
 };
 
 use crate::board::{Board, TaskEvents, TaskOutput};
@@ -299,6 +301,16 @@ impl Station {
             _ => return,
         };
         self.work(|processor, done, _| processor.step(now, step, done));
+    }
+
+    /// Lets it be in time slots from now on. Which of them may be used, its storage says.
+    pub(crate) fn begin_slots(&mut self, now: Time, slots: &TschConfig, config: &MacConfig) {
+        let (machine, mut cx, at) = self.lend(now);
+        match machine {
+            Machine::Node(node) => node.interface().mac().begin_slots(&mut cx, at, slots, config),
+            Machine::Gateway(gateway) => gateway.mac().begin_slots(&mut cx, at, slots, config),
+            Machine::Board(_) => {}
+        }
     }
 
     /// Lets it come to its address, and take part in the routing protocol at it, if its network has one. One whose storage fails stays out

@@ -1,13 +1,25 @@
 //! TSCH: networks in time slots.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::Value;
+use sixlock_base::Eui64;
+use sixlock_crypto::{BlockCiphers as _, CcmNonce, Soft, Tag};
+use sixlock_ieee802154::enhanced::{
+    Asn, Header, HeaderElements, NestedElements, PayloadElements, SYNCHRONIZATION, Synchronization,
+};
+use sixlock_ieee802154::{Address, FrameType};
 use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks, Span, Time};
 use sixlock_testing::Recording;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse("s", text).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+fn shipped(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    std::fs::read_to_string(path).unwrap()
 }
 
 /// A run, its events, and the share of the time for which each node's radio was on from `from` seconds on.
@@ -115,6 +127,140 @@ fn two_nodes_in_a_chain_deliver_their_readings_in_time_slots() {
         let (delivered, due) = run.delivered(600.0, 1100.0);
         assert!(due >= 16 && delivered == due, "{delivered} of {due}");
     }
+}
+
+/// The field of field-50.toml, whose readings fill three frames, and 1.25 on their way.
+#[test]
+fn a_field_of_fifty_joins_in_ten_minutes_and_loses_no_reading_then() {
+    let text = shipped("field-50-tsch.toml").replace("\"3600s\"", "\"1200s\"");
+    let run = Run::of(&scenario(&text), 600);
+    run.tell("field-50-tsch");
+    let last = run.report.nodes.iter().map(|node| node.joined_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    assert!(last <= 600.0, "the last has joined after {last} s");
+    let (delivered, due) = run.delivered(600.0, 1100.0);
+    assert!(due >= 400 && delivered == due, "{delivered} of {due}");
+    for id in run.leaves() {
+        let share = run.duty_cycles[&id];
+        assert!(share <= 0.01, "node {id}: {share}");
+    }
+}
+
+#[test]
+fn a_leaf_with_one_frame_a_minute_is_awake_for_a_two_hundredth_of_the_time() {
+    let text = "duration = \"3600s\"\nsecurity = \"llsec\"\n[radio]\nloss = 0.1\ndrift = \"40ppm\"\n[mac]\nlisten = \"tsch\"\n\
+                [topology]\nnodes = 3\n[routing]\nkind = \"rpl\"\n\
+                [traffic]\nkind = \"echo\"\npayload = \"32B\"\nperiod = \"60s\"\n";
+    for seed in 1..=3 {
+        let run = Run::of(&scenario(text).with_seed(seed), 600);
+        run.tell("echoes");
+        assert!(run.duty_cycles[&3] <= 0.005, "seed {seed}: {:?}", run.duty_cycles);
+        let lost = run.report.nodes.iter().map(|node| node.failed).sum::<u64>();
+        assert!(run.report.nodes.iter().all(|node| node.delivered >= 50), "seed {seed}: {lost} lost");
+    }
+}
+
+/// The frames of a capture of classic pcap: when each began, in microseconds, and its bytes.
+fn frames(pcap: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let (mut rest, mut frames) = (&pcap[24..], Vec::new());
+    while let Some((header, bytes)) = rest.split_first_chunk::<16>() {
+        let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
+        let (frame, behind) = bytes.split_at(word(8) as usize);
+        frames.push((u64::from(word(0)) * 1_000_000 + u64::from(word(4)), frame.to_vec()));
+        rest = behind;
+    }
+    frames
+}
+
+/// Whether a frame was sealed by this sender in this slot.
+fn is_sealed_by(frame: &[u8], key: &[u8; 16], source: Eui64, asn: Asn) -> bool {
+    let body = &frame[..frame.len() - 2];
+    let (header, header_len) = Header::parse(body).unwrap();
+    let security = header.security.unwrap();
+    let (clear, mic) = body.split_at(body.len() - security.level.mic_len());
+    let from = match header.frame_type {
+        FrameType::Data if security.level.is_encrypted() => header_len,
+        _ => clear.len(),
+    };
+    let mut sealed = clear[from..].to_vec();
+    let nonce = security.nonce(source, asn);
+    let key = Soft.aes_128(key);
+    let mic = Tag::from_bytes(mic).unwrap();
+    Soft.ccm_open(&key, CcmNonce::Thirteen(&nonce), &clear[..from], &mut sealed, &mic).is_ok()
+}
+
+/// The slot of a beacon, which it tells.
+fn told_by(frame: &[u8]) -> Option<u64> {
+    let (header, header_len) = Header::parse(frame).unwrap();
+    if header.frame_type != FrameType::Beacon {
+        return None;
+    }
+    let mut headers = HeaderElements::new(&frame[header_len..]);
+    assert!(headers.by_ref().all(|element| element.is_ok()));
+    let (_, rest) = headers.follows().unwrap();
+    let mlme = PayloadElements::new(rest).next().unwrap().unwrap();
+    let synchronization = NestedElements::new(mlme.content).next().unwrap().unwrap();
+    assert_eq!(synchronization.id, SYNCHRONIZATION);
+    Some(Synchronization::parse(synchronization.content).unwrap().asn.number())
+}
+
+/// The border router and nodes start anew, and one is away for a while: a nonce is a sender and a slot.
+#[test]
+fn no_nonce_comes_twice_and_the_network_comes_back_whatever_starts_anew() {
+    let text = "duration = \"5400s\"\nsecurity = \"llsec\"\n[radio]\nloss = 0.05\ndrift = \"40ppm\"\n[mac]\nlisten = \"tsch\"\n\
+                [topology]\nnodes = 3\n[routing]\nkind = \"rpl\"\n\
+                [[event]]\nat = \"900s\"\nnode = 0\nkind = \"reboot\"\n[[event]]\nat = \"1800s\"\nnode = 1\nkind = \"reboot\"\n\
+                [[event]]\nat = \"2700s\"\nnode = 3\nkind = \"move\"\nx = \"900m\"\ny = \"0m\"\n\
+                [[event]]\nat = \"2800s\"\nnode = 3\nkind = \"move\"\nx = \"120m\"\ny = \"0m\"\n\
+                [[event]]\nat = \"3600s\"\nnode = 0\nkind = \"reboot\"\n[[event]]\nat = \"3700s\"\nnode = 2\nkind = \"reboot\"\n";
+    let (pcap, events, keys) = (Recording::default(), Recording::default(), Recording::default());
+    let sinks = Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(keys.sink()) };
+    let scenario = scenario(text);
+    let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let text = String::from_utf8(events.bytes()).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let report = simulation.report();
+    let run = Run { report, events, duty_cycles: BTreeMap::new() };
+    for (from, to) in [(600.0, 880.0), (1400.0, 1780.0), (2300.0, 2600.0), (3200.0, 3500.0), (4500.0, 5300.0)]
+    {
+        let (delivered, due) = run.delivered(from, to);
+        assert!(due >= 12 && delivered == due, "{delivered} of {due} from {from} s to {to} s");
+    }
+
+    let keys = String::from_utf8(keys.bytes()).unwrap();
+    let (_, key) = keys.lines().next().unwrap().rsplit_once(' ').unwrap();
+    let key: Vec<_> = (0..16).map(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let key: [u8; 16] = key.try_into().unwrap();
+    let stations: Vec<_> = (0..4).map(Eui64::of_node).collect();
+    // What slots each of those who send beacons counts: when one began, and its number.
+    let mut counts: BTreeMap<Eui64, (u64, u64)> = BTreeMap::new();
+    let mut nonces = BTreeSet::new();
+    let frames = frames(&pcap.bytes());
+    for (at, frame) in &frames {
+        let (header, _) = Header::parse(frame).unwrap();
+        let source = match header.source {
+            Some(Address::Extended(source)) => Some(source),
+            _ => None,
+        };
+        if let (Some(told), Some(source)) = (told_by(frame), source) {
+            counts.insert(source, (*at, told));
+        }
+        let counted = counts.values().flat_map(|&(then, asn)| {
+            let asn = asn + (at - then + 5_000) / 10_000;
+            [asn.saturating_sub(1), asn, asn + 1]
+        });
+        let slots: BTreeSet<_> = counted.filter_map(Asn::new).collect();
+        let found = slots.into_iter().find_map(|asn| {
+            let sender = stations.iter().find(|&&station| {
+                source.is_none_or(|source| source == station) && is_sealed_by(frame, &key, station, asn)
+            });
+            sender.map(|&sender| (sender, asn))
+        });
+        let nonce =
+            found.unwrap_or_else(|| panic!("a frame at {at} us is of no slot that is known: {frame:02x?}"));
+        assert!(nonces.insert(nonce), "{nonce:?} at {at} us was there before");
+    }
+    assert!(frames.len() > 10_000, "{}", frames.len());
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if header.ack_request && destination == self.address {
             let correction = -late.saturating_mul(SYMBOL.cast_signed());
             let microseconds = correction.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-            self.answer(cx, at, source, header.sequence, TimeCorrection { microseconds, is_nack: false });
+            self.answer(cx, at, (source, &header), TimeCorrection { microseconds, is_nack: false });
         }
         self.heed(at, source, late);
         let sequence = header.sequence.ok_or(Counter::MacMalformed)?;
@@ -185,13 +185,12 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         }
     }
 
-    /// Acknowledges a frame.
+    /// Acknowledges a frame of the neighbour `to` with the header `told`.
     fn answer<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        to: Eui64,
-        sequence: Option<u8>,
+        (to, told): (Eui64, &Header),
         correction: TimeCorrection,
     ) {
         let asn = self.clock.asn;
@@ -199,7 +198,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             frame_type: FrameType::Ack,
             pending: false,
             ack_request: false,
-            sequence,
+            sequence: told.sequence,
             destination_pan_id: Some(self.pan_id),
             destination: Some(Address::Extended(to)),
             source_pan_id: None,
@@ -215,7 +214,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let written = writer.header(TIME_CORRECTION, &correction.emit());
         let len = header_len + writer.len();
         if written.is_ok() && self.close(cx, asn, header.security, len, len) {
-            self.acknowledge(at);
+            self.acknowledge(at, told.pending);
         }
     }
 

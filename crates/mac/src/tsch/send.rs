@@ -11,6 +11,8 @@ use crate::{BROADCAST, LinkLayer, SendError, TransmitId};
 
 /// Length of the header of a frame to one neighbour, in bytes: both addresses are extended and of one PAN.
 const HEADER: usize = 21;
+/// The bit of frame control that tells of another frame (7.2.2.4).
+const PENDING: u8 = 1 << 4;
 /// What security adds to it, with a key that is named by its index, and no frame counter.
 const AUXILIARY_HEADER: usize = 2;
 
@@ -106,10 +108,15 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             Sending::Beacon => self.write_beacon(cx, asn),
             Sending::Frame => {
                 let Some(frame) = self.queue.current() else { return false };
-                self.awaited = frame.ack_request.then(|| (frame.destination(), frame.sequence));
+                let to = frame.destination();
+                self.awaited = frame.ack_request.then_some((to, frame.sequence));
                 let len = frame.bytes().len();
                 self.out[..len].copy_from_slice(frame.bytes());
-                let private = self.header(frame.destination(), 0).emitted_len();
+                self.is_followed = to != BROADCAST && self.has_more(to);
+                if self.is_followed {
+                    self.out[0] |= PENDING;
+                }
+                let private = self.header(to, 0).emitted_len();
                 let security = self.security.get().map(|security| security.header(false));
                 self.close(cx, asn, security, len, private)
             }

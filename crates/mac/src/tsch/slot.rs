@@ -48,6 +48,9 @@ const DRIFTS_STEADILY: u32 = 16;
 /// than it was: 96 seconds.
 const PATIENCE: u8 = 48;
 
+/// So many frames go to a neighbour one behind the other, and then others may send to it.
+const BURST: u8 = 8;
+
 /// Where a device stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -71,6 +74,15 @@ pub(super) enum Step {
     AwaitAck,
     DetectAck,
     ReceiveAck,
+}
+
+/// What goes on in the slot behind one with a frame that told of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Burst {
+    /// The next frame for this neighbour is sent.
+    Send(Eui64),
+    /// The next frame of the same neighbour comes.
+    Listen,
 }
 
 /// What is sent in a slot.
@@ -116,6 +128,14 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     pub(super) neighbours: Neighbours<L::Neighbours>,
     pub(super) queue: Queue<L::Queue>,
     contention: Contention,
+    /// What goes on in the next slot, if that follows from this one; and how many frames have gone to a neighbour so.
+    burst: Option<Burst>,
+    in_burst: u8,
+    /// Whether it listens for such a frame of a neighbour in this slot; and whether one such slot was in vain.
+    listens_on: bool,
+    was_in_vain: bool,
+    /// Whether the frame on the air tells of another.
+    pub(super) is_followed: bool,
     pub(super) step: Step,
     at: Symbols,
     sending: Sending,
@@ -162,6 +182,11 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             neighbours: Neighbours::new(),
             queue: Queue::new(),
             contention: Contention::new(),
+            burst: None,
+            in_burst: 0,
+            listens_on: false,
+            was_in_vain: false,
+            is_followed: false,
             step: Step::Stopped,
             at: Symbols::new(0),
             sending: Sending::Frame,
@@ -404,6 +429,16 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// The same, with the radio as it is.
     fn wait(&mut self, at: Symbols) {
+        if self.burst.is_some()
+            && let Some(next) = self.clock.asn.after(1)
+        {
+            let prepared = self.clock.begin_of(next, self.times.slot).before(LEAD);
+            if !at.has_reached(prepared) {
+                self.next = next;
+                return self.enter(Step::Sleep, prepared);
+            }
+        }
+        self.burst = None;
         let station = self.station();
         let mut from = Some(self.clock.asn);
         while let Some(next) =
@@ -441,9 +476,19 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             Step::Sleep => self.begin_slot(cx, at),
             Step::Listen => self.detect(Step::Detect, at),
             Step::AwaitAck => self.detect(Step::DetectAck, at),
-            Step::Receive => self.sleep(at),
+            Step::Receive => {
+                self.listen_on();
+                self.sleep(at);
+            }
             Step::ReceiveAck => self.not_acknowledged(cx, at),
             _ => {}
+        }
+    }
+
+    /// The frame that was told of has not come: it listens once more, as the frame is sent once more in the next slot.
+    fn listen_on(&mut self) {
+        if self.listens_on && !core::mem::replace(&mut self.was_in_vain, true) {
+            self.burst = Some(Burst::Listen);
         }
     }
 
@@ -455,7 +500,10 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Takes in whether the channel was clear, as an assessment that ended at `at` has found.
     pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
         match (self.step, clear) {
-            (Step::Detect, true) => self.sleep(at),
+            (Step::Detect, true) => {
+                self.listen_on();
+                self.sleep(at);
+            }
             (Step::Detect, false) => self.enter(Step::Receive, at.after(self.times.max_transmit)),
             (Step::DetectAck, true) => self.not_acknowledged(cx, at),
             (Step::DetectAck, false) => self.enter(Step::ReceiveAck, at.after(self.times.max_ack)),
@@ -473,12 +521,24 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.clock.advance(self.next, self.times.slot);
         let (asn, begin) = (self.clock.asn, self.clock.begin);
         let station = self.station();
-        let cell = self.slotframes.cell(asn, &station, self.neighbours_waited_for(at));
+        let burst = self.burst.take();
+        self.in_burst = burst.map_or(0, |_| self.in_burst.saturating_add(1));
+        self.listens_on = burst == Some(Burst::Listen);
+        self.was_in_vain &= burst.is_some();
+        let cell = match burst {
+            Some(burst) => Some(Cell::Unicast { listens: burst == Burst::Listen }),
+            None => self.slotframes.cell(asn, &station, self.neighbours_waited_for(at)),
+        };
         let Some(cell) = cell.filter(|_| !at.has_reached(begin.after(self.times.transmit_offset))) else {
             // It was too busy to be in time.
             return self.wait(at);
         };
-        if let Some((sending, to)) = self.choose(at, cell, &station)
+        let chosen = match burst {
+            Some(Burst::Send(to)) => self.choose_frame(|other| other == to),
+            Some(Burst::Listen) => None,
+            None => self.choose(at, cell, &station),
+        };
+        if let Some((sending, to)) = chosen
             && self.may_send(cx, asn)
             && self.write(cx, asn, sending)
         {
@@ -534,16 +594,24 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let may_send_to = |to: Eui64| is_link(to) && !left.contains(&Some(to));
         // The time goes first, so that other traffic does not cost the network.
         let asks = self.asks(at).filter(|&to| may_send_to(to));
-        let frames = self.queue.waiting().map(Frame::destination).enumerate();
-        let is_next = |&(_, to): &(usize, Eui64)| may_send_to(to) && asks.is_none_or(|asked| to == asked);
-        let next = { frames }.find(is_next);
-        match (next, asks) {
-            (Some((n, to)), _) => {
-                self.queue.promote(n);
-                Some((Sending::Frame, to))
-            }
-            (None, asked) => asked.map(|to| (Sending::KeepAlive, to)),
-        }
+        let frame = self.choose_frame(|to| may_send_to(to) && asks.is_none_or(|asked| to == asked));
+        frame.or(asks.map(|to| (Sending::KeepAlive, to)))
+    }
+
+    /// The first frame to one of these neighbours, which is the current one then.
+    fn choose_frame(&mut self, is_to: impl Fn(Eui64) -> bool) -> Option<(Sending, Eui64)> {
+        let waiting = |queue: &Queue<L::Queue>| {
+            queue.waiting().map(Frame::destination).enumerate().find(|&(_, to)| is_to(to))
+        };
+        let (n, to) = waiting(&self.queue)?;
+        self.queue.promote(n);
+        Some((Sending::Frame, to))
+    }
+
+    /// Whether another frame for the neighbour of the current one waits, and may follow at once.
+    pub(super) fn has_more(&self, to: Eui64) -> bool {
+        let mut others = self.queue.waiting().skip(1).map(Frame::destination);
+        self.in_burst < BURST && others.any(|other| other == to)
     }
 
     /// Whether a frame may be sent in this slot.
@@ -589,14 +657,23 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.contention.succeed(from);
         match self.sending {
             _ if correction.is_nack => self.finish(at, Outcome::NoAck),
-            Sending::Frame => self.finish(at, Outcome::Delivered),
+            Sending::Frame => {
+                self.burst = self.is_followed.then_some(Burst::Send(from));
+                self.was_in_vain = false;
+                self.finish(at, Outcome::Delivered);
+            }
             _ => self.sleep(at),
         }
     }
 
     fn not_acknowledged<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         if let Some((to, _)) = self.awaited {
-            self.contention.fail(to, &self.csma, cx.entropy);
+            // Its receiver listens for what it was told of, and nobody else sends to it then.
+            if self.in_burst > 0 && !core::mem::replace(&mut self.was_in_vain, true) {
+                self.burst = Some(Burst::Send(to));
+            } else {
+                self.contention.fail(to, &self.csma, cx.entropy);
+            }
         }
         if self.sending != Sending::Frame {
             return self.sleep(at);
@@ -625,8 +702,11 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.synchronized = at;
     }
 
-    /// Sends the acknowledgement in `out` a turnaround after a frame whose last symbol came in at `at`.
-    pub(super) fn acknowledge(&mut self, at: Symbols) {
+    /// Sends the acknowledgement in `out` a turnaround after a frame whose last symbol came in at `at`; and listens in the next slot, if the frame
+    /// is followed by another.
+    pub(super) fn acknowledge(&mut self, at: Symbols, is_followed: bool) {
+        self.burst = is_followed.then_some(Burst::Listen);
+        self.was_in_vain = false;
         let at = at.after(self.times.transmit_ack_delay);
         self.command = Some(RadioCommand::Send { at, assess: false });
         self.enter(Step::Acknowledge, at);

@@ -90,6 +90,28 @@ fn beacons_of_other_networks_and_without_the_key_are_not_followed() {
     assert!(!air.have_joined(), "who secures nothing does not join a network that does");
 }
 
+/// A device that looks for a network cannot tell that a beacon is old. It hears nothing in the slots that it counts by it, and looks again.
+#[test]
+fn a_beacon_that_is_replayed_costs_a_joined_device_nothing_and_another_seconds() {
+    let mut air = Air::new(&[0, 10, 20], Some(LinkSuite::Ccm32), SHARED);
+    air.run(400);
+    assert!(air.have_joined());
+    let beacon = air.sent.iter().find(|sent| sent.frame[0] & 7 == 0).cloned().unwrap();
+    let before = air.now;
+    assert!(air.start(2));
+    while air.now < before + 30 * SECOND {
+        air.run(1);
+        air.replay(&beacon);
+    }
+    air.run(400);
+    assert!(air.have_joined());
+    let [coordinator, joined, newcomer] = [0, 1, 2].map(|id| air.devices[id].machine.asn().number());
+    assert!(coordinator.abs_diff(joined) <= 101 && coordinator.abs_diff(newcomer) <= 101);
+    assert!(
+        air.devices[1].rig.count(Counter::MacBadMic) + air.devices[1].rig.count(Counter::MacReplayed) <= 60
+    );
+}
+
 #[test]
 fn a_suite_without_a_mic_is_refused() {
     let mut air = Air::new(&[0], None, SHARED);

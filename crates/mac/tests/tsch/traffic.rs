@@ -50,6 +50,36 @@ fn frames_are_delivered_once_and_acknowledged() {
 }
 
 #[test]
+fn frames_that_wait_for_one_neighbour_go_one_behind_the_other() {
+    let mut air = joined(&[0, 40, -40], UNICAST);
+    air.sent.clear();
+    for n in 0..4u8 {
+        air.send(1, Eui64::of_node(2), &[n]);
+    }
+    air.run(5);
+    assert_eq!(air.delivered.iter().map(|(.., payload)| payload[0]).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let slots: Vec<_> = air.sent.iter().filter(|sent| sent.from == 1).map(|sent| sent.asn.number()).collect();
+    let first = slots[0];
+    assert_eq!(slots[..4], [first, first + 1, first + 2, first + 3]);
+}
+
+/// The second reaches the coordinator alone.
+#[test]
+fn a_frame_for_a_neighbour_that_is_gone_does_not_keep_others_waiting() {
+    let mut air = joined(&[0, 0, 0], UNICAST);
+    air.linked = Box::new(|from, to, _| from != 2 && to != 2);
+    air.send(1, Eui64::of_node(2), b"gone");
+    for _ in 0..3 {
+        air.send(1, Eui64::of_node(0), b"there");
+    }
+    air.run(60);
+    assert_eq!(air.delivered.len(), 3);
+    let outcomes: Vec<_> = air.outcomes.iter().map(|&(_, to, outcome, _)| (to, outcome)).collect();
+    let there = (Eui64::of_node(0), Outcome::Delivered);
+    assert_eq!(outcomes, [there, there, there, (Eui64::of_node(2), Outcome::NoAck)]);
+}
+
+#[test]
 fn a_frame_to_all_comes_to_all_and_is_not_acknowledged() {
     let mut air = joined(&[0, 40, -40], UNICAST);
     air.send(0, BROADCAST, b"all");

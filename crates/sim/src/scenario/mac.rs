@@ -44,7 +44,7 @@ struct Slots {
     guard: u16,
 }
 
-const SLOTFRAMES: Slots = Slots { shared: 101, beacons: 397, unicast: 37, guard: 320 };
+const SLOTFRAMES: Slots = Slots { shared: 101, beacons: 397, unicast: 17, guard: 160 };
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {

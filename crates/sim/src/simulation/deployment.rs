@@ -8,7 +8,6 @@ use sixlock_base::{Duration, Eui64};
 use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_ieee802154::enhanced::Timeslot;
-use sixlock_node::mac::MacLayer;
 use sixlock_node::mac::tsch::TschConfig;
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
@@ -26,7 +25,7 @@ use crate::discovery::DiscoveryKind;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::frame_time::FrameTime;
-use crate::machines::{Context, StationListening, StationMac};
+use crate::machines::{StationListening, StationMac};
 use crate::modelled::Modelled;
 use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
@@ -212,7 +211,7 @@ impl Deployment {
         let mut router = Station::new(start.seed, id, at, Span::from_symbols(rules.turnaround), |cx| {
             let mut router =
                 Router::new(cx, &self.interface(id), self.mesh_address(id), self.exit, self.scenario.serial);
-            self.prepare(id, start, cx, router.mac());
+            self.prepare(id, start, router.mac());
             Machine::Gateway(router)
         });
         if let Some(platform) = &self.scenario.router {
@@ -255,7 +254,7 @@ impl Deployment {
             None => {
                 let mut node = Box::new(Node::new());
                 started = node.start(cx, &config);
-                self.prepare(id, start, cx, node.interface().mac());
+                self.prepare(id, start, node.interface().mac());
                 Machine::Node(node)
             }
         });
@@ -263,29 +262,25 @@ impl Deployment {
         Ok(station)
     }
 
-    /// Makes the MAC of station `id`, whose CPU takes no time, what the scenario says.
-    fn prepare<const FRAMES: usize>(
-        &self,
-        id: u32,
-        start: &Start,
-        cx: &mut Context<'_>,
-        mac: &mut StationMac<FRAMES>,
-    ) {
-        if let Listen::Tsch { slotframes, guard } = self.scenario.listen {
-            let slots = TschConfig {
-                is_coordinator: self.layout.numbers().is_router(id),
-                slotframes,
-                timeslot: Timeslot { template: 0, times: None },
-                beacon_period: slotframes.shared,
-                guard: Some(guard),
-            };
-            *mac = StationMac::slotted(&slots, self.clock(id).symbols(start.now));
-            MacLayer::start(mac, cx, &self.interface(id).mac);
-        }
+    /// Lets the MAC of station `id`, whose CPU takes no time, contend and listen as the scenario says.
+    fn prepare<const FRAMES: usize>(&self, id: u32, start: &Start, mac: &mut StationMac<FRAMES>) {
         if let Some(mac) = mac.contending() {
             *mac.access() = self.scenario.mac.rules();
             self.begin_listening(id, start, mac.listening());
         }
+    }
+
+    /// What the MAC of station `id` is told, if the network is in time slots.
+    pub(super) fn slots(&self, id: u32) -> Option<(TschConfig, MacConfig)> {
+        let Listen::Tsch { slotframes, guard } = self.scenario.listen else { return None };
+        let slots = TschConfig {
+            is_coordinator: self.layout.numbers().is_router(id),
+            slotframes,
+            timeslot: Timeslot { template: 0, times: None },
+            beacon_period: slotframes.shared,
+            guard: Some(guard),
+        };
+        Some((slots, self.interface(id).mac))
     }
 
     /// Lets station `id` listen as the scenario says.

@@ -72,6 +72,7 @@ impl Simulation {
             station.counters.add(counter, count);
         }
         *before = station;
+        self.begin_slots(id);
         self.forest.attach(id, None);
         self.medium.listen(id, true, now);
         self.recorder.event(now, id, Logged::On {});

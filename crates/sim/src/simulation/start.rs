@@ -111,6 +111,7 @@ impl Simulation {
 
     /// Lets it begin.
     pub(super) fn begin(&mut self) {
+        (0..self.stations.len() as u32).for_each(|id| self.begin_slots(id));
         self.schedule_scenario();
         self.schedule_attacks();
         self.schedule_first();
@@ -119,6 +120,13 @@ impl Simulation {
                 self.start_routing(id);
                 self.settle(id);
             }
+        }
+    }
+
+    /// Lets a station that has what is durable be in time slots, if its network is.
+    pub(super) fn begin_slots(&mut self, id: u32) {
+        if let Some((slots, mac)) = self.deployment.slots(id) {
+            self.stations[id as usize].begin_slots(self.now, &slots, &mac);
         }
     }
 
