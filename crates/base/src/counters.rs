@@ -46,6 +46,8 @@ counters! {
     MacReplayed = "mac_replayed",
     /// Frames dropped because the neighbour table is full.
     MacNeighboursFull = "mac_neighbours_full",
+    /// Data requests without an answer because the table of sleeping neighbours is full.
+    MacSleepersFull = "mac_sleepers_full",
     /// Frames not sent because no frame counter was left or its storage failed.
     MacCounterExhausted = "mac_counter_exhausted",
     /// 6LoWPAN payloads that did not parse.
@@ -57,6 +59,8 @@ counters! {
     LowpanWidened = "lowpan_widened",
     /// Datagrams dropped because the transmit pool is full.
     LowpanTransmitFull = "lowpan_transmit_full",
+    /// Datagrams dropped because too many wait for neighbours which are asleep.
+    LowpanHeldFull = "lowpan_held_full",
     /// Fragments dropped because every reassembly buffer is in use.
     LowpanReassemblyFull = "lowpan_reassembly_full",
     /// Reassemblies given up for time.

@@ -12,7 +12,7 @@ mod fields;
 mod header;
 mod security;
 
-pub use ack::{ACK_FRAME, ack};
+pub use ack::{ACK_FRAME, ack, ack_pending};
 pub use fcs::{FCS, check_fcs, fcs};
 pub use header::{Address, BROADCAST, Endpoint, FrameType, Header, Version};
 pub use security::{AuxiliaryHeader, KeyId, SecurityLevel};

@@ -154,6 +154,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         self.mac.waiting()
     }
 
+    /// Whether a packet waits to be sent to a neighbour, such as one that has to ask for it.
+    pub fn waits_for(&self, neighbour: Eui64) -> bool {
+        self.lowpan.waits_for(neighbour)
+    }
+
     /// What its pools hold.
     pub fn occupied(&self) -> Occupied {
         Occupied {
@@ -429,7 +434,13 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         at: Symbols,
         frame: &mut [u8],
     ) -> Option<Arrival<WholeOf<C, L>>> {
-        let frame = self.mac.handle_frame(cx, at, frame)?;
+        let frame = self.mac.handle_frame(cx, at, frame);
+        if let Some(neighbour) = self.mac.take_data_request()
+            && self.lowpan.waits_for(neighbour)
+        {
+            self.mac.answer_data_request(neighbour, at);
+        }
+        let frame = frame?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = if L::Discovery::DISCOVERS {
             let mut shared = discovered(&mut self.compression, self.net.discovery());
@@ -775,14 +786,20 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             self.send_of_discovery(cx);
             self.send_of_routing(cx);
         }
+        if self.mac.holds() {
+            let mac = &self.mac;
+            self.lowpan.limit_held(cx, |neighbour| mac.is_asleep(neighbour, at));
+        }
         while self.mac.can_send() {
+            let mac = &self.mac;
+            let is_asleep = |neighbour| mac.is_asleep(neighbour, at);
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();
             let fragment = if L::Discovery::DISCOVERS {
                 let mut shared = discovered(&mut self.compression, self.net.discovery());
-                self.lowpan.poll_transmit(cx.now, &mut shared, capacity, &mut payload)
+                self.lowpan.poll_transmit(cx.now, &mut shared, is_asleep, capacity, &mut payload)
             } else {
-                self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload)
+                self.lowpan.poll_transmit(cx.now, &mut self.compression, is_asleep, capacity, &mut payload)
             };
             let Some(fragment) = fragment else {
                 return;

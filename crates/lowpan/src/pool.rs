@@ -246,7 +246,8 @@ impl<P: Pool> Lowpan<P> {
     }
 
     /// Writes the next frame payload of the packet that waits longest, of at most `capacity` bytes, to `out`. One of this
-    /// host's waits besides until the one before it for the same host has moved on.
+    /// host's waits besides until the one before it for the same host has moved on, and one for a neighbour that is asleep until that has
+    /// asked for it.
     ///
     /// A packet leaves the pool with its last fragment: whether each one arrives is the link's affair, and
     /// one that is not acknowledged does not end the others, because what was lost may be the acknowledgement.
@@ -255,6 +256,7 @@ impl<P: Pool> Lowpan<P> {
         &mut self,
         now: Instant,
         context: &mut impl Context,
+        is_asleep: impl Fn(Eui64) -> bool,
         capacity: usize,
         out: &mut [u8],
     ) -> Option<Fragment> {
@@ -273,6 +275,7 @@ impl<P: Pool> Lowpan<P> {
         for (datagram, place) in self.datagrams.as_ref().iter().zip(0..) {
             if let Role::Transmitting(transmission) = &datagram.role
                 && !datagram.waits_for(pause)
+                && !is_asleep(datagram.link.destination)
             {
                 longest = longest.max(Some((turn.wrapping_sub(transmission.turn), place)));
             }
@@ -300,6 +303,39 @@ impl<P: Pool> Lowpan<P> {
             datagram.role = Role::Free;
         }
         Some(Fragment { destination: link.destination, len: part.len })
+    }
+
+    /// Whether a packet waits to be sent to a neighbour.
+    pub fn waits_for(&self, neighbour: Eui64) -> bool {
+        self.datagrams.as_ref().iter().any(|datagram| datagram.is_held(&|to| to == neighbour))
+    }
+
+    /// Drops the packets that have waited longest for neighbours which are asleep, until they take no more than half of what
+    /// transmission may take.
+    pub fn limit_held<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, is_asleep: impl Fn(Eui64) -> bool) {
+        let turn = self.next_turn;
+        loop {
+            let mut held = 0;
+            let mut longest = None;
+            for datagram in self.datagrams.as_mut() {
+                if datagram.is_held(&is_asleep)
+                    && let Role::Transmitting(transmission) = &datagram.role
+                {
+                    held += 1;
+                    let waited = turn.wrapping_sub(transmission.turn);
+                    if longest.as_ref().is_none_or(|(most, _)| waited > *most) {
+                        longest = Some((waited, datagram));
+                    }
+                }
+            }
+            match longest {
+                Some((_, datagram)) if held > Self::NEIGHBOUR_LIMIT => {
+                    datagram.role = Role::Free;
+                    cx.counters.count(Counter::LowpanHeldFull);
+                }
+                _ => return,
+            }
+        }
     }
 
     /// Takes the payload of a received frame and returns the packet that it completes, if it does.
@@ -520,6 +556,11 @@ impl<P: Pool> Default for Lowpan<P> {
 }
 
 impl<B: Array<u8>> Datagram<B> {
+    /// Whether it is to be sent to a neighbour that is asleep.
+    fn is_held(&self, is_asleep: &impl Fn(Eui64) -> bool) -> bool {
+        matches!(&self.role, Role::Transmitting(_)) && is_asleep(self.link.destination)
+    }
+
     /// Whether it waits until the pause is over.
     #[inline(never)]
     fn waits_for(&self, pause: Option<&Pause>) -> bool {

@@ -54,7 +54,9 @@ fn drain_with<const MTU: usize, const POOL: usize>(
 ) -> Vec<Vec<u8>> {
     let mut frame = [0; 127];
     std::iter::from_fn(|| {
-        sender.poll_transmit(START, context, capacity, &mut frame).map(|it| frame[..it.len].to_vec())
+        sender
+            .poll_transmit(START, context, |_| false, capacity, &mut frame)
+            .map(|it| frame[..it.len].to_vec())
     })
     .collect()
 }
@@ -195,8 +197,8 @@ fn too_little_capacity_sends_nothing_and_loses_nothing() {
     let mut rig = Rig::seeded(0);
     let mut sender = pool::<1280, 2>();
     sender.send(&mut rig.cx(), link(1, 2), &packet(100, 0)).unwrap();
-    assert_eq!(sender.poll_transmit(START, &mut (), 12, &mut [0; 127]), None);
-    assert_eq!(sender.poll_transmit(START, &mut (), 90, &mut [0; 12]), None);
+    assert_eq!(sender.poll_transmit(START, &mut (), |_| false, 12, &mut [0; 127]), None);
+    assert_eq!(sender.poll_transmit(START, &mut (), |_| false, 90, &mut [0; 12]), None);
     assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
 }
 
@@ -215,7 +217,7 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     buffer[Header::HOP_LIMIT_AT] -= 1;
     router.forward(&mut rig.cx(), received, link(2, 3), len).unwrap();
     let mut frame = [0; 127];
-    let first = router.poll_transmit(START, &mut (), CAPACITY, &mut frame).unwrap();
+    let first = router.poll_transmit(START, &mut (), |_| false, CAPACITY, &mut frame).unwrap();
     assert_eq!(first.destination, Eui64::of_node(3));
     let rest = drain(&mut router, CAPACITY);
     let mut expected = packet(200, 0);
@@ -250,7 +252,7 @@ fn reassembly_and_transmission_leave_each_other_one_datagram() {
     let whole = frames(&mut rig, &packet(10, 0), CAPACITY);
     let received = node.handle(&mut rig.cx(), &mut (), link(1, 2), &whole[0]).unwrap();
     assert_eq!(node.forward(&mut rig.cx(), received, link(2, 3), 58), Err(SendError::Full));
-    node.poll_transmit(START, &mut (), CAPACITY, &mut [0; 127]).unwrap();
+    node.poll_transmit(START, &mut (), |_| false, CAPACITY, &mut [0; 127]).unwrap();
     let received = node.handle(&mut rig.cx(), &mut (), link(1, 2), &whole[0]).unwrap();
     assert_eq!(node.forward(&mut rig.cx(), received, link(2, 3), 58), Ok(()));
     assert_eq!(drain(&mut node, CAPACITY).len(), 2);
@@ -259,7 +261,7 @@ fn reassembly_and_transmission_leave_each_other_one_datagram() {
 /// How many frames leave `node` at `millis`.
 fn leaving(node: &mut Lowpan<Datagrams<1280, 8>>, millis: u32) -> usize {
     let now = Instant::from_millis(millis);
-    std::iter::from_fn(|| node.poll_transmit(now, &mut (), CAPACITY, &mut [0; 127])).count()
+    std::iter::from_fn(|| node.poll_transmit(now, &mut (), |_| false, CAPACITY, &mut [0; 127])).count()
 }
 
 #[test]

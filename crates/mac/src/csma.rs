@@ -1,13 +1,27 @@
 use sixlock_base::Entropy;
 
 use crate::Csma;
-use crate::rules::{Backoff, ChannelAccess};
+use crate::rules::{Backoff, ChannelAccess, Rules};
 
 /// The largest backoff exponent of the standard.
 const MAX_BE: u8 = 8;
 
 /// Units that [`Backoff::Linear`] draws from at most.
 const MAX_LINEAR: u32 = 3;
+
+/// The longest frame with what synchronises its receiver, in symbols (phyMaxFrameDuration).
+const LONGEST_FRAME: u32 = 266;
+
+/// For how many symbols a device listens for a frame that a neighbour holds for it (macMaxFrameTotalWaitTime, 7.4.2).
+pub(crate) fn total_wait(csma: &Csma, rules: &Rules) -> u32 {
+    let mut access = Access::new(csma);
+    let mut units = 0;
+    for _ in 0..csma.max_backoffs {
+        units += (1 << access.exponent.min(MAX_BE)) - u32::from(access.exponent >= csma.max_be);
+        access.busy(csma);
+    }
+    units * rules.unit_backoff + LONGEST_FRAME
+}
 
 /// The channel access of one transmission: unslotted CSMA-CA (7.5.1.4).
 pub(crate) struct Access {
@@ -73,6 +87,14 @@ mod tests {
         }
         assert_eq!(access.delay(&Standard, 0, &mut Fixed([0xff])), 31 * 20);
         assert!(!access.busy(&csma));
+    }
+
+    #[test]
+    fn a_device_listens_for_a_frame_that_is_held_for_as_long_as_the_standard_says() {
+        // 266 + (2^3 + 2^4 + (2^5 - 1) * (4 - 2)) * 20.
+        assert_eq!(total_wait(&Csma::default(), &Rules::STANDARD), 1_986);
+        let csma = Csma { min_be: 4, max_be: 4, max_backoffs: 3, max_retries: 0 };
+        assert_eq!(total_wait(&csma, &Rules::STANDARD), 266 + 15 * 3 * 20);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use sixlock_base::{Cx, Entropy, Eui64, New, Nv, Symbols};
 use sixlock_crypto::Crypto;
 
+use crate::listening::Listening as _;
 use crate::tsch::Tsch;
 use crate::{Config, Event, LinkLayer, Mac, RadioCommand, Received, SendError, TransmitId};
 
@@ -71,7 +72,7 @@ pub trait MacLayer<C: Crypto>: New {
         true
     }
 
-    /// Whether it keeps time by a neighbour, and wants to know which one packets go to: see [`MacLayer::follow`].
+    /// Whether it keeps time by a neighbour, or has frames wait there, and wants to know which one packets go to: see [`MacLayer::follow`].
     #[inline(always)]
     fn follows(&self) -> bool {
         false
@@ -80,6 +81,29 @@ pub trait MacLayer<C: Crypto>: New {
     /// Tells it to which neighbour packets go that leave the network, and how near the coordinator this device is, if a routing protocol knows.
     #[inline(always)]
     fn follow(&mut self, _: Symbols, _: Option<Eui64>, _: Option<u8>) {}
+
+    /// Whether it knows neighbours for which frames wait until they ask for them.
+    #[inline(always)]
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// The neighbour that has just asked for what waits for it, once. The caller then says by [`MacLayer::answer_data_request`] if
+    /// something does.
+    #[inline(always)]
+    fn take_data_request(&mut self) -> Option<Eui64> {
+        None
+    }
+
+    /// Tells `neighbour`, which has just asked, that a frame waits for it: it listens for one from `at` on.
+    #[inline(always)]
+    fn answer_data_request(&mut self, _: Eui64, _: Symbols) {}
+
+    /// Whether a frame to a neighbour has to wait until that asks for it.
+    #[inline(always)]
+    fn is_asleep(&self, _: Eui64, _: Symbols) -> bool {
+        false
+    }
 
     /// The neighbour that the last secured frame was accepted from, and the counter of that frame, where frames have one.
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)>;
@@ -196,6 +220,36 @@ impl<C: Crypto, L: LinkLayer> MacLayer<C> for Mac<C, L> {
     }
 
     verbs!();
+
+    #[inline(always)]
+    fn follows(&self) -> bool {
+        self.listening.polling().is_some()
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, at: Symbols, parent: Option<Eui64>, _: Option<u8>) {
+        self.follow(at, parent);
+    }
+
+    #[inline(always)]
+    fn holds(&self) -> bool {
+        Self::HOLDS
+    }
+
+    #[inline(always)]
+    fn take_data_request(&mut self) -> Option<Eui64> {
+        self.take_data_request()
+    }
+
+    #[inline(always)]
+    fn answer_data_request(&mut self, neighbour: Eui64, at: Symbols) {
+        self.answer_data_request(neighbour, at);
+    }
+
+    #[inline(always)]
+    fn is_asleep(&self, neighbour: Eui64, at: Symbols) -> bool {
+        self.is_asleep(neighbour, at)
+    }
 
     #[inline(always)]
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {

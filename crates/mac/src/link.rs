@@ -3,6 +3,7 @@ use core::marker::PhantomData;
 use sixlock_base::Array;
 use sixlock_crypto::Crypto;
 
+use crate::indirect::Sleeper;
 use crate::layer::MacLayer;
 use crate::listening::{AlwaysOn, Listening};
 use crate::mac::Mac;
@@ -27,6 +28,8 @@ pub trait LinkLayer: Sized {
     type Access: ChannelAccess;
     /// When it listens.
     type Listening: Listening;
+    /// The neighbours for which frames wait until they ask for them.
+    type Sleepers: Array<Sleeper>;
 }
 
 /// A link layer with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent, with link security if it is `SECURED`, and
@@ -43,6 +46,7 @@ impl<const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSM
     type Queue = [Frame; QUEUE];
     type Access = Standard;
     type Listening = AlwaysOn;
+    type Sleepers = [Sleeper; 0];
     type Mac<C: Crypto> = Mac<C, Self>;
 }
 
@@ -57,6 +61,7 @@ impl<L: LinkLayer, D: Listening> LinkLayer for DutyCycled<L, D> {
     type Queue = L::Queue;
     type Access = L::Access;
     type Listening = D;
+    type Sleepers = L::Sleepers;
     type Mac<C: Crypto> = Mac<C, Self>;
 }
 
@@ -71,5 +76,6 @@ impl<L: LinkLayer> LinkLayer for TimeSlotted<L> {
     type Queue = L::Queue;
     type Access = L::Access;
     type Listening = L::Listening;
+    type Sleepers = L::Sleepers;
     type Mac<C: Crypto> = Tsch<C, Self>;
 }

@@ -1,9 +1,13 @@
-use sixlock_base::{Eui64, New as _, Slot};
+use sixlock_base::{Eui64, New as _, Slot, Symbols};
 use sixlock_crypto::Crypto;
+use sixlock_ieee802154::ack_pending;
 
+use crate::csma::total_wait;
 use crate::event::Event;
 use crate::frame_security::FrameSecurity;
+use crate::indirect::Sleepers;
 use crate::link::LinkLayer;
+use crate::listening::Listening as _;
 use crate::neighbours::Neighbours;
 use crate::queue::Queue;
 use crate::radio::Radio;
@@ -34,10 +38,14 @@ pub struct Mac<C: Crypto, L: LinkLayer> {
     pub(crate) sequence: Option<u8>,
     pub(crate) neighbours: Neighbours<L::Neighbours>,
     pub(crate) queue: Queue<L::Queue>,
+    pub(crate) sleepers: Sleepers<L::Sleepers>,
     pub(crate) radio: Radio,
 }
 
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
+    /// Whether it knows neighbours for which frames wait until they ask for them.
+    pub(crate) const HOLDS: bool = Sleepers::<L::Sleepers>::LINKED;
+
     /// A MAC that has sent and heard nothing, of no device yet: [`Mac::start`] says of which. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -51,6 +59,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             sequence: None,
             neighbours: Neighbours::new(),
             queue: Queue::new(),
+            sleepers: Sleepers::new(),
             radio: Radio::new(),
         }
     }
@@ -109,6 +118,33 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// and without effect, if the neighbour table is full.
     pub fn restore_frame_counter(&mut self, neighbour: Eui64, frame_counter: u32) -> bool {
         self.neighbours.restore(neighbour, frame_counter)
+    }
+
+    /// Has a device whose receiver is off ask `parent`, the neighbour that its packets go to, for what waits there; to be called when that may have
+    /// changed. Without a parent, it listens.
+    pub fn follow(&mut self, at: Symbols, parent: Option<Eui64>) {
+        if let Some(polling) = self.listening.polling_mut() {
+            polling.follow(at, parent);
+        }
+    }
+
+    /// The neighbour that has just asked for what waits for it, once. The caller then says by [`Mac::answer_data_request`] whether
+    /// something does.
+    pub fn take_data_request(&mut self) -> Option<Eui64> {
+        if Self::HOLDS { self.sleepers.take_asking() } else { None }
+    }
+
+    /// Tells `neighbour`, which has asked for it, that a frame waits for it: it listens for one from `at` on.
+    pub fn answer_data_request(&mut self, neighbour: Eui64, at: Symbols) {
+        if let Some(ack) = self.radio.owed_ack.get_mut() {
+            ack.frame = ack_pending(ack.frame[2]);
+            self.sleepers.listens(neighbour, at.after(total_wait(&self.csma, self.access.rules())));
+        }
+    }
+
+    /// Whether a frame to `neighbour` has to wait until that asks for it.
+    pub fn is_asleep(&self, neighbour: Eui64, at: Symbols) -> bool {
+        Self::HOLDS && self.sleepers.is_asleep(neighbour, at)
     }
 
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.

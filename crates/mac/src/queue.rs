@@ -6,6 +6,10 @@ use crate::event::{BROADCAST, Event, Outcome, TransmitId};
 /// The destination addressing mode of a frame to an extended address, in the second byte of frame control (7.2.1.1.6).
 const EXTENDED_DESTINATION: u8 = 0b1100;
 
+/// The frame type, and that of a command, in the first (7.2.1.1.1).
+const FRAME_TYPE: u8 = 0b111;
+const COMMAND: u8 = 3;
+
 /// A frame to be sent.
 #[derive(Clone)]
 pub struct Frame {
@@ -40,6 +44,11 @@ impl Frame {
             }
             _ => BROADCAST,
         }
+    }
+
+    /// Whether it is a command; of those, data requests alone are sent.
+    pub(crate) fn is_command(&self) -> bool {
+        self.bytes[0] & FRAME_TYPE == COMMAND
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

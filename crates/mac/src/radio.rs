@@ -9,9 +9,12 @@ use core::mem::replace;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
+use sixlock_ieee802154::FrameType;
 
-use crate::csma::Access;
+use crate::csma::{Access, total_wait};
+use crate::indirect::DATA_REQUEST;
 use crate::listening::Listening as _;
+use crate::rules::ChannelAccess as _;
 use crate::{LinkLayer, Mac, Outcome};
 
 use schedule::OwedAck;
@@ -66,11 +69,24 @@ impl RadioCommand {
     }
 }
 
+fn earlier(one: Option<Symbols>, other: Option<Symbols>) -> Option<Symbols> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if one.has_reached(other) { other } else { one }),
+        (one, other) => one.or(other),
+    }
+}
+
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// What the radio is to do next, once, as soon as that is known: for a driver that begins with it when its time comes.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
         if self.listening.duty_cycle().is_some() {
             return self.poll_cycle();
+        }
+        if let Some((at, listens)) = self.receiver_turns() {
+            if let Some(polling) = self.listening.polling_mut() {
+                polling.turned(listens);
+            }
+            return Some(if listens { RadioCommand::Listen { at } } else { RadioCommand::Off { at } });
         }
         let radio = &mut self.radio;
         if let Some(ack) = radio.owed_ack.get_mut() {
@@ -106,9 +122,33 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             return self.cycle_timeout();
         }
         let awaited = (self.radio.step == Step::AwaitingAck).then_some(self.radio.at);
-        match (self.radio.next(), awaited) {
-            (Some(next), Some(awaited)) => Some(if next.has_reached(awaited) { awaited } else { next }),
-            (next, awaited) => next.or(awaited),
+        let next = earlier(self.radio.next(), awaited);
+        match self.listening.polling() {
+            Some(polling) => {
+                let turns = self.receiver_turns().map(|(at, _)| at);
+                earlier(earlier(turns, polling.due(self.radio.step == Step::Idle)), next)
+            }
+            None => next,
+        }
+    }
+
+    /// Whether the receiver is to be turned on, or off, and when.
+    #[inline(always)]
+    fn receiver_turns(&self) -> Option<(Symbols, bool)> {
+        let polling = self.listening.polling()?;
+        polling.turns(self.radio.step, self.radio.owed_ack.is_full())
+    }
+
+    /// Asks for what waits at a neighbour, if that is due, and there is nothing else to send.
+    #[inline(always)]
+    fn request_data<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        let Some(polling) = self.listening.polling_mut() else { return };
+        polling.at(at);
+        if self.radio.step == Step::Idle
+            && let Some(parent) = polling.take_due(at)
+        {
+            // One that finds no room, or no frame counter, is due again, and counted.
+            let _ = self.send_frame(cx, at, FrameType::Command, parent, &[DATA_REQUEST]);
         }
     }
 
@@ -117,7 +157,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         if self.listening.duty_cycle().is_some() {
             return self.cycle_due(cx, at);
         }
-        self.radio.is_due = self.radio.next().is_some_and(|next| at.has_reached(next));
+        self.request_data(cx, at);
+        let turns = self.receiver_turns().is_some();
+        self.radio.is_due = turns || self.radio.next().is_some_and(|next| at.has_reached(next));
         if L::CSMA && self.radio.step == Step::AwaitingAck && at.has_reached(self.radio.at) {
             self.retry(cx, at);
         }
@@ -159,6 +201,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         }
         cx.counters.count(Counter::FramesSent);
         cx.counters.add(Counter::BytesSent, self.transmit_frame().len() as u32);
+        if let Some(polling) = self.listening.polling_mut() {
+            polling.at(at);
+        }
         if is_ack {
             self.radio.owed_ack = Slot::Empty;
             // What waited for the acknowledgement may be due.
@@ -174,12 +219,21 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     }
 
     /// Takes in the acknowledgement of the frame numbered `sequence`.
-    pub(crate) fn handle_ack<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, sequence: u8) {
+    pub(crate) fn handle_ack<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        sequence: u8,
+        pending: bool,
+    ) {
         let awaited = L::CSMA
             && self.awaits_ack()
             && self.queue.current().is_some_and(|frame| frame.sequence == sequence);
         if awaited {
             self.rest(at);
+            if pending && let Some(polling) = self.listening.polling_mut() {
+                polling.waits(at.after(total_wait(&self.csma, self.access.rules())));
+            }
             self.finish(cx, at, Outcome::Delivered);
         }
     }
@@ -248,6 +302,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     fn finish<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, outcome: Outcome) {
         self.strobe_ended(at, Some(outcome));
+        if let (Some(polling), Some(frame)) = (self.listening.polling_mut(), self.queue.current()) {
+            polling.sent(at, (frame.destination(), frame.is_command()), outcome);
+        }
         let sent = u8::from(outcome != Outcome::ChannelBusy);
         self.queue.finish(outcome, self.radio.retries.saturating_add(sent));
         self.begin_frame(cx, at);

@@ -5,8 +5,10 @@ use sixlock_ieee802154::{
 };
 
 use crate::contikimac;
+use crate::indirect::DATA_REQUEST;
 use crate::listening::Listening as _;
 use crate::neighbours::Freshness;
+use crate::transmit::open_len;
 use crate::{BROADCAST, LinkLayer, Mac};
 
 /// The payload of a received frame.
@@ -44,6 +46,14 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         let is_data = self.listening.duty_cycle().is_some() && contikimac::is_data(frame);
         let pending = is_data && contikimac::is_pending(frame);
         let received = self.receive(cx, at, frame);
+        if let Some(polling) = self.listening.polling_mut() {
+            polling.at(at);
+            if let Ok(Some(Received { destination, .. })) = &received
+                && *destination != BROADCAST
+            {
+                polling.received(at);
+            }
+        }
         if let Some(cycle) = self.listening.duty_cycle_mut() {
             let is_own = matches!(received, Ok(Some(_)) | Err(Counter::MacDuplicate));
             cycle.received(at, is_data && !matches!(received, Err(Counter::MacMalformed)), is_own, pending);
@@ -69,7 +79,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             FrameType::Ack
                 if header.destination.is_none() && header.source.is_none() && body_len == header_len =>
             {
-                self.handle_ack(cx, at, header.sequence);
+                self.handle_ack(cx, at, header.sequence, header.pending);
                 return Ok(None);
             }
             FrameType::Ack | FrameType::Beacon => return Err(Counter::MacMalformed),
@@ -85,10 +95,21 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             Some(Endpoint { address: Address::Extended(source), .. }) if source != self.address => source,
             _ => return Err(Counter::MacMalformed),
         };
-        if header.frame_type != FrameType::Data {
+        let is_request = Self::HOLDS
+            && header.frame_type == FrameType::Command
+            && destination != BROADCAST
+            && body.get(header_len) == Some(&DATA_REQUEST);
+        if header.frame_type != FrameType::Data && !is_request {
             return Err(Counter::MacMalformed);
         }
-        let payload = self.admit(cx, at, source, (header.sequence, header.security), body, header_len)?;
+        let open = header_len + open_len(header.frame_type);
+        let payload = self.admit(cx, at, source, (header.sequence, header.security), body, open)?;
+        if is_request {
+            return match self.sleepers.ask(source, at) {
+                true => Ok(None),
+                false => Err(Counter::MacSleepersFull),
+            };
+        }
         let payload = match self.listening.duty_cycle() {
             Some(_) => contikimac::unpadded(payload).ok_or(Counter::MacMalformed)?,
             None => payload,
@@ -109,7 +130,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         }
     }
 
-    /// The payload of a data frame, if it is new and secured as it must be (7.5.8.2.3).
+    /// What follows the first `private` bytes of a frame, if it is new and secured as it must be (7.5.8.2.3).
     fn admit<'f, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -117,7 +138,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         source: Eui64,
         (sequence, security): (u8, Option<AuxiliaryHeader>),
         body: &'f mut [u8],
-        header_len: usize,
+        private: usize,
     ) -> Result<&'f [u8], Counter> {
         let (payload, frame_counter) = match (self.link(), security) {
             (None, None) => {
@@ -125,7 +146,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
                     self.neighbours.remember(source, sequence, at, 0);
                     return Err(Counter::MacDuplicate);
                 }
-                (body.get_mut(header_len..).ok_or(Counter::MacMalformed)?, 0)
+                (body.get_mut(private..).ok_or(Counter::MacMalformed)?, 0)
             }
             (None, Some(_)) => return Err(Counter::MacBadMic),
             (Some(_), None) => return Err(Counter::MacUnsecured),
@@ -146,9 +167,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
                 if !self.neighbours.can_remember(source) {
                     return Err(Counter::MacNeighboursFull);
                 }
-                let payload = link
-                    .open(cx.crypto, source, frame_counter, body, header_len)
-                    .ok_or(Counter::MacBadMic)?;
+                let payload =
+                    link.open(cx.crypto, source, frame_counter, body, private).ok_or(Counter::MacBadMic)?;
                 (payload, frame_counter)
             }
         };

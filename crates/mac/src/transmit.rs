@@ -34,6 +34,12 @@ pub(crate) fn next_sequence<E: Entropy>(last: Option<u8>, entropy: &mut E) -> u8
     }
 }
 
+/// Length of what security leaves in the clear behind the header, in bytes: of a command, its identifier (7.6.3.3.1).
+#[inline(always)]
+pub(crate) fn open_len(frame_type: FrameType) -> usize {
+    usize::from(frame_type == FrameType::Command)
+}
+
 impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
@@ -57,13 +63,30 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         destination: Eui64,
         payload: &[u8],
     ) -> Result<TransmitId, SendError> {
+        let sent = self.send_frame(cx, at, FrameType::Data, destination, payload)?;
+        if Self::HOLDS {
+            self.sleepers.served(destination, at);
+        }
+        Ok(sent)
+    }
+
+    /// Takes a frame of this type for transmission.
+    #[inline(always)]
+    pub(crate) fn send_frame<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame_type: FrameType,
+        destination: Eui64,
+        payload: &[u8],
+    ) -> Result<TransmitId, SendError> {
         let sequence = next_sequence(self.sequence, cx.entropy);
         let mut room = payload.len();
-        let mut header = self.header(destination, sequence, room);
+        let mut header = self.header(frame_type, destination, sequence, room);
         let mic_len = self.mic_len();
         if let Some(cycle) = self.listening.duty_cycle() {
             room = cycle.times().room(room, header.emitted_len() + mic_len);
-            header = self.header(destination, sequence, room);
+            header = self.header(frame_type, destination, sequence, room);
         }
         let frame = self.queue.vacant().ok_or(SendError::QueueFull)?;
         let len = header.emitted_len() + room + mic_len + FCS;
@@ -87,8 +110,9 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         } else {
             sealed[header_len..].copy_from_slice(payload);
             if let Some(link) = link {
+                let private = header_len + open_len(frame_type);
                 mic.copy_from_slice(
-                    link.seal(cx.crypto, self.address, frame_counter, sealed, header_len).bytes(),
+                    link.seal(cx.crypto, self.address, frame_counter, sealed, private).bytes(),
                 );
             }
             trailer.copy_from_slice(&fcs(body).to_le_bytes());
@@ -107,7 +131,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         self.link().map_or(0, |link| link.mic_len())
     }
 
-    fn header(&self, destination: Eui64, sequence: u8, payload_len: usize) -> Header {
+    fn header(&self, frame_type: FrameType, destination: Eui64, sequence: u8, payload_len: usize) -> Header {
         let pan_id = self.pan_id;
         let (address, ack_request) = if destination == BROADCAST {
             (Address::Short(BROADCAST_SHORT), false)
@@ -121,7 +145,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
             Version::V2003
         };
         Header {
-            frame_type: FrameType::Data,
+            frame_type,
             pending: false,
             ack_request,
             version,

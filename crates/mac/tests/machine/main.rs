@@ -3,6 +3,7 @@
 mod air;
 mod contikimac;
 mod exchange;
+mod indirect;
 mod null;
 mod radios;
 mod rules;

@@ -3,7 +3,9 @@
 use crate::air::config;
 use sixlock_base::{Counter, Eui64, Symbols};
 use sixlock_crypto::{Crypto, Soft};
-use sixlock_mac::{AlwaysOn, Config, Csma, Event, Link, LinkLayer, Mac, Outcome, RadioCommand, Rules};
+use sixlock_mac::{
+    AlwaysOn, Config, Csma, Event, Link, LinkLayer, Mac, Outcome, RadioCommand, Rules, Sleeper,
+};
 use sixlock_testing::Rig;
 
 /// A link layer whose rules are set.
@@ -17,6 +19,7 @@ impl LinkLayer for Configured {
     type Queue = <Link<false, 2, 2> as LinkLayer>::Queue;
     type Access = Rules;
     type Listening = AlwaysOn;
+    type Sleepers = [Sleeper; 0];
 }
 
 /// A MAC with these rules, which may send a frame three times and find the channel busy twice each time.

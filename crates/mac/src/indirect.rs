@@ -1,0 +1,143 @@
+//! Indirect transmission (7.5.6.3): what a device has for a neighbour whose
+//! receiver is off waits until that neighbour asks for it by a data request.
+
+use sixlock_base::{Array, Eui64, New, Slot, Symbols};
+
+/// The command frame identifier of a data request (7.3.4).
+pub(crate) const DATA_REQUEST: u8 = 4;
+
+/// For how many symbols after its last data request a neighbour counts as asleep: ten minutes. Then frames are sent to it at once, as to any
+/// other, and its place in the table is free.
+const REMEMBERED: u32 = 37_500_000;
+
+/// A neighbour whose receiver is off when it has nothing to do.
+#[derive(Clone, Copy)]
+pub struct Sleeper {
+    address: Eui64,
+    /// When it asked last.
+    asked: Symbols,
+    /// Until when it listens for a frame.
+    listens_until: Symbols,
+}
+
+impl New for Sleeper {
+    const NEW: Self = Self { address: Eui64([0; 8]), asked: Symbols::new(0), listens_until: Symbols::new(0) };
+}
+
+/// The neighbours that have asked for frames. When the table is full, a newcomer takes the place of one that has not asked for ten minutes;
+/// if there is none, it is told that nothing waits for it, and frames to it are sent at once.
+pub(crate) struct Sleepers<A> {
+    entries: A,
+    len: u16,
+    /// The neighbour that has just asked.
+    asks: Slot<Eui64>,
+}
+
+impl<A: Array<Sleeper>> Sleepers<A> {
+    const FITS: () =
+        assert!(A::LEN <= u16::MAX as usize, "a table of sleeping neighbours holds at most 65,535");
+
+    /// Whether there are such neighbours at all.
+    pub(crate) const LINKED: bool = A::LEN > 0;
+
+    pub(crate) const fn new() -> Self {
+        let () = Self::FITS;
+        Self { entries: A::NEW, len: 0, asks: Slot::Empty }
+    }
+
+    fn find(&mut self, matches: impl Fn(&Sleeper) -> bool) -> Option<&mut Sleeper> {
+        let known = self.entries.as_mut().get_mut(..usize::from(self.len))?;
+        known.iter_mut().find(|sleeper| matches(sleeper))
+    }
+
+    /// A neighbour has asked at `at` for what waits for it; false if there is no room for it.
+    pub(crate) fn ask(&mut self, address: Eui64, at: Symbols) -> bool {
+        let entry = Sleeper { address, asked: at, listens_until: at };
+        if let Some(known) = self.find(|sleeper| sleeper.address == address) {
+            *known = entry;
+        } else if usize::from(self.len) < A::LEN {
+            self.len += 1;
+            self.entries.make_room(self.len.into());
+            if let Some(place) = self.entries.as_mut().get_mut(usize::from(self.len) - 1) {
+                *place = entry;
+            }
+        } else if let Some(forgotten) = self.find(|sleeper| sleeper.is_forgotten(at)) {
+            *forgotten = entry;
+        } else {
+            return false;
+        }
+        self.asks = Slot::Full(address);
+        true
+    }
+
+    /// The neighbour that has asked, once.
+    pub(crate) fn take_asking(&mut self) -> Option<Eui64> {
+        self.asks.take()
+    }
+
+    /// A neighbour listens for a frame until then.
+    pub(crate) fn listens(&mut self, address: Eui64, until: Symbols) {
+        if let Some(sleeper) = self.find(|sleeper| sleeper.address == address) {
+            sleeper.listens_until = until;
+        }
+    }
+
+    /// A frame to it was queued at `at`: it listens for no other.
+    pub(crate) fn served(&mut self, address: Eui64, at: Symbols) {
+        self.listens(address, at);
+    }
+
+    /// Whether a frame to `address` has to wait at `at` until that neighbour asks for it.
+    pub(crate) fn is_asleep(&self, address: Eui64, at: Symbols) -> bool {
+        let known = self.entries.as_ref().get(..usize::from(self.len)).unwrap_or_default();
+        known.iter().any(|sleeper| {
+            sleeper.address == address && at.has_reached(sleeper.listens_until) && !sleeper.is_forgotten(at)
+        })
+    }
+}
+
+impl Sleeper {
+    fn is_forgotten(&self, at: Symbols) -> bool {
+        at.count().wrapping_sub(self.asked.count()) >= REMEMBERED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(n: u32) -> Eui64 {
+        Eui64::of_node(n)
+    }
+
+    #[test]
+    fn a_neighbour_is_asleep_from_its_data_request_on_but_while_it_listens_and_when_it_has_gone() {
+        let mut sleepers = Sleepers::<[Sleeper; 2]>::new();
+        let at = Symbols::new(u32::MAX - 5);
+        assert!(!sleepers.is_asleep(address(1), at));
+        assert!(sleepers.ask(address(1), at));
+        assert_eq!((sleepers.take_asking(), sleepers.take_asking()), (Some(address(1)), None));
+        assert!(sleepers.is_asleep(address(1), at));
+        assert!(!sleepers.is_asleep(address(2), at));
+        sleepers.listens(address(1), at.after(100));
+        assert!(!sleepers.is_asleep(address(1), at.after(99)));
+        assert!(sleepers.is_asleep(address(1), at.after(100)));
+        sleepers.listens(address(1), at.after(200));
+        sleepers.served(address(1), at.after(120));
+        assert!(sleepers.is_asleep(address(1), at.after(121)));
+        assert!(sleepers.is_asleep(address(1), at.after(REMEMBERED - 1)));
+        assert!(!sleepers.is_asleep(address(1), at.after(REMEMBERED)));
+    }
+
+    #[test]
+    fn when_the_table_is_full_only_one_that_has_gone_gives_way() {
+        let mut sleepers = Sleepers::<[Sleeper; 2]>::new();
+        let at = Symbols::new(7);
+        assert!(sleepers.ask(address(1), at) && sleepers.ask(address(2), at.after(9)));
+        assert!(!sleepers.ask(address(3), at.after(REMEMBERED - 1)));
+        assert!(sleepers.ask(address(3), at.after(REMEMBERED)));
+        assert!(!sleepers.ask(address(1), at.after(REMEMBERED)));
+        assert!(sleepers.is_asleep(address(3), at.after(REMEMBERED)));
+        assert!(sleepers.is_asleep(address(2), at.after(REMEMBERED)));
+    }
+}
