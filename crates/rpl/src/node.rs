@@ -155,6 +155,11 @@ impl<P: Profile> Node<P> {
         self.rank != 0
     }
 
+    /// How it tells others of its DODAG, to be changed before it starts, where that is not a constant.
+    pub fn advertising(&mut self) -> &mut P::Advertising {
+        &mut self.advertising
+    }
+
     /// The rank; [`INFINITE_RANK`] without a parent.
     pub fn rank(&self) -> u16 {
         if self.is_joined() { self.rank } else { INFINITE_RANK }

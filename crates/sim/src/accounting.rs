@@ -115,6 +115,8 @@ pub(crate) enum Kind {
     Acknowledgement,
     /// A beacon, which tells the slot.
     Beacon,
+    /// A question for what waits at a neighbour.
+    DataRequest,
     /// None of these.
     #[default]
     Other,
@@ -131,6 +133,7 @@ impl Kind {
             Self::SequenceRequest => "sequence-request",
             Self::Acknowledgement => "ack",
             Self::Beacon => "beacon",
+            Self::DataRequest => "data-request",
             Self::Other => "other",
         }
     }
@@ -310,7 +313,11 @@ impl Observer {
             return Some(self.acknowledgement(sender, frame.len(), header.sequence?, link_security));
         }
         if header.frame_type != FrameType::Data {
-            let kind = if header.frame_type == FrameType::Beacon { Kind::Beacon } else { Kind::Other };
+            let kind = match header.frame_type {
+                FrameType::Beacon => Kind::Beacon,
+                FrameType::Command => Kind::DataRequest,
+                _ => Kind::Other,
+            };
             return Some(Observed { security_bytes: link_security as i64, kind, ..Observed::default() });
         }
         let Address::Extended(source) = header.source? else { return None };
@@ -655,7 +662,7 @@ mod tests {
         lowpan.send(&mut rig.cx(), link(), packet).unwrap();
         let mut frames = Vec::new();
         let mut payload = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), 104, &mut payload) {
+        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), |_| false, 104, &mut payload) {
             let endpoint = |address| Some(Endpoint { pan_id: 0xabcd, address: Address::Extended(address) });
             let header = Header {
                 frame_type: FrameType::Data,

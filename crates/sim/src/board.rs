@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use sixlock_base::{Counter, Counters, Eui64, Instant, Symbols};
 use sixlock_emulator::Task;
-use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
+use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack, ack_pending};
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::RadioCommand;
 
@@ -39,6 +39,8 @@ struct Busy {
 struct Owed {
     due: Time,
     sequence: u8,
+    /// Whether it says that a frame waits.
+    pending: bool,
     /// Whether an event is scheduled for it.
     scheduled: bool,
 }
@@ -164,7 +166,14 @@ impl Board {
         self.waiting.push_back(Waiting { event: DeviceEvent::Frame, at: now, frame: frame.to_vec() });
         if mine && header.ack_request {
             let due = now.symbol_boundary() + self.ack_turnaround;
-            self.owed = Some(Owed { due, sequence: header.sequence, scheduled: false });
+            let asks = header.frame_type == FrameType::Command;
+            // The driver keeps the radio's list of neighbours for which a frame waits.
+            let pending = asks
+                && match header.source.map(|endpoint| endpoint.address) {
+                    Some(Address::Extended(neighbour)) => self.processor.holds_for(neighbour),
+                    _ => false,
+                };
+            self.owed = Some(Owed { due, sequence: header.sequence, pending, scheduled: false });
         }
     }
 
@@ -216,9 +225,9 @@ impl Board {
         if self.sending != Sending::Nothing {
             return None;
         }
-        if let Some(Owed { sequence, .. }) = due {
+        if let Some(Owed { sequence, pending, .. }) = due {
             self.sending = Sending::Acknowledgement;
-            return Some(ack(sequence).to_vec());
+            return Some(if pending { ack_pending(sequence) } else { ack(sequence) }.to_vec());
         }
         let frame = self.to_send.take()?;
         self.sending = Sending::Frame;

@@ -7,7 +7,7 @@ use sixlock_base::{Counter, Counters};
 /// Each cause, and what counts it.
 const CAUSES: [(&str, &[Counter]); 24] = [
     ("rxfifo", &[Counter::RadioReceiveFull]),
-    ("queue", &[Counter::LowpanTransmitFull]),
+    ("queue", &[Counter::LowpanTransmitFull, Counter::LowpanHeldFull]),
     (
         "reassembly",
         &[
@@ -52,7 +52,7 @@ const CAUSES: [(&str, &[Counter]); 24] = [
     ("policy", &[Counter::IpsecDiscarded]),
     ("association", &[Counter::IpsecNoAssociation, Counter::IpsecExpired]),
     ("sequence", &[Counter::LowpanUnknownSequence]),
-    ("neighbours", &[Counter::MacNeighboursFull]),
+    ("neighbours", &[Counter::MacNeighboursFull, Counter::MacSleepersFull]),
     ("session", &[Counter::DtlsNoSession, Counter::DtlsSessionsFull]),
     ("exchanges", &[Counter::CoapExchangesFull]),
 ];

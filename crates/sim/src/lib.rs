@@ -38,6 +38,7 @@ mod geometry;
 mod handshakes;
 mod images;
 mod layers;
+mod listening;
 mod mac;
 mod machines;
 mod measured;

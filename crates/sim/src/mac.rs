@@ -163,7 +163,23 @@ impl<C: Crypto, L: LinkLayer> MacLayer<C> for AnyMac<C, L> {
     }
 
     fn follow(&mut self, at: Symbols, parent: Option<Eui64>, join_metric: Option<u8>) {
-        either!(self, mac => mac.follow(at, parent, join_metric));
+        either!(self, mac => MacLayer::follow(mac, at, parent, join_metric));
+    }
+
+    fn holds(&self) -> bool {
+        ask!(self, mac => mac.holds())
+    }
+
+    fn take_data_request(&mut self) -> Option<Eui64> {
+        either!(self, mac => mac.take_data_request())
+    }
+
+    fn answer_data_request(&mut self, neighbour: Eui64, at: Symbols) {
+        either!(self, mac => mac.answer_data_request(neighbour, at));
+    }
+
+    fn is_asleep(&self, neighbour: Eui64, at: Symbols) -> bool {
+        ask!(self, mac => mac.is_asleep(neighbour, at))
     }
 
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {

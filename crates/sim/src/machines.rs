@@ -4,18 +4,19 @@ use sixlock_base::{Cx, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_lockstep::DeviceEvent;
 use sixlock_lowpan::{Datagram, Pool};
-use sixlock_node::contikimac::ContikiMac;
+use sixlock_node::mac::Sleeper;
 use sixlock_node::{Link, LinkLayer, Neighbour, Node, RadioMachine, Readings, Rules, Stack};
 
 use crate::application::AnyApplication;
 use crate::discovery::AnyDiscovery;
 use crate::engine::Accelerated;
+use crate::listening::StationListening;
 use crate::mac::AnyMac;
 use crate::memory::Memory;
 use crate::protection::{Compression, Ipsec, Reassembly};
 use crate::random::Stream;
 use crate::routing::{NodeRouting, RootRouting};
-use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PHASES, PROTECTED, READINGS};
+use crate::sizes::{MTU, NEIGHBOURS, OBSERVERS, PROTECTED, READINGS};
 use crate::table::{Buffer, Table};
 
 /// IPsec of a node: with 64 hosts, and policies for RPL and neighbour discovery.
@@ -33,6 +34,7 @@ impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
     type Queue = <Link<true, 1, FRAMES> as LinkLayer>::Queue;
     type Access = Rules;
     type Listening = StationListening;
+    type Sleepers = Table<Sleeper, NEIGHBOURS>;
     type Mac<C: Crypto> = AnyMac<C, Self>;
 }
 
@@ -72,8 +74,6 @@ pub(crate) type GatewayLayers = Stack<
 >;
 /// The MAC of a station with this many transmit frames.
 pub(crate) type StationMac<const FRAMES: usize> = AnyMac<Accelerated, SimulatedLink<FRAMES>>;
-/// How a station listens.
-pub(crate) type StationListening = ContikiMac<PHASES>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

@@ -182,6 +182,11 @@ impl Modelled {
         self.node.security().pass_control(discovers)
     }
 
+    /// Whether a packet waits for a neighbour that has to ask for it.
+    pub(crate) fn holds_for(&mut self, neighbour: Eui64) -> bool {
+        self.node.waits_for(neighbour)
+    }
+
     /// How it routes.
     pub(crate) fn routing(&mut self) -> &mut NodeRouting {
         self.node.routing()

@@ -1,6 +1,6 @@
 //! What runs a board's tasks.
 
-use sixlock_base::Counters;
+use sixlock_base::{Counters, Eui64};
 use sixlock_emulator::Task;
 
 use crate::emulated::Emulated;
@@ -16,6 +16,15 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
+    /// Whether a frame waits for a neighbour that has to ask for it.
+    pub(crate) fn holds_for(&mut self, neighbour: Eui64) -> bool {
+        match self {
+            // Firmware holds no frames.
+            Self::Emulated(_) => false,
+            Self::Modelled(modelled) => modelled.holds_for(neighbour),
+        }
+    }
+
     /// Runs a task. What happens in it that the simulator can see is added to `counters`.
     pub(crate) fn run(&mut self, task: &Task<'_>, counters: &mut Counters) -> Result<Outcome, Failure> {
         match self {

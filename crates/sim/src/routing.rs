@@ -11,8 +11,8 @@ use sixlock_node::rpl::{RplNode, RplRoot};
 use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
-    Advertiser, Event, ExternalHost, Externals, GivenPrefix, Member, MeshPrefix, Neighbour, Profile,
-    Settings, SourceRoutes, StartError, Storing, StoringRoot, ToldPrefix,
+    Advertiser, Advertising, Event, ExternalHost, Externals, GivenPrefix, Member, MeshPrefix, Neighbour,
+    Profile, Settings, SourceRoutes, StartError, Storing, StoringRoot, ToldPrefix,
 };
 
 use crate::captured::Dropping;
@@ -40,10 +40,29 @@ pub(crate) struct Simulated<O>(core::marker::PhantomData<O>);
 impl<O: sixlock_rpl::objective::ObjectiveFunction> Profile for Simulated<O> {
     type Neighbours = [Neighbour; NEIGHBOURS];
     type Objective = O;
-    type Advertising = Advertiser;
+    type Advertising = AnyAdvertising;
     type Downward = Storing<Stored>;
     type Prefix = AnyPrefix;
     type External = Externals<Table<ExternalHost, HOSTS>>;
+}
+
+/// How a node tells others of its DODAG: as a router does, or not at all, as a leaf.
+pub(crate) struct AnyAdvertising(Option<Advertiser>);
+
+impl New for AnyAdvertising {
+    const NEW: Self = Self(Some(Advertiser::NEW));
+}
+
+impl Advertising for AnyAdvertising {
+    const ADVERTISES: bool = true;
+
+    fn advertiser(&self) -> Option<&Advertiser> {
+        self.0.as_ref()
+    }
+
+    fn advertiser_mut(&mut self) -> Option<&mut Advertiser> {
+        self.0.as_mut()
+    }
 }
 
 /// The prefix that DIOs tell, where they do, or the one that the node is given.
@@ -197,6 +216,8 @@ pub(crate) struct AnyRouting<A, B> {
     prefix: Option<[u8; 8]>,
     /// The hop limit of the packets that it makes.
     pub(crate) hop_limit: u8,
+    /// Whether it is a leaf, which tells nobody of its DODAG; to be set before it starts.
+    pub(crate) is_leaf: bool,
     /// What it does not send on, if it is captured.
     pub(crate) drops: Option<Box<Dropping>>,
 }
@@ -224,10 +245,17 @@ impl NodeRouting {
             Objective::Mrhof => By::First(Box::new(Remembering::new(RplNode::NEW))),
             Objective::Of0 => By::Second(Box::new(Remembering::new(RplNode::NEW))),
         };
+        let advertiser = (!self.is_leaf).then_some(Advertiser::NEW);
         match &mut self.by {
             By::Listed(_) => Ok(()),
-            By::First(mrhof) => mrhof.change().0.start(cx, address, INSTANCE),
-            By::Second(of0) => of0.change().0.start(cx, address, INSTANCE),
+            By::First(mrhof) => {
+                mrhof.change().0.advertising().0 = advertiser;
+                mrhof.change().0.start(cx, address, INSTANCE)
+            }
+            By::Second(of0) => {
+                of0.change().0.advertising().0 = advertiser;
+                of0.change().0.start(cx, address, INSTANCE)
+            }
         }
     }
 
@@ -306,7 +334,8 @@ impl<A, B> AnyRouting<A, B> {
 }
 
 impl<A, B> New for AnyRouting<A, B> {
-    const NEW: Self = Self { by: By::Listed(Routes::NEW), prefix: None, hop_limit: HOP_LIMIT, drops: None };
+    const NEW: Self =
+        Self { by: By::Listed(Routes::NEW), prefix: None, hop_limit: HOP_LIMIT, is_leaf: false, drops: None };
 }
 
 impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {

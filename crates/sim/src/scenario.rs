@@ -111,6 +111,11 @@ pub enum Listen {
         /// Whether frames are sent when their receiver is known to wake up.
         phase_lock: bool,
     },
+    /// Nodes with nothing below them sleep, and ask their parents for what waits there; the others always listen.
+    Sleepy {
+        /// The longest time from one of their data requests to the next.
+        poll: Span,
+    },
     /// In time slots, by TSCH.
     Tsch {
         /// How long its slotframes are.

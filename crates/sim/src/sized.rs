@@ -13,7 +13,8 @@ use sixlock_node::{
 use crate::application::{AnyApplication, Part};
 use crate::chip::Chip;
 use crate::engine::Accelerated;
-use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, StationListening, happens};
+use crate::listening::StationListening;
+use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, happens};
 use crate::memory::Memory;
 use crate::outcome::SessionKeys;
 use crate::platform::Platform;
@@ -50,6 +51,7 @@ trait Sizes {
     /// When it listens: no board is in time slots.
     fn listening(&mut self) -> Option<&mut StationListening>;
     fn poll_refusal(&mut self) -> Option<Refusal>;
+    fn waits_for(&mut self, neighbour: Eui64) -> bool;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
 }
@@ -92,6 +94,10 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
 
     fn poll_refusal(&mut self) -> Option<Refusal> {
         Node::poll_refusal(self)
+    }
+
+    fn waits_for(&mut self, neighbour: Eui64) -> bool {
+        self.interface().waits_for(neighbour)
     }
 
     fn waiting(&mut self) -> Vec<(u8, usize)> {
@@ -188,6 +194,11 @@ impl SizedNode {
     /// When it listens.
     pub(crate) fn listening(&mut self) -> Option<&mut StationListening> {
         self.node.listening()
+    }
+
+    /// Whether a packet waits to be sent to a neighbour.
+    pub(crate) fn waits_for(&mut self, neighbour: Eui64) -> bool {
+        self.node.waits_for(neighbour)
     }
 
     /// The frames that wait to be sent: their sequence numbers and lengths.

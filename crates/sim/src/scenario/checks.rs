@@ -205,6 +205,18 @@ impl Scenario {
             }
         }
         self.check_slots()?;
+        if let Listen::Sleepy { .. } = self.listen {
+            match self.mac {
+                Mac::Csma(Csma { ack: true, rules: Rules { backoff, .. }, .. })
+                    if backoff != Backoff::Linear => {}
+                _ => {
+                    return Err(fault(
+                        Key::Mac,
+                        "a node that sleeps learns from acknowledgements whether something waits for it: set [mac] kind to \"csma\", and leave ack out",
+                    ));
+                }
+            }
+        }
         let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, rules, .. }) = self.mac else {
             return Ok(());
         };

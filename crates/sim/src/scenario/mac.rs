@@ -22,9 +22,10 @@ const CONTIKI_RETRIES: u64 = 4;
 const STROBE_GAP: core::ops::RangeInclusive<u16> = 8..=25;
 
 /// The keys that not every choice of `listen` has, and the one that has them.
-const LISTEN_KEYS: [(&str, &str); 6] = [
+const LISTEN_KEYS: [(&str, &str); 7] = [
     ("phase_lock", "contikimac"),
     ("strobe_gap", "contikimac"),
+    ("poll", "sleepy"),
     ("shared_slotframe", "tsch"),
     ("beacon_slotframe", "tsch"),
     ("unicast_slotframe", "tsch"),
@@ -35,6 +36,11 @@ const LISTEN_KEYS: [(&str, &str); 6] = [
 pub(super) const SLOTFRAME: core::ops::RangeInclusive<u64> = 3..=9999;
 /// How long a node may listen before and after a frame should begin, in microseconds.
 const GUARD: core::ops::RangeInclusive<u16> = 160..=1100;
+
+/// The longest time between data requests: that where it is not said, and the limits. A parent forgets who has not asked for ten minutes.
+const POLL: Span = Span::from_secs(30);
+const SHORTEST_POLL: Span = Span::from_micros(125_000);
+const LONGEST_POLL: Span = Span::from_secs(300);
 
 /// What slots a network has where that is not said.
 struct Slots {
@@ -116,14 +122,25 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(M
 
 /// When radios listen.
 fn listen(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
-    let choices = ["always", "contikimac", "tsch"].map(|name| (name, name));
+    let choices = ["always", "contikimac", "sleepy", "tsch"].map(|name| (name, name));
     let name = section.choice("listen", &choices)?;
     section.refuse_keys_of_others("listen", name, &LISTEN_KEYS)?;
     match name {
         "contikimac" => contikimac(section),
+        "sleepy" => sleepy(section),
         "tsch" => tsch(section),
         _ => Ok(Listen::Always),
     }
+}
+
+fn sleepy(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
+    let poll = section.parsed("poll", POLL, |text| match parse_span(text)? {
+        span if span < SHORTEST_POLL || span > LONGEST_POLL => {
+            Err("it is between \"125ms\" and \"5min\"".to_owned())
+        }
+        span => Ok(span),
+    })?;
+    Ok(Listen::Sleepy { poll })
 }
 
 fn contikimac(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {

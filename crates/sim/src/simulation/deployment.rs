@@ -4,14 +4,16 @@
 use core::net::Ipv6Addr;
 use std::sync::Arc;
 
-use sixlock_base::{Duration, Eui64};
+use sixlock_base::{Duration, Eui64, New as _};
 use sixlock_gateway::Exit;
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_ieee802154::enhanced::Timeslot;
+use sixlock_node::contikimac::ContikiMac;
+use sixlock_node::mac::Sleepy;
 use sixlock_node::mac::tsch::TschConfig;
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
-    MacConfig, Node, RadioMachine, Resource, Rules, Uplink,
+    MacConfig, RadioMachine, Resource, Rules, Uplink,
 };
 
 use crate::application::{Own, Part, SampleTimes};
@@ -25,7 +27,8 @@ use crate::discovery::DiscoveryKind;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::frame_time::FrameTime;
-use crate::machines::{StationListening, StationMac};
+use crate::listening::StationListening;
+use crate::machines::{SimulatedNode, StationMac};
 use crate::modelled::Modelled;
 use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
 use crate::options::{FarEnd, Options};
@@ -41,7 +44,7 @@ use crate::scenario::{Credential, Destination, Listen, Mac, Scenario, Traffic, T
 use crate::security_gateway::SecurityGateway;
 use crate::sized::SizedNode;
 use crate::station::{Machine, Station};
-use crate::time::{Span, Time};
+use crate::time::{SYMBOL, Span, Time};
 use crate::topology::Layout;
 
 use super::emulation::Emulation;
@@ -234,6 +237,7 @@ impl Deployment {
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
                 let mut sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
+                sized.routing().is_leaf = self.sleeps(id);
                 if let Some(listening) = sized.listening() {
                     self.begin_listening(id, start, listening);
                 }
@@ -252,9 +256,10 @@ impl Deployment {
                 Machine::Board(Box::new(Board::new(seed, id, platform, clock, ack_turnaround, processor)))
             }
             None => {
-                let mut node = Box::new(Node::new());
+                let mut node = Box::new(SimulatedNode::new());
                 started = node.start(cx, &config);
                 self.prepare(id, start, node.interface().mac());
+                node.interface().routing().is_leaf = self.sleeps(id);
                 Machine::Node(node)
             }
         });
@@ -285,10 +290,32 @@ impl Deployment {
 
     /// Lets station `id` listen as the scenario says.
     fn begin_listening(&self, id: u32, start: &Start, listening: &mut StationListening) {
-        if let Listen::ContikiMac { times, phase_lock } = self.scenario.listen {
-            let wakes_after = Stream::new(start.seed, id, Purpose::WakeUp).below(times.cycle.into()) as u32;
-            listening.start(times, phase_lock, self.clock(id).symbols(start.now), wakes_after);
+        let now = self.clock(id).symbols(start.now);
+        match self.scenario.listen {
+            Listen::ContikiMac { times, phase_lock } => {
+                let mut draws = Stream::new(start.seed, id, Purpose::WakeUp);
+                let wakes_after = draws.below(times.cycle.into()) as u32;
+                let mut contikimac = Box::new(ContikiMac::NEW);
+                contikimac.start(times, phase_lock, now, wakes_after);
+                *listening = StationListening::ContikiMac(contikimac);
+            }
+            Listen::Sleepy { poll } if self.sleeps(id) => {
+                let mut sleepy = Sleepy::NEW;
+                sleepy.start((poll.micros() / SYMBOL) as u32, now);
+                *listening = StationListening::Sleepy(sleepy);
+            }
+            Listen::Always | Listen::Sleepy { .. } | Listen::Tsch { .. } => {}
         }
+    }
+
+    /// Whether station `id` is a node that sleeps, and so forwards nothing: a host, or one through which no way leads at the start.
+    fn sleeps(&self, id: u32) -> bool {
+        let Scenario { listen, hosts, .. } = &self.scenario;
+        let is_parent =
+            || self.layout.parents.iter().zip(0..).any(|(&parent, node)| parent == id && node != id);
+        matches!(listen, Listen::Sleepy { .. })
+            && !self.layout.numbers().is_router(id)
+            && (hosts.contains(&id) || !is_parent())
     }
 
     fn modelled(

@@ -134,7 +134,8 @@ impl Simulation {
     /// The parent that node `id` has now; nothing as long as RPL has found none, and while the node is off. An emulated one does not tell.
     fn parent_now(&self, id: u32) -> Option<u32> {
         // An attacker may be taken for a parent, and stands behind all stations.
-        let (station, node) = (self.stations.get(id as usize)?, self.nodes.get((id as usize).checked_sub(1)?)?);
+        let (station, node) =
+            (self.stations.get(id as usize)?, self.nodes.get((id as usize).checked_sub(1)?)?);
         match self.routes_by_rpl() {
             true if self.is_off(id) => None,
             true if station.tells_routing() => station.parent(),
