@@ -126,7 +126,12 @@ fn non_confirmable(security: &str, mode: &str, seed: u64) -> [u32; 2] {
 fn simulate(security: &str, mode: &str, seed: u64) -> Count {
     let scenario = scenario(security, mode, seed, true);
     let [events, capture, keys] = [(); 3].map(|()| Recording::default());
-    let sinks = Sinks { events: Some(events.sink()), pcap: Some(capture.sink()), key_log: Some(keys.sink()) };
+    let sinks = Sinks {
+        events: Some(events.sink()),
+        pcap: Some(capture.sink()),
+        key_log: Some(keys.sink()),
+        ..Sinks::default()
+    };
     let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
     let end = Time::ZERO + scenario.duration();
     simulation.step_until(end);

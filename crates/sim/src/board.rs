@@ -15,6 +15,7 @@ use sixlock_node::RadioCommand;
 
 use crate::clock::Clock;
 use crate::environment::Environment;
+use crate::meters::TaskTimes;
 use crate::outcome::{Failure, Outcome, SessionKeys};
 use crate::platform::Platform;
 use crate::processor::Processor;
@@ -243,8 +244,8 @@ impl Board {
         Some(owed.due)
     }
 
-    /// Begins the next task, unless one is under way or there is none; when it ends.
-    pub(crate) fn begin_task(&mut self, now: Time, counters: &mut Counters) -> Option<Time> {
+    /// Begins the next task, unless one is under way or there is none; how long it keeps components busy.
+    pub(crate) fn begin_task(&mut self, now: Time, counters: &mut Counters) -> Option<TaskTimes> {
         if self.busy.is_some() || self.failure.is_some() {
             return None;
         }
@@ -265,10 +266,12 @@ impl Board {
                     _ => &[],
                 };
                 let bytes = moved(&next.frame, sends);
-                let bus = self.platform.profile().bus(bytes);
-                let until = now + (self.platform.duration(outcome.cost) + bus + outcome.engine);
+                let profile = self.platform.profile();
+                let engine = outcome.engine;
+                let until = now + (profile.duration(outcome.cost) + profile.bus(bytes) + engine);
+                let storage = profile.storage.map_or(Span::ZERO, |storage| storage.duration(outcome.written));
                 self.busy = Some(Busy { since: now, until, outcome });
-                Some(until)
+                Some(TaskTimes { until, engine, storage })
             }
             Err(failure) => {
                 self.failure = Some(failure);

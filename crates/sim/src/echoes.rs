@@ -86,7 +86,7 @@ mod tests {
     fn meters(cpu: u64) -> impl Fn(u32) -> Option<StateTimes> {
         move |id| {
             let cpu = micros(cpu * u64::from(id));
-            Some(StateTimes { cpu, lpm: micros(5), tx: cpu, rx: micros(0), listen: cpu, off: micros(0) })
+            Some(StateTimes { cpu, lpm: micros(5), tx: cpu, listen: cpu, ..StateTimes::default() })
         }
     }
 

@@ -91,7 +91,11 @@ impl Emulated {
     /// Runs a task.
     pub(crate) fn run(&mut self, task: &Task<'_>, counters: &mut Counters) -> Result<Outcome, Failure> {
         let Self { lockstep, entropy, storage, .. } = self;
+        let mut written = 0;
         let ran = lockstep.run(task, |request| {
+            if let Request::Persist(_, bytes) = &request {
+                written += bytes.len() as u32;
+            }
             serve(entropy, storage, request);
             ControlFlow::Continue(())
         });
@@ -110,7 +114,7 @@ impl Emulated {
             // The firmware's own counters are not to be seen.
             counters.count(Counter::DtlsHandshakes);
         }
-        Ok(Outcome { command, exchange, cost, engine: Span::ZERO, keys: None })
+        Ok(Outcome { command, exchange, cost, engine: Span::ZERO, written, keys: None })
     }
 }
 

@@ -1,72 +1,12 @@
-//! How long each part of a node is in each of its states, and what it consumes by that: per state, the time, the current and
-//! the voltage, multiplied.
+//! What a node consumes by what its components do: per state, the time, the current and the voltage, multiplied.
 
 use serde::Serialize;
 
+use crate::meters::{Meters, RadioMeter};
 use crate::profile::Profile;
 use crate::time::{Span, Time};
 
-/// What a radio does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) enum RadioState {
-    /// It is off.
-    Off,
-    /// It waits for a frame, or assesses the channel.
-    #[default]
-    Listen,
-    /// A frame comes in, intact or not, for this node or another.
-    Receive,
-    /// It sends.
-    Transmit,
-}
-
-/// How long a radio has been in each state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RadioMeter {
-    state: RadioState,
-    since: Time,
-    off: Span,
-    listen: Span,
-    receive: Span,
-    transmit: Span,
-}
-
-impl RadioMeter {
-    /// The radio is in `state` from `now` on.
-    pub(crate) fn enter(&mut self, state: RadioState, now: Time) {
-        let spent = match self.state {
-            RadioState::Off => &mut self.off,
-            RadioState::Listen => &mut self.listen,
-            RadioState::Receive => &mut self.receive,
-            RadioState::Transmit => &mut self.transmit,
-        };
-        *spent = *spent + now.since(self.since);
-        (self.state, self.since) = (state, now);
-    }
-}
-
-/// How long a CPU has been at work.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CpuMeter {
-    /// All work begun, whether it has ended or not.
-    begun: Span,
-    /// When the last of it ends.
-    until: Time,
-}
-
-impl CpuMeter {
-    /// Work begins at `now` and keeps the CPU busy until `end`; what was begun before has ended.
-    pub(crate) fn work(&mut self, now: Time, end: Time) {
-        self.begun = self.begun + end.since(now);
-        self.until = end;
-    }
-
-    fn active(&self, now: Time) -> Span {
-        self.begun.saturating_sub(self.until.since(now))
-    }
-}
-
-/// How long a node's parts have been in each state. Those of the CPU, as those of the radio, add up to the time simulated.
+/// How long a node's components have been in each state. Those of the CPU, as those of the radio, add up to the time simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateTimes {
     /// The CPU was at work.
@@ -81,84 +21,145 @@ pub struct StateTimes {
     pub listen: Span,
     /// The radio was off.
     pub off: Span,
+    /// An accelerator was at work, its bus included; it is idle otherwise.
+    pub engine: Span,
+    /// Non-volatile storage was written to; it is idle otherwise.
+    pub storage: Span,
 }
 
 impl StateTimes {
     /// What the meters show at `now`.
-    pub(crate) fn new(cpu: &CpuMeter, mut radio: RadioMeter, now: Time) -> Self {
-        radio.enter(radio.state, now);
-        let active = cpu.active(now);
+    pub(crate) fn new(meters: &Meters, radio: &RadioMeter, now: Time) -> Self {
+        let cpu = meters.cpu.active(now);
+        let [off, listen, rx, tx] = radio.spans(now);
+        let lpm = now.since(Time::ZERO).saturating_sub(cpu);
+        let (engine, storage) = (meters.engine.active(now), meters.storage.active(now));
+        Self { cpu, lpm, tx, rx, listen, off, engine, storage }
+    }
+
+    fn with(&self, others: &Self, combine: impl Fn(Span, Span) -> Span) -> Self {
         Self {
-            cpu: active,
-            lpm: now.since(Time::ZERO).saturating_sub(active),
-            tx: radio.transmit,
-            rx: radio.receive,
-            listen: radio.listen,
-            off: radio.off,
+            cpu: combine(self.cpu, others.cpu),
+            lpm: combine(self.lpm, others.lpm),
+            tx: combine(self.tx, others.tx),
+            rx: combine(self.rx, others.rx),
+            listen: combine(self.listen, others.listen),
+            off: combine(self.off, others.off),
+            engine: combine(self.engine, others.engine),
+            storage: combine(self.storage, others.storage),
         }
     }
-}
 
-impl StateTimes {
     /// What has been added since `before`.
     pub fn since(&self, before: &Self) -> Self {
-        let passed = |of: fn(&Self) -> Span| of(self).saturating_sub(of(before));
-        Self {
-            cpu: passed(|times| times.cpu),
-            lpm: passed(|times| times.lpm),
-            tx: passed(|times| times.tx),
-            rx: passed(|times| times.rx),
-            listen: passed(|times| times.listen),
-            off: passed(|times| times.off),
-        }
+        self.with(before, Span::saturating_sub)
     }
 
     /// These times and `others`.
     pub(crate) fn and(&self, others: &Self) -> Self {
-        Self {
-            cpu: self.cpu + others.cpu,
-            lpm: self.lpm + others.lpm,
-            tx: self.tx + others.tx,
-            rx: self.rx + others.rx,
-            listen: self.listen + others.listen,
-            off: self.off + others.off,
+        self.with(others, |own, other| own + other)
+    }
+}
+
+/// A value for each component of a node and each of its states, in their order in reports. What no current is known of has none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ByState<T> {
+    /// The CPU at work.
+    pub cpu: T,
+    /// The CPU with nothing to do.
+    pub lpm: T,
+    /// The radio while it is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off: Option<T>,
+    /// The radio while it waits for frames.
+    pub listen: T,
+    /// The radio while frames come in.
+    pub rx: T,
+    /// The radio while it sends.
+    pub tx: T,
+    /// The accelerator at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<T>,
+    /// Storage that is written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<T>,
+}
+
+/// What a node has consumed, in millijoules.
+pub type Energy = ByState<f64>;
+
+/// The same in nanojoules, of which reports are made.
+pub(crate) type Nanojoules = ByState<u128>;
+
+impl<T: Copy> ByState<T> {
+    /// What its parts are called in reports.
+    pub(crate) const PARTS: [&str; 8] = ["cpu", "lpm", "off", "listen", "rx", "tx", "engine", "storage"];
+
+    /// The parts, in that order.
+    pub(crate) const fn parts(&self) -> [Option<T>; 8] {
+        let Self { cpu, lpm, off, listen, rx, tx, engine, storage } = *self;
+        [Some(cpu), Some(lpm), off, Some(listen), Some(rx), Some(tx), engine, storage]
+    }
+
+    fn map<U>(&self, make: impl Fn(T) -> U) -> ByState<U> {
+        ByState {
+            cpu: make(self.cpu),
+            lpm: make(self.lpm),
+            off: self.off.map(&make),
+            listen: make(self.listen),
+            rx: make(self.rx),
+            tx: make(self.tx),
+            engine: self.engine.map(&make),
+            storage: self.storage.map(&make),
         }
     }
 }
 
-/// What a node has consumed, in millijoules, by state.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Energy {
-    /// By the CPU at work.
-    pub cpu: f64,
-    /// By the CPU with nothing to do.
-    pub lpm: f64,
-    /// By the radio while it sent.
-    pub tx: f64,
-    /// By the radio while frames came in.
-    pub rx: f64,
-    /// By the radio while it waited for them.
-    pub listen: f64,
+impl Nanojoules {
+    /// What a node with these figures consumes in these times, each part rounded down.
+    pub(crate) fn of(profile: &Profile, times: &StateTimes) -> Self {
+        let Profile { millivolts, storage, .. } = *profile;
+        let nanojoules = |current: u32, span: Span| {
+            // nA · mV · µs = 10⁻¹⁸ J
+            u128::from(current) * u128::from(millivolts) * u128::from(span.micros()) / 1_000_000_000
+        };
+        Self {
+            cpu: nanojoules(profile.cpu, times.cpu),
+            lpm: nanojoules(profile.lpm, times.lpm),
+            off: profile.off.map(|current| nanojoules(current, times.off)),
+            listen: nanojoules(profile.listen, times.listen),
+            rx: nanojoules(profile.rx, times.rx),
+            tx: nanojoules(profile.tx, times.tx),
+            engine: profile.engine.map(|current| nanojoules(current, times.engine)),
+            storage: storage.map(|storage| nanojoules(storage.current, times.storage)),
+        }
+    }
+
+    /// What is left of it without `others`, of the same figures.
+    pub(crate) fn without(&self, others: &Self) -> Self {
+        let less = |own: Option<u128>, other: Option<u128>| own.map(|own| own - other.unwrap_or(0));
+        Self {
+            cpu: self.cpu - others.cpu,
+            lpm: self.lpm - others.lpm,
+            off: less(self.off, others.off),
+            listen: self.listen - others.listen,
+            rx: self.rx - others.rx,
+            tx: self.tx - others.tx,
+            engine: less(self.engine, others.engine),
+            storage: less(self.storage, others.storage),
+        }
+    }
+
+    /// The same in millijoules.
+    pub(crate) fn millijoules(&self) -> Energy {
+        self.map(|nanojoules| nanojoules as f64 / 1e6)
+    }
 }
 
 impl Energy {
-    /// What its parts are called in reports.
-    pub(crate) const PARTS: [&str; 5] = ["cpu", "lpm", "tx", "rx", "listen"];
-
     /// What a node with these figures consumes in these times, to the nanojoule.
     pub fn of(profile: &Profile, times: &StateTimes) -> Self {
-        let millijoules = |current: u32, span: Span| {
-            // nA · mV · µs = 10⁻¹⁸ J
-            let attojoules = u128::from(current) * u128::from(profile.millivolts) * u128::from(span.micros());
-            (attojoules / 1_000_000_000) as f64 / 1e6
-        };
-        Self {
-            cpu: millijoules(profile.cpu, times.cpu),
-            lpm: millijoules(profile.lpm, times.lpm),
-            tx: millijoules(profile.tx, times.tx),
-            rx: millijoules(profile.rx, times.rx),
-            listen: millijoules(profile.listen, times.listen),
-        }
+        Nanojoules::of(profile, times).millijoules()
     }
 
     /// What all states come to.
@@ -174,7 +175,8 @@ impl Energy {
 
     /// What all states come to but listening, which a radio that is never turned off does almost all the time.
     pub fn without_listening(&self) -> f64 {
-        self.cpu + self.lpm + self.tx + self.rx
+        let known = [self.off, self.engine, self.storage].into_iter().flatten().sum::<f64>();
+        self.cpu + self.lpm + self.tx + self.rx + known
     }
 }
 
@@ -182,57 +184,62 @@ impl Energy {
 mod tests {
     use super::*;
     use crate::platform::Platform;
-
-    fn at(micros: u64) -> Time {
-        Time::ZERO + Span::from_micros(micros)
-    }
-
-    fn micros(times: StateTimes) -> [u64; 6] {
-        [times.cpu, times.lpm, times.tx, times.rx, times.listen, times.off].map(Span::micros)
-    }
+    use crate::profile::Storage;
 
     #[test]
-    fn who_does_nothing_sleeps_and_listens() {
-        let times = StateTimes::new(&CpuMeter::default(), RadioMeter::default(), at(1_000_000));
-        assert_eq!(micros(times), [0, 1_000_000, 0, 0, 1_000_000, 0]);
+    fn a_node_that_does_nothing_sleeps_and_listens() {
+        let second = Span::from_secs(1);
+        let times = StateTimes::new(&Meters::default(), &RadioMeter::default(), Time::ZERO + second);
+        assert_eq!(times, StateTimes { lpm: second, listen: second, ..StateTimes::default() });
     }
 
-    #[test]
-    fn work_that_is_under_way_counts_as_far_as_it_has_come() {
-        let mut cpu = CpuMeter::default();
-        cpu.work(at(100), at(150));
-        cpu.work(at(200), at(300));
-        let at_work = |now| StateTimes::new(&cpu, RadioMeter::default(), at(now)).cpu.micros();
-        assert_eq!([200, 240, 300, 900].map(at_work), [50, 90, 150, 150]);
+    fn second_of_each() -> StateTimes {
+        let second = Span::from_secs(1);
+        StateTimes {
+            cpu: second,
+            lpm: second,
+            tx: second,
+            rx: second,
+            listen: second,
+            off: second,
+            engine: second,
+            storage: second,
+        }
     }
 
     #[test]
     fn the_papers_figures_give_the_papers_energies() {
         // The thesis, section 6.1: a second of each state of a Tmote Sky at 3 V.
-        let second = Span::from_secs(1);
-        let times =
-            StateTimes { cpu: second, lpm: second, tx: second, rx: second, listen: second, off: second };
+        let times = second_of_each();
         let energy = Energy::of(Platform::tmote_sky().profile(), &times);
-        let expected = Energy { cpu: 5.4, lpm: 0.1635, tx: 53.1, rx: 60.0, listen: 60.0 };
-        assert_eq!(energy, expected);
+        let unknown = Energy { off: None, engine: None, storage: None, ..energy };
+        assert_eq!(energy, Energy { cpu: 5.4, lpm: 0.1635, tx: 53.1, rx: 60.0, listen: 60.0, ..unknown });
         // SecureSense, table 1, which rounds: 39, 1.8, 85, 60 and 72 mW.
         let energy = Energy::of(Platform::openmote().profile(), &times);
-        assert_eq!(energy, Energy { cpu: 39.0, lpm: 1.8, tx: 84.9, rx: 60.0, listen: 72.0 });
+        assert_eq!(energy, Energy { cpu: 39.0, lpm: 1.8, tx: 84.9, rx: 60.0, listen: 72.0, ..unknown });
     }
 
-    proptest::proptest! {
-        #[test]
-        fn a_radios_times_add_up_however_it_changes(changes in proptest::collection::vec((0u64..5000, 0..4), 0..50)) {
-            let (mut meter, mut now) = (RadioMeter::default(), 0);
-            for (later, state) in changes {
-                now += later;
-                let state =
-                    [RadioState::Listen, RadioState::Receive, RadioState::Transmit, RadioState::Off][state as usize];
-                meter.enter(state, at(now));
-            }
-            let [cpu, lpm, tx, rx, listen, off] = micros(StateTimes::new(&CpuMeter::default(), meter, at(now + 7)));
-            proptest::prop_assert_eq!(cpu + lpm, now + 7);
-            proptest::prop_assert_eq!(tx + rx + listen + off, now + 7);
+    #[test]
+    fn a_current_that_is_given_counts_and_one_that_is_not_does_not() {
+        let storage = Some(Storage { word: 4, word_time: 41_000, current: 3_000_000 });
+        let sky = *Platform::tmote_sky().profile();
+        let known = Profile { off: Some(20_000), engine: Some(1_000_000), storage, ..sky };
+        let energy = Energy::of(&known, &second_of_each());
+        assert_eq!((energy.off, energy.engine, energy.storage), (Some(0.06), Some(3.0), Some(9.0)));
+        let without = Energy::of(&sky, &second_of_each());
+        assert!((energy.total() - without.total() - 12.06).abs() < 1e-9, "{energy:?} {without:?}");
+    }
+
+    #[test]
+    fn what_is_left_and_what_was_taken_out_add_up() {
+        let sky = *Platform::tmote_sky().profile();
+        let span = |micros| Span::from_micros(micros);
+        let all = StateTimes { cpu: span(1_000_001), lpm: span(7), tx: span(333), ..second_of_each() };
+        let part = StateTimes { cpu: span(333_333), lpm: span(3), tx: span(111), ..StateTimes::default() };
+        let [all, part] = [all, part].map(|times| Nanojoules::of(&sky, &times));
+        let rest = all.without(&part);
+        for ((all, part), rest) in all.parts().into_iter().zip(part.parts()).zip(rest.parts()) {
+            assert_eq!(all, part.zip(rest).map(|(part, rest)| part + rest));
         }
     }
 }

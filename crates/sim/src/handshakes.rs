@@ -1,5 +1,6 @@
 //! The DTLS handshakes of a node, apart from what it does in its sessions.
 
+use crate::changes::Changes;
 use crate::energy::StateTimes;
 use crate::time::{Span, Time};
 
@@ -15,6 +16,8 @@ pub(crate) struct Handshakes {
     pub(crate) times: Vec<Span>,
     /// How long the node's parts were in each state in those that are over.
     spent: StateTimes,
+    /// When one was under way, and when none.
+    pub(crate) changes: Changes<bool>,
 }
 
 impl Handshakes {
@@ -29,6 +32,7 @@ impl Handshakes {
         if begins {
             self.begun += 1;
             self.under_way = Some((now, meters));
+            self.changes.enter(now, true);
         }
         begins
     }
@@ -37,6 +41,7 @@ impl Handshakes {
     fn end(&mut self, now: Time, meters: StateTimes) -> Option<Span> {
         let (since, before) = self.under_way.take()?;
         self.spent = self.spent.and(&meters.since(&before));
+        self.changes.enter(now, false);
         Some(now.since(since))
     }
 

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::energy::{RadioMeter, RadioState};
+use crate::meters::{RadioMeter, RadioState};
 use crate::radio_model::{Capture, Link, Radio};
 use crate::random::{Probability, Purpose, Stream};
 use crate::time::{Span, Time};
@@ -105,7 +105,7 @@ impl Losses {
 }
 
 /// What one node hears.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Receiver {
     transmitting: bool,
     /// Whether its radio is off, but to assess the channel and to send.
@@ -372,8 +372,13 @@ impl Medium {
     }
 
     /// How long the radio of `node` has been in each state.
-    pub(crate) fn radio(&self, node: u32) -> RadioMeter {
-        self.ears[node as usize].radio
+    pub(crate) fn radio(&self, node: u32) -> &RadioMeter {
+        &self.ears[node as usize].radio
+    }
+
+    /// The same, to be told how to count.
+    pub(crate) fn radio_meter(&mut self, node: u32) -> &mut RadioMeter {
+        &mut self.ears[node as usize].radio
     }
 
     /// Whether a clear channel assessment of `node` that ends at `now` found the channel clear.

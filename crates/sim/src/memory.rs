@@ -1,6 +1,10 @@
 //! Storage that outlasts a reboot.
 
 use sixlock_base::{Nv, NvError, NvSlot};
+use sixlock_nv::COUNTERS;
+
+/// The bytes that a device writes to keep a counter: one of its two cells.
+const CELL: u32 = (COUNTERS / NvSlot::COUNT / 2) as u32;
 
 /// Storage that a simulated device never loses.
 #[derive(Default)]
@@ -8,8 +12,17 @@ pub(crate) struct Memory {
     link_frame_counter: u32,
     pub(crate) ipsec_sequence: u32,
     rpl_sequence: u32,
+    /// How many bytes it has written since it was last asked.
+    written: u32,
     /// What outlasts the simulation, if anything does; then it is used instead.
     pub(crate) outlasting: Option<Box<dyn Nv + Send>>,
+}
+
+impl Memory {
+    /// How many bytes firmware would have written to storage since this was last called.
+    pub(crate) fn take_written(&mut self) -> u32 {
+        core::mem::take(&mut self.written)
+    }
 }
 
 impl Nv for Memory {
@@ -24,6 +37,7 @@ impl Nv for Memory {
         };
         let first = *counter;
         *counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
+        self.written += CELL;
         Ok(first)
     }
 }
@@ -39,5 +53,10 @@ mod tests {
         assert_eq!(memory.reserve(slot, 1024), Ok(0));
         assert_eq!(memory.reserve(slot, u32::MAX - 1024), Ok(1024));
         assert_eq!(memory.reserve(slot, 1), Err(NvError::Exhausted));
+        assert_eq!(
+            [memory.take_written(), memory.take_written()],
+            [2 * CELL, 0],
+            "what is refused is not written"
+        );
     }
 }

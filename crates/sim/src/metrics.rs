@@ -4,6 +4,7 @@
 use core::fmt;
 
 use crate::drops;
+use crate::energest::EnergestTicks;
 use crate::energy::Energy;
 use crate::readings::Skip;
 use crate::statistics::Distribution;
@@ -202,7 +203,42 @@ pub const METRICS: &[Metric] = &[
         parts: &Energy::PARTS,
         unit: "mJ",
         sources: ENERGY,
-        about: "What it consumed: CPU at work (`cpu`) and with nothing to do (`lpm`), radio sending, receiving, waiting for frames",
+        about: "What it consumed: CPU at work (`cpu`) and with nothing to do (`lpm`), radio off, waiting for frames, receiving, sending, accelerator and writes to storage; the platform's file says nothing of what is left out",
+    },
+    Metric {
+        name: "steady.energy_mj",
+        parts: &Energy::PARTS,
+        unit: "mJ",
+        sources: ENERGY,
+        about: "Where there are handshakes, what it consumed while none of its own was under way: `energy_mj` less `handshake.energy_mj`",
+    },
+    Metric {
+        name: "steady.life_days",
+        parts: &[],
+        unit: "d",
+        sources: ENERGY,
+        about: "Where nodes have batteries, how long its own lasts without any further handshake",
+    },
+    Metric {
+        name: "energest.hz",
+        parts: &[],
+        unit: "Hz",
+        sources: &[Source::Published],
+        about: "The timer by which Contiki's Energest counts on its platform",
+    },
+    Metric {
+        name: "energest.ticks",
+        parts: &EnergestTicks::PARTS,
+        unit: "ticks",
+        sources: TIMES,
+        about: "What Energest would show: CPU at work, CPU in low power, radio sending, and on otherwise ([what it does not see](platforms.md#energest))",
+    },
+    Metric {
+        name: "energest.energy_mj",
+        parts: &[],
+        unit: "mJ",
+        sources: ENERGY,
+        about: "What these ticks come to, times current and voltage",
     },
     Metric {
         name: "life_days",
@@ -276,9 +312,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::energest::Energest;
     use crate::statistics::{
         AttackCost, AttackReport, EchoWork, HandshakeReport, NodeReport, Provenance, RegisteredReport,
-        RouterReport, TravelReport,
+        RouterReport, SteadyReport, TravelReport,
     };
 
     fn columns() -> Vec<String> {
@@ -288,7 +325,10 @@ mod tests {
     /// A node of whose report no part is missing.
     fn node() -> NodeReport {
         let times = Some(Distribution { mean: 1.0, p50: 1.0, p95: 1.0 });
-        let energy = Some(Energy { cpu: 1.0, lpm: 1.0, tx: 1.0, rx: 1.0, listen: 1.0 });
+        let one = Some(1.0);
+        let each =
+            Energy { cpu: 1.0, lpm: 1.0, off: one, listen: 1.0, rx: 1.0, tx: 1.0, engine: one, storage: one };
+        let energy = Some(each);
         NodeReport {
             id: 1,
             hops: Some(1),
@@ -324,6 +364,8 @@ mod tests {
             control_bytes: Some(1),
             duty_cycle: Some(1.0),
             energy_mj: energy,
+            steady: Some(SteadyReport { energy_mj: each, life_days: one }),
+            energest: Some(Energest { hz: 1, ticks: EnergestTicks::default(), energy_mj: 1.0 }),
             life_days: Some(1.0),
             provenance: Some(Provenance {
                 platform: "micaz".into(),

@@ -158,7 +158,8 @@ impl Modelled {
                 counters.add(counter, count.wrapping_sub(before.counters.get(counter)));
             }
         }
-        (Outcome { command, exchange, cost, engine: done.lasts, keys }, work)
+        let written = self.nv.take_written();
+        (Outcome { command, exchange, cost, engine: done.lasts, written, keys }, work)
     }
 
     /// Turns its IPsec on, as node `id`.

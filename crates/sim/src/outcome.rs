@@ -17,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) cost: u64,
     /// How long an engine's jobs kept the CPU busy beside that.
     pub(crate) engine: Span,
+    /// How many bytes of it go to non-volatile storage.
+    pub(crate) written: u32,
     /// The keys of a session that has opened in it, if they are known.
     pub(crate) keys: Option<SessionKeys>,
 }

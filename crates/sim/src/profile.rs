@@ -2,6 +2,24 @@
 
 use crate::time::Span;
 
+/// What writing to non-volatile storage takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// How many bytes are written at once.
+    pub word: u32,
+    /// How long that takes, in nanoseconds.
+    pub word_time: u64,
+    /// What it draws meanwhile beside the CPU, in nanoamperes.
+    pub current: u32,
+}
+
+impl Storage {
+    /// How long `bytes` bytes take.
+    pub(crate) const fn duration(&self, bytes: u32) -> Span {
+        Span::from_micros((bytes.div_ceil(self.word) as u64 * self.word_time).div_ceil(1000))
+    }
+}
+
 /// The figures of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -22,6 +40,14 @@ pub struct Profile {
     pub rx: u32,
     /// What it draws while it waits for one.
     pub listen: u32,
+    /// What it draws while it is off, if that is known and not in what the CPU draws.
+    pub off: Option<u32>,
+    /// What an accelerator draws at work, beside the CPU, if that is known.
+    pub engine: Option<u32>,
+    /// What writing to storage takes, if that is known.
+    pub storage: Option<Storage>,
+    /// How many ticks a second the timer has that Contiki's Energest counts by.
+    pub energest: u32,
     /// How long a byte keeps the CPU busy on the bus to the radio, in nanoseconds; nothing where they are one chip.
     pub bus_byte: u64,
     /// How many bytes the radio keeps of frames that the CPU has not taken, a length before each.

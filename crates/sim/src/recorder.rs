@@ -19,6 +19,10 @@ pub struct Sinks {
     pub pcap: Option<Box<dyn Write + Send>>,
     /// One JSON object a line, as `docs/events.md` describes.
     pub events: Option<Box<dyn Write + Send>>,
+    /// One JSON object a line for each change of state of each component, as `docs/timeline.md` describes.
+    pub timeline: Option<Box<dyn Write + Send>>,
+    /// The same as a picture, in SVG.
+    pub timeline_picture: Option<Box<dyn Write + Send>>,
     /// An NSS key log; the key of the mesh, if it has one, stands in it as a comment.
     pub key_log: Option<Box<dyn Write + Send>>,
 }
@@ -88,6 +92,26 @@ impl Recorder {
         }
     }
 
+    /// Whether a timeline is recorded.
+    pub(crate) const fn tells_timeline(&self) -> bool {
+        self.sinks.timeline.is_some()
+    }
+
+    /// Whether a picture of it is drawn.
+    pub(crate) const fn draws_timeline(&self) -> bool {
+        self.sinks.timeline_picture.is_some()
+    }
+
+    /// Records lines of a timeline.
+    pub(crate) fn timeline(&mut self, lines: &str) {
+        self.write(|sinks| &mut sinks.timeline, lines.as_bytes());
+    }
+
+    /// Records the picture of a timeline.
+    pub(crate) fn picture(&mut self, drawn: &str) {
+        self.write(|sinks| &mut sinks.timeline_picture, drawn.as_bytes());
+    }
+
     /// Records a session's master secret
     /// ([NSS key log format](https://www.ietf.org/archive/id/draft-ietf-tls-keylogfile-02.html)).
     pub(crate) fn key(&mut self, client_random: &[u8], master_secret: &[u8]) {
@@ -127,8 +151,8 @@ impl Recorder {
 
     /// Writes out what is buffered, and returns the first failure, once.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let Sinks { pcap, events, key_log } = &mut self.sinks;
-        for writer in [pcap, events, key_log].into_iter().flatten() {
+        let Sinks { pcap, events, timeline, timeline_picture, key_log } = &mut self.sinks;
+        for writer in [pcap, events, timeline, timeline_picture, key_log].into_iter().flatten() {
             if let Err(error) = writer.flush() {
                 self.failure.get_or_insert(error);
             }
@@ -151,8 +175,12 @@ mod tests {
     #[test]
     fn the_bytes_are_those_of_the_formats() {
         let [pcap, events, keys] = [(); 3].map(|()| Recording::default());
-        let sinks =
-            Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(keys.sink()) };
+        let sinks = Sinks {
+            pcap: Some(pcap.sink()),
+            events: Some(events.sink()),
+            key_log: Some(keys.sink()),
+            ..Sinks::default()
+        };
         let mut recorder = Recorder::new(sinks, Numbers { nodes: 1, routers: 1 });
         let now = Time::ZERO + Span::from_micros(3_000_016);
         recorder.frame(now, &[1, 2, 3]);

@@ -12,6 +12,7 @@ mod scenario_events;
 mod start;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod trials;
 
 use core::net::SocketAddrV6;
@@ -49,6 +50,7 @@ use crate::sizes::MTU;
 use crate::station::Station;
 use crate::statistics::Report;
 use crate::time::Time;
+use crate::timeline::Timeline;
 use crate::trial::Trial;
 
 use deployment::Deployment;
@@ -90,6 +92,8 @@ pub struct Simulation {
     /// Who attacks the network, and how far their packets travel.
     attackers: Attackers,
     trail: Trail,
+    /// The timeline of it, if one is recorded.
+    timeline: Option<Box<Timeline>>,
     /// What disturbs it and watches over it, if anything does.
     trial: Option<Box<Trial>>,
 }
@@ -156,6 +160,7 @@ impl Simulation {
         while let Some((time, owner, event)) = self.events.pop_until(end) {
             self.now = time;
             self.happen(owner, event);
+            self.keep_timeline();
         }
         self.now = self.now.max(end);
     }
@@ -166,6 +171,7 @@ impl Simulation {
     /// When a sink or an emulated node failed.
     pub fn run(mut self) -> io::Result<Report> {
         self.step_until(Time::ZERO + self.deployment.scenario.duration);
+        self.end_timeline();
         self.flush()?;
         Ok(self.report())
     }
@@ -419,6 +425,9 @@ impl Simulation {
         if seen.is_of_handshake {
             air.handshake_frames = air.handshake_frames.wrapping_add(1);
             air.handshake_bytes = air.handshake_bytes.wrapping_add(bytes as u32);
+        }
+        if seen.kind == Kind::Acknowledgement {
+            self.medium.radio_meter(id).acknowledges();
         }
         self.medium.begin(id, self.now);
         let end = self.now + airtime(bytes as usize);

@@ -23,13 +23,13 @@ use crate::clock::Clock;
 use crate::costs::Step;
 use crate::discovery::Begins;
 use crate::emulated::Emulated;
-use crate::energy::CpuMeter;
 use crate::engine::{Accelerated, Done};
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedNode, happens};
 use crate::medium::Medium;
 use crate::memory::Memory;
+use crate::meters::Meters;
 use crate::network::FIRST_CHANNEL;
 use crate::outcome::Failure;
 use crate::processor::Processor;
@@ -114,8 +114,8 @@ pub(crate) struct Station {
     radio_timer: Timer,
     timer: Timer,
     news: Option<TaskEvents>,
-    /// The CPU's work, where it takes time.
-    pub(crate) cpu: CpuMeter,
+    /// The work of the CPU, where it takes time, and of what its tasks use.
+    pub(crate) meters: Meters,
     /// What its frames take to be made, where that counts though its CPU does not; and when the last was out.
     pub(crate) frame_time: Option<FrameTime>,
     sent: Time,
@@ -160,7 +160,7 @@ impl Station {
             radio_timer: Timer::default(),
             timer: Timer::default(),
             news: None,
-            cpu: CpuMeter::default(),
+            meters: Meters::default(),
             frame_time: None,
             sent: Time::ZERO,
             router_processor: None,
@@ -702,11 +702,11 @@ impl Station {
         let Machine::Board(board) = &mut self.machine else { return false };
         let wishes = board.poll_wishes(now);
         let transmission = board.poll_transmission(now);
-        let task_ends = board.begin_task(now, &mut self.counters);
-        if let Some(end) = task_ends {
-            self.cpu.work(now, end);
+        let task = board.begin_task(now, &mut self.counters);
+        if let Some(task) = task {
+            self.meters.begin_task(now, task);
         }
-        let wake_ups = [task_ends, board.poll_acknowledgement()];
+        let wake_ups = [task.map(|task| task.until), board.poll_acknowledgement()];
         if let Some(TaskOutput { command, sends, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::echoes::Echo;
+use crate::energest::Energest;
 use crate::energy::Energy;
 use crate::time::Span;
 
@@ -232,6 +233,12 @@ pub struct NodeReport {
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,
+    /// Its energy outside of its own handshakes, where the security mode has any and it runs on a platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyReport>,
+    /// What Contiki's Energest would have counted at it, if it runs on a platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energest: Option<Energest>,
     /// How many days its battery lasts if it goes on to consume as much, where the scenario has batteries and it runs on a platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub life_days: Option<f64>,
@@ -265,6 +272,16 @@ pub struct HandshakeReport {
     /// What the node consumed while its own handshakes were under way, for whatever, if it runs on a platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,
+}
+
+/// What a node has consumed while none of its own handshakes was under way: with that of its handshakes, all.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SteadyReport {
+    /// What it has consumed then.
+    pub energy_mj: Energy,
+    /// How many days its battery lasts without any further handshake, where the scenario has batteries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub life_days: Option<f64>,
 }
 
 /// Where a node's times and what it has consumed are from: `emulated`, which is exact or an estimate, `modelled` or

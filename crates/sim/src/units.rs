@@ -129,6 +129,23 @@ pub(crate) fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The nanoseconds that `text` spells: `41us`, `8.5ms`.
+pub(crate) fn parse_word_time(text: &str) -> Result<u64, String> {
+    match parse(text, &[("ms", 1_000_000), ("us", 1000), ("ns", 1)], "a time such as \"41us\" or \"8.5ms\"")?
+    {
+        nanoseconds @ 1..=1_000_000_000 => Ok(nanoseconds),
+        _ => Err("a word takes more than nothing, and at most 1000ms".into()),
+    }
+}
+
+/// The ticks a second that `text` spells: `32768Hz`.
+pub(crate) fn parse_ticks(text: &str) -> Result<u32, String> {
+    match parse(text, &[("MHz", 1_000_000), ("kHz", 1000), ("Hz", 1)], "a timer such as \"32768Hz\"")? {
+        ticks @ 1..=100_000_000 => Ok(ticks as u32),
+        _ => Err("a timer has 1Hz to 100MHz".into()),
+    }
+}
+
 /// The microampere-hours that `text` spells: `2500mAh`, `2.5Ah`.
 pub(crate) fn parse_charge(text: &str) -> Result<u64, String> {
     match parse(text, &[("mAh", 1000), ("Ah", 1_000_000)], "a charge such as \"2500mAh\"")? {

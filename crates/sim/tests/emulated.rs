@@ -2,6 +2,7 @@
 //! asked for (`-- --ignored`): `./test` sees to both.
 
 mod line;
+mod recomputed;
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -305,6 +306,18 @@ fn with_the_null_mac_a_native_node_of_a_platform_takes_as_long_as_the_emulated_o
     {
         let builder = ScenarioBuilder::from(line(platform, security, echo)).mac(Mac::Null);
         takes_as_long_in(builder.build().unwrap());
+    }
+}
+
+#[test]
+#[ignore = "needs the emulators and the images"]
+fn the_energy_of_emulated_boards_is_what_their_timelines_come_to() {
+    for platform in ["openmote", "tmote-sky"] {
+        let run = recomputed::run(&line(platform, "dtls-psk", REPORTS));
+        let reckoned = recomputed::reckon(&run.timeline, &run.report);
+        let reckoned = reckoned.unwrap_or_else(|wrong| panic!("{platform}: {wrong}"));
+        assert!(reckoned.starts_with("node 2: "), "{reckoned}");
+        assert!(run.timeline.contains("\"node\":2,\"component\":\"cpu\",\"state\":\"active\""));
     }
 }
 

@@ -176,8 +176,8 @@ fn nodes_that_do_nothing_sleep_and_listen() {
     let options = Options { far_end: FarEnd::Outside, ..Options::default() };
     let mut simulation = Simulation::new(&scenario, options).unwrap();
     simulation.step_until(Time::ZERO + scenario.duration());
-    let (none, all) = (Span::ZERO, scenario.duration());
-    let nothing = StateTimes { cpu: none, lpm: all, tx: none, rx: none, listen: all, off: none };
+    let all = scenario.duration();
+    let nothing = StateTimes { lpm: all, listen: all, ..StateTimes::default() };
     assert_eq!(simulation.state_times(6), Some(nothing));
     assert_eq!(simulation.state_times(7), None);
 }
@@ -188,7 +188,12 @@ fn recorded(seed: u64, step: Span) -> [Vec<u8>; 3] {
     let sinks = [Recording::default(), Recording::default(), Recording::default()];
     let [pcap, events, key_log] = &sinks;
     let options = Options {
-        sinks: Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(key_log.sink()) },
+        sinks: Sinks {
+            pcap: Some(pcap.sink()),
+            events: Some(events.sink()),
+            key_log: Some(key_log.sink()),
+            ..Sinks::default()
+        },
         ..Options::default()
     };
     let mut simulation = Simulation::new(&scenario, options).unwrap();

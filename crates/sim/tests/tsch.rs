@@ -81,7 +81,7 @@ impl Run {
     /// The nodes over which no other goes.
     fn leaves(&self) -> impl Iterator<Item = u32> + '_ {
         let parents: BTreeSet<_> = self.report.nodes.iter().map(|node| node.parent).collect();
-        self.report.nodes.iter().map(|node| node.id).filter(move |id| !parents.contains(id))
+        self.report.nodes.iter().map(|node| node.id).filter(move |id| !parents.contains(&Some(*id)))
     }
 
     fn tell(&self, what: &str) {
@@ -213,7 +213,12 @@ fn no_nonce_comes_twice_and_the_network_comes_back_whatever_starts_anew() {
                 [[event]]\nat = \"2800s\"\nnode = 3\nkind = \"move\"\nx = \"120m\"\ny = \"0m\"\n\
                 [[event]]\nat = \"3600s\"\nnode = 0\nkind = \"reboot\"\n[[event]]\nat = \"3700s\"\nnode = 2\nkind = \"reboot\"\n";
     let (pcap, events, keys) = (Recording::default(), Recording::default(), Recording::default());
-    let sinks = Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(keys.sink()) };
+    let sinks = Sinks {
+        pcap: Some(pcap.sink()),
+        events: Some(events.sink()),
+        key_log: Some(keys.sink()),
+        ..Sinks::default()
+    };
     let scenario = scenario(text);
     let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
     simulation.step_until(Time::ZERO + scenario.duration());

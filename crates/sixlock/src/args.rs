@@ -360,6 +360,10 @@ pub(crate) struct Sim {
     /// Write what happened as JSON lines, which docs/events.md describes
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write each change of state of each radio, CPU, accelerator and storage as JSON lines, which docs/timeline.md describes, or as a
+    /// picture if the name ends in .svg; may be given twice, for both
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Vec<PathBuf>,
 }
 
 /// `sixlock eval`.

@@ -2,6 +2,7 @@
 
 mod cells;
 mod csv;
+mod energy;
 mod outputs;
 mod rpl;
 mod spread;
@@ -38,7 +39,7 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     }
     let started = Instant::now();
     let mut reports = Vec::new();
-    if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {
+    if outputs::are_wanted(args) || args.runs == 1 {
         reports.push(run_recorded(&scenario, outputs::sinks(args, Some(&scenario))?)?);
     }
     let left = args.runs - reports.len() as u32;
@@ -60,7 +61,10 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     } else {
         table::heading(&mut out, &scenario, &reports)?;
         match &reports[..] {
-            [report] => table::nodes(&mut out, &scenario, report)?,
+            [report] => {
+                table::nodes(&mut out, &scenario, report)?;
+                energy::nodes(&mut out, report)?;
+            }
             reports => spread::print(&mut out, reports)?,
         }
         table::sums(&mut out, &scenario, &reports)?;

@@ -62,6 +62,8 @@ fn outputs_neither_replace_the_scenario_nor_each_other() {
         &["--keylog", "scenario.toml"],
         &["--events", "out", "--pcap", "out"],
         &["--events", "out", "--keylog", "./out"],
+        &["--timeline", "scenario.toml"],
+        &["--events", "out", "--timeline", "out"],
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = command(folder.path(), NETWORK, args).output().unwrap();
@@ -76,7 +78,8 @@ fn outputs_neither_replace_the_scenario_nor_each_other() {
     let links = "from,to,delivery\n0,1,1\n1,0,1\n";
     let keys = "[platform]\nfile = \"board.toml\"\n[radio]\nmodel = \"links\"\nlinks = \"links.csv\"\n";
     let inputs = [("board.toml", &*board), ("links.csv", links)];
-    for (option, (name, _)) in ["--pcap", "--events", "--keylog"].iter().flat_map(|o| inputs.map(|i| (o, i)))
+    for (option, (name, _)) in
+        ["--pcap", "--events", "--keylog", "--timeline"].iter().flat_map(|o| inputs.map(|i| (o, i)))
     {
         let folder = tempfile::tempdir().unwrap();
         for (input, text) in inputs {

@@ -7,10 +7,14 @@ use toml::de::DeTable;
 
 use crate::accelerator::Accelerator;
 use crate::chip::Chip;
+use crate::energest::TICKS;
 use crate::error::ScenarioError;
-use crate::profile::Profile;
+use crate::profile::{Profile, Storage};
 use crate::toml_reader::{Section, Source};
-use crate::units::{parse_bytes, parse_current, parse_frequency, parse_nanoseconds, parse_voltage};
+use crate::units::{
+    parse_bytes, parse_current, parse_frequency, parse_nanoseconds, parse_ticks, parse_voltage,
+    parse_word_time,
+};
 
 use super::{Board, Platform};
 
@@ -51,13 +55,17 @@ impl Platform {
         let cycles_per_cost = figure(&mut top, "cycles", parse_ratio)?;
         let kilohertz = figure(&mut top, "clock", parse_frequency)?;
         let millivolts = figure(&mut top, "voltage", parse_voltage)?;
+        let energest = optional_figure(&mut top, "energest", parse_ticks)?.unwrap_or(TICKS);
         let mut current = top.section("current", "[current]")?;
         let cpu = figure(&mut current, "cpu", parse_current)?;
         let lpm = figure(&mut current, "lpm", parse_current)?;
         let tx = figure(&mut current, "tx", parse_current)?;
         let rx = figure(&mut current, "rx", parse_current)?;
         let listen = figure(&mut current, "listen", parse_current)?;
+        let off = optional_figure(&mut current, "off", parse_current)?;
+        let engine = optional_figure(&mut current, "engine", parse_current)?;
         current.finish()?;
+        let storage = storage(&mut top)?;
         let mut radio = top.section("radio", "[radio]")?;
         let bus_byte = optional_figure(&mut radio, "bus_byte", parse_nanoseconds)?.unwrap_or(0);
         let receive_fifo = figure(&mut radio, "receive_fifo", parse_fifo)?;
@@ -73,10 +81,35 @@ impl Platform {
             tx,
             rx,
             listen,
+            off,
+            engine,
+            storage,
+            energest,
             bus_byte,
             receive_fifo,
         };
         Ok(Self(Arc::new(Board { name, microcontroller, chip, is_emulated, profile, accelerator })))
+    }
+}
+
+/// What writing to storage takes, if the board says so.
+fn storage(top: &mut Section<'_, '_>) -> Result<Option<Storage>, ScenarioError> {
+    let is_there = top.span("storage").is_some();
+    let mut section = top.section("storage", "[storage]")?;
+    if !is_there {
+        return Ok(None);
+    }
+    let word = figure(&mut section, "word", parse_word)?;
+    let word_time = figure(&mut section, "word_time", parse_word_time)?;
+    let current = figure(&mut section, "current", parse_current)?;
+    section.finish()?;
+    Ok(Some(Storage { word, word_time, current }))
+}
+
+fn parse_word(text: &str) -> Result<u32, String> {
+    match parse_bytes(text)? {
+        bytes @ 1..=4096 => Ok(bytes),
+        _ => Err("a word of storage has 1B to 4096B".into()),
     }
 }
 

@@ -15,9 +15,10 @@ use sixlock_testing::Rig;
 
 use super::{Radio, RadioEvent};
 use crate::clock::Clock;
-use crate::energy::{CpuMeter, StateTimes};
+use crate::energy::StateTimes;
 use crate::events::{Events, Owner, ScheduledEvent};
 use crate::medium::{Medium, Reception, airtime};
+use crate::meters::Meters;
 use crate::scenario;
 use crate::time::{Span, Time};
 use crate::timer::Timer;
@@ -268,7 +269,7 @@ impl Network {
     }
 
     fn times(&self, id: u32) -> StateTimes {
-        StateTimes::new(&CpuMeter::default(), self.medium.radio(id), self.now)
+        StateTimes::new(&Meters::default(), self.medium.radio(id), self.now)
     }
 }
 

@@ -6,8 +6,9 @@ use sixlock_base::Symbols;
 
 use super::*;
 use crate::clock::Clock;
-use crate::energy::{CpuMeter, StateTimes};
+use crate::energy::StateTimes;
 use crate::medium::Reception::{self, Missed, Received};
+use crate::meters::Meters;
 use crate::scenario;
 use crate::time::SYMBOL;
 
@@ -60,7 +61,7 @@ impl Air {
 
     /// For how many symbols its radio was off, and listened.
     fn times(&self) -> (u64, u64) {
-        let times = StateTimes::new(&CpuMeter::default(), self.medium.radio(0), self.now);
+        let times = StateTimes::new(&Meters::default(), self.medium.radio(0), self.now);
         (times.off.micros() / SYMBOL, times.listen.micros() / SYMBOL)
     }
 }

@@ -68,6 +68,7 @@ impl Simulation {
         };
         let before = &mut self.stations[id as usize];
         station.nv = core::mem::take(&mut before.nv);
+        station.meters = core::mem::take(&mut before.meters);
         for (counter, count) in before.counters.iter() {
             station.counters.add(counter, count);
         }

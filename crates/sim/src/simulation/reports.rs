@@ -6,7 +6,8 @@ use crate::costs::MeasuredTask;
 use crate::drops::Drops;
 use crate::echoes::Echo;
 use crate::emulated::Emulated;
-use crate::energy::{Energy, StateTimes};
+use crate::energest::{Energest, EnergestTicks};
+use crate::energy::{Energy, Nanojoules, StateTimes};
 use crate::medium::Medium;
 use crate::profile::Profile;
 use crate::readings::Counted;
@@ -16,9 +17,9 @@ use crate::sizes::READINGS;
 use crate::station::Station;
 use crate::statistics::{
     BorderRouterReport, CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode,
-    NodeReport, Provenance, RegisteredReport, Report, RouterReport, Transmissions,
+    NodeReport, Provenance, RegisteredReport, Report, RouterReport, SteadyReport, Transmissions,
 };
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 use super::{Air, NodeState, Simulation};
 
@@ -63,7 +64,9 @@ impl Simulation {
                 control_bytes: self.control_bytes(id),
                 duty_cycle: self.duty_cycle(id),
                 energy_mj: self.energy(id),
-                life_days: self.life(id),
+                steady: self.steady(id, state),
+                energest: self.energest(id),
+                life_days: self.energy(id).and_then(|energy| self.life(&energy, self.now.since(Time::ZERO))),
                 provenance: self.provenance(id),
             }
         };
@@ -176,13 +179,13 @@ impl Simulation {
             bytes: air.handshake_bytes,
             energy_mj: self
                 .profile(id)
-                .zip(self.state_times(id))
-                .map(|(profile, meters)| Energy::of(&profile, &handshakes.spent(&meters))),
+                .zip(self.handshake_times(id))
+                .map(|(profile, times)| Energy::of(&profile, &times)),
         }
     }
 
     /// The figures of what node `id` runs on, if that takes time.
-    fn profile(&self, id: u32) -> Option<Profile> {
+    pub(super) fn profile(&self, id: u32) -> Option<Profile> {
         self.deployment.scenario.platform_of(id).map(|platform| *platform.profile())
     }
 
@@ -190,6 +193,33 @@ impl Simulation {
     /// takes no time.
     pub fn state_times(&self, id: u32) -> Option<StateTimes> {
         state_times(&self.stations, &self.medium, id, self.now)
+    }
+
+    /// How long the parts of a node have been in each state while its own handshakes were under way.
+    pub(super) fn handshake_times(&self, id: u32) -> Option<StateTimes> {
+        let node = self.nodes.get((id as usize).checked_sub(1)?)?;
+        Some(node.handshakes.spent(&self.state_times(id)?))
+    }
+
+    /// What node `id` has consumed while none of its own handshakes was under way, if it runs on a platform and there are handshakes.
+    fn steady(&self, id: u32, state: &NodeState) -> Option<SteadyReport> {
+        self.deployment.scenario.security.transport?;
+        let (profile, all) = self.profile(id).zip(self.state_times(id))?;
+        let handshakes = state.handshakes.spent(&all);
+        let [energy, of_handshakes] = [all, handshakes].map(|times| Nanojoules::of(&profile, &times));
+        let energy_mj = energy.without(&of_handshakes).millijoules();
+        // The CPU's states are those of all the time.
+        let time = (all.cpu + all.lpm).saturating_sub(handshakes.cpu + handshakes.lpm);
+        Some(SteadyReport { energy_mj, life_days: self.life(&energy_mj, time) })
+    }
+
+    /// What Contiki's Energest would have counted at node `id`, if it runs on a platform.
+    pub(super) fn energest_ticks(&self, id: u32) -> Option<EnergestTicks> {
+        self.stations.get(id as usize)?.meters.energest(self.medium.radio(id), self.now)
+    }
+
+    fn energest(&self, id: u32) -> Option<Energest> {
+        Some(Energest::of(&self.profile(id)?, self.energest_ticks(id)?))
     }
 
     /// The share of the time that the radio of node `id` was on, where radios sleep.
@@ -209,10 +239,9 @@ impl Simulation {
         Some(Energy::of(&self.profile(id)?, &self.state_times(id)?))
     }
 
-    /// How many days the battery of node `id` lasts, if it has one.
-    fn life(&self, id: u32) -> Option<f64> {
-        let seconds = self.now.since(Time::ZERO).as_secs();
-        self.deployment.scenario.battery?.life(self.energy(id)?.total(), seconds)
+    /// How many days the battery of a node lasts that consumes so much in such a time, if nodes have one.
+    fn life(&self, energy: &Energy, time: Span) -> Option<f64> {
+        self.deployment.scenario.battery?.life(energy.total(), time.as_secs())
     }
 
     /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
@@ -286,5 +315,5 @@ impl NodeState {
 
 pub(super) fn state_times(stations: &[Station], medium: &Medium, id: u32, now: Time) -> Option<StateTimes> {
     let station = stations.get(id as usize)?;
-    Some(StateTimes::new(&station.cpu, medium.radio(id), now))
+    Some(StateTimes::new(&station.meters, medium.radio(id), now))
 }

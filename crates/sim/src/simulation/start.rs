@@ -101,8 +101,11 @@ impl Simulation {
             deployment,
             attackers,
             trail: Trail::default(),
+            timeline: None,
             trial: None,
         };
+        simulation.begin_energest();
+        simulation.begin_timeline()?;
         if let Some(internet) = internet {
             simulation.set_internet(&internet).map_err(|error| error.to_string())?;
         }

@@ -64,8 +64,10 @@ impl Simulation {
                 return trial.invariants.breach(time, None, Invariant::TimeGoesOn, detail);
             }
             self.happen(owner, happening);
+            self.keep_timeline();
         }
         self.now = self.now.max(end);
+        self.end_timeline();
     }
 
     /// What does not hold, when the trial is over.

@@ -1,5 +1,6 @@
 //! What several runs have shown: means, and how far runs are from them.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use sixlock_sim::{Energy, NodeReport, Report};
@@ -63,7 +64,21 @@ pub(super) fn print(out: &mut impl Write, reports: &[Report]) -> io::Result<()> 
     row(out, "rtt, mean of nodes' means/ms", any, reports, round_trip)?;
     row(out, "bytes, router and nodes", any, reports, |report| Some(bytes(report)))?;
     row(out, "energy of all nodes/mJ", any, reports, energy(Energy::total))?;
-    row(out, "the same without listening/mJ", any, reports, energy(Energy::without_listening))
+    row(out, "the same without listening/mJ", any, reports, energy(Energy::without_listening))?;
+    lives(out, reports)
+}
+
+/// Prints how long batteries last: that of the worst node in each run, and that of each node.
+fn lives(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+    let any = f64::INFINITY;
+    let worst = |report: &Report| report.nodes.iter().filter_map(|node| node.life_days).reduce(f64::min);
+    row(out, "life of the worst node/d", any, reports, worst)?;
+    let ids: BTreeSet<_> = reports.iter().flat_map(|report| &report.nodes).map(|node| node.id).collect();
+    for id in ids {
+        let node = |report: &Report| report.nodes.iter().find(|node| node.id == id)?.life_days;
+        row(out, &format!("life of node {id}/d"), any, reports, node)?;
+    }
+    Ok(())
 }
 
 /// Prints the line of a value that is `most` at most, unless no run has it.

@@ -16,7 +16,7 @@ const FIRST: u64 = 1;
 
 pub(super) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
-    let records = args.pcap.is_some() || args.events.is_some() || args.keylog.is_some();
+    let records = outputs::are_wanted(args);
     let tried = match (args.swarm, args.swarm_seed) {
         (Some(_), _) if records => {
             return Err("what is recorded is of one network: give its --swarm-seed alone".into());

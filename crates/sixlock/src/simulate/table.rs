@@ -100,7 +100,7 @@ pub(super) fn nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) 
 }
 
 /// Prints a line of cells, each as wide as is said with it.
-fn line(out: &mut impl Write, cells: impl Iterator<Item = (usize, String)>) -> io::Result<()> {
+pub(super) fn line(out: &mut impl Write, cells: impl Iterator<Item = (usize, String)>) -> io::Result<()> {
     let cells: Vec<_> = cells.map(|(width, cell)| format!("{cell:>width$}")).collect();
     writeln!(out, "{}", cells.join(" ").trim_end())
 }
