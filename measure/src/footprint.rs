@@ -14,12 +14,16 @@ use crate::stack::{Drivers, board};
 use crate::toolchain::Toolchain;
 
 /// Features: what each is called, and the images with it and without.
-const FEATURES: [(&str, &str, &str); 13] = [
+const FEATURES: [(&str, &str, &str); 17] = [
     ("CSMA-CA and acknowledgements", "udp-none", "udp-none-nullmac"),
     ("link security", "udp-llsec", "udp-none"),
     ("RPL as a router instead of listed routes", "udp-none-rpl", "udp-none"),
     ("RPL as a leaf instead of listed routes", "udp-none-rpl-leaf", "udp-none"),
     ("RPL as a router beside AH", "udp-ah-xcbc-rpl", "udp-ah-xcbc"),
+    ("ContikiMAC and Contiki's CSMA", "udp-none-contikimac", "udp-none"),
+    ("ContikiMAC and Contiki's CSMA beside RPL", "udp-none-rpl-contikimac", "udp-none-rpl"),
+    ("neighbour discovery beside RPL as a router", "udp-none-rpl-nd", "udp-none-rpl"),
+    ("neighbour discovery as a host", "udp-none-host", "udp-none"),
     ("AH, AES-XCBC-MAC-96", "udp-ah-xcbc", "udp-none"),
     ("ESP, AES-CTR and AES-XCBC-MAC-96", "udp-esp-ctr-xcbc", "udp-none"),
     ("DTLS, a server that sends back what it gets", "udp-dtls-psk", "udp-none"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use sixlock_sim::{Chip, FirmwareImage, ImageTraffic, Role};
+use sixlock_sim::{Chip, FirmwareImage, ImageMac, ImageTraffic, Role};
 
 use crate::command::{output, run};
 use crate::failure::Failure;
@@ -40,14 +40,17 @@ impl Drivers {
     /// The peak of the stack of `image`, in bytes, if all arrives that it is to send. `board` is the one that it is emulated on.
     pub(crate) fn peak(&self, image: &FirmwareImage, linked: &Linked, board: &str) -> Result<u64, Failure> {
         match &image.role {
-            Role::Node { traffic, null_mac, rpl } => {
+            Role::Node { traffic, mac, rpl, discovers } => {
                 let mut command = self.driver("stack");
                 command.args([board, &image.security.to_string(), traffic.name()]);
-                if *null_mac {
-                    command.arg("null");
+                if *mac != ImageMac::Csma {
+                    command.arg(mac.name());
                 }
                 if *rpl {
                     command.arg("rpl");
+                }
+                if *discovers {
+                    command.arg("nd");
                 }
                 if *traffic == ImageTraffic::Leaf {
                     command.arg(&linked.file);

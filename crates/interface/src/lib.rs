@@ -24,8 +24,8 @@ pub use sixlock_ipsec as ipsec;
 pub use sixlock_lowpan::{Datagrams, Pool};
 pub use sixlock_mac as mac;
 pub use sixlock_mac::{
-    Backoff, Config as MacConfig, Csma, DutyCycled, Link, LinkLayer, LinkSecurity, Neighbour, Outcome,
-    RadioCommand, Rules, contikimac, security_level,
+    AlwaysOn, Backoff, Config as MacConfig, ContikiCsma, Csma, DutyCycled, Link, LinkLayer, LinkSecurity,
+    Listening, Neighbour, Outcome, RadioCommand, Rules, contikimac, security_level,
 };
 pub use sixlock_net::{
     Discovery, ForwardError, Fragments, Net, Reassembler, Route, Router, Routes, SendError, Uplink,

@@ -41,5 +41,5 @@ pub use neighbours::Neighbour;
 pub use polling::Polling;
 pub use radio::RadioCommand;
 pub use receive::Received;
-pub use rules::{Backoff, ChannelAccess, Rules, Standard};
+pub use rules::{Backoff, ChannelAccess, ContikiCsma, Rules, Standard};
 pub use transmit::SendError;

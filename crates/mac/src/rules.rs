@@ -46,6 +46,15 @@ impl Rules {
         backoff: Backoff::Standard,
         retries_when_busy: false,
     };
+
+    /// Those of the CSMA of Contiki 2.6, whose times are multiples of an eighth of a second.
+    pub const CONTIKI: Self = Self {
+        unit_backoff: 7812,
+        short_pause: 0,
+        long_pause: 0,
+        backoff: Backoff::Linear,
+        ..Self::STANDARD
+    };
 }
 
 /// Where a MAC has its [`Rules`] from.
@@ -66,6 +75,21 @@ impl ChannelAccess for Standard {
     #[inline(always)]
     fn rules(&self) -> &Rules {
         &Rules::STANDARD
+    }
+}
+
+/// The rules of Contiki's CSMA, which take no memory either.
+#[derive(Clone, Copy, Debug)]
+pub struct ContikiCsma;
+
+impl New for ContikiCsma {
+    const NEW: Self = Self;
+}
+
+impl ChannelAccess for ContikiCsma {
+    #[inline(always)]
+    fn rules(&self) -> &Rules {
+        &Rules::CONTIKI
     }
 }
 

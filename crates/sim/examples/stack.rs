@@ -2,9 +2,10 @@
 //! peak over a minute, or two with public keys, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
 //! sent did not arrive, but for an echo before RPL has formed the network.
 //!
-//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|rpl] [IMAGE], for example: stack tmote-sky llsec report. To serve is
-//! to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
-//! the NullMAC, and rpl lets all nodes speak RPL; an image is one that is not chosen by all that.
+//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
+//! serve is to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
+//! the NullMAC, with contikimac all radios sleep, rpl lets all nodes speak RPL, and nd lets them discover their neighbours, among which a leaf
+//! is a host; an image is one that is not chosen by all that.
 
 #[path = "../tests/line/mod.rs"]
 mod line;
@@ -22,12 +23,20 @@ const EMULATED: u32 = 2;
 const ONLY_CLIENT: u32 = 3;
 /// How images speak RPL.
 const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring };
+/// How their radios sleep.
+const SLEEPS: &str = "kind = \"contiki-csma\"\nlisten = \"contikimac\"";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [platform, security, traffic, rest @ ..] = &arguments[..] else {
-        return Err("usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|rpl] [IMAGE]".into());
+        return Err(
+            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac] [rpl] [nd] [IMAGE]"
+                .into(),
+        );
     };
+    let is_said = |word: &str| rest.iter().any(|said| said == word);
+    let (sleeps, discovers) = (is_said("contikimac"), is_said("nd"));
+    let is_host = discovers && traffic == "leaf";
     let has_public_keys = matches!(security.as_str(), "dtls-rpk" | "dtls-x509");
     let has_to_send = |id| match traffic.as_str() {
         "serve" if has_public_keys => id == ONLY_CLIENT,
@@ -42,11 +51,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         kind => format!("kind = \"{kind}\""),
     };
     let traffic = format!("[traffic]\n{traffic}\nperiod = \"15s\"");
-    let mut builder = ScenarioBuilder::parse("stack", &line::line(platform, security, &traffic))?;
+    let mac = if sleeps { SLEEPS } else { line::CSMA };
+    let mut text = line::line(platform, security, mac, &traffic);
+    if is_host {
+        text = text.replace("kind = \"emulated\"", "kind = \"emulated\"\nhost = true");
+    }
+    if discovers {
+        text.push_str(
+            "\n[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\n[routing]\nkind = \"rpl\"",
+        );
+    }
+    let mut builder = ScenarioBuilder::parse("stack", &text)?;
     for word in rest {
         builder = match word.as_str() {
             "null" => builder.mac(Mac::Null),
             "rpl" => builder.routing(RPL),
+            "contikimac" | "nd" => builder,
             image => {
                 let platform = Platform::named(platform)?;
                 builder.emulated(EMULATED, EmulatedNode { platform, image: Some(image.into()) })
@@ -58,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder = builder.duration(Span::from_secs(120));
     }
     // An echo that comes before the network has formed is lost, as nobody sends it again.
-    let early = u64::from(rest.iter().any(|word| word == "rpl"));
+    let early = u64::from(is_said("rpl") || discovers);
     let scenario = builder.build()?;
     let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
     let mut simulation = Simulation::new(&scenario, Options::default())?;

@@ -2,13 +2,19 @@
 
 use std::path::PathBuf;
 
-use crate::images::{FirmwareImage, ImageTraffic, Role};
+use sixlock_node::Rules;
+use sixlock_node::contikimac::Times;
+
+use crate::discovery::DiscoveryKind;
+use crate::images::{FirmwareImage, ImageMac, ImageTraffic, Role};
 use crate::platform::Platform;
 use crate::routing::{Objective, RoutingKind, RplMode};
-use crate::scenario::{Destination, Mac, Scenario, TrafficKind};
+use crate::scenario::{Destination, Listen, Mac, Scenario, TrafficKind};
 
 /// How images that speak RPL route.
 const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring };
+/// How the radios of images listen that sleep.
+const SLEEPS: Listen = Listen::ContikiMac { times: Times::CONTIKI_2_7, phase_lock: true };
 
 /// Where a build leaves the image for `platform` that does what `scenario` has its node `id` do.
 ///
@@ -18,17 +24,11 @@ pub fn built_image(platform: &Platform, scenario: &Scenario, id: u32) -> Result<
     let images = FirmwareImage::all().map_err(|error| error.to_string())?;
     let does = |image: &&FirmwareImage| image.chips.contains(&platform.chip()) && fits(image, scenario, id);
     // One that can contend for the channel can do without, too, and takes more room.
-    let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image)).ok_or_else(|| {
+    let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image));
+    let image = image.ok_or_else(|| {
         let (platform, security) = (platform.name(), scenario.security);
-        match scenario.routing {
-            RoutingKind::Static => {
-                format!("no image for {platform} is built for {security}: choose another security mode")
-            }
-            RoutingKind::Rpl { .. } => format!(
-                "no image for {platform} that speaks RPL is built for {security}: choose another security mode, \
-                echoes, and in [routing] the mode \"non-storing\" and the objective \"mrhof\""
-            ),
-        }
+        let (does, advice) = demands(scenario, id);
+        format!("no image for {platform}{does} is built for {security}: choose another security mode{advice}")
     })?;
     let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     Ok(built.join("firmware").join(platform.chip().image(&image.name)))
@@ -36,10 +36,21 @@ pub fn built_image(platform: &Platform, scenario: &Scenario, id: u32) -> Result<
 
 /// Whether `image` does what `scenario` has its node `id` do.
 fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
-    let Role::Node { traffic, null_mac, rpl } = image.role else { return false };
-    let same_mac = !null_mac || scenario.mac == Mac::Null;
-    let same_routing = scenario.routing == if rpl { RPL } else { RoutingKind::Static };
+    let Role::Node { traffic, mac, rpl, discovers } = image.role else { return false };
+    let is_host = scenario.hosts.contains(&id);
+    let same_mac = match mac {
+        ImageMac::Csma => scenario.listen == Listen::Always,
+        ImageMac::Null => scenario.listen == Listen::Always && scenario.mac == Mac::Null,
+        ImageMac::ContikiMac => sleeps_as_images(scenario),
+    };
+    // A host takes no part in the routing of others.
+    let same_routing = match is_host {
+        true => !rpl,
+        false => scenario.routing == if rpl { RPL } else { RoutingKind::Static },
+    };
+    let same_discovery = discovers == (scenario.addressing.discovery == DiscoveryKind::NeighbourDiscovery);
     let wanted = match scenario.traffic.kind {
+        TrafficKind::Echo { .. } if is_host => ImageTraffic::Leaf,
         TrafficKind::Echo { .. } => ImageTraffic::Echo,
         TrafficKind::Report if scenario.traffic.to == Destination::Node(id) => ImageTraffic::Serve,
         TrafficKind::Report => ImageTraffic::Report,
@@ -48,11 +59,38 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
     // An image is told at its start which suite of link security it has.
     let same_security = built.link.is_some() == wished.link.is_some()
         && (built.network, built.transport) == (wished.network, wished.transport);
-    traffic == wanted && same_security && same_mac && same_routing
+    traffic == wanted && same_security && same_mac && same_routing && same_discovery
+}
+
+/// Whether radios sleep in `scenario` as they do in images, which are not told when.
+pub(crate) fn sleeps_as_images(scenario: &Scenario) -> bool {
+    scenario.listen == SLEEPS && scenario.mac.rules() == Rules::CONTIKI
 }
 
 fn is_null_mac(image: &FirmwareImage) -> bool {
-    matches!(image.role, Role::Node { null_mac: true, .. })
+    matches!(image.role, Role::Node { mac: ImageMac::Null, .. })
+}
+
+/// What an image would have to do for node `id` of `scenario` beside what most do; and what else could be changed if there is none.
+fn demands(scenario: &Scenario, id: u32) -> (String, &'static str) {
+    let discovers = scenario.addressing.discovery == DiscoveryKind::NeighbourDiscovery;
+    let (is_host, sleeps) = (scenario.hosts.contains(&id), scenario.listen != Listen::Always);
+    let speaks_rpl = scenario.routing != RoutingKind::Static && !is_host;
+    let demands = [
+        (is_host, "is a host"),
+        (speaks_rpl, "speaks RPL"),
+        (discovers, "discovers its neighbours"),
+        (sleeps, "sleeps"),
+    ];
+    let demanded: Vec<_> =
+        demands.into_iter().filter(|(demands, _)| *demands).map(|(_, what)| what).collect();
+    let advice = match (speaks_rpl, demanded.is_empty()) {
+        (true, _) => ", echoes, and in [routing] the mode \"non-storing\" and the objective \"mrhof\"",
+        (false, false) => ", and echoes",
+        (false, true) => "",
+    };
+    let does = if demanded.is_empty() { String::new() } else { format!(" that {}", demanded.join(" and ")) };
+    (does, advice)
 }
 
 #[cfg(test)]
@@ -121,6 +159,43 @@ mod tests {
         ] {
             let wrong = image(security, kind, routing).unwrap_err();
             assert!(wrong.starts_with("no image for openmote that speaks RPL is built for "), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn where_radios_sleep_and_where_nodes_discover_their_neighbours_images_do_too() {
+        let image = |text: &str| {
+            let scenario = Scenario::parse("s", &format!("{text}\n[traffic]\nkind = \"echo\"")).unwrap();
+            built_image(&Platform::openmote(), &scenario, 1)
+        };
+        let sleeps = "[mac]\nkind = \"contiki-csma\"\nlisten = \"contikimac\"";
+        let rpl = "[routing]\nkind = \"rpl\"";
+        let discovers = "[network]\ndiscovery = \"nd\"";
+        let host = "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nhost = true";
+        for (text, path) in [
+            (format!("security = \"none\"\n{sleeps}"), "release/udp-none-contikimac"),
+            (format!("security = \"ah\"\n{sleeps}"), "release/udp-ah-xcbc-contikimac"),
+            (format!("security = \"esp\"\n{sleeps}"), "release/udp-esp-ctr-xcbc-contikimac"),
+            (format!("security = \"none\"\n{sleeps}\n{rpl}"), "release/udp-none-rpl-contikimac"),
+            (format!("security = \"ah\"\n{sleeps}\n{rpl}"), "release/udp-ah-xcbc-rpl-contikimac"),
+            (format!("security = \"esp\"\n{sleeps}\n{rpl}"), "release/udp-esp-ctr-xcbc-rpl-contikimac"),
+            (format!("security = \"none\"\n{discovers}\n{rpl}"), "release/udp-none-rpl-nd"),
+            (format!("security = \"none\"\n{discovers}\n{rpl}\n{host}"), "release/udp-none-host"),
+        ] {
+            let built = image(&text).unwrap_or_else(|error| panic!("{error}"));
+            assert!(built.ends_with(path), "{text}: {}", built.display());
+        }
+        for (text, does) in [
+            (format!("security = \"llsec\"\n{sleeps}"), "that sleeps is built for llsec"),
+            (format!("security = \"none\"\n{sleeps}\nphase_lock = false"), "that sleeps is built for none"),
+            (
+                format!("security = \"ah\"\n{discovers}\n{rpl}"),
+                "that speaks RPL and discovers its neighbours is",
+            ),
+            (format!("security = \"ah\"\n{discovers}\n{rpl}\n{host}"), "that is a host and discovers its"),
+        ] {
+            let wrong = image(&text).unwrap_err();
+            assert!(wrong.starts_with(&format!("no image for openmote {does}")), "{wrong}");
         }
     }
 }

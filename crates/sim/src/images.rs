@@ -36,13 +36,36 @@ pub enum Role {
     Node {
         /// What it sends.
         traffic: ImageTraffic,
-        /// Whether it sends each frame once and at once, instead of contending for the channel.
-        null_mac: bool,
+        /// How it contends for the channel, and when its radio listens.
+        mac: ImageMac,
         /// Whether it routes by RPL, in non-storing mode and by MRHOF.
         rpl: bool,
+        /// Whether it finds its prefix and its router by neighbour discovery.
+        discovers: bool,
     },
     /// It is none: what drives it is this example of `sixlock-emulator`.
     Alone(String),
+}
+
+/// How a node that an image is for contends for the channel, and when its radio listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageMac {
+    /// By CSMA-CA as the standard has it; its radio always listens.
+    Csma,
+    /// It does not: it sends each frame once and at once. Its radio always listens.
+    Null,
+    /// By Contiki's CSMA; its radio listens as ContikiMAC of Contiki 2.7 has it, and frames are sent when their receiver is known to wake up.
+    ContikiMac,
+}
+
+impl ImageMac {
+    const ALL: [(&str, Self); 3] =
+        [("csma", Self::Csma), ("null", Self::Null), ("contikimac", Self::ContikiMac)];
+
+    /// Its name in the list.
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, mac)| *mac == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// What a node that an image is for sends.
@@ -103,11 +126,15 @@ impl FirmwareImage {
         let name = name.ok_or_else(|| section.error("name", "an image has no name"))?;
         let chips = section.strings("chips")?.into_iter().map(Chip::named).collect::<Result<_, _>>();
         let chips = chips.map_err(|error| section.error("chips", error))?;
-        let null_mac = section.choice("mac", &[("csma", false), ("null", true)])?;
+        let mac = section.choice("mac", &ImageMac::ALL)?;
         let rpl = section.choice("routing", &[("static", false), ("rpl", true)])?;
+        let discovers = section.choice("discovery", &[("given", false), ("nd", true)])?;
         let role = match section.string("alone")? {
             Some(driver) => Role::Alone(driver.into()),
-            None => Role::Node { traffic: section.choice("traffic", &ImageTraffic::ALL)?, null_mac, rpl },
+            None => {
+                let traffic = section.choice("traffic", &ImageTraffic::ALL)?;
+                Role::Node { traffic, mac, rpl, discovers }
+            }
         };
         let security = section.parsed("security", Security::default(), str::parse)?;
         let less = section.string("less")?.map(str::to_owned);

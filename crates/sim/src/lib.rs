@@ -104,7 +104,7 @@ pub use energy::{ByState, Energy, StateTimes};
 pub use engine::{Accelerated, Effort, Job};
 pub use environment::{Environment, Reading};
 pub use error::ScenarioError;
-pub use images::{FirmwareImage, ImageTraffic, Most, Role};
+pub use images::{FirmwareImage, ImageMac, ImageTraffic, Most, Role};
 pub use metrics::{ATTACK_METRICS, COST_METRICS, METRICS, Metric, Source};
 pub use network::{CLOUD, MAX_NODES, PAN_ID};
 pub use options::{FarEnd, Options};

@@ -141,7 +141,11 @@ fn what_does_not_go_with_sleeping_radios_is_refused() {
             "strobe_gap: it is between \"0.128ms\", which an assessment takes, and \"0.4ms\"",
         ),
         ("strobe_gap = \"0.1ms\"".into(), "strobe_gap: it is between"),
-        (emulated.into(), "node 1 is emulated, and its firmware always listens: leave listen out of [mac]"),
+        (
+            emulated.into(),
+            "node 1 is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC: set kind to \
+            \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out, or leave listen out",
+        ),
         (
             "[[attack]]\nkind = \"jam\"\nx = \"0m\"\ny = \"0m\"".into(),
             "attackers send to nodes that always listen",

@@ -19,8 +19,12 @@ use sixlock_testing::packets::icmpv6;
 
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
-    let text = line::line(platform, security, rest);
-    let scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
+    with_images(&line::line(platform, security, line::CSMA, rest))
+}
+
+/// The scenario that `text` describes, with the images where tests find them.
+fn with_images(text: &str) -> Scenario {
+    let scenario = Scenario::parse("line", text).unwrap_or_else(|error| panic!("{error}"));
     let nodes = scenario.emulated().clone();
     let builder = nodes.into_iter().fold(ScenarioBuilder::from(scenario.clone()), |builder, (id, node)| {
         // Tests run in the package's folder, images are built in the workspace's.
@@ -230,17 +234,31 @@ fn emulated_nodes_echo_what_ah_and_esp_protect_and_answer_nothing_else() {
 fn routes_by_rpl(platform: &str, security: &str) {
     let rest = "[routing]\nkind = \"rpl\"\n[traffic]\nkind = \"echo\"\nperiod = \"10s\"\npayload = \"64B\"";
     let builder = ScenarioBuilder::from(line(platform, security, rest)).duration(Span::from_secs(180));
-    let scenario = builder.build().unwrap();
+    routes_in(builder.build().unwrap(), 17, 2);
+}
+
+/// The same in a network whose radios sleep.
+fn routes_asleep(platform: &str, security: &str, lost: u64) {
+    let rest = "[routing]\nkind = \"rpl\"\n[traffic]\nkind = \"echo\"\nperiod = \"20s\"\npayload = \"64B\"";
+    let mac = "kind = \"contiki-csma\"\nlisten = \"contikimac\"";
+    let scenario = with_images(&line::line(platform, security, mac, rest));
+    routes_in(ScenarioBuilder::from(scenario).duration(Span::from_secs(300)).build().unwrap(), 14, lost);
+}
+
+/// All but `lost` of the echoes of each node come back, of which there are at least `least`.
+fn routes_in(scenario: Scenario, least: u64, lost: u64) {
+    let (platform, security) = (&scenario.emulated()[&2].platform.clone(), scenario.security());
     let mut simulation = start(&scenario, Options::default());
     simulation.step_until(Time::ZERO + scenario.duration());
     simulation.flush().unwrap_or_else(|error| panic!("{error}"));
     let report = simulation.report();
     for node in &report.nodes {
-        let case = format!("{platform}, {security}: {node:?}");
-        assert!(node.sent >= 17 && node.delivered + 2 >= node.sent, "{case}");
+        let case = format!("{platform:?}, {security}: {node:?}");
+        println!("{case}");
+        assert!(node.sent >= least && node.delivered + lost >= node.sent, "{case}");
     }
     let [first, emulated, behind] = [1, 2, 3].map(|id| report.nodes[id - 1].joined_s.unwrap());
-    assert!(first < emulated && emulated < behind, "{platform}, {security}: {report:#?}");
+    assert!(first < emulated && emulated < behind, "{platform:?}, {security}: {report:#?}");
     assert_eq!(report.nodes[1].provenance.as_ref().unwrap().cpu, "emulated");
 }
 
@@ -256,6 +274,124 @@ fn a_tmote_sky_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_anot
 fn an_openmote_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_another() {
     routes_by_rpl("openmote", "none");
     routes_by_rpl("openmote", "ah");
+}
+
+/// A chain of two nodes whose radios sleep, of which this one is emulated.
+fn sleepers(platform: &str, security: &str, emulated: u32, seconds: u32, period: &str) -> Scenario {
+    let text = format!(
+        "duration = \"{seconds}s\"\nsecurity = \"{security}\"\n[mac]\nkind = \"contiki-csma\"\nlisten = \"contikimac\"\n\
+        [traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"{period}\"\n[topology]\nkind = \"list\"\n\
+        [[node]]\nid = 1\nx = \"40m\"\n[[node]]\nid = 2\nx = \"80m\"\n"
+    );
+    let node = format!("[[node]]\nid = {emulated}\n");
+    with_images(&text.replace(&node, &format!("{node}kind = \"emulated\"\nplatform = \"{platform}\"\n")))
+}
+
+/// The emulated node is found asleep by native ones that sleep, too, and finds them: it answers over one hop and over two, and forwards.
+fn sleeps_and_answers(platform: &str, lost: u64) {
+    for (emulated, security) in [(1, "none"), (2, "none"), (2, "ah"), (1, "esp")] {
+        let report = run(&sleepers(platform, security, emulated, 300, "20s"), Sinks::default());
+        for node in &report.nodes {
+            let case = format!("{platform}, {security}, node {emulated}: {node:?}");
+            println!("{case}");
+            assert!(node.sent >= 14 && node.delivered + lost >= node.sent, "{case}");
+            assert!(node.duty_cycle.is_some_and(|share| share < 0.1), "{case}");
+        }
+    }
+    // With nothing to do, its radio is on for as long as that of the native node.
+    let idle = run(&sleepers(platform, "none", 2, 60, "20d"), Sinks::default());
+    let [native, emulated] = [0, 1].map(|node: usize| idle.nodes[node].duty_cycle.unwrap());
+    println!("{platform}: {emulated}, native {native}");
+    assert!(
+        (0.005..0.012).contains(&emulated) && (emulated / native - 1.0).abs() < 0.1,
+        "{emulated}, {native}"
+    );
+}
+
+#[test]
+#[ignore = "needs QEMU and the images"]
+fn an_openmote_whose_radio_sleeps_answers_over_one_and_two_hops() {
+    sleeps_and_answers("openmote", 0);
+}
+
+#[test]
+#[ignore = "needs mspdebug and the images"]
+fn a_tmote_sky_whose_radio_sleeps_answers_over_one_and_two_hops() {
+    sleeps_and_answers("tmote-sky", 2);
+}
+
+#[test]
+#[ignore = "needs QEMU and the images"]
+fn an_openmote_whose_radio_sleeps_joins_native_nodes_by_rpl_delivers_and_forwards_for_another() {
+    for security in ["none", "ah", "esp"] {
+        routes_asleep("openmote", security, 3);
+    }
+}
+
+#[test]
+#[ignore = "needs mspdebug and the image"]
+fn a_tmote_sky_whose_radio_sleeps_joins_native_nodes_by_rpl_delivers_and_forwards_for_another() {
+    // With IPsec, too, it would not fit.
+    routes_asleep("tmote-sky", "none", 4);
+}
+
+/// What a network says in which nodes register their addresses, and the ways to them are found by RPL.
+const DISCOVERING: &str = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\n[routing]\nkind = \"rpl\"\n\
+    [traffic]\nkind = \"echo\"\nperiod = \"10s\"\npayload = \"64B\"";
+
+/// The emulated node knows no prefix when it starts. It registers its address at the first node, which is native, and the third, a router
+/// or a host, at it: echoes to all addresses of the prefix come through, but for those from before that.
+fn registers_and_is_registered_at(platform: &str, third: &str) {
+    let text = line::line(platform, "none", line::CSMA, DISCOVERING).replace("\"120m\"", third);
+    let builder = ScenarioBuilder::from(with_images(&text)).duration(Span::from_secs(180));
+    let scenario = builder.build().unwrap();
+    let mut simulation = start(&scenario, Options::default());
+    simulation.step_until(Time::ZERO + scenario.duration());
+    simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+    let report = simulation.report();
+    for node in &report.nodes {
+        assert!(node.sent >= 17 && node.delivered + 3 >= node.sent, "{platform}, {third}: {node:?}");
+    }
+    let [first, emulated, third] = &report.nodes[..] else { panic!("{report:#?}") };
+    assert_eq!(emulated.provenance.as_ref().unwrap().cpu, "emulated");
+    for (node, router) in [(first, 0), (third, 2)] {
+        let registered = node.registered.as_ref().unwrap();
+        let expected = format!("2001:db8:7:0:12:7400:0:{:x}", node.id);
+        assert_eq!((registered.at, &registered.address), (router, &expected));
+    }
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_openmote_registers_its_address_and_others_register_theirs_at_it() {
+    registers_and_is_registered_at("openmote", "\"120m\"");
+    registers_and_is_registered_at("openmote", "\"120m\"\nhost = true");
+}
+
+/// The emulated node is a host below a native router: it registers, and its router tells the way to it.
+fn is_a_host(platform: &str) {
+    let text = line::line(platform, "none", line::CSMA, DISCOVERING);
+    let text = text.replace("kind = \"emulated\"", "kind = \"emulated\"\nhost = true");
+    let report = run(&with_images(&text), Sinks::default());
+    let [first, host, behind] = &report.nodes[..] else { panic!("{report:#?}") };
+    for node in [first, host] {
+        assert!(node.sent >= 5 && node.delivered + 2 >= node.sent, "{platform}: {node:?}");
+    }
+    assert_eq!(host.provenance.as_ref().unwrap().cpu, "emulated");
+    // Nobody registers at a host.
+    assert_eq!((behind.delivered, &behind.registered), (0, &None), "{platform}: {behind:?}");
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_openmote_is_a_host_below_a_native_router() {
+    is_a_host("openmote");
+}
+
+#[test]
+#[ignore = "needs mspdebug and the image"]
+fn a_tmote_sky_is_a_host_below_a_native_router() {
+    is_a_host("tmote-sky");
 }
 
 /// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.

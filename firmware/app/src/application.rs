@@ -1,11 +1,14 @@
 use sixlock_base::Counter;
+use sixlock_interface::Discovery;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
     Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Stack, Uplink,
 };
 
 use crate::access::CloudAccess;
+use crate::discovery::DeviceDiscovery;
 use crate::lent::{self, Backend, Context};
+use crate::listening::{DeviceListening, SleepingLink};
 use crate::routing::{DeviceRouting, Listed};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
@@ -21,6 +24,35 @@ pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed> = Stack<
     <P as Shield>::Compression,
 >;
 
+/// The layers of a node with this IPsec or none, by listed routes or by RPL, whose radio sleeps as ContikiMAC has it, and which contends for the
+/// channel by Contiki's CSMA.
+pub type Sleeping<P, R = Listed> =
+    Stack<SleepingLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
+
+/// The layers of a node without IPsec, which finds its prefix and its router by neighbour discovery, and routes by RPL or not at all.
+pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, R, (), (), (), D>;
+
+/// The layers that an image can have.
+pub trait DeviceLayers:
+    sixlock_node::Layers<
+        Backend,
+        Link: LinkLayer<Listening: DeviceListening>,
+        Routing: DeviceRouting,
+        Discovery: DeviceDiscovery,
+    >
+{
+}
+
+impl<L> DeviceLayers for L where
+    L: sixlock_node::Layers<
+            Backend,
+            Link: LinkLayer<Listening: DeviceListening>,
+            Routing: DeviceRouting,
+            Discovery: DeviceDiscovery,
+        >
+{
+}
+
 /// A node with this way to the cloud and these layers, which keeps this many quantities for who asks.
 pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, Readings<READINGS>>;
 
@@ -31,12 +63,7 @@ pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, R
 /// It may be called once.
 pub unsafe fn run<W: CloudAccess, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
 where
-    L: sixlock_node::Layers<
-            Backend,
-            Routing: DeviceRouting,
-            Security = P::Security,
-            Compression = P::Compression,
-        >,
+    L: DeviceLayers + sixlock_node::Layers<Backend, Security = P::Security, Compression = P::Compression>,
 {
     const {
         // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
@@ -58,7 +85,7 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: CloudAccess, L: sixlock_node::Layers<Backend, Routing: DeviceRouting>, const READINGS: usize>(
+fn start<W: CloudAccess, L: DeviceLayers, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, L, READINGS>,
 ) -> bool {
@@ -67,15 +94,18 @@ fn start<W: CloudAccess, L: sixlock_node::Layers<Backend, Routing: DeviceRouting
         if device.link.is_some() && !L::Link::SECURED {
             return false;
         }
-        let Some(config) = config::<W>(&device) else { return false };
+        let Some(config) = config::<W, L>(&device) else { return false };
         if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
-        node.start(cx, &config).is_ok() && node.interface().routing().start(cx, &device)
+        node.interface().listening().start(cx);
+        let is_started = node.start(cx, &config).is_ok() && node.interface().routing().start(cx, &device);
+        node.interface().discovery().start(cx, &device);
+        is_started
     })
 }
 
-fn config<'a, W: CloudAccess>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
+fn config<'a, W: CloudAccess, L: DeviceLayers>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
     let cloud = match &device.cloud {
         None => None,
         Some(cloud) => Some(Cloud {
@@ -86,7 +116,9 @@ fn config<'a, W: CloudAccess>(device: &Device<'a>) -> Option<Config<W::Access<'a
             first: cloud.first,
         }),
     };
-    let interface = lent::interface(device, Uplink::NextHop(device.parent));
+    // What finds its router sends to that.
+    let uplink = if L::Discovery::DISCOVERS { Uplink::None } else { Uplink::NextHop(device.parent) };
+    let interface = lent::interface(device, uplink);
     Some(Config { interface, cloud, serves: device.serves, echoes: device.echoes })
 }
 

@@ -9,11 +9,13 @@ mod access;
 mod application;
 mod bridge;
 mod device;
+mod discovery;
 mod duty_cycle;
 mod exchange;
 #[cfg(target_arch = "arm")]
 mod key_ring;
 mod lent;
+mod listening;
 mod radio;
 mod routing;
 mod shield;
@@ -22,18 +24,19 @@ mod sniffer;
 mod storage;
 
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
-pub use application::{Layers, Node, run};
+pub use application::{Discovering, Layers, Node, Sleeping, run};
 pub use bridge::{Bridge, run_bridge};
+pub use discovery::{DiscoveringHost, DiscoveringRouter};
 pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::Backend;
-pub use routing::{Listed, RplLeaf, RplRouter};
-pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, Unprotected};
+pub use routing::{Listed, NoRoutes, RplLeaf, RplRegistrar, RplRouter};
+pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, EspCtrXcbcRpl, Unprotected};
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of a border router, with or without link security; of a sniffer; or of a device whose
+/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers; of a border router, with or without link security; of a sniffer; or of a device whose
 /// radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
@@ -50,8 +53,11 @@ macro_rules! image {
         $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: $csma, protected: $protection, routing: $crate::Listed);
     };
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty, routing: $routing:ty) => {
+        $crate::image!(cloud: $channel, serves: $readings, protected: $protection, layers: $crate::Layers<$secured, $protection, $csma, $routing>);
+    };
+    (cloud: $channel:ty, serves: $readings:literal, protected: $protection:ty, layers: $layers:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $crate::Layers<$secured, $protection, $csma, $routing>, $readings> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $layers, $readings> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

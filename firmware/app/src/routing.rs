@@ -5,17 +5,22 @@ use sixlock_lockstep::Device;
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{Route, Routes};
 use sixlock_rpl::objective::Mrhof;
-use sixlock_rpl::{Advertiser, Neighbour, Profile};
+use sixlock_rpl::{Advertiser, ExternalHost, Externals, GivenPrefix, Neighbour, Profile};
 
 use crate::lent::{self, Context};
-use crate::sizes::{LEAF_PARENTS, PARENTS, ROUTES};
+use crate::sizes::{HOSTS, LEAF_PARENTS, PARENTS, ROUTES};
 
 /// The routes that the device's own data lists.
 pub type Listed = Routes<[Route; ROUTES]>;
+/// None: what is not for a neighbour goes to the router that neighbour discovery has found.
+pub type NoRoutes = Routes<[Route; 0]>;
 /// RPL as a router, in a DODAG whose root alone knows the ways downwards.
 pub type RplRouter = RplNode<Router>;
 /// RPL as a leaf: it forwards for nobody, in a DODAG of either kind.
 pub type RplLeaf = RplNode<Leaf>;
+
+/// RPL as a router whose prefix neighbour discovery finds, and which tells the root of the hosts that have registered at it.
+pub type RplRegistrar = RplNode<Registrar>;
 
 /// What makes a router of RPL.
 pub enum Router {}
@@ -27,6 +32,18 @@ impl Profile for Router {
     type Downward = ();
     type Prefix = ();
     type External = ();
+}
+
+/// What makes a router of RPL at which hosts register.
+pub enum Registrar {}
+
+impl Profile for Registrar {
+    type Neighbours = [Neighbour; PARENTS];
+    type Objective = Mrhof;
+    type Advertising = Advertiser;
+    type Downward = ();
+    type Prefix = GivenPrefix;
+    type External = Externals<[ExternalHost; HOSTS]>;
 }
 
 /// What makes a leaf of RPL.
@@ -52,7 +69,7 @@ pub trait DeviceRouting: Routing {
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl DeviceRouting for Listed {
+impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
     fn start(&mut self, _: &mut Context, device: &Device<'_>) -> bool {
         lent::add_routes(device, self)
     }

@@ -23,6 +23,8 @@ pub type AhXcbc<const FLOWS: usize = FORWARDED> = Protected<AhTransform, FLOWS>;
 pub type AhXcbcRpl = Protected<AhTransform, FORWARDED, 2>;
 /// ESP with AES-CTR and AES-XCBC-MAC-96.
 pub type EspCtrXcbc = Protected<EspTransform, FORWARDED>;
+/// The same beside RPL.
+pub type EspCtrXcbcRpl = Protected<EspTransform, FORWARDED, 2>;
 
 type AhTransform = Basic<Ah<Xcbc96<Backend>, false>>;
 type EspTransform = Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>;

@@ -13,6 +13,14 @@ pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 pub const PARENTS: usize = 8;
 /// The same of a leaf.
 pub const LEAF_PARENTS: usize = 3;
+/// Neighbours that have registered their addresses, and want to be reached at them by RPL.
+pub const HOSTS: usize = 4;
+/// Addresses that neighbours have registered: a node registers two, one of them for its link alone.
+pub const REGISTRATIONS: usize = 16;
+/// Routers of which a device that looks for one knows, and contexts that they tell.
+pub const ROUTERS: usize = 2;
+/// Contexts of header compression that routers tell.
+pub const CONTEXTS: usize = 1;
 /// Static routes.
 pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES };
 

@@ -7,7 +7,7 @@ use sixlock_sim::{
 };
 
 use crate::least_squares::solve;
-use crate::line::line;
+use crate::line::{CSMA, line};
 
 /// The node that is emulated, in the middle of the line: it answers and forwards.
 const EMULATED: u32 = 2;
@@ -51,7 +51,7 @@ impl Case {
     fn run(&self, platform: &Platform, seed: u64) -> Result<Vec<MeasuredTask>, Box<dyn Error>> {
         let name = platform.name();
         let scenario =
-            Scenario::parse(&self.name, &line(name, self.security, &self.traffic))?.with_seed(seed);
+            Scenario::parse(&self.name, &line(name, self.security, CSMA, &self.traffic))?.with_seed(seed);
         let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
         let mut simulation = Simulation::new(&scenario, Options { shadows: true, ..Options::default() })?;
         simulation.step_until(end);

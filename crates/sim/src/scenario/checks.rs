@@ -7,6 +7,7 @@ use sixlock_base::{Engines, LinkSuite, Security};
 use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
+use crate::built_image::sleeps_as_images;
 use crate::discovery::{Addressing, DiscoveryKind};
 use crate::network::{CHANNELS, MAX_NODES};
 use crate::platform::{EmulatedNode, Platform};
@@ -191,9 +192,10 @@ impl Scenario {
 
     fn check_mac(&self) -> Result<(), Fault> {
         if self.listen != Listen::Always {
-            if let Some(id) = self.emulated.keys().next() {
+            if let (Some(id), false) = (self.emulated.keys().next(), sleeps_as_images(self)) {
                 let message = format!(
-                    "node {id} is emulated, and its firmware always listens: leave listen out of [mac]"
+                    "node {id} is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC: set kind to \
+                    \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out, or leave listen out"
                 );
                 return Err(fault(Key::Mac, message));
             }
@@ -220,7 +222,8 @@ impl Scenario {
         let Mac::Csma(Csma { min_be, max_be, max_backoffs, max_retries, rules, .. }) = self.mac else {
             return Ok(());
         };
-        if let (Some(id), true) = (self.emulated.keys().next(), rules != Rules::STANDARD) {
+        let has_other_rules = rules != Rules::STANDARD && self.listen == Listen::Always;
+        if let (Some(id), true) = (self.emulated.keys().next(), has_other_rules) {
             return Err(fault(
                 Key::Mac,
                 format!(
@@ -630,8 +633,11 @@ impl Scenario {
                     "listed routes know the usual prefix: set [routing] kind to \"rpl\", or leave [network] out",
                 );
             }
-            false if self.has_boards() => {
-                return wrong(key, "firmware knows the usual prefix: leave platforms out, or [network]");
+            false if self.modelled().next().is_some() || !self.emulated.is_empty() && !discovers => {
+                return wrong(
+                    key,
+                    "firmware knows the usual prefix, unless it is emulated and discovery is \"nd\": leave platforms out, or [network]",
+                );
             }
             false if self.gateway.is_some() => {
                 return wrong(

@@ -14,8 +14,7 @@ use super::{Csma, Listen, Mac};
 
 /// The longest of its times.
 const LONGEST: Span = Span::from_secs(10);
-/// An eighth of a second in symbols, as the times of Contiki 2.6 are multiples of, and its transmissions of a frame after the first.
-const CONTIKI_UNIT: u32 = 7812;
+/// Transmissions of a frame after the first by Contiki 2.6.
 const CONTIKI_RETRIES: u64 = 4;
 
 /// Gaps between copies of a frame, in symbols: an assessment of the channel is in one, and two that belong together are not.
@@ -102,16 +101,7 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(M
             // It tries a busy channel again without end.
             max_backoffs: u8::MAX,
             max_retries: section.integer("max_retries", CONTIKI_RETRIES, MAX_RETRIES)? as u8,
-            rules: times(
-                &mut section,
-                Rules {
-                    unit_backoff: CONTIKI_UNIT,
-                    short_pause: 0,
-                    long_pause: 0,
-                    backoff: Backoff::Linear,
-                    ..Rules::STANDARD
-                },
-            )?,
+            rules: times(&mut section, Rules::CONTIKI)?,
             ..default
         },
     };

@@ -670,6 +670,8 @@ fn the_addresses_of_a_network_are_read() {
         discovery: DiscoveryKind::NeighbourDiscovery,
     };
     assert_eq!(read(text).unwrap().addressing, addressing);
+    let emulated = "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"openmote\"";
+    assert_eq!(read(&format!("[network]\ndiscovery = \"nd\"\n{emulated}")).unwrap().emulated.len(), 1);
     for (network, rest, wrong) in [
         ("prefix = \"2001:db8::/48\"", "", "has 64 bits"),
         ("prefix = \"2001:db8::1/64\"", "", "behind its prefix"),
@@ -683,6 +685,7 @@ fn the_addresses_of_a_network_are_read() {
             "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"openmote\"",
             "leave platforms out",
         ),
+        ("discovery = \"rpl\"", emulated, "firmware knows the usual prefix, unless it is emulated"),
         (
             "discovery = \"nd\"",
             "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"random\"\nnodes = 20\nwidth = \"100m\"\nheight = \"100m\"\nrouters = 2",

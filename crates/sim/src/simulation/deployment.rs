@@ -13,7 +13,7 @@ use sixlock_node::mac::Sleepy;
 use sixlock_node::mac::tsch::TschConfig;
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
-    MacConfig, RadioMachine, Resource, Rules, Uplink,
+    MacConfig, RadioMachine, Resource, Uplink,
 };
 
 use crate::application::{Own, Part, SampleTimes};
@@ -233,7 +233,7 @@ impl Deployment {
         let mut started = Ok(());
         let rules = self.scenario.mac.rules();
         let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
-            (Some(node), _) => Some((node.platform.clone(), self.emulated(id, node, &config)?)),
+            (Some(node), _) => Some((node.platform.clone(), self.emulated(id, start, node, &config)?)),
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
                 let mut sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
@@ -332,11 +332,20 @@ impl Deployment {
         modelled.map(Box::new).map_err(|_| too_long(id))
     }
 
-    fn emulated(&self, id: u32, node: &EmulatedNode, config: &Config<Part<'_>>) -> Result<Processor, String> {
+    fn emulated(
+        &self,
+        id: u32,
+        start: &Start,
+        node: &EmulatedNode,
+        config: &Config<Part<'_>>,
+    ) -> Result<Processor, String> {
         // What its IPsec protects, nobody else can tell.
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
-                let sized = SizedNode::new(&node.platform, false, Rules::STANDARD);
+                let mut sized = SizedNode::new(&node.platform, false, self.scenario.mac.rules());
+                if let Some(listening) = sized.listening() {
+                    self.begin_listening(id, start, listening);
+                }
                 let node =
                     self.modelled(id, sized, config, RoutingKind::Static, None, Accelerated::new(None))?;
                 Some(Shadow { node, is_compared: self.shadows, measured: Vec::new() })

@@ -1,15 +1,16 @@
 //! A native node, an emulated one and a native one in a line, as a scenario; the last is reached through the emulated one.
 
-/// The scenario, with what `rest` says of its traffic.
-pub(crate) fn line(platform: &str, security: &str, rest: &str) -> String {
+/// How nodes contend for the channel, unless it is said otherwise.
+pub(crate) const CSMA: &str = "min_be = 5\nmax_be = 7\nmax_retries = 7";
+
+/// The scenario, with what `mac` and `rest` say of its MAC and its traffic.
+pub(crate) fn line(platform: &str, security: &str, mac: &str, rest: &str) -> String {
     format!(
         r#"
         duration = "60s"
         security = "{security}"
         [mac]
-        min_be = 5
-        max_be = 7
-        max_retries = 7
+        {mac}
         [topology]
         kind = "list"
         [[node]]

@@ -1,0 +1,49 @@
+//! When a device listens: always, or as ContikiMAC has it.
+
+use sixlock_base::Entropy;
+use sixlock_interface::{AlwaysOn, ContikiCsma, LinkLayer, Listening, Neighbour};
+use sixlock_node::Link;
+use sixlock_node::contikimac::{ContikiMac, Times};
+
+use crate::exchange;
+use crate::lent::Context;
+use crate::sizes::{FRAMES, NEIGHBOURS};
+
+/// The times of all devices whose radios sleep.
+const TIMES: Times = Times::CONTIKI_2_7;
+
+/// A link whose radio sleeps, without link security.
+pub enum SleepingLink {}
+
+impl LinkLayer for SleepingLink {
+    const SECURED: bool = false;
+    const CSMA: bool = true;
+    type Neighbours = [Neighbour; NEIGHBOURS];
+    type Queue = <Link<false, NEIGHBOURS, FRAMES> as LinkLayer>::Queue;
+    type Access = ContikiCsma;
+    type Listening = ContikiMac<NEIGHBOURS>;
+}
+
+/// When a device listens.
+#[expect(private_interfaces, reason = "images name it, and only the application calls it")]
+pub trait DeviceListening: Listening {
+    /// Begins.
+    fn start(&mut self, cx: &mut Context);
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl DeviceListening for AlwaysOn {
+    #[inline(always)]
+    fn start(&mut self, _: &mut Context) {}
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl<const PHASES: usize> DeviceListening for ContikiMac<PHASES> {
+    /// It wakes up at a time of its own, drawn within a cycle, and sends just before others are awaited to wake up.
+    fn start(&mut self, cx: &mut Context) {
+        let (_, at) = exchange::time();
+        // Of 16 bits, and a cycle is of 13.
+        let drawn = cx.entropy.next_u32() >> 16;
+        self.start(TIMES, true, at, drawn * TIMES.cycle >> 16);
+    }
+}
