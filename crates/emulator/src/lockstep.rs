@@ -123,7 +123,9 @@ impl Lockstep {
                     | Command::Transmit
                     | Command::Listen
                     | Command::Off
-                    | Command::Assess),
+                    | Command::Assess
+                    | Command::AssessAt
+                    | Command::TransmitAt),
                 ) => return Ok(Some(Outcome { command, exchange, cost })),
                 Some(Command::Entropy) => answer(Request::Entropy(&mut exchange.entropy)),
                 Some(Command::Persist) => answer(Request::Persist(address, record)),

@@ -43,7 +43,7 @@ pub struct Exchange {
     pub record_address: [u8; 2],
     /// From the device: how many bytes of [`Exchange::record`] are meant. With [`Command::Assess`], how many assessments there are.
     pub record_len: u8,
-    /// From the device what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
+    /// From the device when the radio begins ([`Command::AssessAt`], [`Command::TransmitAt`]), what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
     /// device what was kept ([`Command::Restore`]).
     pub record: [u8; RECORD],
 }
@@ -96,6 +96,10 @@ pub enum Command {
     /// The same, while the radio assesses the channel like [`Command::Cca`], but several times ([`Exchange::assessments`]) unless it
     /// finds it busy before.
     Assess = 9,
+    /// The same as [`Command::Assess`], from [`Exchange::begin`] on.
+    AssessAt = 10,
+    /// The same as [`Command::Transmit`], from [`Exchange::begin`] on.
+    TransmitAt = 11,
 }
 
 /// What the device has set, and what has happened in the task that ends. The device starts each
@@ -224,6 +228,8 @@ impl Exchange {
             7 => Command::Listen,
             8 => Command::Off,
             9 => Command::Assess,
+            10 => Command::AssessAt,
+            11 => Command::TransmitAt,
             _ => return None,
         })
     }
@@ -260,6 +266,20 @@ impl Exchange {
     /// Says so.
     pub fn set_assessments(&mut self, times: u8, apart: u16) {
         (self.record_len, self.record_address) = (times, apart.to_le_bytes());
+    }
+
+    /// When the radio begins: it stands in place of a record, behind [`Exchange::author`].
+    pub fn begin(&self) -> Symbols {
+        let mut fields = Reader(&self.record);
+        let _author: [u8; 8] = fields.array();
+        Symbols::new(u32::from_le_bytes(fields.array()))
+    }
+
+    /// Says so.
+    pub fn set_begin(&mut self, at: Symbols) {
+        let mut fields = Writer(&mut self.record);
+        fields.skip(8);
+        fields.put(&at.count().to_le_bytes());
     }
 
     /// The frame.
@@ -340,11 +360,13 @@ mod tests {
             Command::Listen,
             Command::Off,
             Command::Assess,
+            Command::AssessAt,
+            Command::TransmitAt,
         ] {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { event: 8, command: 10, ..Exchange::new() };
+        let unknown = Exchange { event: 8, command: 12, ..Exchange::new() };
         assert_eq!((unknown.event(), unknown.command()), (None, None));
     }
 
@@ -370,6 +392,12 @@ mod tests {
         assert_eq!(exchange.frame().len(), FRAME);
         exchange.set_assessments(6, 258);
         assert_eq!((exchange.assessments(), exchange.record_mut().0), ((6, 258), 258));
+        let author = Eui64::of_node(7);
+        exchange.set_author(author);
+        exchange.set_begin(Symbols::new(0x0102_0304));
+        assert_eq!((exchange.author(), exchange.begin()), (author, Symbols::new(0x0102_0304)));
+        assert_eq!(exchange.assessments(), (6, 258));
+        exchange.record = [0; RECORD];
         (exchange.record_address, exchange.record_len) = ([2, 1], 255);
         assert_eq!(exchange.record_mut(), (0x102, &mut [0; RECORD][..]));
     }

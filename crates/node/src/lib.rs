@@ -40,9 +40,9 @@ pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
     Backoff, Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, DutyCycled, Format, ForwardError,
-    FrameOutcome, Ghc, HEADERS, Interface, Layers, Link, LinkLayer, LinkSecurity, Lithe, MacConfig, MacOf,
-    Neighbour, NetworkSecurity, Occupied, PayloadCompression, Payloads, RadioCommand, RadioMachine,
-    Reassembler, Route, Router, Routes, Routing, Rules, SecurityGateway, SendError, Stack, Uplink,
-    contikimac, ipsec, mac, rpl, security_level,
+    FrameOutcome, Ghc, HEADERS, Interface, Layers, Link, LinkLayer, LinkSecurity, Listening, Lithe,
+    MacConfig, MacOf, Neighbour, NetworkSecurity, Occupied, PayloadCompression, Payloads, RadioCommand,
+    RadioMachine, Reassembler, Route, Router, Routes, Routing, Rules, SecurityGateway, SendError, Stack,
+    Uplink, contikimac, ipsec, mac, rpl, security_level,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -46,6 +46,14 @@ struct Owed {
     scheduled: bool,
 }
 
+/// A frame that is to be sent at a time.
+struct Delayed {
+    due: Time,
+    frame: Vec<u8>,
+    /// Whether an event is scheduled for it, or it is due at once.
+    scheduled: bool,
+}
+
 /// What the radio sends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sending {
@@ -66,8 +74,10 @@ pub(crate) struct Board {
     busy: Option<Busy>,
     waiting: VecDeque<Waiting>,
     sending: Sending,
-    /// The frame that the CPU wants sent, until the radio is free.
-    to_send: Option<Vec<u8>>,
+    /// The frame that the CPU wants sent, from then on, until the radio is free.
+    to_send: Option<Delayed>,
+    /// The frame that was sent last of those for which a time was said: the radio has it still.
+    loaded: Vec<u8>,
     /// The acknowledgement that the radio owes.
     owed: Option<Owed>,
     failure: Option<Failure>,
@@ -120,6 +130,7 @@ impl Board {
             }]),
             sending: Sending::Nothing,
             to_send: None,
+            loaded: Vec::new(),
             owed: None,
             failure: None,
         }
@@ -202,18 +213,26 @@ impl Board {
     pub(crate) fn poll_wishes(&mut self, now: Time) -> Option<TaskOutput> {
         let Busy { since, outcome, .. } = self.busy.take_if(|busy| busy.until <= now)?;
         let Outcome { command, exchange, keys, .. } = outcome;
-        if command == Command::Transmit {
+        let sends = matches!(command, Command::Transmit | Command::TransmitAt);
+        if sends {
             let frame = exchange.frame();
+            let due = match command {
+                Command::TransmitAt => self.clock.of_symbols(now, exchange.begin()),
+                _ => now,
+            };
             match Header::parse(frame) {
                 Ok((Header { frame_type: FrameType::Ack, .. }, _)) => {
                     self.happens(now, DeviceEvent::Transmitted)
                 }
-                _ => self.to_send = Some(frame.to_vec()),
+                _ => self.to_send = Some(Delayed { due, frame: frame.to_vec(), scheduled: due <= now }),
             }
+        } else if command != Command::None {
+            // It takes the place of what is not done.
+            self.to_send.take_if(|delayed| delayed.due > now);
         }
         Some(TaskOutput {
             command: radio_command(command, &exchange, now.symbols()),
-            sends: command == Command::Transmit,
+            sends,
             radio_timer: exchange.radio_timer(),
             timer: exchange.timer(),
             news: TaskEvents { since, flags: Flags(exchange.flags), keys, author: exchange.author() },
@@ -230,7 +249,7 @@ impl Board {
             self.sending = Sending::Acknowledgement;
             return Some(if pending { ack_pending(sequence) } else { ack(sequence) }.to_vec());
         }
-        let frame = self.to_send.take()?;
+        let Delayed { frame, .. } = self.to_send.take_if(|delayed| delayed.due <= now)?;
         self.sending = Sending::Frame;
         // The radio has turned round: it cannot acknowledge any more.
         self.owed = None;
@@ -242,6 +261,13 @@ impl Board {
         let owed = self.owed.as_mut().filter(|owed| !owed.scheduled)?;
         owed.scheduled = true;
         Some(owed.due)
+    }
+
+    /// When a frame is due for which a time was said, once.
+    pub(crate) fn poll_frame(&mut self) -> Option<Time> {
+        let delayed = self.to_send.as_mut().filter(|delayed| !delayed.scheduled)?;
+        delayed.scheduled = true;
+        Some(delayed.due)
     }
 
     /// Begins the next task, unless one is under way or there is none; how long it keeps components busy.
@@ -263,6 +289,10 @@ impl Board {
             Ok(outcome) => {
                 let sends = match outcome.command {
                     Command::Transmit => outcome.exchange.frame(),
+                    Command::TransmitAt if outcome.exchange.frame() != self.loaded => {
+                        self.loaded = outcome.exchange.frame().to_vec();
+                        &self.loaded
+                    }
                     _ => &[],
                 };
                 let bytes = moved(&next.frame, sends);
@@ -291,7 +321,11 @@ fn radio_command(command: Command, exchange: &Exchange, at: Symbols) -> Option<R
             let (times, apart) = exchange.assessments();
             RadioCommand::Assess { at, times, apart }
         }
-        Command::None | Command::Transmit => return None,
+        Command::AssessAt => {
+            let (times, apart) = exchange.assessments();
+            RadioCommand::Assess { at: exchange.begin(), times, apart }
+        }
+        Command::None | Command::Transmit | Command::TransmitAt => return None,
         // These do not end a task.
         Command::Entropy | Command::Persist | Command::Restore | Command::Serial => return None,
     })
@@ -334,7 +368,8 @@ mod tests {
     fn a_radio_is_told_what_the_node_says() {
         let mut exchange = Exchange::new();
         exchange.set_assessments(6, 38);
-        let at = Symbols::new(7);
+        let (at, begin) = (Symbols::new(7), Symbols::new(9));
+        exchange.set_begin(begin);
         for (command, told) in [
             (Command::None, None),
             (Command::Transmit, None),
@@ -342,6 +377,8 @@ mod tests {
             (Command::Off, Some(RadioCommand::Off { at })),
             (Command::Cca, Some(RadioCommand::Assess { at, times: 1, apart: 0 })),
             (Command::Assess, Some(RadioCommand::Assess { at, times: 6, apart: 38 })),
+            (Command::AssessAt, Some(RadioCommand::Assess { at: begin, times: 6, apart: 38 })),
+            (Command::TransmitAt, None),
         ] {
             assert_eq!(radio_command(command, &exchange, at), told, "{command:?}");
         }

@@ -244,8 +244,8 @@ impl Modelled {
             frame.len(),
         );
         match command {
-            Command::Cca | Command::Assess => work.add(Step::ChannelAssessment, 0),
-            Command::Transmit => work.add(Step::Transmission, transmitted.len()),
+            Command::Cca | Command::Assess | Command::AssessAt => work.add(Step::ChannelAssessment, 0),
+            Command::Transmit | Command::TransmitAt => work.add(Step::Transmission, transmitted.len()),
             _ => {}
         }
         for (counter, step) in [

@@ -7,7 +7,7 @@ use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
 use sixlock_node::ipsec::ConfigError;
 use sixlock_node::mac::Mac;
 use sixlock_node::{
-    Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, Rules, StartError,
+    Config, Event, Listening, Measurement, Node, RadioCommand, RadioMachine, Readings, Rules, StartError,
 };
 
 use crate::application::{AnyApplication, Part};
@@ -258,13 +258,20 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
         });
     }
     // As in `firmware/app/src/radio.rs`.
-    let command = match node.poll_radio_due() {
+    let ahead = node.interface().mac().contending().is_some_and(|mac| mac.listening().duty_cycle().is_some());
+    let command = match if ahead { node.poll_radio() } else { node.poll_radio_due() } {
         None => Command::None,
         Some(RadioCommand::Listen { .. }) => Command::Listen,
         Some(RadioCommand::Off { .. }) => Command::Off,
-        Some(RadioCommand::Assess { times, apart, .. }) => {
+        Some(RadioCommand::Assess { at, times, apart }) => {
             exchange.set_assessments(times, apart);
-            Command::Assess
+            exchange.set_begin(at);
+            if ahead { Command::AssessAt } else { Command::Assess }
+        }
+        Some(RadioCommand::Send { at, .. }) if ahead => {
+            exchange.set_frame(node.transmit_frame());
+            exchange.set_begin(at);
+            Command::TransmitAt
         }
         Some(RadioCommand::Send { assess: true, .. }) => Command::Cca,
         Some(RadioCommand::Send { assess: false, .. }) => {

@@ -706,7 +706,7 @@ impl Station {
         if let Some(task) = task {
             self.meters.begin_task(now, task);
         }
-        let wake_ups = [task.map(|task| task.until), board.poll_acknowledgement()];
+        let wake_ups = [task.map(|task| task.until), board.poll_acknowledgement(), board.poll_frame()];
         if let Some(TaskOutput { command, sends, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {

@@ -290,7 +290,7 @@ fn sleepers(platform: &str, security: &str, emulated: u32, seconds: u32, period:
 /// The emulated node is found asleep by native ones that sleep, too, and finds them: it answers over one hop and over two, and forwards.
 fn sleeps_and_answers(platform: &str, lost: u64) {
     for (emulated, security) in [(1, "none"), (2, "none"), (2, "ah"), (1, "esp")] {
-        let report = run(&sleepers(platform, security, emulated, 300, "20s"), Sinks::default());
+        let report = run(&sleepers(platform, security, emulated, 150, "10s"), Sinks::default());
         for node in &report.nodes {
             let case = format!("{platform}, {security}, node {emulated}: {node:?}");
             println!("{case}");

@@ -40,6 +40,13 @@ pub(crate) fn wait(command: Command, flags: Flags) -> Option<DeviceEvent> {
     unsafe { (*block()).event() }
 }
 
+/// The same with a command that the radio begins with at a time.
+pub(crate) fn wait_until(command: Command, at: Symbols, flags: Flags) -> Option<DeviceEvent> {
+    // SAFETY: a field that nobody has a reference to.
+    unsafe { (*block()).set_begin(at) };
+    wait(command, flags)
+}
+
 /// The time in milliseconds, and the radio's.
 pub(crate) fn time() -> (Instant, Symbols) {
     // SAFETY: fields that nobody has a reference to.

@@ -27,23 +27,30 @@ impl LinkLayer for SleepingLink {
 /// When a device listens.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceListening: Listening {
+    /// Whether the radio is told what to do before it is time, as a timer that does not wait for the CPU begins with it.
+    const AHEAD: bool;
+
     /// Begins.
     fn start(&mut self, cx: &mut Context);
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl DeviceListening for AlwaysOn {
+    const AHEAD: bool = false;
+
     #[inline(always)]
     fn start(&mut self, _: &mut Context) {}
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl<const PHASES: usize> DeviceListening for ContikiMac<PHASES> {
+    const AHEAD: bool = true;
+
     /// It wakes up at a time of its own, drawn within a cycle, and sends just before others are awaited to wake up.
     fn start(&mut self, cx: &mut Context) {
         let (_, at) = exchange::time();
         // Of 16 bits, and a cycle is of 13.
         let drawn = cx.entropy.next_u32() >> 16;
-        self.start(TIMES, true, at, drawn * TIMES.cycle >> 16);
+        self.start(TIMES, true, at, (drawn * TIMES.cycle) >> 16);
     }
 }

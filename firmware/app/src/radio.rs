@@ -1,11 +1,12 @@
 //! What a machine does with its radio and its timers, whatever it is.
 
 use sixlock_base::Symbols;
-use sixlock_interface::{RadioCommand, RadioMachine};
+use sixlock_interface::{Layers, LinkLayer, RadioCommand, RadioMachine};
 use sixlock_lockstep::{Command, DeviceEvent, Flags};
 
 use crate::exchange;
 use crate::lent::{Backend, Context};
+use crate::listening::DeviceListening;
 
 /// Tells the machine what happens, unless it is a frame or at a serial port.
 #[inline(always)]
@@ -27,13 +28,27 @@ pub(crate) fn happens(
 
 /// Tells the radio what is due, and ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait(
-    machine: &mut impl RadioMachine<Crypto = Backend>,
+pub(crate) fn wait<M: RadioMachine<Crypto = Backend>>(
+    machine: &mut M,
     mut flags: Flags,
-) -> Option<DeviceEvent> {
-    let command = machine.poll_radio_due();
+) -> Option<DeviceEvent>
+where
+    <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Listening: DeviceListening,
+{
+    let ahead = <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Listening::AHEAD;
+    let command = if ahead { machine.poll_radio() } else { machine.poll_radio_due() };
     flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
-    wait_for(command, || machine.transmit_frame(), flags)
+    match command {
+        Some(RadioCommand::Assess { at, times, apart }) if ahead => {
+            exchange::set_assessments(times, apart);
+            exchange::wait_until(Command::AssessAt, at, flags)
+        }
+        Some(RadioCommand::Send { at, .. }) if ahead => {
+            exchange::set_frame(machine.transmit_frame());
+            exchange::wait_until(Command::TransmitAt, at, flags)
+        }
+        command => wait_for(command, || machine.transmit_frame(), flags),
+    }
 }
 
 /// The same for a device that keeps the times of its radio's commands by itself: when it says one, it is time. `frame` is what is to be sent.
