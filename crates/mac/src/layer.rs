@@ -1,11 +1,78 @@
-use sixlock_base::{Cx, Entropy, Eui64, New, Nv, Symbols};
+use sixlock_base::{Cx, Entropy, Eui64, New, Nv, NvError, Symbols};
 use sixlock_crypto::Crypto;
 
-use crate::listening::Listening as _;
-use crate::tsch::Tsch;
-use crate::{Config, Event, LinkLayer, Mac, RadioCommand, Received, SendError, TransmitId};
+use crate::config::Config;
+use crate::event::{Event, TransmitId};
 
-/// A MAC, whatever it is: the verbs by which an interface drives it. What they do says [`Mac`].
+/// What the radio is to do, and when: at the symbol `at`, or at once if that has passed.
+///
+/// A radio listens until it is told otherwise. A command takes the place of the one before, as far as that is not done: an
+/// assessment under way is given up, but a frame under way goes out. After an assessment or a frame, the radio listens or is off as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RadioCommand {
+    /// Listen from then on.
+    Listen {
+        /// When it begins.
+        at: Symbols,
+    },
+    /// Be off from then on. What is on the air meanwhile is not heard, nor is a frame that began before the radio listens again.
+    Off {
+        /// When it begins.
+        at: Symbols,
+    },
+    /// Assess the channel, for 8 symbols each time, until it is found busy or was assessed so often; then tell [`MacLayer::handle_cca`]
+    /// whether it was clear. From the first to the last, the radio is on.
+    Assess {
+        /// When the first assessment begins.
+        at: Symbols,
+        /// How many there are at most; none counts as one.
+        times: u8,
+        /// From the begin of one to the begin of the next, in symbols; at least the 8 that it takes.
+        apart: u16,
+    },
+    /// Send [`MacLayer::transmit_frame`], and tell [`MacLayer::handle_transmitted`] when it is out.
+    Send {
+        /// When the frame begins, or the assessment before it.
+        at: Symbols,
+        /// Whether the channel is assessed before, once: if it is busy, nothing is sent and [`MacLayer::handle_cca`] is told so; if it is
+        /// clear, the frame begins a turnaround of 12 symbols later. A driver whose radio does not do this in one go tells
+        /// [`MacLayer::handle_cca`] in either case; if the channel was clear, the next command is to send without.
+        assess: bool,
+    },
+}
+
+impl RadioCommand {
+    /// When it is to begin.
+    pub const fn at(self) -> Symbols {
+        match self {
+            Self::Listen { at } | Self::Off { at } | Self::Assess { at, .. } | Self::Send { at, .. } => at,
+        }
+    }
+}
+
+/// The payload of a received frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received<'f> {
+    /// The neighbour that sent it.
+    pub source: Eui64,
+    /// The own address, or [`BROADCAST`](crate::BROADCAST).
+    pub destination: Eui64,
+    /// The payload, decrypted if the link is secured.
+    pub payload: &'f [u8],
+}
+
+/// Why a frame was not taken for transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// Every transmit frame is in use.
+    QueueFull,
+    /// The payload does not fit a frame.
+    TooLong,
+    /// There is no frame counter to secure it with.
+    NoCounter(NvError),
+}
+
+/// A MAC, whatever it is: the verbs by which an interface drives it. What they do says [`Mac`](crate::Mac).
 pub trait MacLayer<C: Crypto>: New {
     /// Makes it a device's; to be called once, behind what else it is told.
     fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config);
@@ -116,186 +183,4 @@ pub trait MacLayer<C: Crypto>: New {
 
     /// How many transmit frames are in use, also by those whose [`Event::Sent`] was not polled yet.
     fn occupied(&self) -> usize;
-}
-
-impl<C: Crypto, L: LinkLayer> New for Mac<C, L> {
-    const NEW: Self = Self::new();
-}
-
-/// Hands the verbs on that both machines have.
-macro_rules! verbs {
-    () => {
-        #[inline(always)]
-        fn address(&self) -> Eui64 {
-            self.address()
-        }
-
-        #[inline(always)]
-        fn payload_capacity(&self) -> usize {
-            self.payload_capacity()
-        }
-
-        #[inline(always)]
-        fn can_send(&self) -> bool {
-            self.can_send()
-        }
-
-        #[inline(always)]
-        fn send<E: Entropy, N: Nv>(
-            &mut self,
-            cx: &mut Cx<'_, C, E, N>,
-            at: Symbols,
-            destination: Eui64,
-            payload: &[u8],
-        ) -> Result<TransmitId, SendError> {
-            self.send(cx, at, destination, payload)
-        }
-
-        #[inline(always)]
-        fn handle_frame<'f, E: Entropy, N: Nv>(
-            &mut self,
-            cx: &mut Cx<'_, C, E, N>,
-            at: Symbols,
-            frame: &'f mut [u8],
-        ) -> Option<Received<'f>> {
-            self.handle_frame(cx, at, frame)
-        }
-
-        #[inline(always)]
-        fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
-            self.handle_cca(cx, at, clear);
-        }
-
-        #[inline(always)]
-        fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-            self.handle_transmitted(cx, at);
-        }
-
-        #[inline(always)]
-        fn poll_event(&mut self) -> Option<Event> {
-            self.poll_event()
-        }
-
-        #[inline(always)]
-        fn poll_radio(&mut self) -> Option<RadioCommand> {
-            self.poll_radio()
-        }
-
-        #[inline(always)]
-        fn poll_radio_due(&mut self) -> Option<RadioCommand> {
-            self.poll_radio_due()
-        }
-
-        #[inline(always)]
-        fn transmit_frame(&self) -> &[u8] {
-            self.transmit_frame()
-        }
-
-        #[inline(always)]
-        fn poll_timeout(&self) -> Option<Symbols> {
-            self.poll_timeout()
-        }
-
-        #[inline(always)]
-        fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-            self.handle_timeout(cx, at);
-        }
-
-        #[inline(always)]
-        fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
-            self.waiting()
-        }
-
-        #[inline(always)]
-        fn occupied(&self) -> usize {
-            self.occupied()
-        }
-    };
-}
-
-impl<C: Crypto, L: LinkLayer> MacLayer<C> for Mac<C, L> {
-    #[inline(always)]
-    fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
-        self.start(config, cx.crypto);
-    }
-
-    verbs!();
-
-    #[inline(always)]
-    fn follows(&self) -> bool {
-        self.listening.polling().is_some()
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, at: Symbols, parent: Option<Eui64>, _: Option<u8>) {
-        self.follow(at, parent);
-    }
-
-    #[inline(always)]
-    fn holds(&self) -> bool {
-        Self::HOLDS
-    }
-
-    #[inline(always)]
-    fn take_data_request(&mut self) -> Option<Eui64> {
-        self.take_data_request()
-    }
-
-    #[inline(always)]
-    fn answer_data_request(&mut self, neighbour: Eui64, at: Symbols) {
-        self.answer_data_request(neighbour, at);
-    }
-
-    #[inline(always)]
-    fn is_asleep(&self, neighbour: Eui64, at: Symbols) -> bool {
-        self.is_asleep(neighbour, at)
-    }
-
-    #[inline(always)]
-    fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
-        self.latest_frame_counter()
-    }
-
-    #[inline(always)]
-    fn restore_frame_counter(&mut self, neighbour: Eui64, frame_counter: u32) -> bool {
-        self.restore_frame_counter(neighbour, frame_counter)
-    }
-}
-
-impl<C: Crypto, L: LinkLayer> New for Tsch<C, L> {
-    const NEW: Self = Self::new();
-}
-
-/// A device that cannot secure its frames as it is told stays silent.
-impl<C: Crypto, L: LinkLayer> MacLayer<C> for Tsch<C, L> {
-    fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
-        self.start(config, cx);
-    }
-
-    verbs!();
-
-    fn channel(&self) -> Option<u8> {
-        Some(self.channel())
-    }
-
-    fn has_joined(&self) -> bool {
-        self.has_joined()
-    }
-
-    fn follows(&self) -> bool {
-        true
-    }
-
-    fn follow(&mut self, at: Symbols, parent: Option<Eui64>, join_metric: Option<u8>) {
-        self.follow(at, parent, join_metric);
-    }
-
-    /// Slots are counted in place of frames, and no slot comes twice.
-    fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
-        None
-    }
-
-    fn restore_frame_counter(&mut self, _: Eui64, _: u32) -> bool {
-        true
-    }
 }

@@ -13,6 +13,7 @@ use sixlock_ieee802154::FrameType;
 
 use crate::csma::{Access, total_wait};
 use crate::indirect::DATA_REQUEST;
+use crate::layer::RadioCommand;
 use crate::listening::Listening as _;
 use crate::rules::ChannelAccess as _;
 use crate::{LinkLayer, Mac, Outcome};
@@ -22,52 +23,6 @@ pub(crate) use schedule::{Radio, Step};
 
 /// The longest short frame, in bytes (aMaxSIFSFrameSize).
 const SHORT_FRAME: u8 = 18;
-
-/// What the radio is to do, and when: at the symbol `at`, or at once if that has passed.
-///
-/// A radio listens until it is told otherwise. A command takes the place of the one before, as far as that is not done: an
-/// assessment under way is given up, but a frame under way goes out. After an assessment or a frame, the radio listens or is off as before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RadioCommand {
-    /// Listen from then on.
-    Listen {
-        /// When it begins.
-        at: Symbols,
-    },
-    /// Be off from then on. What is on the air meanwhile is not heard, nor is a frame that began before the radio listens again.
-    Off {
-        /// When it begins.
-        at: Symbols,
-    },
-    /// Assess the channel, for 8 symbols each time, until it is found busy or was assessed so often; then tell [`Mac::handle_cca`]
-    /// whether it was clear. From the first to the last, the radio is on.
-    Assess {
-        /// When the first assessment begins.
-        at: Symbols,
-        /// How many there are at most; none counts as one.
-        times: u8,
-        /// From the begin of one to the begin of the next, in symbols; at least the 8 that it takes.
-        apart: u16,
-    },
-    /// Send [`Mac::transmit_frame`], and tell [`Mac::handle_transmitted`] when it is out.
-    Send {
-        /// When the frame begins, or the assessment before it.
-        at: Symbols,
-        /// Whether the channel is assessed before, once: if it is busy, nothing is sent and [`Mac::handle_cca`] is told so; if it is
-        /// clear, the frame begins a turnaround of 12 symbols later. A driver whose radio does not do this in one go tells
-        /// [`Mac::handle_cca`] in either case; if the channel was clear, the next command is to send without.
-        assess: bool,
-    },
-}
-
-impl RadioCommand {
-    /// When it is to begin.
-    pub const fn at(self) -> Symbols {
-        match self {
-            Self::Listen { at } | Self::Off { at } | Self::Assess { at, .. } | Self::Send { at, .. } => at,
-        }
-    }
-}
 
 fn earlier(one: Option<Symbols>, other: Option<Symbols>) -> Option<Symbols> {
     match (one, other) {

@@ -6,21 +6,11 @@ use sixlock_ieee802154::{
 
 use crate::contikimac;
 use crate::indirect::DATA_REQUEST;
+use crate::layer::Received;
 use crate::listening::Listening as _;
 use crate::neighbours::Freshness;
 use crate::transmit::open_len;
 use crate::{BROADCAST, LinkLayer, Mac};
-
-/// The payload of a received frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received<'f> {
-    /// The neighbour that sent it.
-    pub source: Eui64,
-    /// The own address, or [`BROADCAST`].
-    pub destination: Eui64,
-    /// The payload, decrypted if the link is secured.
-    pub payload: &'f [u8],
-}
 
 /// Length of a frame without its FCS, if it is no longer than a frame may be and its FCS is right.
 #[inline(always)]

@@ -1,10 +1,11 @@
-use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, NvError, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{
     Address, BROADCAST as BROADCAST_SHORT, Endpoint, FCS, FrameType, Header, MAX_FRAME, MAX_SAFE_PAYLOAD,
     Version, fcs,
 };
 
+use crate::layer::SendError;
 use crate::listening::Listening as _;
 use crate::{BROADCAST, LinkLayer, Mac, TransmitId, contikimac};
 
@@ -12,17 +13,6 @@ use crate::{BROADCAST, LinkLayer, Mac, TransmitId, contikimac};
 const HEADER: usize = 21;
 /// What security adds to it, with a key that is named by its index.
 const AUXILIARY_HEADER: usize = 6;
-
-/// Why a frame was not taken for transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendError {
-    /// Every transmit frame is in use.
-    QueueFull,
-    /// The payload does not fit a frame.
-    TooLong,
-    /// There is no frame counter to secure it with.
-    NoCounter(NvError),
-}
 
 /// The sequence number behind the last one; the first is random, so that a neighbour does not take the first frame after a reboot for
 /// a repetition.

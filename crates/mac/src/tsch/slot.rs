@@ -14,10 +14,10 @@ use super::security::{Reserved, SlotSecurity};
 use super::times::{SYMBOL, Times};
 use crate::airtime::airtime;
 use crate::event::{BROADCAST, Event, Outcome};
+use crate::layer::RadioCommand;
 use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
 use crate::queue::{Frame, Queue};
-use crate::radio::RadioCommand;
 use crate::{Config, Csma};
 
 /// How long before a slot begins a device prepares for it, in symbols: the time to seal a frame, and to tune the radio.
