@@ -7,20 +7,15 @@ use sixlock_node::mac::tsch::{Tsch, TschConfig};
 use sixlock_node::mac::{Event, Mac, MacLayer, Received, SendError, TransmitId};
 use sixlock_node::{LinkLayer, MacConfig, RadioCommand};
 
-use crate::machines::SimulatedLink;
-
-/// Transmit frames of a MAC in time slots: those for several neighbours wait for their slots side by side.
-const SLOTTED_FRAMES: usize = 8;
-
-/// One of the two MACs.
-pub(crate) enum AnyMac<C: Crypto, L: LinkLayer> {
+/// One of the two MACs: one of the link `L`, or in time slots one that is as large as `S` says.
+pub(crate) enum AnyMac<C: Crypto, L: LinkLayer, S: LinkLayer> {
     /// CSMA-CA, or none.
     Contending(Mac<C, L>),
     /// TSCH.
-    Slotted(Box<Tsch<C, SimulatedLink<SLOTTED_FRAMES>>>),
+    Slotted(Box<Tsch<C, S>>),
 }
 
-impl<C: Crypto, L: LinkLayer> AnyMac<C, L> {
+impl<C: Crypto, L: LinkLayer, S: LinkLayer> AnyMac<C, L, S> {
     /// Is one in time slots from `at` on.
     pub(crate) fn begin_slots<E: Entropy, N: Nv>(
         &mut self,
@@ -52,7 +47,7 @@ impl<C: Crypto, L: LinkLayer> AnyMac<C, L> {
     }
 }
 
-impl<C: Crypto, L: LinkLayer> New for AnyMac<C, L> {
+impl<C: Crypto, L: LinkLayer, S: LinkLayer> New for AnyMac<C, L, S> {
     const NEW: Self = Self::Contending(Mac::new());
 }
 
@@ -82,7 +77,7 @@ macro_rules! ask {
     };
 }
 
-impl<C: Crypto, L: LinkLayer> MacLayer<C> for AnyMac<C, L> {
+impl<C: Crypto, L: LinkLayer, S: LinkLayer> MacLayer<C> for AnyMac<C, L, S> {
     fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &MacConfig) {
         either!(self, mac => MacLayer::start(mac, cx, config));
     }

@@ -24,6 +24,9 @@ pub(crate) type NodeIpsec = Ipsec<67, 64>;
 /// How a node compresses: it forwards for 512 nodes in both directions.
 pub(crate) type NodeCompression = Compression<1024>;
 
+/// Transmit frames of a MAC in time slots: those for several neighbours wait for their slots side by side.
+const SLOTTED_FRAMES: usize = 8;
+
 /// The link of a station with this many transmit frames.
 pub(crate) struct SimulatedLink<const FRAMES: usize>;
 
@@ -35,7 +38,7 @@ impl<const FRAMES: usize> LinkLayer for SimulatedLink<FRAMES> {
     type Access = Rules;
     type Listening = StationListening;
     type Sleepers = Table<Sleeper, NEIGHBOURS>;
-    type Mac<C: Crypto> = AnyMac<C, Self>;
+    type Mac<C: Crypto> = AnyMac<C, Self, SimulatedLink<SLOTTED_FRAMES>>;
 }
 
 /// A station's pool of `POOL` datagrams of at most `MTU` bytes.
@@ -73,7 +76,8 @@ pub(crate) type GatewayLayers = Stack<
     AnyDiscovery,
 >;
 /// The MAC of a station with this many transmit frames.
-pub(crate) type StationMac<const FRAMES: usize> = AnyMac<Accelerated, SimulatedLink<FRAMES>>;
+pub(crate) type StationMac<const FRAMES: usize> =
+    AnyMac<Accelerated, SimulatedLink<FRAMES>, SimulatedLink<SLOTTED_FRAMES>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

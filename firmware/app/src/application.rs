@@ -8,7 +8,7 @@ use sixlock_node::{
 use crate::access::CloudAccess;
 use crate::discovery::DeviceDiscovery;
 use crate::lent::{self, Backend, Context};
-use crate::listening::{DeviceListening, SleepingLink};
+use crate::listening::{DeviceListening, DeviceMac, SleepingLink};
 use crate::routing::{DeviceRouting, Listed};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
@@ -36,7 +36,7 @@ pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MT
 pub trait DeviceLayers:
     sixlock_node::Layers<
         Backend,
-        Link: LinkLayer<Listening: DeviceListening>,
+        Link: LinkLayer<Listening: DeviceListening, Mac<Backend>: DeviceMac>,
         Routing: DeviceRouting,
         Discovery: DeviceDiscovery,
     >
@@ -46,7 +46,7 @@ pub trait DeviceLayers:
 impl<L> DeviceLayers for L where
     L: sixlock_node::Layers<
             Backend,
-            Link: LinkLayer<Listening: DeviceListening>,
+            Link: LinkLayer<Listening: DeviceListening, Mac<Backend>: DeviceMac>,
             Routing: DeviceRouting,
             Discovery: DeviceDiscovery,
         >
@@ -98,7 +98,7 @@ fn start<W: CloudAccess, L: DeviceLayers, const READINGS: usize>(
         if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
-        node.interface().listening().start(cx);
+        node.interface().mac().listen(cx);
         let is_started = node.start(cx, &config).is_ok() && node.interface().routing().start(cx, &device);
         node.interface().discovery().start(cx, &device);
         is_started

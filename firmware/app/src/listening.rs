@@ -1,12 +1,14 @@
 //! When a device listens: always, or as ContikiMAC has it.
 
 use sixlock_base::Entropy;
+use sixlock_crypto::Crypto;
+use sixlock_interface::mac::{Mac, Sleeper};
 use sixlock_interface::{AlwaysOn, ContikiCsma, LinkLayer, Listening, Neighbour};
 use sixlock_node::Link;
 use sixlock_node::contikimac::{ContikiMac, Times};
 
 use crate::exchange;
-use crate::lent::Context;
+use crate::lent::{Backend, Context};
 use crate::sizes::{FRAMES, NEIGHBOURS};
 
 /// The times of all devices whose radios sleep.
@@ -22,6 +24,23 @@ impl LinkLayer for SleepingLink {
     type Queue = <Link<false, NEIGHBOURS, FRAMES> as LinkLayer>::Queue;
     type Access = ContikiCsma;
     type Listening = ContikiMac<NEIGHBOURS>;
+    type Sleepers = [Sleeper; 0];
+    type Mac<C: Crypto> = Mac<C, Self>;
+}
+
+/// A MAC that can be told when to listen.
+#[expect(private_interfaces, reason = "images name it, and only the application calls it")]
+pub trait DeviceMac {
+    /// Begins to listen.
+    fn listen(&mut self, cx: &mut Context);
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl<L: LinkLayer<Listening: DeviceListening>> DeviceMac for Mac<Backend, L> {
+    #[inline(always)]
+    fn listen(&mut self, cx: &mut Context) {
+        self.listening().start(cx);
+    }
 }
 
 /// When a device listens.

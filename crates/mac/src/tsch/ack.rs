@@ -102,7 +102,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         }
         let len = frame.len();
         let (source, beacon) = self.beacon(cx, &header, header_len, &mut frame[..body_len])?;
-        if self.leads_nearer(at, len, &beacon) {
+        if self.leads_nearer(at, len, beacon.synchronization) {
             self.join_by(at, len, source, &beacon);
         }
         Ok(())

@@ -3,9 +3,8 @@
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_ieee802154::enhanced::{Asn, TimeCorrection, Timeslot, TimeslotTimes};
+use sixlock_ieee802154::enhanced::{Asn, Synchronization, TimeCorrection, Timeslot, TimeslotTimes};
 
-use super::beacon::Beacon;
 use super::clock::SlotClock;
 use super::config::TschConfig;
 use super::contention::Contention;
@@ -373,13 +372,13 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Whether to join by a beacon of `len` bytes, whose last symbol came in at `at`. Those who have lost the coordinator could else follow
     /// each other for ever: in the network that it had, it joins by those who are nearer to the coordinator than it was, as long as there may be
     /// any.
-    pub(super) fn leads_nearer(&self, at: Symbols, len: usize, beacon: &Beacon) -> bool {
-        let asn = beacon.synchronization.asn;
+    pub(super) fn leads_nearer(&self, at: Symbols, len: usize, told: Synchronization) -> bool {
+        let asn = told.asn;
         let expected = self.clock.begin_of(asn, self.times.slot);
         let begin = at.before(airtime(len)).before(self.times.transmit_offset);
         let apart = begin.count().wrapping_sub(expected.count()).cast_signed().unsigned_abs();
         let is_same = asn >= self.clock.asn && apart < self.times.slot;
-        let is_nearer = self.join_metric.is_none_or(|own| beacon.synchronization.join_metric < own);
+        let is_nearer = self.join_metric.is_none_or(|own| told.join_metric < own);
         self.patience == 0 || !is_same || is_nearer
     }
 

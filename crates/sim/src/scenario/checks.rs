@@ -21,13 +21,15 @@ use crate::units::longer_than_nothing;
 
 use super::{
     Credential, Csma, Destination, Listen, Mac, Pattern, RadioModel, SHORT_ECHO, Scenario, ScenarioEventKind,
-    TrafficKind, attack, mac::SLOTFRAME,
+    TrafficKind, attack,
 };
 
 /// The ranges of IEEE 802.15.4-2006, table 86.
 pub(super) const MAX_BE: RangeInclusive<u64> = 3..=8;
 pub(super) const MAX_BACKOFFS: RangeInclusive<u64> = 0..=5;
 pub(super) const MAX_RETRIES: RangeInclusive<u64> = 0..=7;
+/// The lengths of slotframes, in slots: an unsigned number of two bytes, and not so short that nothing is between the shared slots.
+pub(super) const SLOTFRAME: RangeInclusive<u64> = 3..=9999;
 /// An acknowledgement and what is before it on the air, 11 bytes, in symbols.
 const ACK_AND_HEADER: u32 = 22;
 /// The numbers that nodes have, and how many there may be.

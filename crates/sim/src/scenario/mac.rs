@@ -9,7 +9,7 @@ use crate::time::{SYMBOL, Span};
 use crate::toml_reader::Section;
 use crate::units::parse_span;
 
-use super::checks::{Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES};
+use super::checks::{Key, Lines, MAX_BACKOFFS, MAX_BE, MAX_RETRIES, SLOTFRAME};
 use super::{Csma, Listen, Mac};
 
 /// The longest of its times.
@@ -31,8 +31,6 @@ const LISTEN_KEYS: [(&str, &str); 7] = [
     ("guard", "tsch"),
 ];
 
-/// The lengths of slotframes, in slots: an unsigned number of two bytes, and not so short that nothing is between the shared slots.
-pub(super) const SLOTFRAME: core::ops::RangeInclusive<u64> = 3..=9999;
 /// How long a node may listen before and after a frame should begin, in microseconds.
 const GUARD: core::ops::RangeInclusive<u16> = 160..=1100;
 
