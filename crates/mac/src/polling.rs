@@ -82,15 +82,20 @@ impl Polling {
         }
     }
 
-    /// Whether the receiver is to be turned on, or off, and since when, where a frame of the device's own stands at `step` and an acknowledgement is
-    /// owed or not.
-    pub(crate) fn turns(&self, step: Step, owes: bool) -> Option<(Symbols, bool)> {
+    /// Whether the receiver is to be turned on, or off, and since when, where a frame of the device's own stands at `step`, whose time is `at`, and an
+    /// acknowledgement is owed or not.
+    ///
+    /// A driver that is asked when it is time turns the receiver on before it sends: behind a frame it would be too late for the
+    /// acknowledgement, as that begins 12 symbols later.
+    pub(crate) fn turns(&self, (step, at): (Step, Symbols), owes: bool) -> Option<(Symbols, bool)> {
         // What the radio was told would be taken back.
         if matches!(step, Step::Assessing | Step::OnAir) {
             return None;
         }
         let is_asked = self.parent.is_full() && self.is_known;
-        let listens = !is_asked || self.listens_until.is_full() || owes || step == Step::AwaitingAck;
+        let is_due = step == Step::Backoff && self.now.has_reached(at);
+        let sends = is_due || matches!(step, Step::Turnaround | Step::AwaitingAck);
+        let listens = !is_asked || self.listens_until.is_full() || owes || sends;
         (listens != self.is_on).then_some((self.now, listens))
     }
 

@@ -91,7 +91,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     #[inline(always)]
     fn receiver_turns(&self) -> Option<(Symbols, bool)> {
         let polling = self.listening.polling()?;
-        polling.turns(self.radio.step, self.radio.owed_ack.is_full())
+        polling.turns((self.radio.step, self.radio.at), self.radio.owed_ack.is_full())
     }
 
     /// Asks for what waits at a neighbour, if that is due, and there is nothing else to send.

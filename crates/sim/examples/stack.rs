@@ -2,10 +2,10 @@
 //! peak over a minute, or two with public keys, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
 //! sent did not arrive, but for an echo before RPL has formed the network.
 //!
-//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
+//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
 //! serve is to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
-//! the NullMAC, with contikimac all radios sleep, rpl lets all nodes speak RPL, and nd lets them discover their neighbours, among which a leaf
-//! is a host; an image is one that is not chosen by all that.
+//! the NullMAC, with contikimac all radios sleep, with sleepy its receiver is off and no node stands behind it, rpl lets all nodes speak RPL, and
+//! nd lets them discover their neighbours, among which a leaf is a host; an image is one that is not chosen by all that.
 
 #[path = "../tests/line/mod.rs"]
 mod line;
@@ -30,12 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [platform, security, traffic, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac] [rpl] [nd] [IMAGE]"
+            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy] [rpl] [nd] [IMAGE]"
                 .into(),
         );
     };
     let is_said = |word: &str| rest.iter().any(|said| said == word);
-    let (sleeps, discovers) = (is_said("contikimac"), is_said("nd"));
+    let (sleeps, polls, discovers) = (is_said("contikimac"), is_said("sleepy"), is_said("nd"));
     let is_host = discovers && traffic == "leaf";
     let has_public_keys = matches!(security.as_str(), "dtls-rpk" | "dtls-x509");
     let has_to_send = |id| match traffic.as_str() {
@@ -51,10 +51,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         kind => format!("kind = \"{kind}\""),
     };
     let traffic = format!("[traffic]\n{traffic}\nperiod = \"15s\"");
-    let mac = if sleeps { SLEEPS } else { line::CSMA };
+    let mac = match (sleeps, polls) {
+        (true, _) => SLEEPS,
+        (_, true) => "listen = \"sleepy\"",
+        _ => line::CSMA,
+    };
     let mut text = line::line(platform, security, mac, &traffic);
     if is_host {
         text = text.replace("kind = \"emulated\"", "kind = \"emulated\"\nhost = true");
+    }
+    if polls {
+        // Through a leaf leads no way.
+        text = text.replace("\"120m\"", "\"-40m\"");
     }
     if discovers {
         text.push_str(
@@ -66,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder = match word.as_str() {
             "null" => builder.mac(Mac::Null),
             "rpl" => builder.routing(RPL),
-            "contikimac" | "nd" => builder,
+            "contikimac" | "sleepy" | "nd" => builder,
             image => {
                 let platform = Platform::named(platform)?;
                 builder.emulated(EMULATED, EmulatedNode { platform, image: Some(image.into()) })

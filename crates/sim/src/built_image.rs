@@ -10,11 +10,14 @@ use crate::images::{FirmwareImage, ImageMac, ImageTraffic, Role};
 use crate::platform::Platform;
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::scenario::{Destination, Listen, Mac, Scenario, TrafficKind};
+use crate::time::Span;
 
 /// How images that speak RPL route.
 const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring };
 /// How the radios of images listen that sleep.
 const SLEEPS: Listen = Listen::ContikiMac { times: Times::CONTIKI_2_7, phase_lock: true };
+/// How images of leaves poll.
+const POLLS: Listen = Listen::Sleepy { poll: Span::from_secs(30) };
 
 /// Where a build leaves the image for `platform` that does what `scenario` has its node `id` do.
 ///
@@ -41,7 +44,8 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
     let same_mac = match mac {
         ImageMac::Csma => scenario.listen == Listen::Always,
         ImageMac::Null => scenario.listen == Listen::Always && scenario.mac == Mac::Null,
-        ImageMac::ContikiMac => sleeps_as_images(scenario),
+        ImageMac::ContikiMac => scenario.listen == SLEEPS && scenario.mac.rules() == Rules::CONTIKI,
+        ImageMac::Sleepy => scenario.listen == POLLS && scenario.mac.rules() == Rules::STANDARD,
     };
     // A host takes no part in the routing of others.
     let same_routing = match is_host {
@@ -64,7 +68,9 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
 
 /// Whether radios sleep in `scenario` as they do in images, which are not told when.
 pub(crate) fn sleeps_as_images(scenario: &Scenario) -> bool {
-    scenario.listen == SLEEPS && scenario.mac.rules() == Rules::CONTIKI
+    let rules = scenario.mac.rules();
+    scenario.listen == SLEEPS && rules == Rules::CONTIKI
+        || scenario.listen == POLLS && rules == Rules::STANDARD
 }
 
 fn is_null_mac(image: &FirmwareImage) -> bool {

@@ -56,11 +56,17 @@ pub enum ImageMac {
     Null,
     /// By Contiki's CSMA; its radio listens as ContikiMAC of Contiki 2.7 has it, and frames are sent when their receiver is known to wake up.
     ContikiMac,
+    /// By CSMA-CA; its receiver is off, and it asks its parent each 30 s at least for what waits there.
+    Sleepy,
 }
 
 impl ImageMac {
-    const ALL: [(&str, Self); 3] =
-        [("csma", Self::Csma), ("null", Self::Null), ("contikimac", Self::ContikiMac)];
+    const ALL: [(&str, Self); 4] = [
+        ("csma", Self::Csma),
+        ("null", Self::Null),
+        ("contikimac", Self::ContikiMac),
+        ("sleepy", Self::Sleepy),
+    ];
 
     /// Its name in the list.
     pub fn name(self) -> &'static str {

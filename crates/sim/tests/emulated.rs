@@ -276,6 +276,35 @@ fn an_openmote_that_speaks_rpl_joins_native_nodes_delivers_and_forwards_for_anot
     routes_by_rpl("openmote", "ah");
 }
 
+/// A leaf whose receiver is off posts its readings through a native parent, which holds the answers for it.
+fn polls(platform: &str, security: &str, most: f64) {
+    let text = format!(
+        "duration = \"150s\"\nsecurity = \"{security}\"\n[mac]\nlisten = \"sleepy\"\n[traffic]\nperiod = \"20s\"\n\
+        [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\n[[node]]\nid = 2\nx = \"80m\"\nkind = \"emulated\"\n\
+        platform = \"{platform}\"\n"
+    );
+    let report = run(&with_images(&text), Sinks::default());
+    let leaf = &report.nodes[1];
+    let case = format!("{platform}, {security}: {leaf:?}");
+    println!("{case}");
+    assert!(leaf.sent >= 6 && leaf.delivered + 1 >= leaf.sent && leaf.failed == 0, "{case}");
+    assert!(leaf.duty_cycle.is_some_and(|share| share < most), "{case}");
+    assert_eq!(leaf.provenance.as_ref().unwrap().cpu, "emulated");
+}
+
+#[test]
+#[ignore = "needs QEMU and the images"]
+fn an_openmote_whose_receiver_is_off_gets_its_answers_from_a_native_parent() {
+    polls("openmote", "none", 0.01);
+    polls("openmote", "dtls-psk", 0.02);
+}
+
+#[test]
+#[ignore = "needs mspdebug and the image"]
+fn a_tmote_sky_whose_receiver_is_off_gets_its_answers_from_a_native_parent() {
+    polls("tmote-sky", "none", 0.02);
+}
+
 /// A chain of two nodes whose radios sleep, of which this one is emulated.
 fn sleepers(platform: &str, security: &str, emulated: u32, seconds: u32, period: &str) -> Scenario {
     let text = format!(

@@ -8,8 +8,8 @@ use sixlock_node::{
 use crate::access::CloudAccess;
 use crate::discovery::DeviceDiscovery;
 use crate::lent::{self, Backend, Context};
-use crate::listening::{DeviceListening, DeviceMac, SleepingLink};
-use crate::routing::{DeviceRouting, Listed};
+use crate::listening::{DeviceListening, DeviceMac, SleepingLink, SleepyLink};
+use crate::routing::{DeviceRouting, Listed, NoRoutes};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
 use crate::{exchange, radio};
@@ -28,6 +28,9 @@ pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed> = Stack<
 /// channel by Contiki's CSMA.
 pub type Sleeping<P, R = Listed> =
     Stack<SleepingLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
+
+/// The layers of a leaf without IPsec, whose receiver is off: its parent holds what is for it. It forwards nothing.
+pub type Leaf = Stack<SleepyLink, Datagrams<MTU, POOL>, NoRoutes>;
 
 /// The layers of a node without IPsec, which finds its prefix and its router by neighbour discovery, and routes by RPL or not at all.
 pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, R, (), (), (), D>;

@@ -2,7 +2,7 @@
 
 use sixlock_base::Entropy;
 use sixlock_crypto::Crypto;
-use sixlock_interface::mac::{Mac, Sleeper};
+use sixlock_interface::mac::{Mac, Sleeper, Sleepy, Standard};
 use sixlock_interface::{AlwaysOn, ContikiCsma, LinkLayer, Listening, Neighbour};
 use sixlock_node::Link;
 use sixlock_node::contikimac::{ContikiMac, Times};
@@ -11,8 +11,11 @@ use crate::exchange;
 use crate::lent::{Backend, Context};
 use crate::sizes::{FRAMES, NEIGHBOURS};
 
-/// The times of all devices whose radios sleep.
+/// The times of all devices whose radios sleep by ContikiMAC.
 const TIMES: Times = Times::CONTIKI_2_7;
+
+/// The longest time from one data request of a leaf to the next, in symbols: 30 s.
+const POLL: u32 = 1_875_000;
 
 /// A link whose radio sleeps, without link security.
 pub enum SleepingLink {}
@@ -43,6 +46,20 @@ impl<L: LinkLayer<Listening: DeviceListening>> DeviceMac for Mac<Backend, L> {
     }
 }
 
+/// A link whose receiver is off, without link security.
+pub enum SleepyLink {}
+
+impl LinkLayer for SleepyLink {
+    const SECURED: bool = false;
+    const CSMA: bool = true;
+    type Neighbours = [Neighbour; NEIGHBOURS];
+    type Queue = <Link<false, NEIGHBOURS, FRAMES> as LinkLayer>::Queue;
+    type Access = Standard;
+    type Listening = Sleepy;
+    type Sleepers = [Sleeper; 0];
+    type Mac<C: Crypto> = Mac<C, Self>;
+}
+
 /// When a device listens.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceListening: Listening {
@@ -71,5 +88,15 @@ impl<const PHASES: usize> DeviceListening for ContikiMac<PHASES> {
         // Of 16 bits, and a cycle is of 13.
         let drawn = cx.entropy.next_u32() >> 16;
         self.start(TIMES, true, at, (drawn * TIMES.cycle) >> 16);
+    }
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl DeviceListening for Sleepy {
+    const AHEAD: bool = false;
+
+    fn start(&mut self, _: &mut Context) {
+        let (_, at) = exchange::time();
+        self.start(POLL, at);
     }
 }

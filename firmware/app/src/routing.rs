@@ -12,7 +12,7 @@ use crate::sizes::{HOSTS, LEAF_PARENTS, PARENTS, ROUTES};
 
 /// The routes that the device's own data lists.
 pub type Listed = Routes<[Route; ROUTES]>;
-/// None: what is not for a neighbour goes to the router that neighbour discovery has found.
+/// None: what is not for a neighbour goes to the parent that the device's own data names, or to the router that neighbour discovery has found.
 pub type NoRoutes = Routes<[Route; 0]>;
 /// RPL as a router, in a DODAG whose root alone knows the ways downwards.
 pub type RplRouter = RplNode<Router>;

@@ -196,8 +196,8 @@ impl Scenario {
         if self.listen != Listen::Always {
             if let (Some(id), false) = (self.emulated.keys().next(), sleeps_as_images(self)) {
                 let message = format!(
-                    "node {id} is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC: set kind to \
-                    \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out, or leave listen out"
+                    "node {id} is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC, or polls each 30s: set kind to \
+                    \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out; or leave poll out; or leave listen out"
                 );
                 return Err(fault(Key::Mac, message));
             }

@@ -339,6 +339,11 @@ impl Deployment {
         node: &EmulatedNode,
         config: &Config<Part<'_>>,
     ) -> Result<Processor, String> {
+        if let (Listen::Sleepy { .. }, false) = (self.scenario.listen, self.sleeps(id)) {
+            return Err(format!(
+                "node {id} is emulated, and its firmware holds no packets for nodes that sleep: let no way lead through it"
+            ));
+        }
         // What its IPsec protects, nobody else can tell.
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
