@@ -149,7 +149,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
             continue;
         }
         let mut out = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), 100, &mut out) {
+        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), |_| false, 100, &mut out) {
             assert!(fragment.len <= 100);
         }
     }

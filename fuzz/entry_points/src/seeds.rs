@@ -306,7 +306,9 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
     lowpan.send(&mut rig.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
     std::iter::from_fn(|| {
-        lowpan.poll_transmit(rig.now, &mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
+        lowpan
+            .poll_transmit(rig.now, &mut (), |_| false, 80, &mut out)
+            .map(|fragment| out[..fragment.len].to_vec())
     })
     .collect()
 }
