@@ -368,7 +368,7 @@ mod tests {
         let swallowed = number(&hole, "; ", " readings came to it and went no further\n");
         // A node whose reading is swallowed sends it again and again, and skips those that are due meanwhile.
         let failed = number(&hole, "failed ", ", skipped");
-        let pending = number(&hole, "pending at the end ", "\nattacker");
+        let pending = number(&hole, "pending at the end ", "\nRPL");
         assert!(failed > 0.0 && (failed..=failed + pending).contains(&swallowed), "{hole}");
         let flood = of("none", "rpl", &format!("kind = \"dio-flood\"\n{place}"));
         assert!(number(&flood, ", ", " times as many frames with control messages\n") >= 2.0, "{flood}");
