@@ -89,7 +89,7 @@ fn all(node: &Cells, name: &str) -> Option<f64> {
 /// An energy with as many digits as people read, also if it is small.
 fn millijoules(energy: f64) -> String {
     match energy {
-        none if none == 0.0 => "0".into(),
+        0.0 => "0".into(),
         small if small < 1.0 => format!("{small:.4}"),
         large => format!("{large:.1}"),
     }
