@@ -7,7 +7,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
 use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
-use crate::runtime::runtime;
 
 pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
     match &args.action {
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
 }
 
 fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
-    let runtime = runtime()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
         announce(&cloud, &args.cloud.data)?;

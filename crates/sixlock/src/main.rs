@@ -22,7 +22,6 @@ mod published;
 mod reload;
 mod router;
 mod routing;
-mod runtime;
 mod secure_services;
 mod simulate;
 mod station;

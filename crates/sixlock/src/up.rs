@@ -29,11 +29,10 @@ use crate::key_ring;
 use crate::mesh::{Mesh, WAITING};
 use crate::published;
 use crate::reload::{Nodes, Reloader, follow};
-use crate::runtime::runtime;
 use crate::xfrm_files;
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
-    let runtime = runtime()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let has_ipsec = args.security.network.is_some();
         let gateway = gateway(&args.gateway, has_ipsec, args.tun.is_some())?;
