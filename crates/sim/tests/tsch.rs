@@ -272,7 +272,7 @@ fn no_nonce_comes_twice_and_the_network_comes_back_whatever_starts_anew() {
 fn what_makes_no_sense_in_time_slots_is_refused() {
     for (text, message) in [
         ("kind = \"null\"", "kind: \"null\" is not \"csma\""),
-        ("phase_lock = true", "unknown key `phase_lock` in [mac]"),
+        ("phase_lock = true", "phase_lock belongs to listen = \"contikimac\""),
         ("ack = false", "unknown key `ack` in [mac]"),
         ("shared_slotframe = 100", "a slotframe of 100 slots misses channels"),
         ("unicast_slotframe = 303", "slotframes of 101 and 303 slots have a common divisor"),
