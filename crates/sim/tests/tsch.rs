@@ -294,5 +294,5 @@ fn what_makes_no_sense_in_time_slots_is_refused() {
     let wrong = Scenario::parse("s", text).unwrap_err().to_string();
     assert!(wrong.contains("in time slots frames need a MIC"), "{wrong}");
     let wrong = Scenario::parse("s", "[mac]\nguard = \"1ms\"").unwrap_err().to_string();
-    assert!(wrong.contains("unknown key `guard` in [mac]"), "{wrong}");
+    assert!(wrong.contains("guard belongs to listen = \"tsch\""), "{wrong}");
 }
