@@ -654,7 +654,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         let len = packet.and_then(|()| surround(&self.net, &mut longer, len));
         match len.and_then(|len| longer.get(..len)) {
             Some(packet) => {
-                // What finds no room is dropped, and lowpan has counted it.
+                // A packet that finds no room is dropped, and lowpan has counted it.
                 let _ = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet);
             }
             None => cx.counters.count(Counter::Ipv6TooBig),
@@ -781,7 +781,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
             });
             self.mac.follow(at, parent, self.net.router().join_metric());
         }
-        // What is said to those around would be old when there is a network to say it in.
+        // Messages that are made before there is a network to send them in would be old by then.
         if self.mac.has_joined() {
             self.send_of_discovery(cx);
             self.send_of_routing(cx);

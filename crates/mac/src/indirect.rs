@@ -45,6 +45,11 @@ impl<A: Array<Sleeper>> Sleepers<A> {
         Self { entries: A::NEW, len: 0, asks: Slot::Empty }
     }
 
+    /// Whether no neighbour has asked yet.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     fn find(&mut self, matches: impl Fn(&Sleeper) -> bool) -> Option<&mut Sleeper> {
         let known = self.entries.as_mut().get_mut(..usize::from(self.len))?;
         known.iter_mut().find(|sleeper| matches(sleeper))

@@ -72,7 +72,7 @@ pub enum SendError {
     NoCounter(NvError),
 }
 
-/// A MAC, whatever it is: the verbs by which an interface drives it. What they do says [`Mac`](crate::Mac).
+/// A MAC, whatever it is: the verbs by which an interface drives it. [`Mac`](crate::Mac) says what each of them does.
 pub trait MacLayer<C: Crypto>: New {
     /// Makes it a device's; to be called once, behind what else it is told.
     fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config);

@@ -24,7 +24,8 @@ pub(crate) use schedule::{Radio, Step};
 /// The longest short frame, in bytes (aMaxSIFSFrameSize).
 const SHORT_FRAME: u8 = 18;
 
-fn earlier(one: Option<Symbols>, other: Option<Symbols>) -> Option<Symbols> {
+/// The earlier of two times, of those that there are.
+pub(crate) fn earlier(one: Option<Symbols>, other: Option<Symbols>) -> Option<Symbols> {
     match (one, other) {
         (Some(one), Some(other)) => Some(if one.has_reached(other) { other } else { one }),
         (one, other) => one.or(other),

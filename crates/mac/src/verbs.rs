@@ -126,7 +126,7 @@ impl<C: Crypto, L: LinkLayer> MacLayer<C> for Mac<C, L> {
 
     #[inline(always)]
     fn holds(&self) -> bool {
-        Self::HOLDS
+        Self::HOLDS && !self.sleepers.is_empty()
     }
 
     #[inline(always)]

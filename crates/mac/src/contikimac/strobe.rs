@@ -12,7 +12,7 @@ use crate::contikimac::header::{PENDING, is_pending};
 use crate::contikimac::times::ASSESSMENT;
 use crate::contikimac::{DutyCycle, Phase};
 use crate::listening::Listening as _;
-use crate::radio::Step;
+use crate::radio::{Step, earlier};
 use crate::{LinkLayer, Mac, Outcome, RadioCommand};
 
 /// Times that a frame is sent in vain when its neighbour is awaited, before it is sent for a whole cycle.
@@ -114,8 +114,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         let timed = matches!(self.radio.step, Step::Unsealed | Step::AwaitingAck).then_some(self.radio.at);
         let awaited = (cycle.wake == Wake::AwaitsBurst).then_some(cycle.at);
         let told = self.next_of(cycle).map(|(at, _)| at);
-        let times = [timed, awaited, told].into_iter().flatten();
-        times.reduce(|first, other| if first.has_reached(other) { other } else { first })
+        earlier(earlier(timed, awaited), told)
     }
 
     /// Does what is due.
