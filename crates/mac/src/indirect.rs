@@ -1,7 +1,7 @@
 //! Indirect transmission (7.5.6.3): what a device has for a neighbour whose
 //! receiver is off waits until that neighbour asks for it by a data request.
 
-use sixlock_base::{Array, Eui64, New, Slot, Symbols};
+use sixlock_base::{Array, Eui64, New, Symbols};
 
 /// The command frame identifier of a data request (7.3.4).
 pub(crate) const DATA_REQUEST: u8 = 4;
@@ -18,10 +18,13 @@ pub struct Sleeper {
     asked: Symbols,
     /// Until when it listens for a frame.
     listens_until: Symbols,
+    /// Whether nobody has looked yet for what waits for it.
+    asks: bool,
 }
 
 impl New for Sleeper {
-    const NEW: Self = Self { address: Eui64([0; 8]), asked: Symbols::new(0), listens_until: Symbols::new(0) };
+    const NEW: Self =
+        Self { address: Eui64([0; 8]), asked: Symbols::new(0), listens_until: Symbols::new(0), asks: false };
 }
 
 /// The neighbours that have asked for frames. When the table is full, a newcomer takes the place of one that has not asked for ten minutes;
@@ -29,8 +32,6 @@ impl New for Sleeper {
 pub(crate) struct Sleepers<A> {
     entries: A,
     len: u16,
-    /// The neighbour that has just asked.
-    asks: Slot<Eui64>,
 }
 
 impl<A: Array<Sleeper>> Sleepers<A> {
@@ -42,7 +43,7 @@ impl<A: Array<Sleeper>> Sleepers<A> {
 
     pub(crate) const fn new() -> Self {
         let () = Self::FITS;
-        Self { entries: A::NEW, len: 0, asks: Slot::Empty }
+        Self { entries: A::NEW, len: 0 }
     }
 
     /// Whether no neighbour has asked yet.
@@ -57,7 +58,7 @@ impl<A: Array<Sleeper>> Sleepers<A> {
 
     /// A neighbour has asked at `at` for what waits for it; false if there is no room for it.
     pub(crate) fn ask(&mut self, address: Eui64, at: Symbols) -> bool {
-        let entry = Sleeper { address, asked: at, listens_until: at };
+        let entry = Sleeper { address, asked: at, listens_until: at, asks: true };
         if let Some(known) = self.find(|sleeper| sleeper.address == address) {
             *known = entry;
         } else if usize::from(self.len) < A::LEN {
@@ -71,13 +72,14 @@ impl<A: Array<Sleeper>> Sleepers<A> {
         } else {
             return false;
         }
-        self.asks = Slot::Full(address);
         true
     }
 
-    /// The neighbour that has asked, once.
+    /// A neighbour that has asked, once each.
     pub(crate) fn take_asking(&mut self) -> Option<Eui64> {
-        self.asks.take()
+        let sleeper = self.find(|sleeper| sleeper.asks)?;
+        sleeper.asks = false;
+        Some(sleeper.address)
     }
 
     /// A neighbour listens for a frame until then.

@@ -128,7 +128,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         }
     }
 
-    /// The neighbour that has just asked for what waits for it, once. The caller then says by [`Mac::answer_data_request`] whether
+    /// A neighbour that has asked for what waits for it, each once. The caller then says by [`Mac::answer_data_request`] whether
     /// something does.
     pub fn take_data_request(&mut self) -> Option<Eui64> {
         if Self::HOLDS { self.sleepers.take_asking() } else { None }
