@@ -1,4 +1,4 @@
-//! Prints which tests failed by a log of `cargo test`, and why. Usage: `failed_tests LOG`
+//! Prints which tests failed by the log of a step of `./test`, and why; where none did, what the step said last. Usage: `failed_tests LOG`
 
 use std::env;
 use std::fs;
@@ -8,6 +8,8 @@ use sixlock_checks::test_log;
 
 /// The most panics that are printed: many tests may fail for one reason.
 const PANICS: usize = 30;
+/// The last lines of a step that has failed without a test.
+const LINES: usize = 20;
 
 fn main() -> ExitCode {
     let Some(path) = env::args().nth(1) else {
@@ -17,8 +19,13 @@ fn main() -> ExitCode {
     match fs::read(&path) {
         Ok(log) => {
             let log = String::from_utf8_lossy(&log);
-            for name in test_log::failed_tests(&log) {
+            let failed = test_log::failed_tests(&log);
+            for name in &failed {
                 println!("{name}");
+            }
+            if failed.is_empty() {
+                let lines: Vec<_> = log.lines().collect();
+                println!("{}", lines[lines.len().saturating_sub(LINES)..].join("\n"));
             }
             for panic in test_log::panics(&log).iter().take(PANICS) {
                 eprintln!("{panic}");
