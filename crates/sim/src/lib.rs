@@ -77,6 +77,7 @@ mod security_gateway;
 mod simulation;
 mod sized;
 mod sizes;
+mod spread;
 mod station;
 mod statistics;
 mod swarm;
@@ -128,6 +129,7 @@ pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::contikimac::Times;
 pub use sixlock_node::{Backoff, KeyRing, Rules, SendError};
+pub use spread::Spread;
 pub use statistics::{
     AttackCost, AttackReport, BorderRouterReport, CloudReport, Distribution, EchoWork, HandshakeReport,
     Network, NetworkNode, NodeReport, Provenance, Report, RouterReport, SteadyReport, Transmissions,

@@ -46,7 +46,9 @@ fn the_networks_have_the_hops_they_are_known_for() {
         scenario.topology().lay_out(scenario.radio().links(), scenario.seed()).unwrap().hops
     };
     assert_eq!(hops("network1.toml"), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(hops("thesis-network1.toml"), hops("network1.toml"));
     let network2 = hops("network2.toml");
+    assert_eq!(hops("thesis-network2.toml"), network2);
     assert_eq!((network2.len(), network2[1], network2[13]), (14, 1, 6));
     assert_eq!(*load("grid-100.toml").topology(), Topology::Grid { nodes: 100, spacing: 40_000 });
 }

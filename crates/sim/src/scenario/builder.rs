@@ -108,6 +108,11 @@ impl ScenarioBuilder {
         self.set(&[Key::Mac], |scenario| scenario.listen = listen)
     }
 
+    /// Makes the border router two parts with a serial line of so many bits per second between them, or one machine.
+    pub fn serial(self, baud: Option<u32>) -> Self {
+        self.set(&[], |scenario| scenario.serial = baud)
+    }
+
     /// Sets which way packets go.
     pub fn routing(self, routing: RoutingKind) -> Self {
         self.set(&[Key::Routing], |scenario| scenario.routing = routing)

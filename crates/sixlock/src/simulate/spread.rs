@@ -3,52 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use sixlock_sim::{Energy, NodeReport, Report};
+use sixlock_sim::{Energy, NodeReport, Report, Spread};
 
 use super::table::NOTHING;
-
-/// The 97.5 % quantile of the normal distribution.
-const NORMAL: f64 = 1.959_964;
-/// Those of Student's t distribution with 1 to 9 degrees of freedom.
-const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-
-/// A value of several runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
-    mean: f64,
-    /// The standard deviation of runs.
-    sd: f64,
-    /// Half the width of the mean's 95 % confidence interval, by Student's t distribution.
-    half: f64,
-}
-
-impl Spread {
-    /// The spread of at least two values.
-    fn of(values: &[f64]) -> Option<Self> {
-        let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let sd = (squares / degrees as f64).sqrt();
-        Some(Self { mean, sd, half: quantile(degrees) * sd / count.sqrt() })
-    }
-
-    /// The 95 % interval of a value between 0 and `most`, within these, and whether it would be wider without them.
-    fn interval(&self, most: f64) -> (f64, f64, bool) {
-        let (low, high) = (self.mean - self.half, self.mean + self.half);
-        (low.max(0.0), high.min(most), low < 0.0 || high > most)
-    }
-}
-
-/// The 97.5 % quantile of Student's t distribution: from 10 degrees of freedom on, that of the normal one and the first three terms
-/// of the difference, which is right to three digits.
-fn quantile(degrees: usize) -> f64 {
-    let (n, z) = (degrees as f64, NORMAL);
-    let first = (z.powi(3) + z) / (4.0 * n);
-    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n);
-    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * n.powi(3));
-    STUDENT.get(degrees - 1).copied().unwrap_or(z + first + second + third)
-}
 
 /// Prints a line a value.
 pub(super) fn print(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
@@ -81,6 +38,12 @@ fn lives(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
     Ok(())
 }
 
+/// The 95 % interval of a value between 0 and `most`, within these, and whether it would be wider without them.
+fn interval(spread: &Spread, most: f64) -> (f64, f64, bool) {
+    let [low, high] = spread.interval();
+    (low.max(0.0), high.min(most), low < 0.0 || high > most)
+}
+
 /// Prints the line of a value that is `most` at most, unless no run has it.
 fn row(
     out: &mut impl Write,
@@ -92,7 +55,7 @@ fn row(
     let values: Vec<_> = reports.iter().filter_map(value).collect();
     match (Spread::of(&values), values.is_empty()) {
         (Some(spread), _) => {
-            let (Spread { mean, sd, .. }, (low, high, is_cut)) = (spread, spread.interval(most));
+            let (Spread { mean, sd, .. }, (low, high, is_cut)) = (spread, interval(&spread, most));
             let note = if is_cut { " (cut to what is possible)" } else { "" };
             writeln!(out, "{name:>30} {mean:>14.2} ± {sd:<10.2} {low:>14.2} to {high:.2}{note}")
         }
@@ -118,23 +81,6 @@ mod tests {
     use sixlock_sim::RouterReport;
 
     use super::*;
-
-    #[test]
-    fn quantiles_are_those_of_tables() {
-        for (degrees, expected) in
-            [(1, 12.706), (4, 2.776), (9, 2.262), (10, 2.228), (19, 2.093), (99, 1.984)]
-        {
-            assert!((quantile(degrees) - expected).abs() < 0.001, "{degrees}: {}", quantile(degrees));
-        }
-    }
-
-    #[test]
-    fn a_mean_has_an_interval_from_two_runs_on() {
-        assert_eq!(Spread::of(&[7.0]), None);
-        let spread = Spread::of(&[1.0, 3.0, 5.0, 7.0]).unwrap();
-        assert_eq!(spread.mean, 4.0);
-        assert!((spread.sd - 2.582).abs() < 0.001 && (spread.half - 4.108).abs() < 0.001, "{spread:?}");
-    }
 
     #[test]
     fn an_interval_does_not_exceed_what_a_value_can_be() {
