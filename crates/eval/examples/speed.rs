@@ -126,6 +126,7 @@ fn plot(file: &str) -> Result<(), Box<dyn Error>> {
                 x: Some(nodes.into()),
                 value,
                 sd: None,
+                interval: None,
                 unit,
                 published: None,
                 read: None,

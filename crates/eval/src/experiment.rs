@@ -1,13 +1,46 @@
 //! What an experiment is.
 
+use core::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::error::Error;
 use crate::evaluation::{Claim, Evaluation, Figure};
 use crate::published::Paper;
+
+/// What this project is to reach.
+pub(crate) const OWN: &str = include_str!("../../../published/sixlock.toml");
+
+/// Runs that several experiments look at, so that each is made once.
+#[derive(Default)]
+pub struct KeptRuns(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl KeptRuns {
+    /// What the run of this name has shown, which is made now if it was not before.
+    pub(crate) fn get<T: Any + Send + Sync>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<Arc<T>, Error> {
+        // Whoever panicked has entered a run or none.
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().get(name).cloned();
+        if let Some(run) = known.and_then(|run| run.downcast().ok()) {
+            return Ok(run);
+        }
+        // Others look for their runs meanwhile.
+        let run = Arc::new(make()?);
+        kept().insert(name.into(), Arc::clone(&run) as Arc<dyn Any + Send + Sync>);
+        Ok(run)
+    }
+}
 
 /// What a run is told, and tells.
 pub struct Context<'a> {
     /// How many runs, each with a seed of its own, an experiment makes where chance has a say.
     pub runs: u32,
+    /// Runs that were made for an experiment before.
+    pub kept: &'a KeptRuns,
     /// Is told, as the run goes on, which part of it is done: from 0 to 1.
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
@@ -21,10 +54,37 @@ pub struct Findings {
     pub claims: Vec<Claim>,
 }
 
+/// What makes an experiment.
+pub type Run = fn(&Context<'_>, &Paper) -> Result<Findings, Error>;
+
+/// How much of an experiment is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// All that the paper has.
+    Made,
+    /// Some of it.
+    Part,
+    /// Nothing.
+    Not,
+}
+
+impl State {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Made => "made",
+            Self::Part => "part",
+            Self::Not => "not",
+        }
+    }
+}
+
 /// How an experiment is made.
 pub enum Method {
     /// By this function.
-    Run(fn(&Context<'_>, &Paper) -> Result<Findings, Error>),
+    Run(Run),
+    /// By this function, but for these parts of it, each with the reason.
+    Part(Run, &'static [&'static str]),
     /// It cannot be made yet, for this reason.
     NotYet(&'static str),
 }
@@ -44,17 +104,39 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Whether it can be made.
+    /// How much of it is made.
+    pub const fn state(&self) -> State {
+        match self.method {
+            Method::Run(_) => State::Made,
+            Method::Part(..) => State::Part,
+            Method::NotYet(_) => State::Not,
+        }
+    }
+
+    /// Whether it can be made, all of it or some.
     pub const fn is_reproduced(&self) -> bool {
-        matches!(self.method, Method::Run(_))
+        !matches!(self.state(), State::Not)
+    }
+
+    /// What of it is not made, each with the reason.
+    pub const fn missing(&self) -> &'static [&'static str] {
+        match self.method {
+            Method::Part(_, missing) => missing,
+            Method::Run(_) | Method::NotYet(_) => &[],
+        }
     }
 
     /// What it shows, or why it cannot be made yet.
     pub const fn why(&self) -> &'static str {
         match self.method {
-            Method::Run(_) => self.shows,
+            Method::Run(_) | Method::Part(..) => self.shows,
             Method::NotYet(why) => why,
         }
+    }
+
+    /// Whether it is of no paper, but this project's own.
+    pub fn is_own(&self) -> bool {
+        self.paper == OWN
     }
 
     /// Makes it. One that cannot be made yet has no values and no claims.
@@ -64,7 +146,7 @@ impl Experiment {
     pub fn run(&self, context: &Context<'_>) -> Result<Evaluation, Error> {
         let paper = Paper::parse(self.paper)?;
         let (findings, why) = match self.method {
-            Method::Run(run) => (run(context, &paper)?, None),
+            Method::Run(run) | Method::Part(run, _) => (run(context, &paper)?, None),
             Method::NotYet(why) => (Findings::default(), Some(why)),
         };
         (context.progress)(1.0);
@@ -77,5 +159,20 @@ impl Experiment {
             figures: findings.figures,
             claims: findings.claims,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_made_once_and_one_that_fails_is_made_again() {
+        let kept = KeptRuns::default();
+        let failed = kept.get::<u32>("a", || Err(Error("no".into())));
+        assert_eq!(failed, Err(Error("no".into())));
+        assert_eq!(*kept.get("a", || Ok(1)).unwrap(), 1);
+        assert_eq!(*kept.get("a", || Ok(2)).unwrap(), 1);
+        assert_eq!(*kept.get("b", || Ok(3)).unwrap(), 3);
     }
 }

@@ -13,11 +13,15 @@ mod experiments;
 mod plot;
 mod published;
 mod report;
+mod statement;
+mod tolerance;
 
 pub use error::Error;
 pub use evaluation::{Claim, Evaluation, Figure, Provenance, Row};
-pub use experiment::{Context, Experiment, Findings, Method};
+pub use experiment::{Context, Experiment, Findings, KeptRuns, Method, Run, State};
 pub use experiments::EXPERIMENTS;
 pub use plot::svg;
 pub use published::{Paper, Published, Read, Table};
 pub use report::html;
+pub use statement::{Series, Statement};
+pub use tolerance::Tolerance;

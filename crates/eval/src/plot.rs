@@ -92,10 +92,7 @@ pub fn svg(figure: &Figure) -> String {
 
 /// All values that a row shows.
 fn shown(rows: &[Row]) -> impl Iterator<Item = f64> + Clone + '_ {
-    rows.iter().flat_map(|row| {
-        let sd = row.sd.unwrap_or_default();
-        [row.value - sd, row.value + sd].into_iter().chain(row.published)
-    })
+    rows.iter().flat_map(|row| row.interval.unwrap_or([row.value; 2]).into_iter().chain(row.published))
 }
 
 fn begin(height: f64, title: &str) -> String {
@@ -163,8 +160,8 @@ fn lines(figure: &Figure) -> String {
         );
         for (x, row) in points {
             let x = across.place(*x);
-            if let Some(sd) = row.sd {
-                let (low, high) = (up.place(row.value - sd), up.place(row.value + sd));
+            if let Some(interval) = row.interval {
+                let [low, high] = interval.map(|end| up.place(end));
                 draw!(
                     out,
                     r#"<path class="bar" stroke="{colour}" d="M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} {high:.1}h8"/>"#,
@@ -217,8 +214,8 @@ fn dots(rows: &[Row]) -> String {
             draw!(out, r#"<line class="grid" x1="{x:.1}" x2="{published:.1}" y1="{y}" y2="{y}"/>"#);
             dot(&mut out, published, y, COLOURS[1], false);
         }
-        if let Some(sd) = row.sd {
-            let (low, high) = (across.place(row.value - sd), across.place(row.value + sd));
+        if let Some(interval) = row.interval {
+            let [low, high] = interval.map(|end| across.place(end));
             draw!(out, r#"<path class="bar" stroke="{}" d="M{low:.1} {y}H{high:.1}"/>"#, COLOURS[0]);
         }
         dot(&mut out, x, y, COLOURS[0], true);

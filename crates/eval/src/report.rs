@@ -24,7 +24,7 @@ pub fn html(evaluations: &[Evaluation]) -> String {
     out.push_str("<meta name=\"viewport\" content=\"width=device-width\"><title>Sixlock: the papers' experiments</title>");
     // Writing to a string does not fail, here and below.
     let _ = write!(out, "<style>{STYLE}</style><h1>The papers' experiments</h1>");
-    out.push_str("<p>A filled dot is ours, a hollow one the paper's, a bar the standard deviation over runs. Each value says where it is from: ");
+    out.push_str("<p>A filled dot is ours, a hollow one the paper's, a bar the mean's 95 % confidence interval over runs. Each value says where it is from: ");
     out.push_str("<i>measured</i> in this run on what the code made, counted by <i>exact emulation</i> of the firmware, an <i>estimate</i> by a model of time, ");
     out.push_str("or reckoned from what was <i>published</i> alone.</p>");
     let (reproduced, not_yet): (Vec<_>, Vec<_>) =
@@ -66,7 +66,7 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
         let across = escape(figure.across.unwrap_or_default());
         let _ = write!(
             out,
-            "<details><summary>The values</summary><table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">± sd<th class=\"n\">published<th><th>unit<th>provenance</tr>"
+            "<details><summary>The values</summary><table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">95 % interval<th class=\"n\">published<th><th>unit<th>provenance</tr>"
         );
         for row in &figure.rows {
             let cell = |value: Option<f64>| value.map(number).unwrap_or_default();
@@ -76,7 +76,9 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
                 escape(&row.label),
                 cell(row.x),
                 number(row.value),
-                cell(row.sd),
+                row.interval
+                    .map(|[low, high]| format!("{} to {}", number(low), number(high)))
+                    .unwrap_or_default(),
                 cell(row.published),
                 row.read.map_or("", Read::name),
                 escape(row.unit),

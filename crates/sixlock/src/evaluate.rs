@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Experiment, html};
+use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, html};
 
 use crate::args::Eval;
 use crate::progress;
@@ -23,11 +23,11 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     };
     let wanted: Vec<_> = EXPERIMENTS.iter().filter(is_wanted).collect();
     let bar = progress::bar("Evaluating", STEPS * wanted.len() as u64);
-    let mut evaluations = Vec::new();
+    let (mut evaluations, kept) = (Vec::new(), KeptRuns::default());
     for (done, experiment) in (0..).zip(wanted) {
         bar.set_message(experiment.name);
         let show = |share: f64| bar.set_position(STEPS * done + (STEPS as f64 * share) as u64);
-        evaluations.push(experiment.run(&Context { runs: args.runs, progress: &show })?);
+        evaluations.push(experiment.run(&Context { runs: args.runs, kept: &kept, progress: &show })?);
     }
     bar.finish_and_clear();
     if let Some(folder) = &args.report {
@@ -52,23 +52,47 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
 #[derive(Serialize)]
 struct Listed {
     experiment: &'static str,
+    part: &'static str,
+    state: &'static str,
     reproduced: bool,
+    missing: &'static [&'static str],
     why: &'static str,
 }
 
 fn list(out: &mut impl Write, json: bool) -> io::Result<()> {
-    let lines = EXPERIMENTS.iter().map(|experiment| Listed {
+    let line = |experiment: &Experiment| Listed {
         experiment: experiment.name,
+        part: if experiment.is_own() { "own" } else { "papers" },
+        state: experiment.state().name(),
         reproduced: experiment.is_reproduced(),
+        missing: experiment.missing(),
         why: experiment.why(),
-    });
+    };
+    let (own, papers): (Vec<_>, Vec<_>) = EXPERIMENTS.iter().map(line).partition(|line| line.part == "own");
     if json {
-        serde_json::to_writer(&mut *out, &lines.collect::<Vec<_>>())?;
+        serde_json::to_writer(&mut *out, &papers.iter().chain(&own).collect::<Vec<_>>())?;
         return writeln!(out);
     }
-    for Listed { experiment, reproduced, why } in lines {
-        let state = if reproduced { "reproduced" } else { "not yet" };
-        writeln!(out, "{experiment:<20} {state:<12} {why}")?;
+    let made = |state| papers.iter().filter(|line| line.state == state).count();
+    writeln!(
+        out,
+        "Tables and figures of the papers: {}, of which {} are made, {} in part, {} not",
+        papers.len(),
+        made("made"),
+        made("part"),
+        made("not")
+    )?;
+    lines(out, &papers)?;
+    writeln!(out, "Experiments of our own: {}", own.len())?;
+    lines(out, &own)
+}
+
+fn lines(out: &mut impl Write, lines: &[Listed]) -> io::Result<()> {
+    for Listed { experiment, state, why, missing, .. } in lines {
+        writeln!(out, "  {experiment:<24} {state:<4} {why}")?;
+        for missing in *missing {
+            writeln!(out, "  {:<24} {:<4} not {missing}", "", "")?;
+        }
     }
     Ok(())
 }
@@ -86,7 +110,7 @@ fn print(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
             figure.title,
             figure.across.and_then(|across| across.rsplit(", ").next()).unwrap_or_default(),
             "ours",
-            "± sd",
+            "± 95 %",
             "published"
         )?;
         for row in &figure.rows {
@@ -96,7 +120,7 @@ fn print(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
                 row.label,
                 row.x.map_or(String::new(), |x| x.to_string()),
                 number(Some(row.value)),
-                row.sd.map_or(String::new(), |sd| number(Some(sd))),
+                row.interval.map_or(String::new(), |[low, high]| number(Some((high - low) / 2.0))),
                 number(row.published),
                 row.unit,
                 row.provenance.name()

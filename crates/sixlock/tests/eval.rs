@@ -1,5 +1,6 @@
 //! `sixlock eval`: what it prints and writes.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -15,29 +16,38 @@ fn json(args: &[&str]) -> Value {
 }
 
 #[test]
-fn the_list_says_of_each_experiment_whether_it_is_reproduced_and_why() {
+fn the_list_has_every_table_and_figure_of_the_papers_and_says_what_is_missing() {
     let list = json(&["--list", "--json"]);
-    for listed in list.as_array().unwrap() {
-        let keys: Vec<_> = listed.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["experiment", "reproduced", "why"]);
+    let list = list.as_array().unwrap();
+    for listed in list {
+        let keys: BTreeSet<_> = listed.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["experiment", "part", "state", "reproduced", "missing", "why"].into());
         assert!(!listed["why"].as_str().unwrap().is_empty(), "{listed}");
+        let is_whole = listed["missing"].as_array().unwrap().is_empty();
+        assert_eq!(listed["state"] == "part", !is_whole, "{listed}");
+        assert_eq!(listed["reproduced"], listed["state"] != "not", "{listed}");
     }
+    let of = |part: &str| list.iter().filter(|listed| listed["part"] == part).count();
+    assert_eq!([of("papers"), of("own")], [54, 1]);
     let text = String::from_utf8(eval(&["--list"]).stdout).unwrap();
-    assert_eq!(text.lines().count(), list.as_array().unwrap().len());
+    for listed in list {
+        let begin = format!("  {} ", listed["experiment"].as_str().unwrap());
+        assert_eq!(text.lines().filter(|line| line.starts_with(&begin)).count(), 1, "{text}");
+    }
 }
 
 #[test]
 fn an_experiment_is_printed_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report");
-    let printed = json(&["raza2012-table2", "thesis-fig30", "--json", "--report", report.to_str().unwrap()]);
+    let printed = json(&["raza2012-table2", "thesis-fig29", "--json", "--report", report.to_str().unwrap()]);
     let written: Value = serde_json::from_slice(&std::fs::read(report.join("eval.json")).unwrap()).unwrap();
     assert_eq!(printed, written);
     let names: Vec<_> = printed.as_array().unwrap().iter().map(|one| &one["experiment"]).collect();
-    assert_eq!(names, ["raza2012-table2", "thesis-fig30"]);
+    assert_eq!(names, ["raza2012-table2", "thesis-fig29"]);
     assert_eq!([&printed[0]["reproduced"], &printed[1]["reproduced"]], [true, false]);
     let page = std::fs::read_to_string(report.join("index.html")).unwrap();
-    assert!(page.contains("<svg ") && page.contains("thesis-fig30"));
+    assert!(page.contains("<svg ") && page.contains("thesis-fig29"));
 
     let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
     assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");

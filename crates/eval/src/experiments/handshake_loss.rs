@@ -10,12 +10,12 @@ use super::handshake::{Taken, handshake};
 use super::sample::Sample;
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method, OWN};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "handshake-loss",
-    paper: include_str!("../../../../published/sixlock.toml"),
+    paper: OWN,
     at: "handshakes over six hops that lose frames",
     shows: "success, time, bytes and energy of handshakes over six hops, by the loss of frames, alone and in bursts",
     method: Method::Run(run),

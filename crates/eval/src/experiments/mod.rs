@@ -2,8 +2,9 @@
 
 mod derubertis2013;
 mod footprint;
+mod granjal2008;
 mod granjal2008_fig3;
-mod granjal2008_table3;
+
 mod handshake;
 mod handshake_loss;
 mod not_yet;
@@ -27,12 +28,33 @@ pub const EXPERIMENTS: &[Experiment] = &[
     raza2012::fig_14::EXPERIMENT,
     thesis::fig_26::EXPERIMENT,
     thesis::fig_27::EXPERIMENT,
-    not_yet::THESIS_FIG_30,
+    not_yet::THESIS_TABLE_4,
+    not_yet::THESIS_FIG_29,
+    thesis::energy::FIGURE_30,
+    thesis::energy::FIGURE_31,
+    thesis::energy::FIGURE_32,
+    thesis::delay::FIGURE_33,
+    thesis::delay::FIGURE_34,
+    thesis::delay::FIGURE_35,
+    thesis::loss::TABLE_5,
+    thesis::loss::TABLE_6,
+    thesis::loss::TABLE_7,
+    thesis::energy::FIGURE_37,
+    thesis::energy::FIGURE_38,
+    thesis::delay::FIGURE_39,
+    thesis::delay::FIGURE_40,
+    thesis::delay::FIGURE_41,
+    thesis::loss::TABLE_8,
+    thesis::loss::TABLE_9,
+    thesis::loss::TABLE_10,
     thesis::table_11::EXPERIMENT,
     thesis::dtls::TABLE_12,
     thesis::dtls::TABLE_13,
     thesis::dtls::TABLE_14,
-    granjal2008_table3::EXPERIMENT,
+    not_yet::GRANJAL_TABLE_2,
+    granjal2008::TABLE_3,
+    granjal2008::FIGURE_1,
+    granjal2008::FIGURE_2,
     granjal2008_fig3::EXPERIMENT,
     derubertis2013::fig_3::EXPERIMENT,
     derubertis2013::fig_4::EXPERIMENT,

@@ -1,13 +1,14 @@
 //! Figure 3: response time by the size of the datagram.
 
-use super::testbed::{AH, DTLS, ESP, SIZES, Taken, Testbed};
-use super::{by_size, is_nearly};
+use super::by_size;
+use super::testbed::{AH, DTLS, ESP, SecurityMode, Taken, Testbed};
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::packets::{datagram, protected};
 use crate::experiments::sample::Sample;
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig3",
@@ -18,66 +19,49 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const RESPONSE: fn(&Taken) -> Sample = |taken| taken.response;
-/// Milliseconds that a byte takes on a serial line of 115,200 bit/s, there and back, as Contiki's border routers have one.
-const SERIAL_LINE: f64 = 2.0 * 10.0 / 115.2;
-/// A size at which no way takes more frames than another.
-const EVEN: usize = 32;
+const TIME: &str = "Response time";
+const WORST: &str = "Response time more than without security";
+
+fn worst(way: SecurityMode) -> String {
+    format!("{}, in the worst case", way.label)
+}
 
 fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
-    let testbed = Testbed::measure(context, &SIZES)?;
+    let testbed = Testbed::measure(context, &super::SIZES)?;
     let published = paper.table("response-time-overhead")?;
-    let plain = datagram(EVEN)?;
-    let mut worst = Vec::new();
-    let mut claims = Vec::new();
-    for (way, said) in [(AH, 10.0), (ESP, 14.0), (DTLS, 14.0)] {
-        let (most, bytes) = testbed.worst(|bytes| testbed.added(way, bytes, RESPONSE));
-        let row = Row::new(format!("{}, in the worst case", way.label), most, "ms", Provenance::Estimate);
-        worst.push(row.beside(published.get(way.label)));
-        let packet = match way.suite() {
-            Some(suite) => protected(&plain, suite)?.len(),
-            None => plain.len() + sixlock_dtls::RECORD_OVERHEAD,
-        };
-        let serial = (packet - plain.len()) as f64 * SERIAL_LINE;
-        claims.push(
-            Claim::new(
+    let more = [AH, ESP, DTLS].map(|way| {
+        let (most, _) = testbed.worst(|bytes| testbed.added(way, bytes, RESPONSE));
+        Row::new(worst(way), most, "ms", Provenance::Estimate).beside(published.get(way.label))
+    });
+    let figures = vec![
+        by_size(&testbed, TIME, "ms", RESPONSE),
+        Figure { title: WORST, across: None, rows: more.into() },
+    ];
+    let series = |way: SecurityMode| Series::new(TIME, way.label);
+    let mut claims: Vec<_> = [(AH, 10), (ESP, 14), (DTLS, 14)]
+        .into_iter()
+        .map(|(way, said)| {
+            Claim::stated(
                 format!("In the worst case {} adds {said} ms to the response time (section IV)", way.label),
-                is_nearly(most, said),
-                format!("it adds {most:.1} ms to {bytes} bytes, which then take two frames instead of one; taken for the same if within a quarter"),
+                Statement::Published(Series::new(WORST, worst(way)), Tolerance::Time),
+                &figures,
             )
-            .because(
-                "in the paper what goes over the air goes over a serial line to the host, too, as whole IPv6 packets",
-                format!("with one of 115,200 bit/s it adds {:.1} ms", most + serial),
-            ),
+            .perhaps("where two frames are needed instead of one, what each takes beside its bytes counts, of which the paper does not tell; nor does it of the serial line's speed")
+        })
+        .collect();
+    for (text, less, more) in [
+        ("AH performs better than ESP", AH, ESP),
+        ("AH performs better than DTLS", AH, DTLS),
+        ("ESP has a greater delay than DTLS", DTLS, ESP),
+    ] {
+        claims.push(
+            Claim::stated(
+                format!("{text} (section IV)"),
+                Statement::Below(series(less), series(more)),
+                &figures,
+            )
+            .perhaps("the backoffs before frames are drawn at random, and these differ by less"),
         );
     }
-    let each = |less, more| {
-        SIZES.iter().all(|&bytes| testbed.mean(less, bytes, RESPONSE) < testbed.mean(more, bytes, RESPONSE))
-    };
-    let at_all = |way| {
-        let added = SIZES.map(|bytes| format!("{:.2}", testbed.added(way, bytes, RESPONSE)));
-        format!("{} adds {} ms", way.label, added.join(", "))
-    };
-    let added = format!("to {SIZES:?} bytes {}, {}, {}", at_all(AH), at_all(ESP), at_all(DTLS));
-    claims.extend([
-        Claim::new(
-            "AH performs better than ESP and DTLS (section IV)",
-            each(AH, ESP) && each(AH, DTLS),
-            added.clone(),
-        ),
-        Claim::new("ESP has a greater delay than DTLS (section IV)", each(DTLS, ESP), added).because(
-            "both take as many bytes on the air, and the backoffs before them are drawn at random",
-            format!(
-                "without all that the node's CPU works {:.2} ms for {EVEN} bytes with ESP, {:.2} with DTLS",
-                testbed.mean(ESP, EVEN as u16, |taken| taken.cpu),
-                testbed.mean(DTLS, EVEN as u16, |taken| taken.cpu)
-            ),
-        ),
-    ]);
-    Ok(Findings {
-        figures: vec![
-            by_size(&testbed, "Response time", "ms", RESPONSE),
-            Figure { title: "Response time more than without security", across: None, rows: worst },
-        ],
-        claims,
-    })
+    Ok(Findings { figures, claims })
 }

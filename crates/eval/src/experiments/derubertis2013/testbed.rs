@@ -77,7 +77,7 @@ impl Testbed {
     /// One value; not a number if that was not measured.
     pub(super) fn get(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> Sample {
         let found = self.0.iter().find(|taken| taken.way == way && taken.bytes == bytes);
-        found.map_or(Sample { mean: f64::NAN, sd: f64::NAN }, value)
+        found.map_or(Sample::NONE, value)
     }
 
     /// Its mean.

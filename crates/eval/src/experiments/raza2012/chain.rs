@@ -45,17 +45,33 @@ pub(super) struct Setting {
     pub(super) hops: u32,
     /// How nodes get at the channel.
     pub(super) mac: Mac,
+    /// Whether what the processors of nodes on the way do takes time.
+    pub(super) forwarding: Forwarding,
+}
+
+/// What the processors of nodes on the way take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forwarding {
+    /// Their time.
+    Timed,
+    /// None, for comparison.
+    Instant,
 }
 
 impl Setting {
     /// As in the paper: the NullMAC.
     pub(super) const fn new(way: SecurityMode, bytes: u16, hops: u32) -> Self {
-        Self { way, bytes, hops, mac: Mac::Null }
+        Self { way, bytes, hops, mac: Mac::Null, forwarding: Forwarding::Timed }
     }
 
     /// With the CSMA-CA of the standard instead.
     pub(super) fn with_csma(self) -> Self {
         Self { mac: Mac::Csma(Csma::default()), ..self }
+    }
+
+    /// With processors on the way that take no time.
+    pub(super) const fn without_forwarding(self) -> Self {
+        Self { forwarding: Forwarding::Instant, ..self }
     }
 }
 
@@ -92,22 +108,22 @@ impl Chain {
     /// One value of a setting; not a number if that was not simulated.
     pub(super) fn get(&self, setting: Setting, value: fn(&Taken) -> Sample) -> Sample {
         let found = self.0.iter().find(|taken| taken.setting == setting);
-        found.map_or(Sample { mean: f64::NAN, sd: f64::NAN }, value)
+        found.map_or(Sample::NONE, value)
     }
 
-    /// The mean response time in milliseconds with the NullMAC.
-    pub(super) fn response(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
-        self.get(Setting::new(way, bytes, hops), |taken| taken.response).mean
+    /// The mean response time in milliseconds.
+    fn response(&self, setting: Setting) -> f64 {
+        self.get(setting, |taken| taken.response).mean
     }
 
-    /// How many milliseconds `way` adds to that.
-    pub(super) fn added(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
-        self.response(way, bytes, hops) - self.response(NOTHING, bytes, hops)
+    /// By how many milliseconds that is more than without security.
+    pub(super) fn added(&self, setting: Setting) -> f64 {
+        self.response(setting) - self.response(Setting { way: NOTHING, ..setting })
     }
 
-    /// How many per cent it adds.
-    pub(super) fn overhead(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
-        100.0 * self.added(way, bytes, hops) / self.response(NOTHING, bytes, hops)
+    /// By how many per cent it is more.
+    pub(super) fn overhead(&self, setting: Setting) -> f64 {
+        100.0 * self.added(setting) / self.response(Setting { way: NOTHING, ..setting })
     }
 }
 
@@ -149,8 +165,12 @@ fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
         .seed(seed)
         .mac(setting.mac)
         .traffic_kind(TrafficKind::Echo { payload: setting.bytes })
-        .destination(Destination::Node(setting.hops))
-        .build()?;
+        .destination(Destination::Node(setting.hops));
+    let scenario = match setting.forwarding {
+        Forwarding::Timed => scenario,
+        Forwarding::Instant => scenario.profile(None).platform(setting.hops, Platform::tmote_sky()),
+    };
+    let scenario = scenario.build()?;
     let period = scenario.traffic().period.micros();
     let scenario = ScenarioBuilder::from(scenario).duration(Span::from_micros(2 * period)).build()?;
     let mut simulation = Simulation::new(&scenario, Options::default())?;

@@ -5,6 +5,8 @@ use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Findings};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 /// A service, and who gives it.
 pub(super) struct Service {
@@ -27,12 +29,41 @@ const LARGE: u16 = 512;
 const SIZES: [u16; 6] = [SMALL, 64, 128, 256, 384, LARGE];
 /// Below so many per cent, an overhead counts as negligible.
 const NEGLIGIBLE: f64 = 15.0;
-/// A response time is the paper's if it is within this part of it.
-const NEARLY: f64 = 0.25;
+/// Below so many per cent more or less, overheads count as the same.
+const SAME: f64 = 25.0;
 /// Fewest and most hops.
 const NEAR: u32 = 1;
 const FAR: u32 = 4;
 const HOPS: [u32; 4] = [NEAR, 2, 3, FAR];
+
+const SMALL_BY_HOPS: &str = "Response time, 16 bytes";
+const LARGE_BY_HOPS: &str = "Response time, 512 bytes";
+const INSTANT_BY_HOPS: &str = "Response time, 512 bytes, with CSMA-CA, if processors on the way took no time";
+const CSMA_BY_HOPS: &str = "Response time, 512 bytes, with CSMA-CA in place of the NullMAC";
+const ADDED_BY_HOPS: &str = "Response time more than without security, 512 bytes";
+const THREE_HOPS_MORE: &str = "What three hops more add to that";
+const SHARE: &str = "Response time more than without security, 512 bytes over four hops";
+const NEAR_BY_SIZE: &str = "Response time over one hop";
+const FAR_BY_SIZE: &str = "Response time over four hops";
+const ADDED_NEAR: &str = "Response time more than without security, one hop";
+const ADDED_FAR: &str = "Response time more than without security, four hops";
+const ADDED_FAR_INSTANT: &str = "Response time more than without security, four hops, with CSMA-CA, if processors on the way took no time";
+
+/// What is removed where processors on the way take no time. That is with CSMA-CA: without acknowledgements, a Tmote Sky loses what comes faster
+/// than one of its kind sends.
+const FORWARDING: &str =
+    "each forwarder restores the headers, keeps the state of their compression, and compresses them again";
+
+/// The series of a way in a figure; what the figure is of stands behind it in its rows' labels.
+fn series(figure: &'static str, way: SecurityMode) -> Series {
+    Series::new(figure, label(figure, way))
+}
+
+/// What rows of a figure are called: JSON and tables have them without its title.
+fn label(figure: &'static str, way: SecurityMode) -> String {
+    let what = figure.trim_start_matches("Response time").trim_start_matches([',', ' ']);
+    format!("{}, {what}", way.label)
+}
 
 impl Service {
     fn ways(&self) -> [SecurityMode; 5] {
@@ -50,117 +81,89 @@ impl Service {
         settings
     }
 
+    /// Those of `settings` without security, and with IPsec in software, with processors on the way that take no time.
+    fn without_forwarding(&self, settings: &[Setting]) -> Vec<Setting> {
+        let of_these = settings.iter().filter(|setting| [NOTHING, self.software].contains(&setting.way));
+        of_these.map(|setting| setting.with_csma().without_forwarding()).collect()
+    }
+
     /// Figures 11 and 13: over one to four hops.
     pub(super) fn by_hops(&self, context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         let (small, large) = (self.settings(&[SMALL], &HOPS), self.settings(&[LARGE], &HOPS));
+        let instant = self.without_forwarding(&large);
         let with_csma: Vec<_> = large.iter().map(|setting| setting.with_csma()).collect();
-        let chain = Chain::measure(context, &[&small[..], &large, &with_csma].concat())?;
-        let figure = |title, settings: &[Setting], what: &str| {
-            let row = |setting: &Setting| {
-                let label = format!("{}, {what}", setting.way.label);
-                chain.get(*setting, |taken| taken.response).row(label, "ms").at(setting.hops.into())
-            };
-            Figure { title, across: Some("hops"), rows: settings.iter().map(row).collect() }
-        };
+        let chain = Chain::measure(context, &[&small[..], &large, &instant, &with_csma].concat())?;
         let published = paper.table("response-time-overhead")?;
-        let overhead = |way: SecurityMode| {
-            Row::new(way.label, chain.overhead(way, LARGE, FAR), "%", Provenance::Estimate)
+        let share = |way: SecurityMode| {
+            let overhead = chain.overhead(Setting::new(way, LARGE, FAR));
+            Row::new(way.label, overhead, "%", Provenance::Estimate)
                 .beside(published.at(way.label, LARGE.into()))
         };
-        Ok(Findings {
-            figures: vec![
-                figure("Response time, 16 bytes", &small, "16 bytes"),
-                figure("Response time, 512 bytes", &large, "512 bytes"),
-                figure(
-                    "Response time, 512 bytes, with CSMA-CA in place of the NullMAC",
-                    &with_csma,
-                    "512 bytes, CSMA-CA",
-                ),
-                Figure {
-                    title: "Response time more than without security, 512 bytes over four hops",
-                    across: None,
-                    rows: self.ways().into_iter().skip(1).map(overhead).collect(),
-                },
-            ],
-            claims: self.claims_by_hops(&chain),
-        })
+        let three_hops_more = |way: SecurityMode| {
+            let [near, far] = [NEAR, FAR].map(|hops| chain.added(Setting::new(way, LARGE, hops)));
+            Row::new(label(THREE_HOPS_MORE, way), far - near, "ms", Provenance::Estimate)
+        };
+        let protected = || self.ways().into_iter().skip(1);
+        let hops = |setting: &Setting| setting.hops.into();
+        let figures = vec![
+            responses(&chain, SMALL_BY_HOPS, &small, "hops", hops),
+            responses(&chain, LARGE_BY_HOPS, &large, "hops", hops),
+            responses(&chain, INSTANT_BY_HOPS, &instant, "hops", hops),
+            responses(&chain, CSMA_BY_HOPS, &with_csma, "hops", hops),
+            added(&chain, ADDED_BY_HOPS, &large, "hops", hops),
+            Figure { title: THREE_HOPS_MORE, across: None, rows: protected().map(three_hops_more).collect() },
+            Figure { title: SHARE, across: None, rows: protected().map(share).collect() },
+        ];
+        let claims = self.claims_by_hops(&figures);
+        Ok(Findings { figures, claims })
     }
 
-    fn claims_by_hops(&self, chain: &Chain) -> Vec<Claim> {
+    fn claims_by_hops(&self, figures: &[Figure]) -> Vec<Claim> {
         let Self { section, header, software, hardware, links: [shortest, longest], said } = *self;
-        let listed =
-            |values: &[f64]| values.iter().map(|value| format!("{value:.0}")).collect::<Vec<_>>().join(", ");
-        let added = |way, bytes| HOPS.map(|hops| chain.added(way, bytes, hops));
-        let negligible = chain.overhead(shortest, SMALL, FAR);
-        let [by_software, by_hardware] = [software, hardware].map(|way| chain.overhead(way, LARGE, FAR));
-        let by_ipsec = added(software, LARGE);
-        let by_link = added(longest, LARGE);
-        let faster = |way| {
-            let hops = HOPS
-                .into_iter()
-                .filter(|&hops| chain.response(way, LARGE, hops) < chain.response(longest, LARGE, hops));
-            hops.collect::<Vec<_>>()
-        };
-        let (software_wins, hardware_wins) = (faster(software), faster(hardware));
+        let claim = |text: String, statement| Claim::stated(text, statement, figures);
+        let constant =
+            |figure| Statement::SameAdded(series(figure, software), series(figure, NOTHING), Tolerance::Time);
         vec![
-            Claim::new(
-                format!("For small data sizes the overhead of link-layer security is negligible (section {section})"),
-                negligible < NEGLIGIBLE,
-                format!("to 16 bytes over four hops the shortest MIC adds {negligible:.0} %; counted as negligible is what is below {NEGLIGIBLE:.0}"),
-            ),
-            Claim::new(
+            claim(
+                format!("For small data sizes the overhead of link-layer security is negligible, less than {NEGLIGIBLE} % (section {section})"),
+                Statement::HardlyMore(series(SMALL_BY_HOPS, shortest), series(SMALL_BY_HOPS, NOTHING), NEGLIGIBLE),
+            )
+            .perhaps("a MIC and an auxiliary header on a short frame are a large part of it"),
+            claim(
                 format!("Link-layer security is better for small data sizes (section {section})"),
-                HOPS.iter().all(|&hops| chain.response(shortest, SMALL, hops) < chain.response(hardware, SMALL, hops)),
-                format!("to 16 bytes it adds {} ms over one to four hops, {header} {} with the radio's AES and {} without", listed(&added(shortest, SMALL)), listed(&added(hardware, SMALL)), listed(&added(software, SMALL))),
+                Statement::Below(series(SMALL_BY_HOPS, shortest), series(SMALL_BY_HOPS, hardware)),
             ),
-            Claim::new(
-                format!("With 512 bytes over four hops {header} takes {:.0} % longer (section {section})", said[0]),
-                (by_software / said[0] - 1.0).abs() < NEARLY,
-                format!("it takes {by_software:.1} %; taken for the same if within a quarter"),
+            claim(
+                format!("With 512 bytes over four hops {header} takes {} % longer (section {section})", said[0]),
+                Statement::Published(Series::new(SHARE, software.label), Tolerance::Percent),
             )
-            .because(
-                "AES of our own, made for little flash, takes 1.5 ms a block",
-                format!("with the radio's AES, 0.17 ms a block, it takes {by_hardware:.1} %; in proportion between the two runs, {:.0} % with one of {:.1} ms", said[0], 0.17 + (said[0] - by_hardware) / (by_software - by_hardware) * (1.5 - 0.17)),
-            ),
-            Claim::new(
-                format!("With the radio's AES it takes no more than {:.0} % longer (section {section})", said[1]),
-                by_hardware <= said[1],
-                format!("it takes {by_hardware:.1} %"),
+            .perhaps("AES of our own is made for little flash"),
+            claim(
+                format!("With the radio's AES it takes {} % longer (section {section})", said[1]),
+                Statement::Published(Series::new(SHARE, hardware.label), Tolerance::Percent),
             )
-            .because(
-                "forwarders take headers out of compression and compress them again, of which the paper says that it costs nothing",
-                format!("without what their CPUs take for that it takes {:.1} %", by_hardware - 100.0 * forwarding(chain, hardware, LARGE, FAR) / chain.response(NOTHING, LARGE, FAR)),
-            ),
-            Claim::new(
+            .perhaps("what the bus to the radio takes for a block is not published"),
+            claim(
                 format!("For a given data size, the overhead of IPsec is constant over the hops (section {section})"),
-                by_ipsec.iter().all(|added| (added / by_ipsec[0] - 1.0).abs() < 0.1),
-                format!("to 512 bytes {header} adds {} ms over one to four hops", listed(&by_ipsec)),
+                constant(LARGE_BY_HOPS),
             )
-            .because(
-                "each forwarder restores the headers, keeps the state of their compression, and compresses them again",
-                format!("without what their CPUs take for that it adds {} ms", listed(&HOPS.map(|hops| chain.added(software, LARGE, hops) - forwarding(chain, software, LARGE, hops)))),
-            ),
-            Claim::new(
+            .without(FORWARDING, &constant(INSTANT_BY_HOPS), figures),
+            claim(
                 format!("The overhead of link-layer security increases with the hops (section {section})"),
-                by_link.is_sorted_by(|near, far| near < far),
-                format!("to 512 bytes the longest MIC adds {} ms over one to four hops", listed(&by_link)),
+                Statement::Grows(series(ADDED_BY_HOPS, longest)),
             ),
-            Claim::new(
+            claim(
                 format!("As the number of hops grows, {header} scales better than link-layer security (section {section} and abstract)"),
-                by_ipsec[HOPS.len() - 1] - by_ipsec[0] < by_link[HOPS.len() - 1] - by_link[0],
-                format!("from one hop to four, what {header} adds to 512 bytes grows by {:.0} ms, what the longest MIC does by {:.0}", by_ipsec[HOPS.len() - 1] - by_ipsec[0], by_link[HOPS.len() - 1] - by_link[0]),
+                Statement::Below(series(THREE_HOPS_MORE, software), series(THREE_HOPS_MORE, longest)),
             ),
-            Claim::new(
+            claim(
                 format!("With 512 bytes and two hops or more, {header} is faster than link-layer security (section {section})"),
-                HOPS[1..].iter().all(|hops| software_wins.contains(hops)),
-                format!(
-                    "than with the longest MIC, it is in software over {software_wins:?} of the hops 1 to 4: {header} adds {:.0} ms over one hop, link-layer security {:.0} over each",
-                    by_ipsec[0], by_link[0]
-                ),
+                Statement::BelowFrom(series(LARGE_BY_HOPS, software), series(LARGE_BY_HOPS, longest), 2.0),
             )
-            .because(
-                "AES in software takes 1.5 ms a block, at the end node and whatever the hops",
-                format!("with the radio's AES it is faster over {hardware_wins:?}"),
+            .without(
+                "AES in software, at the end node and whatever the hops",
+                &Statement::BelowFrom(series(LARGE_BY_HOPS, hardware), series(LARGE_BY_HOPS, longest), 2.0),
+                figures,
             ),
         ]
     }
@@ -168,111 +171,87 @@ impl Service {
     /// Figures 12 and 14: by the size of the datagram.
     pub(super) fn by_size(&self, context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         let (near, far) = (self.settings(&SIZES, &[NEAR]), self.settings(&SIZES, &[FAR]));
-        let chain = Chain::measure(context, &[&near[..], &far].concat())?;
-        let figure = |title, settings: &[Setting], what: &str| {
-            let row = |setting: &Setting| {
-                let label = format!("{}, {what}", setting.way.label);
-                chain.get(*setting, |taken| taken.response).row(label, "ms").at(setting.bytes.into())
-            };
-            Figure { title, across: Some("payload, bytes"), rows: settings.iter().map(row).collect() }
-        };
-        Ok(Findings {
-            figures: vec![
-                figure("Response time over one hop", &near, "one hop"),
-                figure("Response time over four hops", &far, "four hops"),
-            ],
-            claims: self.claims_by_size(&chain),
-        })
+        let instant = self.without_forwarding(&far);
+        let chain = Chain::measure(context, &[&near[..], &far, &instant].concat())?;
+        let (across, bytes) = ("payload, bytes", |setting: &Setting| setting.bytes.into());
+        let figures = vec![
+            responses(&chain, NEAR_BY_SIZE, &near, across, bytes),
+            responses(&chain, FAR_BY_SIZE, &far, across, bytes),
+            added(&chain, ADDED_NEAR, &near, across, bytes),
+            added(&chain, ADDED_FAR, &far, across, bytes),
+            added(&chain, ADDED_FAR_INSTANT, &instant, across, bytes),
+        ];
+        let claims = self.claims_by_size(&figures);
+        Ok(Findings { figures, claims })
     }
 
-    fn claims_by_size(&self, chain: &Chain) -> Vec<Claim> {
+    fn claims_by_size(&self, figures: &[Figure]) -> Vec<Claim> {
         let Self { section, header, software, hardware, links: [shortest, longest], .. } = *self;
-        let added = |way, hops| SIZES.map(|bytes| chain.added(way, bytes, hops));
-        let listed =
-            |values: &[f64]| values.iter().map(|value| format!("{value:.0}")).collect::<Vec<_>>().join(", ");
-        let by_ipsec = added(software, NEAR);
-        let by_ipsec_far = added(software, FAR);
-        let is_constant =
-            by_ipsec.iter().zip(&by_ipsec_far).all(|(near, far)| (far / near - 1.0).abs() < 0.1);
-        let straight = straightness(&SIZES.map(f64::from), &by_ipsec);
-        let by_link = added(longest, FAR);
-        let faster = |way: SecurityMode, than: SecurityMode, hops| {
-            let sizes = SIZES
-                .into_iter()
-                .filter(|&bytes| chain.response(way, bytes, hops) < chain.response(than, bytes, hops));
-            sizes.collect::<Vec<_>>()
-        };
-        let hardware_wins = faster(hardware, longest, FAR);
-        let software_wins = faster(software, longest, FAR);
-        let link_wins = faster(shortest, software, NEAR);
+        let claim = |text: String, statement| Claim::stated(text, statement, figures);
+        let same = |far| Statement::HardlyMore(series(far, software), series(ADDED_NEAR, software), SAME);
         vec![
-            Claim::new(
+            claim(
                 format!("The overhead of IPsec grows linearly with the datagram (section {section})"),
-                straight > 0.95,
-                format!("over one hop {header} adds {} ms to {SIZES:?} bytes; a line explains {:.1} % of that", listed(&by_ipsec), 100.0 * straight),
-            ),
-            Claim::new(
+                Statement::InProportion(series(ADDED_NEAR, software), Tolerance::Time),
+            )
+            .perhaps("where the headers make a fragment more, it grows by a step"),
+            claim(
                 format!("The overhead of link-layer security increases with the data size (section {section})"),
-                by_link[0] < by_link[SIZES.len() - 1] && by_link.windows(2).filter(|pair| pair[0] > pair[1]).count() <= 1,
-                format!("over four hops the longest MIC adds {} ms to {SIZES:?} bytes", listed(&by_link)),
-            ),
-            Claim::new(
+                Statement::Grows(series(ADDED_FAR, longest)),
+            )
+            .perhaps("what a fragment has room for without security decides where a fragment more is needed with it"),
+            claim(
                 format!("For each data size, the overhead of IPsec is the same over one hop and over several (section {section})"),
-                is_constant,
-                format!("{header} adds {} ms over one hop and {} over four to {SIZES:?} bytes", listed(&by_ipsec), listed(&by_ipsec_far)),
+                same(ADDED_FAR),
             )
-            .because(
-                "forwarders restore and compress its headers; and what needs a fragment more, as with 64 bytes, needs it over each hop",
-                format!("without what forwarders take it adds {} ms over four hops", listed(&SIZES.map(|bytes| chain.added(software, bytes, FAR) - forwarding(chain, software, bytes, FAR)))),
+            .without(FORWARDING, &same(ADDED_FAR_INSTANT), figures),
+            claim(
+                format!("Over a single hop link-layer security is better than {header} (section {section})"),
+                Statement::Below(series(NEAR_BY_SIZE, shortest), series(NEAR_BY_SIZE, software)),
             ),
-            Claim::new(
-                format!("Over a single hop link-layer security is better (section {section})"),
-                link_wins.len() == SIZES.len(),
-                format!("the shortest MIC is faster than {header} in software with {link_wins:?} bytes"),
-            ),
-            Claim::new(
+            claim(
                 format!("Over four hops {header} with the radio's AES is faster than link-layer security for 256 bytes and more (section {section})"),
-                SIZES.iter().filter(|&&bytes| bytes >= 256).all(|bytes| hardware_wins.contains(bytes)),
-                format!("than with the longest MIC, it is with {hardware_wins:?} bytes"),
-            ),
-            Claim::new(
-                format!("As the data size increases, {header} becomes faster than link-layer security, in software too (section {section})"),
-                !software_wins.contains(&SMALL) && software_wins.contains(&LARGE),
-                format!("over four hops it is faster than the longest MIC with {software_wins:?} bytes"),
+                Statement::BelowFrom(series(FAR_BY_SIZE, hardware), series(FAR_BY_SIZE, longest), 256.0),
             )
-            .because(
-                "AES in software takes 1.5 ms a block, and ESP computes two for each block of the payload",
-                format!("with the radio's AES it is faster with {hardware_wins:?} bytes"),
+            .perhaps("a payload that takes as many fragments with either gains nothing"),
+            claim(
+                format!("As the data size increases, {header} becomes faster than link-layer security over four hops, in software too, with 512 bytes at the latest (section {section})"),
+                Statement::BelowFrom(series(FAR_BY_SIZE, software), series(FAR_BY_SIZE, longest), LARGE.into()),
+            )
+            .without(
+                "AES in software",
+                &Statement::BelowFrom(series(FAR_BY_SIZE, hardware), series(FAR_BY_SIZE, longest), LARGE.into()),
+                figures,
             ),
         ]
     }
 }
 
-/// What a way of security adds to the work of all forwarders' CPUs, in milliseconds.
-fn forwarding(chain: &Chain, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
-    let at_each = |way| chain.get(Setting::new(way, bytes, hops), |taken| taken.forwarder).mean;
-    f64::from(hops - 1) * (at_each(way) - at_each(NOTHING))
-}
-
-/// Which part of what differs between the values of `y` a straight line over `x` explains.
-fn straightness(x: &[f64], y: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (middle_x, middle_y) = (mean(x), mean(y));
-    let product = |a: &[f64], middle_a: f64, b: &[f64], middle_b: f64| -> f64 {
-        a.iter().zip(b).map(|(a, b)| (a - middle_a) * (b - middle_b)).sum()
+/// A figure of response times.
+fn responses(
+    chain: &Chain,
+    title: &'static str,
+    settings: &[Setting],
+    across: &'static str,
+    x: impl Fn(&Setting) -> f64,
+) -> Figure {
+    let row = |setting: &Setting| {
+        chain.get(*setting, |taken| taken.response).row(label(title, setting.way), "ms").at(x(setting))
     };
-    let both = product(x, middle_x, y, middle_y);
-    both * both / (product(x, middle_x, x, middle_x) * product(y, middle_y, y, middle_y))
+    Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_explains_a_line_wholly_and_noise_hardly() {
-        let x = [1.0, 2.0, 3.0, 4.0];
-        assert!((straightness(&x, &x.map(|x| 7.0 - 2.0 * x)) - 1.0).abs() < 1e-12);
-        assert!(straightness(&x, &[1.0, -1.0, -1.0, 1.0]) < 1e-12);
-    }
+/// A figure of what security adds to them.
+fn added(
+    chain: &Chain,
+    title: &'static str,
+    settings: &[Setting],
+    across: &'static str,
+    x: impl Fn(&Setting) -> f64,
+) -> Figure {
+    let protected = settings.iter().filter(|setting| setting.way != NOTHING);
+    let row = |setting: &Setting| {
+        Row::new(label(title, setting.way), chain.added(*setting), "ms", Provenance::Estimate).at(x(setting))
+    };
+    Figure { title, across: Some(across), rows: protected.map(row).collect() }
 }

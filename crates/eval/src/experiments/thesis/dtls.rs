@@ -20,14 +20,20 @@ pub(in super::super) const TABLE_13: Experiment = Experiment {
     paper: super::PAPER,
     at: "table 13 (section 7.3)",
     shows: "the same beside the thesis' smaller nodes, from which AES, RPL and much else was taken; ours has its AES",
-    method: Method::Run(table_13),
+    method: Method::Part(table_13, &["what each step of section 7.3 saves, one by one"]),
 };
 pub(in super::super) const TABLE_14: Experiment = Experiment {
     name: "thesis-table14",
     paper: super::PAPER,
     at: "table 14 (section 8)",
     shows: "ROM and RAM of nodes with AH, ESP and DTLS on the Tmote Sky, the stack at its peak included",
-    method: Method::Run(table_14),
+    method: Method::Part(
+        table_14,
+        &[
+            "AH and ESP with the AES of TI: ours has one",
+            "AH and ESP with hardware AES: no emulator here has a CC2420",
+        ],
+    ),
 };
 
 const SERVER: (&str, &str) = ("DTLS server", "coap-dtls-psk-server");

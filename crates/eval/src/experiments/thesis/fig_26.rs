@@ -9,7 +9,8 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     paper: super::PAPER,
     at: "figure 26 (section 6.2)",
     shows: "the headers of a packet with AH that RPL carries, whole and on the air",
-    method: Method::Run(|_, _| {
-        super::capture(NetworkSuite::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"])
-    }),
+    method: Method::Part(
+        |_, _| super::capture(NetworkSuite::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"]),
+        &["a packet of a running network: this one is put together"],
+    ),
 };

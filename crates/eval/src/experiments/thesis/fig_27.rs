@@ -9,7 +9,8 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     paper: super::PAPER,
     at: "figure 27 (section 6.2)",
     shows: "the headers of a packet with ESP that RPL carries, whole and on the air",
-    method: Method::Run(|_, _| {
-        super::capture(NetworkSuite::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"])
-    }),
+    method: Method::Part(
+        |_, _| super::capture(NetworkSuite::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"]),
+        &["a packet of a running network: this one is put together"],
+    ),
 };

@@ -1,8 +1,12 @@
 //! The thesis: IPsec and DTLS on Contiki in Cooja. Its figures 26 and 27 are captures of a packet that RPL has carried.
 
+pub(super) mod delay;
 pub(super) mod dtls;
+pub(super) mod energy;
 pub(super) mod fig_26;
 pub(super) mod fig_27;
+pub(super) mod loss;
+mod network;
 pub(super) mod table_11;
 
 use sixlock_base::NetworkSuite;
@@ -14,9 +18,13 @@ use sixlock_ipv6::next_header;
 use super::packets;
 use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::Findings;
+use crate::experiment::{Experiment, Findings, Method};
 
 const PAPER: &str = include_str!("../../../../../published/thesis.toml");
+
+/// What all experiments on the networks have in common.
+const EXPERIMENT: Experiment =
+    Experiment { name: "", paper: PAPER, at: "", shows: "", method: Method::NotYet("") };
 
 /// Where the IPv6 header ends.
 const BEHIND_IPV6: usize = sixlock_ipv6::Header::LEN;

@@ -1,0 +1,263 @@
+//! Granjal et al. (2008), table 3 and figures 1 and 2: how long algorithms of IPsec take on the MicaZ, and what that consumes.
+
+use sixlock_sim::{Energy, Platform, Span, StateTimes};
+
+use crate::error::Error;
+use crate::evaluation::{Claim, Figure, Provenance, Row};
+use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
+
+const PAPER: &str = include_str!("../../../../published/granjal2008.toml");
+/// Why the paper's energies stand beside none of ours.
+const NO_BATTERY: &str = "energies in mV/h: the fall of a battery's voltage cannot be had from cycles, and these are in millijoules";
+
+pub(super) const TABLE_3: Experiment = Experiment {
+    name: "granjal2008-table3",
+    paper: PAPER,
+    at: "table 3 (section 4)",
+    shows: "time, energy and lifetime by AES-192, 3DES, SHA-1 and SHA-512 on the MicaZ, 128 bytes, at its clock and at the paper's",
+    method: Method::Part(table_3, &[NO_BATTERY]),
+};
+pub(super) const FIGURE_1: Experiment = Experiment {
+    name: "granjal2008-fig1",
+    paper: PAPER,
+    at: "figure 1 (section 3.3)",
+    shows: "time of AES-192, 3DES, SHA-1 and SHA-512 on the MicaZ by the length of the plaintext, at its clock and at the paper's",
+    method: Method::Run(figure_1),
+};
+pub(super) const FIGURE_2: Experiment = Experiment {
+    name: "granjal2008-fig2",
+    paper: PAPER,
+    at: "figure 2 (section 3.3)",
+    shows: "energy of the MicaZ's CPU for AES-192, 3DES, SHA-1 and SHA-512 by the length of the plaintext",
+    method: Method::Part(figure_2, &[NO_BATTERY]),
+};
+
+/// The algorithms as the paper and the image that measures them call them.
+const AES: &str = "AES-192";
+const TRIPLE_DES: &str = "3DES";
+const SHA_1: &str = "SHA-1";
+const SHA_512: &str = "SHA-512";
+const ALGORITHMS: [(&str, &str); 4] =
+    [(AES, "aes-192-cbc"), (TRIPLE_DES, "3des-cbc"), (SHA_1, "sha-1"), (SHA_512, "sha-512")];
+
+/// Bytes of plaintext in table 3, and at the ends of the figures.
+const TABLE: f64 = 128.0;
+const SHORT: f64 = 16.0;
+const LONG: f64 = 256.0;
+/// What the paper takes for the clock, in kilohertz, and how ours is told from that.
+const THEIR_CLOCK: f64 = 16_000.0;
+const AT_OURS: &str = "7.373 MHz";
+const AT_THEIRS: &str = "16 MHz";
+/// What two batteries give, in the paper's words about 3000 mV.
+const BATTERIES: f64 = 3_000.0;
+/// Below so many per cent more, "similar" is taken to hold.
+const SIMILAR: f64 = 25.0;
+
+const TIME: &str = "Time on the MicaZ";
+const TIME_OF_SHORT: &str = "Time on the MicaZ, 128 bits";
+const ENERGY: &str = "Energy of the CPU";
+
+/// Cycles on the ATmega128, by algorithm and bytes.
+struct Cycles(Vec<(&'static str, f64, f64)>);
+
+impl Cycles {
+    fn measured() -> Result<Self, Error> {
+        let text = include_str!("../../../../costs/granjal2008-atmega128.csv");
+        let wrong = || Error("costs/granjal2008-atmega128.csv is not what ./bench granjal2008 writes".into());
+        let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        let rows = lines.map(|line| {
+            let mut fields = line.split(',');
+            let name = fields.next()?;
+            let mut number = || fields.next()?.parse().ok();
+            Some((name, number()?, number()?))
+        });
+        rows.collect::<Option<_>>().map(Self).ok_or_else(wrong)
+    }
+
+    /// What `name` takes, in the order of sizes.
+    fn of(&self, name: &str) -> impl Iterator<Item = (f64, f64)> {
+        self.0.iter().filter(move |(of, ..)| *of == name).map(|&(_, bytes, cycles)| (bytes, cycles))
+    }
+}
+
+fn kilohertz() -> f64 {
+    Platform::micaz().profile().kilohertz as f64
+}
+
+/// What the MicaZ's CPU consumes at work for so many milliseconds, in millijoules.
+fn energy(millis: f64) -> f64 {
+    let cpu = Span::from_micros((millis * 1000.0).round() as u64);
+    let times = StateTimes { cpu, ..StateTimes::default() };
+    Energy::of(Platform::micaz().profile(), &times).cpu
+}
+
+/// Times by size, those of sizes that are wanted, beside what the paper has in one of its tables.
+fn times(
+    cycles: &Cycles,
+    paper: &Paper,
+    table: &str,
+    is_wanted: impl Fn(f64) -> bool,
+) -> Result<Figure, Error> {
+    let published = paper.table(table)?;
+    let mut rows = Vec::new();
+    for (algorithm, name) in ALGORITHMS {
+        for (clock, kilohertz) in [(AT_OURS, kilohertz()), (AT_THEIRS, THEIR_CLOCK)] {
+            for (bytes, count) in cycles.of(name).filter(|(bytes, _)| is_wanted(*bytes)) {
+                let label = format!("{algorithm}, {clock}");
+                let row = Row::new(label, count / kilohertz, "ms", Provenance::ExactEmulation);
+                rows.push(row.at(bytes).beside(published.at(algorithm, bytes)));
+            }
+        }
+    }
+    Ok(Figure { title: TIME, across: Some("plaintext, bytes"), rows })
+}
+
+/// Energies by size.
+fn energies(cycles: &Cycles, is_wanted: impl Fn(f64) -> bool) -> Figure {
+    let mut rows = Vec::new();
+    for (algorithm, name) in ALGORITHMS {
+        for (bytes, count) in cycles.of(name).filter(|(bytes, _)| is_wanted(*bytes)) {
+            let millijoules = energy(count / kilohertz());
+            rows.push(Row::new(algorithm, millijoules, "mJ", Provenance::Estimate).at(bytes));
+        }
+    }
+    Figure { title: ENERGY, across: Some("plaintext, bytes"), rows }
+}
+
+fn at_ours(algorithm: &str) -> Series {
+    Series::new(TIME, format!("{algorithm}, {AT_OURS}"))
+}
+
+fn of_energy(algorithm: &str) -> Series {
+    Series::new(ENERGY, algorithm)
+}
+
+/// That the times are the paper's, of one algorithm at the clock that the paper takes for its own.
+fn magnitude(algorithm: &str, section: &str, figures: &[Figure]) -> Claim {
+    Claim::stated(
+        format!("{algorithm} takes what the paper measures (section {section})"),
+        Statement::Published(Series::new(TIME, format!("{algorithm}, {AT_THEIRS}")), Tolerance::Time),
+        figures,
+    )
+    .perhaps("the paper's code is not at hand: an implementation made for another processor, or one that computes its tables or its key for each block")
+}
+
+fn table_3(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
+    let cycles = Cycles::measured()?;
+    let (drain, lifetime) = (paper.table("table-3-energy")?, paper.table("table-3-lifetime")?);
+    let of_table = |bytes: f64| bytes == TABLE;
+    let times = times(&cycles, paper, "table-3-time", of_table)?;
+    let energies = energies(&cycles, of_table);
+    let published = paper.table("table-3-time")?;
+    let theirs = [AES, TRIPLE_DES].map(|algorithm| {
+        let millis = published.at(algorithm, TABLE).map_or(f64::NAN, |published| published.value);
+        Row::new(algorithm, energy(millis), "mJ", Provenance::Published).at(TABLE)
+    });
+    const FOR_THEIR_TIMES: &str = "Energy of the CPU for as long as the paper says";
+    let theirs = Figure { title: FOR_THEIR_TIMES, across: Some("plaintext, bytes"), rows: theirs.into() };
+    let lifetimes = ALGORITHMS.iter().map(|(name, _)| *name).chain(["baseline"]).filter_map(|name| {
+        let hours = BATTERIES / drain.get(name)?.value;
+        let row =
+            Row::new(format!("{name}, lifetime by the paper's drain"), hours, "h", Provenance::Published);
+        Some(row.beside(lifetime.get(name)))
+    });
+    let lifetimes: Vec<_> = lifetimes.collect();
+    let is_theirs = |row: &Row| row.published.is_some_and(|published| (published - row.value).abs() < 0.01);
+    let arithmetic = Claim {
+        counted: false,
+        ..Claim::new(
+            "A node lives for 3000 mV by the hourly drain: 189, 234, 544, 304 and 600 hours (table 3)",
+            lifetimes.iter().all(is_theirs),
+            "the paper's own arithmetic: its figures of drain give its figures of lifetime",
+        )
+    };
+    let figures = vec![times, energies, theirs, Figure { title: "Lifetime", across: None, rows: lifetimes }];
+    let mut claims: Vec<_> = ALGORITHMS.map(|(algorithm, _)| magnitude(algorithm, "4", &figures)).into();
+    let below = |text: &str, less, more| Claim::stated(text, Statement::Below(less, more), &figures);
+    claims.extend([AES, TRIPLE_DES, SHA_512].map(|other| {
+        below(
+            &format!(
+                "SHA-1 is the fastest of the algorithms tested, faster than {other} (sections 3.3 and 4)"
+            ),
+            at_ours(SHA_1),
+            at_ours(other),
+        )
+    }));
+    let of_theirs = |algorithm| Series::new(FOR_THEIR_TIMES, algorithm);
+    claims.extend([
+        below("AES is faster than 3DES (section 4)", at_ours(AES), at_ours(TRIPLE_DES)),
+        below(
+            "3DES is better in respect to energy consumption than AES (section 4)",
+            of_energy(TRIPLE_DES),
+            of_energy(AES),
+        )
+        .without(
+            "the paper takes the fall of the batteries' voltage over an hour for energy, and contradicts its own times",
+            &Statement::Below(of_theirs(AES), of_theirs(TRIPLE_DES)),
+            &figures,
+        ),
+        arithmetic,
+    ]);
+    Ok(Findings { figures, claims })
+}
+
+fn figure_1(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
+    let cycles = Cycles::measured()?;
+    let is_shown = |bytes: f64| (SHORT..=LONG).contains(&bytes);
+    let short = Figure { title: TIME_OF_SHORT, ..times(&cycles, paper, "figure-1", |bytes| bytes == SHORT)? };
+    let figures = vec![times(&cycles, paper, "figure-1", is_shown)?, short];
+    let of_short = |algorithm| Series { figure: TIME_OF_SHORT, ..at_ours(algorithm) };
+    let mut claims: Vec<_> = ALGORITHMS.map(|(algorithm, _)| magnitude(algorithm, "3.3", &figures)).into();
+    claims.extend(ALGORITHMS.map(|(algorithm, _)| {
+        Claim::stated(
+            format!("Encryption time increases linearly with the length of the plaintext, {algorithm} (section 3.3)"),
+            Statement::InProportion(at_ours(algorithm), Tolerance::Time),
+            &figures,
+        )
+        .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its time goes by steps")
+    }));
+    claims.push(
+        Claim::stated(
+            "With shorter plaintexts AES and 3DES behave similarly: the times of 128 bits (section 3.3)",
+            Statement::HardlyMore(of_short(TRIPLE_DES), of_short(AES), SIMILAR),
+            &figures,
+        )
+        .perhaps(
+            "an AES that works on bytes is made for this processor, the permutations of bits of DES are not",
+        ),
+    );
+    Ok(Findings { figures, claims })
+}
+
+fn figure_2(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
+    let cycles = Cycles::measured()?;
+    let is_shown = |bytes: f64| (SHORT..=LONG).contains(&bytes);
+    let figures = vec![energies(&cycles, is_shown)];
+    let mut claims: Vec<_> = ALGORITHMS
+        .map(|(algorithm, _)| {
+            Claim::stated(
+                format!("Energy consumption increases linearly with the length of the plaintext, {algorithm} (section 3.3)"),
+                Statement::InProportion(of_energy(algorithm), Tolerance::Energy),
+                &figures,
+            )
+            .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its energy goes by steps")
+        })
+        .into();
+    claims.push(Claim::stated(
+        "SHA-1 spends less than SHA-512 (section 3.3)",
+        Statement::Below(of_energy(SHA_1), of_energy(SHA_512)),
+        &figures,
+    ));
+    claims.push(
+        Claim::stated(
+            "3DES spends less than AES (section 3.3)",
+            Statement::Below(of_energy(TRIPLE_DES), of_energy(AES)),
+            &figures,
+        )
+        .perhaps("the paper takes the fall of the batteries' voltage over an hour for energy, and contradicts its own times"),
+    );
+    Ok(Findings { figures, claims })
+}

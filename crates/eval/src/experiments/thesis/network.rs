@@ -1,0 +1,256 @@
+//! The thesis' networks: a host that sends 100 datagrams in five minutes to a node, which echoes them, over a soft bridge, RPL and
+//! ContikiMAC, on Tmote Sky.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use sixlock_base::Security;
+use sixlock_sim::{
+    Destination, EnergestTicks, Options, Platform, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
+};
+
+use super::super::sample::Sample;
+use crate::error::Error;
+use crate::experiment::Context;
+
+/// One of the two networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    /// A chain of six nodes.
+    One,
+    /// Thirteen nodes.
+    Two,
+}
+
+impl Network {
+    const fn scenario(self) -> (&'static str, &'static str) {
+        match self {
+            Self::One => (
+                "scenarios/thesis-network1.toml",
+                include_str!("../../../../../scenarios/thesis-network1.toml"),
+            ),
+            Self::Two => (
+                "scenarios/thesis-network2.toml",
+                include_str!("../../../../../scenarios/thesis-network2.toml"),
+            ),
+        }
+    }
+
+    /// The nodes that datagrams go to, and how many hops away each is.
+    pub(super) const fn targets(self) -> [Target; 3] {
+        match self {
+            Self::One => [target(1, 1), target(3, 3), target(6, 6)],
+            Self::Two => [target(1, 1), target(6, 3), target(13, 6)],
+        }
+    }
+}
+
+/// A node that datagrams go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) node: u32,
+    pub(super) hops: u32,
+}
+
+const fn target(node: u32, hops: u32) -> Target {
+    Target { node, hops }
+}
+
+/// A way to secure datagrams: what the thesis calls it, and the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SecurityMode {
+    pub(super) label: &'static str,
+    security: &'static str,
+}
+
+pub(super) const WITHOUT: SecurityMode = SecurityMode { label: "without IPsec", security: "none" };
+pub(super) const AH: SecurityMode = SecurityMode { label: "AH", security: "ah:xcbc" };
+pub(super) const ESP: SecurityMode = SecurityMode { label: "ESP", security: "esp:ctr-xcbc" };
+pub(super) const MODES: [SecurityMode; 3] = [WITHOUT, AH, ESP];
+
+/// Bytes in a datagram.
+pub(super) const SIZES: [u16; 4] = [8, 16, 32, 64];
+
+/// By whose clock response times are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// The host's, which is at the other end of a serial line: system-wide.
+    Host,
+    /// The bridge's: inside Cooja.
+    Bridge,
+}
+
+/// What computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Processor {
+    /// A Tmote Sky's.
+    TmoteSky,
+    /// One that takes no time, for comparison.
+    Instant,
+}
+
+/// A setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) network: Network,
+    pub(super) mode: SecurityMode,
+    pub(super) bytes: u16,
+    pub(super) target: Target,
+    pub(super) clock: Clock,
+    pub(super) processor: Processor,
+}
+
+impl Setting {
+    /// By the host's clock, on the Tmote Sky.
+    pub(super) const fn new(network: Network, mode: SecurityMode, bytes: u16, target: Target) -> Self {
+        Self { network, mode, bytes, target, clock: Clock::Host, processor: Processor::TmoteSky }
+    }
+
+    /// The same with processors that take no time.
+    pub(super) const fn instant(self) -> Self {
+        Self { processor: Processor::Instant, ..self }
+    }
+
+    /// The same by the bridge's clock.
+    pub(super) const fn by_bridge(self) -> Self {
+        Self { clock: Clock::Bridge, ..self }
+    }
+}
+
+/// What Contiki's Energest tells of: the microcontroller at work, the radio that receives or waits for frames, and the radio that sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Mcu,
+    Rx,
+    Tx,
+}
+
+impl Part {
+    pub(super) const ALL: [Self; 3] = [Self::Mcu, Self::Rx, Self::Tx];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Mcu => "MCU",
+            Self::Rx => "RX",
+            Self::Tx => "TX",
+        }
+    }
+}
+
+/// What one run has shown.
+struct Run {
+    /// The mean response time of those that came back, in milliseconds; nothing if none did.
+    response: Option<f64>,
+    /// How many of 100 did not.
+    lost: f64,
+    /// What the parts of each node consumed in the five minutes, in joules.
+    joules: Vec<[f64; 3]>,
+}
+
+/// How long the network has to form, how long datagrams are sent then, and how long the last of them may take.
+const FORMING: Span = Span::from_secs(180);
+const SENDING: Span = Span::from_secs(300);
+const RETURNING: Span = Span::from_secs(5);
+const DATAGRAMS: usize = 100;
+
+/// The runs of settings.
+pub(super) struct Measured(Vec<(Setting, Vec<Arc<Run>>)>);
+
+impl Measured {
+    /// Simulates every setting, with as many seeds as are wanted each.
+    pub(super) fn new(context: &Context<'_>, settings: &[Setting]) -> Result<Self, Error> {
+        let (done, all) = (AtomicUsize::new(0), settings.len() * context.runs as usize);
+        let each = settings.par_iter().map(|&setting| {
+            let runs = (1..=u64::from(context.runs)).into_par_iter().map(|seed| {
+                let name = format!("{setting:?}, seed {seed}");
+                let run = context.kept.get(&name, || run(setting, seed));
+                (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
+                run
+            });
+            Ok((setting, runs.collect::<Result<_, Error>>()?))
+        });
+        each.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// A value of each run of a setting that has it.
+    fn sample(&self, setting: Setting, value: impl Fn(&Run) -> Option<f64>) -> Sample {
+        let found = self.0.iter().find(|(known, _)| *known == setting);
+        let runs = found.map_or(&[][..], |(_, runs)| runs);
+        Sample::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
+    }
+
+    /// The response time in milliseconds.
+    pub(super) fn response(&self, setting: Setting) -> Sample {
+        self.sample(setting, |run| run.response)
+    }
+
+    /// How many of 100 datagrams were lost.
+    pub(super) fn lost(&self, setting: Setting) -> Sample {
+        self.sample(setting, |run| Some(run.lost))
+    }
+
+    /// What a part of all nodes consumed, in joules.
+    pub(super) fn of_network(&self, setting: Setting, part: Part) -> Sample {
+        self.sample(setting, |run| Some(run.joules.iter().map(|parts| parts[part as usize]).sum()))
+    }
+
+    /// What that of the first node consumed.
+    pub(super) fn of_first_node(&self, setting: Setting, part: Part) -> Sample {
+        self.sample(setting, |run| Some(run.joules.first()?[part as usize]))
+    }
+}
+
+fn run(setting: Setting, seed: u64) -> Result<Run, Error> {
+    let Setting { network, mode, bytes, target, clock, processor } = setting;
+    let (file, text) = network.scenario();
+    let security =
+        Security::any(mode.security).map_err(|error| Error(format!("{}: {error}", mode.security)))?;
+    let mut builder = ScenarioBuilder::parse(file, text)?
+        .security(security)
+        .seed(seed)
+        .duration(FORMING + SENDING + RETURNING)
+        .traffic_kind(TrafficKind::Echo { payload: bytes })
+        .destination(Destination::Node(target.node));
+    if clock == Clock::Bridge {
+        builder = builder.serial(None);
+    }
+    if processor == Processor::Instant {
+        builder = builder.profile(None);
+    }
+    let scenario = builder.build()?;
+    let mut simulation = Simulation::new(&scenario, Options::default())?;
+    let (begin, end) = (Time::ZERO + FORMING, Time::ZERO + FORMING + SENDING);
+    let mut ticks = [Vec::new(), Vec::new()];
+    for (ticks, time) in ticks.iter_mut().zip([begin, end]) {
+        simulation.step_until(time);
+        let nodes = simulation.report().nodes;
+        ticks.extend(nodes.iter().filter_map(|node| Some(node.energest?.ticks)));
+    }
+    simulation.step_until(end + RETURNING);
+    let echoes = simulation.echoes();
+    let of_these = echoes.iter().filter(|echo| (begin..end).contains(&echo.sent));
+    let (mut sent, mut times) = (0, Vec::new());
+    for echo in of_these.take(DATAGRAMS) {
+        sent += 1;
+        times.extend(echo.round_trip.map(|time| time.micros() as f64 / 1000.0));
+    }
+    let [before, after] = ticks;
+    Ok(Run {
+        response: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+        lost: f64::from(sent) - times.len() as f64,
+        joules: before.iter().zip(&after).map(|(before, after)| joules(before, after)).collect(),
+    })
+}
+
+/// What the parts of a Tmote Sky consumed from one view of Energest to the next: ticks times current and voltage.
+fn joules(before: &EnergestTicks, after: &EnergestTicks) -> [f64; 3] {
+    let profile = *Platform::tmote_sky().profile();
+    let seconds = |after: u64, before: u64| (after - before) as f64 / f64::from(profile.energest);
+    let watts = |nanoamperes: u32| f64::from(nanoamperes) * 1e-9 * f64::from(profile.millivolts) * 1e-3;
+    [
+        seconds(after.cpu, before.cpu) * watts(profile.cpu),
+        seconds(after.rx, before.rx) * watts(profile.listen),
+        seconds(after.tx, before.tx) * watts(profile.tx),
+    ]
+}
