@@ -7,7 +7,7 @@ use sixlock_ieee802154::enhanced::Asn;
 const HOPPING: [u8; 16] = [16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21];
 
 /// How many channel offsets the links to one neighbour have; that of the shared link, and of beacons, is 0.
-const UNICAST_OFFSETS: u64 = HOPPING.len() as u64 - 1;
+const UNICAST_OFFSETS: u16 = HOPPING.len() as u16 - 1;
 
 /// The slotframes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,42 +53,53 @@ pub(super) enum Cell {
     Unicast { listens: bool },
 }
 
+/// The last 32 bits of the quotient of `number` and `length`, and the remainder: part by part, as microcontrollers divide 32 bits at most.
+fn divide(number: u64, length: u16) -> (u32, u32) {
+    let length = u32::from(length.max(1));
+    let (mut quotient, mut remainder) = (0, 0);
+    for shift in [48, 32, 16, 0] {
+        let part = (remainder << 16) | ((number >> shift) as u32 & 0xffff);
+        (quotient, remainder) = ((quotient << 16) | (part / length), part % length);
+    }
+    (quotient, remainder)
+}
+
 /// The slot of a slotframe of `length` in which a device sends its beacon.
-fn slot_of(device: Eui64, length: u16) -> u64 {
-    u64::from_be_bytes(device.0) % u64::from(length.max(1))
+fn slot_of(device: Eui64, length: u16) -> u32 {
+    divide(u64::from_be_bytes(device.0), length).1
 }
 
 /// How many slots it is from `asn` to the next that is the slot `slot` of a slotframe of `length`, 0 if it is that itself.
-fn until(asn: Asn, length: u16, slot: u64) -> u64 {
-    let length = u64::from(length.max(1));
-    (slot % length + length - asn.number() % length) % length
+fn until(asn: Asn, length: u16, slot: u32) -> u32 {
+    let (_, position) = divide(asn.number(), length);
+    let length = u32::from(length.max(1));
+    (slot + length - position) % length
 }
 
 /// The slot of the `n`th slotframe of `length` in which a device listens for what is for it alone: any, as if by chance.
-fn drawn(device: Eui64, n: u64, length: u64) -> u64 {
+fn drawn(device: Eui64, n: u32, length: u32) -> u32 {
     let [.., a, b, c, d] = device.0;
-    let mixed =
-        (u32::from_be_bytes([a, b, c, d]) ^ (n as u32).wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
-    u64::from((mixed ^ mixed >> 15).wrapping_mul(0xc2b2_ae35) >> 16) % length
+    let mixed = (u32::from_be_bytes([a, b, c, d]) ^ n.wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
+    ((mixed ^ mixed >> 15).wrapping_mul(0xc2b2_ae35) >> 16) % length
 }
 
 /// How many slots it is from `asn` to the next in which a device listens for what is for it alone, or to the next that is `later` by so many.
-fn until_drawn(asn: Asn, length: u16, device: Eui64, later: u64) -> u64 {
-    let length = u64::from(length.max(1));
-    let (n, position) = (asn.number() / length, asn.number() % length);
+fn until_drawn(asn: Asn, length: u16, device: Eui64, later: u32) -> u32 {
+    let (n, position) = divide(asn.number(), length);
+    let length = u32::from(length.max(1));
     let slot = (drawn(device, n, length) + later) % length;
     match slot.checked_sub(position) {
         Some(slots) => slots,
-        None => length - position + (drawn(device, n + 1, length) + later) % length,
+        None => length - position + (drawn(device, n.wrapping_add(1), length) + later) % length,
     }
 }
 
 impl Slotframes {
     /// How many slots it is to the next in which a device sends to the neighbour `to`.
-    fn until_to(asn: Asn, station: &Station, to: Eui64, length: u16) -> u64 {
+    fn until_to(asn: Asn, station: &Station, to: Eui64, length: u16) -> u32 {
         match station.coordinator == Some(to) {
             // In its own it listens.
-            true => until_drawn(asn, length, station.own, u64::from(length / 2)),
+            true => until_drawn(asn, length, station.own, u32::from(length / 2)),
             false => until_drawn(asn, length, to, 0),
         }
     }
@@ -130,8 +141,8 @@ impl Slotframes {
 
     /// The channel on which a device receives what is for it alone.
     pub(super) fn channel_to(asn: Asn, device: Eui64) -> u8 {
-        let offset = 1 + u64::from_be_bytes(device.0) % UNICAST_OFFSETS;
-        HOPPING[(asn.number().wrapping_add(offset) % HOPPING.len() as u64) as usize]
+        let offset = 1 + slot_of(device, UNICAST_OFFSETS);
+        HOPPING[(asn.number().wrapping_add(offset.into()) % HOPPING.len() as u64) as usize]
     }
 
     /// The first slot from `asn` on for which [`Slotframes::cell`] gives something.
@@ -157,7 +168,7 @@ impl Slotframes {
                 slots = slots.min(Self::until_to(asn, station, to, length));
             }
         }
-        asn.after(slots)
+        asn.after(slots.into())
     }
 }
 
@@ -169,6 +180,7 @@ pub(super) const fn scanned(n: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const OWN: Eui64 = Eui64([0, 0, 0, 0, 0, 0, 0, 5]);
     const OTHER: Eui64 = Eui64([0, 0, 0, 0, 0, 0, 0, 9]);
@@ -179,6 +191,15 @@ mod tests {
 
     fn station(own: Eui64) -> Station {
         Station { own, is_coordinator: false, coordinator: None, time_source: None, tells: true }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_divided_as_whole_ones_are(number: u64, length in 1..=u16::MAX) {
+            let (quotient, remainder) = divide(number, length);
+            let whole = u64::from(length);
+            prop_assert_eq!((quotient, u64::from(remainder)), ((number / whole) as u32, number % whole));
+        }
     }
 
     #[test]
