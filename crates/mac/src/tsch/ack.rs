@@ -55,7 +55,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         body: &'f mut [u8],
         private: usize,
     ) -> Result<&'f mut [u8], Counter> {
-        match (self.security.get(), header.security) {
+        match (self.security(), header.security) {
             (None, None) => Ok(body),
             (None, Some(_)) => Err(Counter::MacBadMic),
             (Some(_), None) => Err(Counter::MacUnsecured),
@@ -203,7 +203,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             destination: Some(Address::Extended(to)),
             source_pan_id: None,
             source: None,
-            security: self.security.get().map(|security| security.header(false)),
+            security: self.security().map(|security| security.header(false)),
             elements: true,
         };
         if !self.may_send(cx, asn) {

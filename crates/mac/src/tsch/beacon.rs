@@ -84,7 +84,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             destination: Some(Address::Short(BROADCAST_SHORT)),
             source_pan_id: None,
             source: Some(Address::Extended(self.address)),
-            security: self.security.get().map(|security| security.header(true)),
+            security: self.security().map(|security| security.header(true)),
             elements: true,
         };
         let (timeslot, size) = (self.timeslot, self.slotframes.shared);

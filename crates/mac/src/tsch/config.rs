@@ -17,3 +17,14 @@ pub struct TschConfig {
     /// as long as the times of the slot say. The longer ago it was told, the longer it listens.
     pub guard: Option<u16>,
 }
+
+impl TschConfig {
+    /// That of devices which are told nothing else, and join whom they hear.
+    pub const DEVICE: Self = Self {
+        is_coordinator: false,
+        slotframes: Slotframes { shared: 101, beacons: Some(397), unicast: Some(17) },
+        timeslot: Timeslot { template: 0, times: None },
+        beacon_period: 101,
+        guard: Some(160),
+    };
+}

@@ -19,10 +19,7 @@ const AUXILIARY_HEADER: usize = 2;
 impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
-        MAX_FRAME
-            - HEADER
-            - self.security.get().map_or(0, |security| AUXILIARY_HEADER + security.mic_len())
-            - FCS
+        MAX_FRAME - HEADER - self.security().map_or(0, |security| AUXILIARY_HEADER + security.mic_len()) - FCS
     }
 
     /// Whether a transmit frame is free, and a network there to send it in.
@@ -41,7 +38,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     }
 
     pub(super) fn mic_len(&self) -> usize {
-        self.security.get().map_or(0, |security| security.mic_len())
+        self.security().map_or(0, |security| security.mic_len())
     }
 
     fn header(&self, destination: Eui64, sequence: u8) -> Header {
@@ -58,7 +55,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             }),
             source_pan_id: None,
             source: Some(Address::Extended(self.address)),
-            security: self.security.get().map(|security| security.header(false)),
+            security: self.security().map(|security| security.header(false)),
             elements: false,
         }
     }
@@ -117,7 +114,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
                     self.out[0] |= PENDING;
                 }
                 let private = self.header(to, 0).emitted_len();
-                let security = self.security.get().map(|security| security.header(false));
+                let security = self.security().map(|security| security.header(false));
                 self.close(cx, asn, security, len, private)
             }
             Sending::KeepAlive => {
@@ -141,7 +138,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         mut len: usize,
         private: usize,
     ) -> bool {
-        if let (Some(seals), Some(security)) = (self.security.get(), security) {
+        if let (Some(seals), Some(security)) = (self.security.get().filter(|_| L::SECURED), security) {
             let mic = seals.seal(cx.crypto, (self.address, asn), &security, &mut self.out[..len], private);
             let Some(place) = self.out.get_mut(len..len + mic.bytes().len()) else { return false };
             place.copy_from_slice(mic.bytes());

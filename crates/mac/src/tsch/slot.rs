@@ -128,7 +128,7 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     pub(super) queue: Queue<L::Queue>,
     contention: Contention,
     /// What goes on in the next slot, if that follows from this one; and how many frames have gone to a neighbour so.
-    burst: Option<Burst>,
+    burst: Slot<Burst>,
     in_burst: u8,
     /// Whether it listens for such a frame of a neighbour in this slot; and whether one such slot was in vain.
     listens_on: bool,
@@ -146,28 +146,28 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     /// The frame on the air, sealed.
     pub(super) out: [u8; MAX_FRAME],
     pub(super) out_len: u8,
-    command: Option<RadioCommand>,
+    command: Slot<RadioCommand>,
     /// Whether the time has come for that.
     is_due: bool,
     channel: u8,
 }
 
 impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
-    /// A MAC that has sent and heard nothing, of no device yet: [`Tsch::start`] says of which.
+    /// A MAC that has sent and heard nothing, of no device yet: [`Tsch::start`] says of which. It is all zero bytes.
     pub const fn new() -> Self {
         let Some(first) = Asn::new(0) else { unreachable!() };
         Self {
             address: Eui64([0; 8]),
             pan_id: 0,
             is_coordinator: false,
-            slotframes: Slotframes { shared: 1, beacons: None, unicast: None },
-            beacon_period: 1,
+            slotframes: Slotframes { shared: 0, beacons: None, unicast: None },
+            beacon_period: 0,
             guard: None,
             told_at: Symbols::new(0),
             csma: Csma::NONE,
             security: Slot::Empty,
             timeslot: Timeslot { template: 0, times: None },
-            times: Times::of(&TimeslotTimes::DEFAULT),
+            times: Times::NONE,
             clock: SlotClock::new(first, Symbols::new(0)),
             reserved: Reserved::new(),
             join_metric: None,
@@ -181,22 +181,22 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             neighbours: Neighbours::new(),
             queue: Queue::new(),
             contention: Contention::new(),
-            burst: None,
+            burst: Slot::Empty,
             in_burst: 0,
             listens_on: false,
             was_in_vain: false,
             is_followed: false,
             step: Step::Stopped,
             at: Symbols::new(0),
-            sending: Sending::Frame,
+            sending: Sending::Beacon,
             awaited: None,
             scans: 0,
             patience: 0,
             out: [0; MAX_FRAME],
             out_len: 0,
-            command: None,
+            command: Slot::Empty,
             is_due: false,
-            channel: schedule::scanned(0),
+            channel: 0,
         }
     }
 
@@ -211,14 +211,17 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// Makes it a device's; to be called behind [`Tsch::set_slots`], and once. Of [`Csma`] it takes the exponents of the back-off in links that
     /// several send in, and the retries; it acknowledges and asks for acknowledgements in any case. False, and without effect, if frames
-    /// cannot be secured as `config` says: its suite has no MIC
+    /// cannot be secured as `config` says: the link is not [`SECURED`](LinkLayer::SECURED), its suite has no MIC
     /// ([RFC 8180 section 4.6](https://www.rfc-editor.org/rfc/rfc8180#section-4.6)), or a coordinator's storage does not say from which slot on it
     /// may count.
     pub fn start<E: Entropy, N: Nv>(&mut self, config: &Config, cx: &mut Cx<'_, C, E, N>) -> bool {
-        let security = match config.security.as_ref().map(|security| SlotSecurity::new(security, cx.crypto)) {
-            Some(None) => return false,
-            Some(Some(security)) => Slot::Full(security),
+        let security = match &config.security {
             None => Slot::Empty,
+            Some(_) if !L::SECURED => return false,
+            Some(security) => match SlotSecurity::new(security, cx.crypto) {
+                None => return false,
+                Some(security) => Slot::Full(security),
+            },
         };
         let first = match (self.is_coordinator && security.is_full(), Asn::new(0)) {
             (true, _) => self.reserved.first(cx.nv).ok(),
@@ -227,6 +230,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         let Some(first) = first else { return false };
         self.security = security;
         (self.address, self.pan_id, self.csma) = (config.address, config.pan_id, config.csma);
+        self.channel = schedule::scanned(self.scans);
         if self.is_coordinator {
             self.join_metric = Some(0);
             self.clock.set(first, self.told_at.after(2 * LEAD));
@@ -236,6 +240,11 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             self.scan(self.told_at);
         }
         true
+    }
+
+    /// What secures its frames, if anything does.
+    pub(super) fn security(&self) -> Option<&SlotSecurity<C>> {
+        if L::SECURED { self.security.get() } else { None }
     }
 
     /// Whether it has joined a network, or is its coordinator.
@@ -346,7 +355,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// When to call [`Tsch::handle_timeout`]: at once if that has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
-        if let Some(command) = self.command {
+        if let Some(command) = self.command.get() {
             return Some(command.at());
         }
         let waits = !matches!(
@@ -365,7 +374,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         self.scans = self.scans.wrapping_add(1);
         self.patience = self.patience.saturating_sub(1);
         self.channel = schedule::scanned(self.scans);
-        self.command = Some(RadioCommand::Listen { at });
+        self.command = Slot::Full(RadioCommand::Listen { at });
         self.enter(Step::Scan, at.after(SCAN));
     }
 
@@ -422,13 +431,13 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// Turns the radio off until the next slot with a link.
     pub(super) fn sleep(&mut self, at: Symbols) {
-        self.command = Some(RadioCommand::Off { at });
+        self.command = Slot::Full(RadioCommand::Off { at });
         self.wait(at);
     }
 
     /// The same, with the radio as it is.
     fn wait(&mut self, at: Symbols) {
-        if self.burst.is_some()
+        if self.burst.is_full()
             && let Some(next) = self.clock.asn.after(1)
         {
             let prepared = self.clock.begin_of(next, self.times.slot).before(LEAD);
@@ -437,7 +446,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
                 return self.enter(Step::Sleep, prepared);
             }
         }
-        self.burst = None;
+        self.burst = Slot::Empty;
         let station = self.station();
         let mut from = Some(self.clock.asn);
         while let Some(next) =
@@ -466,7 +475,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if !self.poll_timeout().is_some_and(|due| at.has_reached(due)) {
             return;
         }
-        if self.command.is_some() {
+        if self.command.is_full() {
             self.is_due = true;
             return;
         }
@@ -487,12 +496,12 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// The frame that was told of has not come: it listens once more, as the frame is sent once more in the next slot.
     fn listen_on(&mut self) {
         if self.listens_on && !core::mem::replace(&mut self.was_in_vain, true) {
-            self.burst = Some(Burst::Listen);
+            self.burst = Slot::Full(Burst::Listen);
         }
     }
 
     fn detect(&mut self, step: Step, at: Symbols) {
-        self.command = Some(RadioCommand::Assess { at, times: 1, apart: 0 });
+        self.command = Slot::Full(RadioCommand::Assess { at, times: 1, apart: 0 });
         self.enter(step, at);
     }
 
@@ -547,7 +556,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
                 _ => Slotframes::channel(asn),
             };
             let at = begin.after(self.times.transmit_offset);
-            self.command = Some(RadioCommand::Send { at, assess: false });
+            self.command = Slot::Full(RadioCommand::Send { at, assess: false });
             return self.enter(Step::Send, at);
         }
         let is_wanted = || !self.clock.is_steady() || self.silence(at) >= LISTEN_AGAIN;
@@ -559,7 +568,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         };
         let (offset, wait) = self.window(at);
         let at = begin.after(offset);
-        self.command = Some(RadioCommand::Listen { at });
+        self.command = Slot::Full(RadioCommand::Listen { at });
         self.enter(Step::Listen, at.after(wait));
     }
 
@@ -615,7 +624,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// Whether a frame may be sent in this slot.
     pub(super) fn may_send<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, asn: Asn) -> bool {
-        if !self.security.is_full() {
+        if self.security().is_none() {
             return true;
         }
         self.reserved.take(cx.nv, asn).unwrap_or_else(|_| {
@@ -642,7 +651,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             (_, Sending::Frame) if self.awaited.is_none() => self.finish(at, Outcome::Delivered),
             _ => {
                 let from = at.after(self.times.receive_ack_delay);
-                self.command = Some(RadioCommand::Listen { at: from });
+                self.command = Slot::Full(RadioCommand::Listen { at: from });
                 self.enter(Step::AwaitAck, from.after(self.times.ack_wait));
             }
         }
@@ -657,7 +666,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         match self.sending {
             _ if correction.is_nack => self.finish(at, Outcome::NoAck),
             Sending::Frame => {
-                self.burst = self.is_followed.then_some(Burst::Send(from));
+                self.burst = self.is_followed.then_some(Burst::Send(from)).into();
                 self.was_in_vain = false;
                 self.finish(at, Outcome::Delivered);
             }
@@ -669,7 +678,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if let Some((to, _)) = self.awaited {
             // Its receiver listens for what it was told of, and nobody else sends to it then.
             if self.in_burst > 0 && !core::mem::replace(&mut self.was_in_vain, true) {
-                self.burst = Some(Burst::Send(to));
+                self.burst = Slot::Full(Burst::Send(to));
             } else {
                 self.contention.fail(to, &self.csma, cx.entropy);
             }
@@ -704,10 +713,10 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
     /// Sends the acknowledgement in `out` a turnaround after a frame whose last symbol came in at `at`; and listens in the next slot, if the frame
     /// is followed by another.
     pub(super) fn acknowledge(&mut self, at: Symbols, is_followed: bool) {
-        self.burst = is_followed.then_some(Burst::Listen);
+        self.burst = is_followed.then_some(Burst::Listen).into();
         self.was_in_vain = false;
         let at = at.after(self.times.transmit_ack_delay);
-        self.command = Some(RadioCommand::Send { at, assess: false });
+        self.command = Slot::Full(RadioCommand::Send { at, assess: false });
         self.enter(Step::Acknowledge, at);
     }
 

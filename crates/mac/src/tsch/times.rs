@@ -21,6 +21,19 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// Those of no template.
+    pub(super) const NONE: Self = Self {
+        slot: 0,
+        transmit_offset: 0,
+        receive_offset: 0,
+        receive_wait: 0,
+        max_transmit: 0,
+        transmit_ack_delay: 0,
+        receive_ack_delay: 0,
+        ack_wait: 0,
+        max_ack: 0,
+    };
+
     /// Those of a template.
     pub(super) const fn of(times: &TimeslotTimes) -> Self {
         const fn symbols(microseconds: u16) -> u32 {
