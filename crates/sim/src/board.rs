@@ -231,7 +231,7 @@ impl Board {
             self.to_send.take_if(|delayed| delayed.due > now);
         }
         Some(TaskOutput {
-            command: radio_command(command, &exchange, now.symbols()),
+            command: radio_command(command, &exchange, self.clock.symbols(now)),
             sends,
             radio_timer: exchange.radio_timer(),
             timer: exchange.timer(),

@@ -66,6 +66,16 @@ fn crystals_that_drift_cost_no_echo() {
 }
 
 #[test]
+fn a_board_whose_crystal_is_slow_listens_when_its_firmware_says() {
+    let text = echoes(2, "").replace("\"llsec\"", "\"none\"");
+    let text = format!("{text}[platform]\nprofile = \"openmote\"\n[radio]\ndrift = \"500ppm\"\n");
+    for seed in 1..=3 {
+        let (delivered, over) = delivery(&run(&scenario(&text).with_seed(seed)));
+        assert!(over >= 2 * 29 && delivered * 100 >= over * 99, "seed {seed}: {delivered} of {over}");
+    }
+}
+
+#[test]
 fn a_node_that_starts_anew_sleeps_again() {
     let text = format!("{}[[event]]\nat = \"600s\"\nnode = 1\nkind = \"reboot\"\n", echoes(2, ""));
     let report = run(&scenario(&text));
