@@ -14,13 +14,14 @@ use crate::stack::{Drivers, board};
 use crate::toolchain::Toolchain;
 
 /// Features: what each is called, and the images with it and without.
-const FEATURES: [(&str, &str, &str); 18] = [
+const FEATURES: [(&str, &str, &str); 19] = [
     ("CSMA-CA and acknowledgements", "udp-none", "udp-none-nullmac"),
     ("link security", "udp-llsec", "udp-none"),
     ("RPL as a router instead of listed routes", "udp-none-rpl", "udp-none"),
     ("RPL as a leaf instead of listed routes", "udp-none-rpl-leaf", "udp-none"),
     ("RPL as a router beside AH", "udp-ah-xcbc-rpl", "udp-ah-xcbc"),
     ("ContikiMAC and Contiki's CSMA", "udp-none-contikimac", "udp-none"),
+    ("time slots instead of CSMA-CA", "udp-none-tsch", "udp-none"),
     ("a receiver that is off", "coap-none-sleepy", "coap-none"),
     ("ContikiMAC and Contiki's CSMA beside RPL", "udp-none-rpl-contikimac", "udp-none-rpl"),
     ("neighbour discovery beside RPL as a router", "udp-none-rpl-nd", "udp-none-rpl"),

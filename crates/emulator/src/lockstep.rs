@@ -125,7 +125,9 @@ impl Lockstep {
                     | Command::Off
                     | Command::Assess
                     | Command::AssessAt
-                    | Command::TransmitAt),
+                    | Command::TransmitAt
+                    | Command::ListenOn
+                    | Command::TransmitOn),
                 ) => return Ok(Some(Outcome { command, exchange, cost })),
                 Some(Command::Entropy) => answer(Request::Entropy(&mut exchange.entropy)),
                 Some(Command::Persist) => answer(Request::Persist(address, record)),

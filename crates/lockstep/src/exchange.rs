@@ -10,6 +10,8 @@ pub const FRAME: usize = 127;
 pub const ENTROPY: usize = 16;
 /// The longest record of non-volatile memory, and the longest piece that is put out at the serial port, in bytes.
 pub const RECORD: usize = 32;
+/// Where in a record's place the channel stands.
+const CHANNEL: usize = 8 + 4;
 
 /// The block. What the device tells is valid while it stands at `exchange`, and what it is told when it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct Exchange {
     pub record_address: [u8; 2],
     /// From the device: how many bytes of [`Exchange::record`] are meant. With [`Command::Assess`], how many assessments there are.
     pub record_len: u8,
-    /// From the device when the radio begins ([`Command::AssessAt`], [`Command::TransmitAt`]), what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
+    /// From the device when the radio begins ([`Command::AssessAt`] and those behind it), what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
     /// device what was kept ([`Command::Restore`]).
     pub record: [u8; RECORD],
 }
@@ -100,6 +102,10 @@ pub enum Command {
     AssessAt = 10,
     /// The same as [`Command::Transmit`], from [`Exchange::begin`] on.
     TransmitAt = 11,
+    /// The same as [`Command::Listen`], from [`Exchange::begin`] on, on [`Exchange::channel`].
+    ListenOn = 12,
+    /// The same as [`Command::TransmitAt`], on [`Exchange::channel`].
+    TransmitOn = 13,
 }
 
 /// What the device has set, and what has happened in the task that ends. The device starts each
@@ -230,6 +236,8 @@ impl Exchange {
             9 => Command::Assess,
             10 => Command::AssessAt,
             11 => Command::TransmitAt,
+            12 => Command::ListenOn,
+            13 => Command::TransmitOn,
             _ => return None,
         })
     }
@@ -280,6 +288,16 @@ impl Exchange {
         let mut fields = Writer(&mut self.record);
         fields.skip(8);
         fields.put(&at.count().to_le_bytes());
+    }
+
+    /// The channel that the radio changes to at once: it stands in place of a record, behind [`Exchange::begin`].
+    pub const fn channel(&self) -> u8 {
+        self.record[CHANNEL]
+    }
+
+    /// Says so.
+    pub const fn set_channel(&mut self, channel: u8) {
+        self.record[CHANNEL] = channel;
     }
 
     /// The frame.
@@ -362,11 +380,13 @@ mod tests {
             Command::Assess,
             Command::AssessAt,
             Command::TransmitAt,
+            Command::ListenOn,
+            Command::TransmitOn,
         ] {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { event: 8, command: 12, ..Exchange::new() };
+        let unknown = Exchange { event: 8, command: 14, ..Exchange::new() };
         assert_eq!((unknown.event(), unknown.command()), (None, None));
     }
 
@@ -395,7 +415,9 @@ mod tests {
         let author = Eui64::of_node(7);
         exchange.set_author(author);
         exchange.set_begin(Symbols::new(0x0102_0304));
+        exchange.set_channel(26);
         assert_eq!((exchange.author(), exchange.begin()), (author, Symbols::new(0x0102_0304)));
+        assert_eq!(exchange.channel(), 26);
         assert_eq!(exchange.assessments(), (6, 258));
         exchange.record = [0; RECORD];
         (exchange.record_address, exchange.record_len) = ([2, 1], 255);

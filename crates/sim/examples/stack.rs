@@ -1,11 +1,11 @@
 //! Runs an image of a microcontroller between two native nodes, and prints how many bytes of stack it has used: the
-//! peak over a minute, or two with public keys, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
-//! sent did not arrive, but for an echo before RPL has formed the network.
+//! peak over a minute, or two with public keys, or ten in time slots, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
+//! sent did not arrive, but for an echo before RPL has formed the network, or those before all have joined it in time slots.
 //!
-//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
+//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
 //! serve is to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
-//! the NullMAC, with contikimac all radios sleep, with sleepy its receiver is off and no node stands behind it, rpl lets all nodes speak RPL, and
-//! nd lets them discover their neighbours, among which a leaf is a host; an image is one that is not chosen by all that.
+//! the NullMAC, with contikimac all radios sleep, with sleepy its receiver is off and no node stands behind it, with tsch all are in time slots, rpl lets all nodes
+//! speak RPL, and nd lets them discover their neighbours, among which a leaf is a host; an image is one that is not chosen by all that.
 
 #[path = "../tests/line/mod.rs"]
 mod line;
@@ -30,12 +30,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [platform, security, traffic, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy] [rpl] [nd] [IMAGE]"
+            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [IMAGE]"
                 .into(),
         );
     };
     let is_said = |word: &str| rest.iter().any(|said| said == word);
     let (sleeps, polls, discovers) = (is_said("contikimac"), is_said("sleepy"), is_said("nd"));
+    let is_slotted = is_said("tsch");
     let is_host = discovers && traffic == "leaf";
     let has_public_keys = matches!(security.as_str(), "dtls-rpk" | "dtls-x509");
     let has_to_send = |id| match traffic.as_str() {
@@ -54,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mac = match (sleeps, polls) {
         (true, _) => SLEEPS,
         (_, true) => "listen = \"sleepy\"",
+        _ if is_slotted => "listen = \"tsch\"",
         _ => line::CSMA,
     };
     let mut text = line::line(platform, security, mac, &traffic);
@@ -74,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder = match word.as_str() {
             "null" => builder.mac(Mac::Null),
             "rpl" => builder.routing(RPL),
-            "contikimac" | "sleepy" | "nd" => builder,
+            "contikimac" | "sleepy" | "tsch" | "nd" => builder,
             image => {
                 let platform = Platform::named(platform)?;
                 builder.emulated(EMULATED, EmulatedNode { platform, image: Some(image.into()) })
@@ -85,8 +87,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Three such handshakes at a time collide, and take up to a minute.
         builder = builder.duration(Span::from_secs(120));
     }
+    if is_slotted {
+        builder = builder.duration(Span::from_secs(600));
+    }
     // An echo that comes before the network has formed is lost, as nobody sends it again.
-    let early = u64::from(is_said("rpl") || discovers);
+    let early = if is_slotted { 20 } else { u64::from(is_said("rpl") || discovers) };
     let scenario = builder.build()?;
     let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
     let mut simulation = Simulation::new(&scenario, Options::default())?;

@@ -3,7 +3,7 @@
 //! Whatever happens to the node begins a task. The task is run at once, and what it brings about takes effect when the
 //! CPU would be done with it. What happens meanwhile waits. The radio of every platform here answers frames with
 //! acknowledgements by itself, as soon as the standard demands, which the CPU could not: the firmware's own are not put on
-//! the air.
+//! the air. In time slots there is a millisecond for that, and acknowledgements tell the time: the CPU makes them.
 
 use std::collections::VecDeque;
 
@@ -67,8 +67,8 @@ pub(crate) struct Board {
     processor: Processor,
     platform: Platform,
     clock: Clock,
-    /// From receiving a frame to acknowledging it.
-    ack_turnaround: Span,
+    /// From receiving a frame to acknowledging it. Without, the radio takes in all frames, and acknowledges none.
+    ack_turnaround: Option<Span>,
     address: Eui64,
     environment: Environment,
     busy: Option<Busy>,
@@ -85,6 +85,8 @@ pub(crate) struct Board {
 
 /// What the node wants when a task is over.
 pub(crate) struct TaskOutput {
+    /// The channel that its radio changes to, if it is told one.
+    pub(crate) channel: Option<u8>,
     /// What its radio is to do, but for sending.
     pub(crate) command: Option<RadioCommand>,
     /// Whether it is to send.
@@ -106,13 +108,13 @@ pub(crate) struct TaskEvents {
 }
 
 impl Board {
-    /// Node `id` with this clock and processor, whose radio takes so long to acknowledge a frame.
+    /// Node `id` with this clock and processor, whose radio takes so long to acknowledge a frame, or leaves that to the CPU.
     pub(crate) fn new(
         seed: u64,
         id: u32,
         platform: Platform,
         clock: Clock,
-        ack_turnaround: Span,
+        ack_turnaround: Option<Span>,
         processor: Processor,
     ) -> Self {
         Self {
@@ -161,6 +163,10 @@ impl Board {
 
     /// A frame has come in.
     pub(crate) fn receive(&mut self, now: Time, frame: &[u8], counters: &mut Counters) {
+        let Some(ack_turnaround) = self.ack_turnaround else {
+            self.keep(now, frame, counters);
+            return;
+        };
         let Ok((header, _)) = Header::parse(frame) else {
             return counters.count(Counter::MacMalformed);
         };
@@ -170,14 +176,8 @@ impl Board {
         if !mine && to != Some(Address::Short(BROADCAST)) && header.frame_type != FrameType::Ack {
             return;
         }
-        let frames = self.waiting.iter().filter(|waiting| waiting.event == DeviceEvent::Frame);
-        let size = self.platform.profile().receive_fifo;
-        if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), size) {
-            return counters.count(Counter::RadioReceiveFull);
-        }
-        self.waiting.push_back(Waiting { event: DeviceEvent::Frame, at: now, frame: frame.to_vec() });
-        if mine && header.ack_request {
-            let due = now.symbol_boundary() + self.ack_turnaround;
+        if self.keep(now, frame, counters) && mine && header.ack_request {
+            let due = now.symbol_boundary() + ack_turnaround;
             let asks = header.frame_type == FrameType::Command;
             // The driver keeps the radio's list of neighbours for which a frame waits.
             let pending = asks
@@ -187,6 +187,20 @@ impl Board {
                 };
             self.owed = Some(Owed { due, sequence: header.sequence, pending, scheduled: false });
         }
+    }
+
+    /// Keeps a frame until the CPU takes it; whether there is room for it.
+    fn keep(&mut self, now: Time, frame: &[u8], counters: &mut Counters) -> bool {
+        let frames = self.waiting.iter().filter(|waiting| waiting.event == DeviceEvent::Frame);
+        let size = self.platform.profile().receive_fifo;
+        let is_kept = has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), size);
+        match is_kept {
+            true => {
+                self.waiting.push_back(Waiting { event: DeviceEvent::Frame, at: now, frame: frame.to_vec() })
+            }
+            false => counters.count(Counter::RadioReceiveFull),
+        }
+        is_kept
     }
 
     /// The radio has sent what it was sending.
@@ -213,11 +227,11 @@ impl Board {
     pub(crate) fn poll_wishes(&mut self, now: Time) -> Option<TaskOutput> {
         let Busy { since, outcome, .. } = self.busy.take_if(|busy| busy.until <= now)?;
         let Outcome { command, exchange, keys, .. } = outcome;
-        let sends = matches!(command, Command::Transmit | Command::TransmitAt);
+        let sends = matches!(command, Command::Transmit | Command::TransmitAt | Command::TransmitOn);
         if sends {
             let frame = exchange.frame();
             let due = match command {
-                Command::TransmitAt => self.clock.of_symbols(now, exchange.begin()),
+                Command::TransmitAt | Command::TransmitOn => self.clock.of_symbols(now, exchange.begin()),
                 _ => now,
             };
             match Header::parse(frame) {
@@ -231,6 +245,7 @@ impl Board {
             self.to_send.take_if(|delayed| delayed.due > now);
         }
         Some(TaskOutput {
+            channel: matches!(command, Command::ListenOn | Command::TransmitOn).then(|| exchange.channel()),
             command: radio_command(command, &exchange, self.clock.symbols(now)),
             sends,
             radio_timer: exchange.radio_timer(),
@@ -288,7 +303,7 @@ impl Board {
         match self.processor.run(&task, counters) {
             Ok(outcome) => {
                 let sends = match outcome.command {
-                    Command::Transmit => outcome.exchange.frame(),
+                    Command::Transmit | Command::TransmitOn => outcome.exchange.frame(),
                     Command::TransmitAt if outcome.exchange.frame() != self.loaded => {
                         self.loaded = outcome.exchange.frame().to_vec();
                         &self.loaded
@@ -315,6 +330,7 @@ impl Board {
 fn radio_command(command: Command, exchange: &Exchange, at: Symbols) -> Option<RadioCommand> {
     Some(match command {
         Command::Listen => RadioCommand::Listen { at },
+        Command::ListenOn => RadioCommand::Listen { at: exchange.begin() },
         Command::Off => RadioCommand::Off { at },
         Command::Cca => RadioCommand::Assess { at, times: 1, apart: 0 },
         Command::Assess => {
@@ -325,7 +341,7 @@ fn radio_command(command: Command, exchange: &Exchange, at: Symbols) -> Option<R
             let (times, apart) = exchange.assessments();
             RadioCommand::Assess { at: exchange.begin(), times, apart }
         }
-        Command::None | Command::Transmit | Command::TransmitAt => return None,
+        Command::None | Command::Transmit | Command::TransmitAt | Command::TransmitOn => return None,
         // These do not end a task.
         Command::Entropy | Command::Persist | Command::Restore | Command::Serial => return None,
     })
@@ -338,12 +354,13 @@ pub(crate) fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usiz
 }
 
 /// The bytes that the bus between CPU and radio carries in a task: the frame that came in, and the one that goes out, of which
-/// the radio writes the FCS; with each the FIFO's address and the length. Acknowledgements go out by themselves.
+/// the radio writes the FCS; with each the FIFO's address and the length. Acknowledgements go out by themselves, but for those of time slots.
 fn moved(came_in: &[u8], goes_out: &[u8]) -> usize {
     let came_in = if came_in.is_empty() { 0 } else { 2 + came_in.len() };
     let goes_out = match Header::parse(goes_out) {
-        Ok((header, _)) if header.frame_type != FrameType::Ack => 2 + goes_out.len() - FCS,
-        _ => 0,
+        _ if goes_out.is_empty() => 0,
+        Ok((header, _)) if header.frame_type == FrameType::Ack => 0,
+        _ => 2 + goes_out.len() - FCS,
     };
     came_in + goes_out
 }
@@ -379,6 +396,8 @@ mod tests {
             (Command::Assess, Some(RadioCommand::Assess { at, times: 6, apart: 38 })),
             (Command::AssessAt, Some(RadioCommand::Assess { at: begin, times: 6, apart: 38 })),
             (Command::TransmitAt, None),
+            (Command::ListenOn, Some(RadioCommand::Listen { at: begin })),
+            (Command::TransmitOn, None),
         ] {
             assert_eq!(radio_command(command, &exchange, at), told, "{command:?}");
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use sixlock_node::Rules;
 use sixlock_node::contikimac::Times;
+use sixlock_node::mac::tsch::TschConfig;
 
 use crate::discovery::DiscoveryKind;
 use crate::images::{FirmwareImage, ImageMac, ImageTraffic, Role};
@@ -16,6 +17,9 @@ use crate::time::Span;
 const RPL: RoutingKind = RoutingKind::Rpl { objective: Objective::Mrhof, mode: RplMode::NonStoring };
 /// How the radios of images listen that sleep.
 const SLEEPS: Listen = Listen::ContikiMac { times: Times::CONTIKI_2_7, phase_lock: true };
+/// In which time slots images are.
+const IN_SLOTS: Listen =
+    Listen::Tsch { slotframes: TschConfig::DEVICE.slotframes, guard: TschConfig::DEVICE.guard };
 /// How images of leaves poll.
 const POLLS: Listen = Listen::Sleepy { poll: Span::from_secs(30) };
 
@@ -45,6 +49,7 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
         ImageMac::Csma => scenario.listen == Listen::Always,
         ImageMac::Null => scenario.listen == Listen::Always && scenario.mac == Mac::Null,
         ImageMac::ContikiMac => scenario.listen == SLEEPS && scenario.mac.rules() == Rules::CONTIKI,
+        ImageMac::Tsch => scenario.listen == IN_SLOTS,
         ImageMac::Sleepy => scenario.listen == POLLS && scenario.mac.rules() == Rules::STANDARD,
     };
     // A host takes no part in the routing of others.
@@ -69,7 +74,8 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
 /// Whether radios sleep in `scenario` as they do in images, which are not told when.
 pub(crate) fn sleeps_as_images(scenario: &Scenario) -> bool {
     let rules = scenario.mac.rules();
-    scenario.listen == SLEEPS && rules == Rules::CONTIKI
+    scenario.listen == IN_SLOTS
+        || scenario.listen == SLEEPS && rules == Rules::CONTIKI
         || scenario.listen == POLLS && rules == Rules::STANDARD
 }
 
@@ -80,13 +86,15 @@ fn is_null_mac(image: &FirmwareImage) -> bool {
 /// What an image would have to do for node `id` of `scenario` beside what most do; and what else could be changed if there is none.
 fn demands(scenario: &Scenario, id: u32) -> (String, &'static str) {
     let discovers = scenario.addressing.discovery == DiscoveryKind::NeighbourDiscovery;
-    let (is_host, sleeps) = (scenario.hosts.contains(&id), scenario.listen != Listen::Always);
+    let (is_host, is_slotted) =
+        (scenario.hosts.contains(&id), matches!(scenario.listen, Listen::Tsch { .. }));
     let speaks_rpl = scenario.routing != RoutingKind::Static && !is_host;
     let demands = [
         (is_host, "is a host"),
         (speaks_rpl, "speaks RPL"),
         (discovers, "discovers its neighbours"),
-        (sleeps, "sleeps"),
+        (is_slotted, "is in time slots"),
+        (scenario.listen != Listen::Always && !is_slotted, "sleeps"),
     ];
     let demanded: Vec<_> =
         demands.into_iter().filter(|(demands, _)| *demands).map(|(_, what)| what).collect();
@@ -185,6 +193,7 @@ mod tests {
             (format!("security = \"none\"\n{sleeps}\n{rpl}"), "release/udp-none-rpl-contikimac"),
             (format!("security = \"ah\"\n{sleeps}\n{rpl}"), "release/udp-ah-xcbc-rpl-contikimac"),
             (format!("security = \"esp\"\n{sleeps}\n{rpl}"), "release/udp-esp-ctr-xcbc-rpl-contikimac"),
+            ("security = \"none\"\n[mac]\nlisten = \"tsch\"".into(), "release/udp-none-tsch"),
             (format!("security = \"none\"\n{discovers}\n{rpl}"), "release/udp-none-rpl-nd"),
             (format!("security = \"none\"\n{discovers}\n{rpl}\n{host}"), "release/udp-none-host"),
         ] {
@@ -194,6 +203,10 @@ mod tests {
         for (text, does) in [
             (format!("security = \"llsec\"\n{sleeps}"), "that sleeps is built for llsec"),
             (format!("security = \"none\"\n{sleeps}\nphase_lock = false"), "that sleeps is built for none"),
+            (
+                "security = \"none\"\n[mac]\nlisten = \"tsch\"\nguard = \"1ms\"".into(),
+                "that is in time slots is built for none",
+            ),
             (
                 format!("security = \"ah\"\n{discovers}\n{rpl}"),
                 "that speaks RPL and discovers its neighbours is",

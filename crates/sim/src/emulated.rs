@@ -125,7 +125,7 @@ fn parted(task: &Task<'_>) -> Failure {
 /// Whether two nodes want the same.
 fn says_the_same(a: &Exchange, b: &Exchange) -> bool {
     let frame = |exchange: &Exchange| match exchange.command() {
-        Some(Command::Transmit | Command::TransmitAt) => exchange.frame().to_vec(),
+        Some(Command::Transmit | Command::TransmitAt | Command::TransmitOn) => exchange.frame().to_vec(),
         _ => Vec::new(),
     };
     let assessments = |exchange: &Exchange| match exchange.command() {

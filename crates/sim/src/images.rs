@@ -56,16 +56,19 @@ pub enum ImageMac {
     Null,
     /// By Contiki's CSMA; its radio listens as ContikiMAC of Contiki 2.7 has it, and frames are sent when their receiver is known to wake up.
     ContikiMac,
+    /// In time slots, those of [`TschConfig::DEVICE`](sixlock_node::mac::tsch::TschConfig::DEVICE).
+    Tsch,
     /// By CSMA-CA; its receiver is off, and it asks its parent each 30 s at least for what waits there.
     Sleepy,
 }
 
 impl ImageMac {
-    const ALL: [(&str, Self); 4] = [
+    const ALL: [(&str, Self); 5] = [
         ("csma", Self::Csma),
         ("null", Self::Null),
         ("contikimac", Self::ContikiMac),
         ("sleepy", Self::Sleepy),
+        ("tsch", Self::Tsch),
     ];
 
     /// Its name in the list.

@@ -245,7 +245,9 @@ impl Modelled {
         );
         match command {
             Command::Cca | Command::Assess | Command::AssessAt => work.add(Step::ChannelAssessment, 0),
-            Command::Transmit | Command::TransmitAt => work.add(Step::Transmission, transmitted.len()),
+            Command::Transmit | Command::TransmitAt | Command::TransmitOn => {
+                work.add(Step::Transmission, transmitted.len())
+            }
             _ => {}
         }
         for (counter, step) in [

@@ -120,8 +120,9 @@ pub enum Listen {
     Tsch {
         /// How long its slotframes are.
         slotframes: Slotframes,
-        /// For how many microseconds a node that has just been told the time listens before and after a frame should begin.
-        guard: u16,
+        /// For how many microseconds a node that has just been told the time listens before and after a frame should begin; without, for as
+        /// long as the times of a slot say.
+        guard: Option<u16>,
     },
 }
 

@@ -53,7 +53,7 @@ use crate::time::Time;
 use crate::timeline::Timeline;
 use crate::trial::Trial;
 
-use deployment::Deployment;
+use deployment::{Deployment, ROUTER};
 
 /// Room for what a border router puts around packets from outside: a tunnel, and a source route.
 const AROUND: usize = 512;
@@ -401,7 +401,8 @@ impl Simulation {
 
     fn begin_transmission(&mut self, id: u32) {
         let attacker = self.attackers.owner(id);
-        let asn = self.stations.get_mut(id as usize).and_then(Station::asn);
+        // What firmware does not tell, the coordinator knows, who is in all slots.
+        let asn = [id, ROUTER].into_iter().find_map(|id| self.stations.get_mut(id as usize)?.asn());
         let frame = self.attackers.on_air(id).unwrap_or_else(|| self.stations[id as usize].on_air());
         self.recorder.frame(self.now, frame);
         let seen = self.observer.observe(id, frame, asn, self.recorder.tells_events());

@@ -393,7 +393,7 @@ impl Station {
         router_of_host.or_else(|| self.router()?.parent())?.node_id()
     }
 
-    /// The slot in which it sends, if its network is in time slots.
+    /// The slot in which it sends, if its network is in time slots and it tells: firmware does not.
     pub(crate) fn asn(&mut self) -> Option<Asn> {
         match &mut self.machine {
             Machine::Node(node) => node.interface().mac().asn(),
@@ -707,8 +707,11 @@ impl Station {
             self.meters.begin_task(now, task);
         }
         let wake_ups = [task.map(|task| task.until), board.poll_acknowledgement(), board.poll_frame()];
-        if let Some(TaskOutput { command, sends, radio_timer, timer, news }) = wishes {
+        if let Some(TaskOutput { channel, command, sends, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
+            if let Some(channel) = channel {
+                medium.tune(self.id, channel.saturating_sub(FIRST_CHANNEL), now);
+            }
             match command {
                 Some(command) => self.radio.take(self.id, command, now, self.clock, medium),
                 None if sends => self.radio.give_up(self.id, now, medium),

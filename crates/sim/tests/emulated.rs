@@ -4,9 +4,11 @@
 mod line;
 mod recomputed;
 
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
+use serde_json::Value;
 use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_node::ECHO_PORT;
@@ -507,4 +509,87 @@ fn an_image_that_is_not_there_is_an_error_that_says_what_builds_it() {
     let error = Simulation::new(&scenario, Options::default()).err().unwrap();
     let message = "node 2 cannot be emulated: nothing is not there: scripts/firmware.sh images builds it";
     assert_eq!(error.message, message);
+}
+
+/// A chain in time slots, whose crystals drift: a native node, one that is emulated, and a native one that hears that alone.
+fn slotted(platform: &str, rest: &str) -> Scenario {
+    let rest = format!(
+        "[radio]\ndrift = \"40ppm\"\n[traffic]\nkind = \"echo\"\nperiod = \"20s\"\npayload = \"64B\"\n{rest}"
+    );
+    let scenario = with_images(&line::line(platform, "none", "listen = \"tsch\"", &rest));
+    ScenarioBuilder::from(scenario).duration(Span::from_secs(900)).build().unwrap()
+}
+
+/// What a run in time slots shows.
+struct Slotted {
+    /// Of each node, when it has sent its first beacon, and its first frame of all, in microseconds.
+    first: BTreeMap<u64, (u64, u64)>,
+    /// Of each node, how many echoes were sent since all had joined, and how many came back.
+    echoes: Vec<(u64, u64)>,
+    /// Of each node, for which share of that time its radio was on.
+    duty_cycles: Vec<f64>,
+}
+
+fn run_slotted(scenario: &Scenario, joined: u64) -> Slotted {
+    let log = Recording::default();
+    let sinks = Sinks { events: Some(log.sink()), ..Sinks::default() };
+    let mut simulation = start(scenario, Options { sinks, ..Options::default() });
+    let on = |simulation: &Simulation, id| {
+        let times = simulation.state_times(id).unwrap();
+        let on = (times.tx + times.rx + times.listen).as_secs();
+        (on, on + times.off.as_secs())
+    };
+    let told = |simulation: &Simulation| {
+        let nodes = simulation.report().nodes;
+        let of = |node: &NodeReport| (node.sent, node.delivered, on(simulation, node.id));
+        nodes.iter().map(of).collect::<Vec<_>>()
+    };
+    simulation.step_until(Time::ZERO + Span::from_secs(joined));
+    let before = told(&simulation);
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let after = told(&simulation);
+    simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+    let since = || before.iter().zip(&after);
+    let mut first = BTreeMap::new();
+    for line in String::from_utf8(log.bytes()).unwrap().lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        if event["event"] == "transmit" {
+            let (node, at) = (event["node"].as_u64().unwrap(), event["us"].as_u64().unwrap());
+            let (beacon, _) = first.entry(node).or_insert((u64::MAX, at));
+            if event["kind"] == "beacon" {
+                *beacon = at.min(*beacon);
+            }
+        }
+    }
+    Slotted {
+        first,
+        echoes: since().map(|(before, after)| (after.0 - before.0, after.1 - before.1)).collect(),
+        duty_cycles: since()
+            .map(|((.., before), (.., after))| (after.0 - before.0) / (after.1 - before.1))
+            .collect(),
+    }
+}
+
+/// It joins by the beacons of a native node, lets another join by its own, answers, forwards, and sleeps as a native node does.
+fn is_in_time_slots(platform: &str, rest: &str) {
+    let emulated = slotted(platform, rest);
+    let native = ScenarioBuilder::from(emulated.clone()).without_platform(2).build().unwrap();
+    let [emulated, native] = [emulated, native].map(|scenario| run_slotted(&scenario, 450));
+    for (kind, run) in [("emulated", &emulated), ("native", &native)] {
+        println!("{kind}: {:?}, {:?}, {:?}", run.first, run.echoes, run.duty_cycles);
+        // Who has heard no beacon sends nothing.
+        let [router, first, second, third] = [0, 1, 2, 3].map(|node| run.first[&node]);
+        assert!(router.0 < first.1 && first.0 < second.1 && second.0 < third.1, "{kind}: {:?}", run.first);
+        for &(sent, delivered) in &run.echoes {
+            assert!(sent >= 20 && delivered + 1 >= sent, "{kind}: {:?}", run.echoes);
+        }
+    }
+    let more = emulated.duty_cycles[1] / native.duty_cycles[1];
+    assert!((0.9..1.5).contains(&more), "{more} of what a native node takes");
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_openmote_in_time_slots_joins_by_a_beacon_answers_and_forwards() {
+    is_in_time_slots("openmote", "");
 }

@@ -278,8 +278,11 @@ fn what_makes_no_sense_in_time_slots_is_refused() {
         ("unicast_slotframe = 303", "slotframes of 101 and 303 slots have a common divisor"),
         ("shared_slotframe = 1", "shared_slotframe is not a whole number between 3 and 9999"),
         ("guard = \"2ms\"", "guard: it is between \"0.16ms\" and \"1.1ms\""),
-        ("[platform]\nprofile = \"openmote\"", "no firmware is in time slots yet"),
-        ("[router]\nprofile = \"openmote\"", "no firmware is in time slots yet"),
+        (
+            "[platform]\nprofile = \"openmote\"",
+            "what boards take in time slots is counted in emulators alone",
+        ),
+        ("[router]\nprofile = \"openmote\"", "what boards take in time slots is counted in emulators alone"),
         (
             "[topology]\nkind = \"random\"\nrouters = 2\n[routing]\nkind = \"rpl\"",
             "one border router is the coordinator of a network",

@@ -8,7 +8,7 @@ use sixlock_node::{
 use crate::access::CloudAccess;
 use crate::discovery::DeviceDiscovery;
 use crate::lent::{self, Backend, Context};
-use crate::listening::{DeviceListening, DeviceMac, SleepingLink, SleepyLink};
+use crate::listening::{DeviceMac, SleepingLink, SleepyLink, SlottedLink};
 use crate::routing::{DeviceRouting, Listed, NoRoutes};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
@@ -29,6 +29,10 @@ pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed> = Stack<
 pub type Sleeping<P, R = Listed> =
     Stack<SleepingLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
 
+/// The layers of a node with this IPsec or none, by listed routes or by RPL, in time slots.
+pub type Slotted<P, R = Listed> =
+    Stack<SlottedLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
+
 /// The layers of a leaf without IPsec, whose receiver is off: its parent holds what is for it. It forwards nothing.
 pub type Leaf = Stack<SleepyLink, Datagrams<MTU, POOL>, NoRoutes>;
 
@@ -39,7 +43,7 @@ pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MT
 pub trait DeviceLayers:
     sixlock_node::Layers<
         Backend,
-        Link: LinkLayer<Listening: DeviceListening, Mac<Backend>: DeviceMac>,
+        Link: LinkLayer<Mac<Backend>: DeviceMac>,
         Routing: DeviceRouting,
         Discovery: DeviceDiscovery,
     >
@@ -49,7 +53,7 @@ pub trait DeviceLayers:
 impl<L> DeviceLayers for L where
     L: sixlock_node::Layers<
             Backend,
-            Link: LinkLayer<Listening: DeviceListening, Mac<Backend>: DeviceMac>,
+            Link: LinkLayer<Mac<Backend>: DeviceMac>,
             Routing: DeviceRouting,
             Discovery: DeviceDiscovery,
         >

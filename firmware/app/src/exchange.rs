@@ -47,6 +47,13 @@ pub(crate) fn wait_until(command: Command, at: Symbols, flags: Flags) -> Option<
     wait(command, flags)
 }
 
+/// The same on a channel, to which the radio changes at once.
+pub(crate) fn wait_on(command: Command, channel: u8, at: Symbols, flags: Flags) -> Option<DeviceEvent> {
+    // SAFETY: a field that nobody has a reference to.
+    unsafe { (*block()).set_channel(channel) };
+    wait_until(command, at, flags)
+}
+
 /// The time in milliseconds, and the radio's.
 pub(crate) fn time() -> (Instant, Symbols) {
     // SAFETY: fields that nobody has a reference to.

@@ -24,7 +24,7 @@ mod sniffer;
 mod storage;
 
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
-pub use application::{Discovering, Layers, Leaf, Node, Sleeping, run};
+pub use application::{Discovering, Layers, Leaf, Node, Sleeping, Slotted, run};
 pub use bridge::{Bridge, run_bridge};
 pub use discovery::{DiscoveringHost, DiscoveringRouter};
 pub use duty_cycle::duty_cycle;

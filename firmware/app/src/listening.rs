@@ -1,15 +1,16 @@
-//! When a device listens: always, or as ContikiMAC has it.
+//! When a device listens: always, as ContikiMAC has it, hardly ever, or in time slots.
 
 use sixlock_base::Entropy;
 use sixlock_crypto::Crypto;
-use sixlock_interface::mac::{Mac, Sleeper, Sleepy, Standard};
+use sixlock_interface::mac::tsch::{Tsch, TschConfig};
+use sixlock_interface::mac::{Mac, Sleeper, Sleepy, Standard, TimeSlotted};
 use sixlock_interface::{AlwaysOn, ContikiCsma, LinkLayer, Listening, Neighbour};
 use sixlock_node::Link;
 use sixlock_node::contikimac::{ContikiMac, Times};
 
 use crate::exchange;
 use crate::lent::{Backend, Context};
-use crate::sizes::{FRAMES, NEIGHBOURS};
+use crate::sizes::{FRAMES, NEIGHBOURS, SLOTTED_FRAMES};
 
 /// The times of all devices whose radios sleep by ContikiMAC.
 const TIMES: Times = Times::CONTIKI_2_7;
@@ -31,18 +32,36 @@ impl LinkLayer for SleepingLink {
     type Mac<C: Crypto> = Mac<C, Self>;
 }
 
+/// A link in time slots, without link security.
+pub type SlottedLink = TimeSlotted<Link<false, NEIGHBOURS, SLOTTED_FRAMES>>;
+
 /// A MAC that can be told when to listen.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceMac {
+    /// Whether the radio is told what to do before it is time, as a timer that does not wait for the CPU begins with it.
+    const AHEAD: bool;
+
     /// Begins to listen.
     fn listen(&mut self, cx: &mut Context);
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl<L: LinkLayer<Listening: DeviceListening>> DeviceMac for Mac<Backend, L> {
+    const AHEAD: bool = L::Listening::AHEAD;
+
     #[inline(always)]
     fn listen(&mut self, cx: &mut Context) {
         self.listening().start(cx);
+    }
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl<L: LinkLayer> DeviceMac for Tsch<Backend, L> {
+    const AHEAD: bool = true;
+
+    fn listen(&mut self, _: &mut Context) {
+        let (_, at) = exchange::time();
+        self.set_slots(&TschConfig::DEVICE, at);
     }
 }
 
@@ -63,7 +82,7 @@ impl LinkLayer for SleepyLink {
 /// When a device listens.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceListening: Listening {
-    /// Whether the radio is told what to do before it is time, as a timer that does not wait for the CPU begins with it.
+    /// Whether the radio is told what to do before it is time.
     const AHEAD: bool;
 
     /// Begins.

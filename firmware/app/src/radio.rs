@@ -6,7 +6,7 @@ use sixlock_lockstep::{Command, DeviceEvent, Flags};
 
 use crate::exchange;
 use crate::lent::{Backend, Context};
-use crate::listening::DeviceListening;
+use crate::listening::DeviceMac;
 
 /// Tells the machine what happens, unless it is a frame or at a serial port.
 #[inline(always)]
@@ -33,21 +33,28 @@ pub(crate) fn wait<M: RadioMachine<Crypto = Backend>>(
     mut flags: Flags,
 ) -> Option<DeviceEvent>
 where
-    <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Listening: DeviceListening,
+    <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Mac<Backend>: DeviceMac,
 {
-    let ahead = <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Listening::AHEAD;
+    let ahead = <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Mac::<Backend>::AHEAD;
     let command = if ahead { machine.poll_radio() } else { machine.poll_radio_due() };
     flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
-    match command {
-        Some(RadioCommand::Assess { at, times, apart }) if ahead => {
+    match (command, machine.channel()) {
+        (Some(RadioCommand::Listen { at }), Some(channel)) if ahead => {
+            exchange::wait_on(Command::ListenOn, channel, at, flags)
+        }
+        (Some(RadioCommand::Send { at, .. }), Some(channel)) if ahead => {
+            exchange::set_frame(machine.transmit_frame());
+            exchange::wait_on(Command::TransmitOn, channel, at, flags)
+        }
+        (Some(RadioCommand::Assess { at, times, apart }), _) if ahead => {
             exchange::set_assessments(times, apart);
             exchange::wait_until(Command::AssessAt, at, flags)
         }
-        Some(RadioCommand::Send { at, .. }) if ahead => {
+        (Some(RadioCommand::Send { at, .. }), None) if ahead => {
             exchange::set_frame(machine.transmit_frame());
             exchange::wait_until(Command::TransmitAt, at, flags)
         }
-        command => wait_for(command, || machine.transmit_frame(), flags),
+        (command, _) => wait_for(command, || machine.transmit_frame(), flags),
     }
 }
 

@@ -4,6 +4,8 @@
 pub const NEIGHBOURS: usize = if KILOBYTES < 8 { 2 } else { 8 };
 /// Transmit frames.
 pub const FRAMES: usize = if KILOBYTES < 8 { 1 } else { 2 };
+/// The same in time slots, where those for several neighbours wait for their slots side by side.
+pub const SLOTTED_FRAMES: usize = 4;
 /// The largest IPv6 packet, in bytes: one that carries a reading in a DTLS record, and where there is room for it the hello
 /// of OpenSSL's clients with a cookie, of 281 bytes.
 pub const MTU: usize = if KILOBYTES < 8 { 280 } else { 336 };

@@ -196,8 +196,8 @@ impl Scenario {
         if self.listen != Listen::Always {
             if let (Some(id), false) = (self.emulated.keys().next(), sleeps_as_images(self)) {
                 let message = format!(
-                    "node {id} is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC, or polls each 30s: set kind to \
-                    \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out; or leave poll out; or leave listen out"
+                    "node {id} is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC, polls each 30s, or is in time slots: set kind to \
+                    \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out; or leave poll out; or leave guard and the lengths of slotframes out; or leave listen out"
                 );
                 return Err(fault(Key::Mac, message));
             }
@@ -277,8 +277,10 @@ impl Scenario {
                 ));
             }
         }
-        if self.has_boards() || self.router.is_some() {
-            return wrong("no firmware is in time slots yet: leave platforms out, or listen = \"tsch\"");
+        if self.modelled().next().is_some() || self.router.is_some() {
+            return wrong(
+                "what boards take in time slots is counted in emulators alone: leave platforms out but those of kind = \"emulated\", or listen = \"tsch\"",
+            );
         }
         if self.topology.routers() > 1 {
             return wrong("one border router is the coordinator of a network: leave [topology] routers out");

@@ -1,7 +1,7 @@
 //! The `[mac]` of a scenario: the kinds of MAC, their times and their rules.
 
 use sixlock_node::contikimac::Times;
-use sixlock_node::mac::tsch::Slotframes;
+use sixlock_node::mac::tsch::{Slotframes, TschConfig};
 use sixlock_node::{Backoff, Rules};
 
 use crate::error::ScenarioError;
@@ -38,16 +38,6 @@ const GUARD: core::ops::RangeInclusive<u16> = 160..=1100;
 const POLL: Span = Span::from_secs(30);
 const SHORTEST_POLL: Span = Span::from_micros(125_000);
 const LONGEST_POLL: Span = Span::from_secs(300);
-
-/// What slots a network has where that is not said.
-struct Slots {
-    shared: u16,
-    beacons: u16,
-    unicast: u16,
-    guard: u16,
-}
-
-const SLOTFRAMES: Slots = Slots { shared: 101, beacons: 397, unicast: 17, guard: 160 };
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -150,18 +140,21 @@ fn contikimac(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
 
 /// The slotframes of TSCH.
 fn tsch(section: &mut Section<'_, '_>) -> Result<Listen, ScenarioError> {
+    let TschConfig { slotframes: Slotframes { shared, beacons, unicast }, guard, .. } = TschConfig::DEVICE;
     let mut length = |key, default: u16| {
         section.integer(key, default.into(), SLOTFRAME).map(|length| u16::try_from(length).unwrap_or(default))
     };
     let slotframes = Slotframes {
-        shared: length("shared_slotframe", SLOTFRAMES.shared)?,
-        beacons: Some(length("beacon_slotframe", SLOTFRAMES.beacons)?),
-        unicast: Some(length("unicast_slotframe", SLOTFRAMES.unicast)?),
+        shared: length("shared_slotframe", shared)?,
+        beacons: beacons.map(|default| length("beacon_slotframe", default)).transpose()?,
+        unicast: unicast.map(|default| length("unicast_slotframe", default)).transpose()?,
     };
-    let guard = section.parsed("guard", SLOTFRAMES.guard, |text| {
+    let guard = section.parsed("guard", guard, |text| {
         let micros = u16::try_from(parse_span(text)?.micros()).ok();
         let known = micros.filter(|guard| GUARD.contains(guard));
-        known.ok_or_else(|| "it is between \"0.16ms\" and \"1.1ms\", which is that of RFC 8180".to_owned())
+        known
+            .map(Some)
+            .ok_or_else(|| "it is between \"0.16ms\" and \"1.1ms\", which is that of RFC 8180".to_owned())
     })?;
     Ok(Listen::Tsch { slotframes, guard })
 }

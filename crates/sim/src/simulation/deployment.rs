@@ -50,7 +50,7 @@ use crate::topology::Layout;
 use super::emulation::Emulation;
 
 /// The border router's number among the stations.
-const ROUTER: u32 = 0;
+pub(super) const ROUTER: u32 = 0;
 
 /// How a station starts.
 struct Start {
@@ -252,7 +252,8 @@ impl Deployment {
         let at = (clock, start.now);
         let station = Station::new(seed, id, at, Span::from_symbols(rules.turnaround), |cx| match board {
             Some((platform, processor)) => {
-                let ack_turnaround = Span::from_symbols(rules.ack_turnaround);
+                let is_slotted = matches!(self.scenario.listen, Listen::Tsch { .. });
+                let ack_turnaround = (!is_slotted).then(|| Span::from_symbols(rules.ack_turnaround));
                 Machine::Board(Box::new(Board::new(seed, id, platform, clock, ack_turnaround, processor)))
             }
             None => {
@@ -283,7 +284,7 @@ impl Deployment {
             slotframes,
             timeslot: Timeslot { template: 0, times: None },
             beacon_period: slotframes.shared,
-            guard: Some(guard),
+            guard,
         };
         Some((slots, self.interface(id).mac))
     }
