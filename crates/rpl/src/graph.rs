@@ -34,24 +34,29 @@ pub const MAX_HOPS: usize = 32;
 /// A route: the nodes on it in the order of a packet that goes by it, the last one its destination, or the router of a destination that
 /// does not speak RPL.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    /// From the last one upwards.
-    nodes: [Eui64; MAX_HOPS],
+pub(crate) struct Path<'a> {
+    members: &'a [Member],
+    /// Where they stand there, from the last one upwards: their addresses would take much of a microcontroller's stack.
+    nodes: [u16; MAX_HOPS],
     len: usize,
     /// Whether the destination is a host behind the last one.
     pub(crate) is_external: bool,
 }
 
-impl Path {
+impl Path<'_> {
     /// The neighbour of the root.
     pub(crate) fn first(&self) -> Option<Eui64> {
-        self.nodes.get(self.len.checked_sub(1)?).copied()
+        self.node(*self.nodes.get(self.len.checked_sub(1)?)?)
     }
 
     /// The nodes behind it.
     pub(crate) fn rest(&self) -> impl Iterator<Item = Eui64> + Clone {
         let before = self.nodes.get(..self.len.saturating_sub(1)).unwrap_or_default();
-        before.iter().rev().copied()
+        before.iter().rev().filter_map(|at| self.node(*at))
+    }
+
+    fn node(&self, at: u16) -> Option<Eui64> {
+        self.members.get(usize::from(at)).map(|member| member.node)
     }
 }
 
@@ -71,7 +76,10 @@ pub(crate) struct Graph<A> {
 const ENDLESS: u32 = 3_600_000;
 
 impl<A: Array<Member>> Graph<A> {
+    const FITS: () = assert!(A::LEN <= u16::MAX as usize, "a graph holds at most 65,535 nodes");
+
     pub(crate) const fn new() -> Self {
+        let () = Self::FITS;
         Self { members: A::NEW, len: 0, due: None }
     }
 
@@ -209,15 +217,17 @@ impl<A: Array<Member>> Graph<A> {
 
     /// The route from `root` to `node`; `None` if a node on it is not known, or speaks no RPL, if it is longer than [`MAX_HOPS`], or leads
     /// nowhere because nodes are each other's parents.
-    pub(crate) fn path(&self, root: Eui64, node: Eui64) -> Option<Path> {
+    pub(crate) fn path(&self, root: Eui64, node: Eui64) -> Option<Path<'_>> {
         let router = self.router_of(node);
-        let mut path = Path { nodes: [node; MAX_HOPS], len: 0, is_external: router.is_some() };
-        let mut at = router.unwrap_or(node);
-        while at != root {
-            *path.nodes.get_mut(path.len)? = at;
+        let members = self.listed();
+        let mut path = Path { members, nodes: [0; MAX_HOPS], len: 0, is_external: router.is_some() };
+        let mut node = router.unwrap_or(node);
+        while node != root {
+            let at = self.find(node).ok()?;
+            *path.nodes.get_mut(path.len)? = at as u16;
             path.len += 1;
-            let member = self.listed().get(self.find(at).ok()?)?;
-            at = Some(member.parent).filter(|_| !member.is_external)?;
+            let member = members.get(at)?;
+            node = Some(member.parent).filter(|_| !member.is_external)?;
         }
         Some(path)
     }

@@ -1,4 +1,4 @@
-use sixlock_base::{Array, Eui64, Instant, New, lollipop};
+use sixlock_base::{Array, Eui64, Instant, New, Slot, lollipop};
 use sixlock_ipv6::rpl::{Dao, DaoAck, Dco, DcoAck, Message, Options, Prefix, RplOption, Status, Transit};
 
 use crate::dodag::Dodag;
@@ -69,7 +69,7 @@ struct Cleanup {
 
 /// Acknowledgements that wait to be sent, two at most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Acks([Option<Ack>; 2]);
+pub(crate) struct Acks([Slot<Ack>; 2]);
 
 /// An acknowledgement of a DAO, or of a DCO.
 #[derive(Clone, Copy, Debug)]
@@ -81,22 +81,22 @@ pub(crate) struct Ack {
 }
 
 impl New for Acks {
-    const NEW: Self = Self([None; 2]);
+    const NEW: Self = Self([Slot::Empty; 2]);
 }
 
 impl Acks {
     pub(crate) fn push(&mut self, ack: Ack) {
-        if let Some(free) = self.0.iter_mut().find(|ack| ack.is_none()) {
-            *free = Some(ack);
+        if let Some(free) = self.0.iter_mut().find(|ack| !ack.is_full()) {
+            *free = Slot::Full(ack);
         }
     }
 
     pub(crate) fn pop(&mut self) -> Option<Ack> {
-        self.0.iter_mut().find_map(Option::take)
+        self.0.iter_mut().find_map(Slot::take)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
+        !self.0.iter().any(Slot::is_full)
     }
 }
 
