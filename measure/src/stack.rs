@@ -57,10 +57,11 @@ impl Drivers {
                 }
                 number(&mut command)
             }
-            Role::Alone(driver) if driver == "transform" => self.beyond_datagrams(image, &linked.file),
-            Role::Alone(driver) => {
+            Role::Alone { driver, .. } if driver == "transform" => self.beyond_datagrams(image, &linked.file),
+            Role::Alone { driver, rpl } => {
                 let mut command = self.driver(driver);
                 command.arg(&linked.file).args(image.security.link.map(|_| "secured"));
+                command.args(rpl.then_some("rpl"));
                 number(&mut command)
             }
         }

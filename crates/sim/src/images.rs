@@ -43,8 +43,13 @@ pub enum Role {
         /// Whether it finds its prefix and its router by neighbour discovery.
         discovers: bool,
     },
-    /// It is none: what drives it is this example of `sixlock-emulator`.
-    Alone(String),
+    /// It is none.
+    Alone {
+        /// The example of `sixlock-emulator` that drives it.
+        driver: String,
+        /// Whether the nodes beside it route by RPL, of which it is the root.
+        rpl: bool,
+    },
 }
 
 /// How a node that an image is for contends for the channel, and when its radio listens.
@@ -139,7 +144,7 @@ impl FirmwareImage {
         let rpl = section.choice("routing", &[("static", false), ("rpl", true)])?;
         let discovers = section.choice("discovery", &[("given", false), ("nd", true)])?;
         let role = match section.string("alone")? {
-            Some(driver) => Role::Alone(driver.into()),
+            Some(driver) => Role::Alone { driver: driver.into(), rpl },
             None => {
                 let traffic = section.choice("traffic", &ImageTraffic::ALL)?;
                 Role::Node { traffic, mac, rpl, discovers }

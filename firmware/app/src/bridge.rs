@@ -1,24 +1,32 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
-use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Routes, Stack, Uplink};
+use sixlock_bridge::{Datagrams, Link, RadioMachine, Stack, Uplink};
+use sixlock_interface::LinkLayer;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 
+use crate::application::DeviceLayers;
 use crate::lent::{self, Backend, Context};
-use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};
+use crate::routing::{DeviceRouting, Listed, RplSource};
+use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROOT_NEIGHBOURS};
 use crate::{exchange, radio};
 
-/// A border router, with or without link security.
-pub type Bridge<const SECURED: bool> = sixlock_bridge::Bridge<
-    Backend,
-    Stack<Link<SECURED, NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, Routes<[Route; ROUTES]>>,
->;
+/// The layers of a border router with or without link security, which has listed routes.
+pub type Bridge<const SECURED: bool> =
+    Stack<Link<SECURED, NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, Listed>;
+
+/// The layers of a border router with or without link security, which is the root of RPL.
+pub type RootBridge<const SECURED: bool> =
+    Stack<Link<SECURED, ROOT_NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, RplSource>;
+
+/// A border router of the layers `L`.
+pub type BorderRouter<L> = sixlock_bridge::Bridge<Backend, L>;
 
 /// Runs the border router for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run_bridge<const SECURED: bool>(bridge: &mut Bridge<SECURED>) -> ! {
+pub unsafe fn run_bridge<L: DeviceLayers>(bridge: &mut BorderRouter<L>) -> ! {
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
     let mut event = exchange::wait(Command::None, Flags::default());
@@ -34,20 +42,20 @@ pub unsafe fn run_bridge<const SECURED: bool>(bridge: &mut Bridge<SECURED>) -> !
 
 /// Makes the border router the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>) -> bool {
+fn start<L: DeviceLayers>(cx: &mut Context, bridge: &mut BorderRouter<L>) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
-        if device.link.is_some() && !SECURED {
+        if device.link.is_some() && !L::Link::SECURED {
             return false;
         }
         bridge.start(cx, &lent::interface(&device, Uplink::External));
-        lent::add_routes(&device, bridge.interface().routing())
+        bridge.interface().routing().start(cx, &device)
     })
 }
 
 /// Gives the border router what begins the task.
 #[inline(never)]
-fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, event: Option<DeviceEvent>) {
+fn handle<L: DeviceLayers>(cx: &mut Context, bridge: &mut BorderRouter<L>, event: Option<DeviceEvent>) {
     let (now, at) = exchange::time();
     cx.now = now;
     match event {

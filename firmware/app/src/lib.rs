@@ -25,7 +25,7 @@ mod storage;
 
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Discovering, Layers, Leaf, Node, Sleeping, Slotted, run};
-pub use bridge::{Bridge, run_bridge};
+pub use bridge::{BorderRouter, Bridge, RootBridge, run_bridge};
 pub use discovery::{DiscoveringHost, DiscoveringRouter};
 pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
@@ -36,7 +36,7 @@ pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, EspCtrXcbcRpl, Unprotected};
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers; of a border router, with or without link security; of a sniffer; or of a device whose
+/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers; of a border router with these layers; of a sniffer; or of a device whose
 /// radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
@@ -83,9 +83,9 @@ macro_rules! image {
 
         $crate::image!(panics);
     };
-    (bridge, secured: $secured:literal) => {
+    (bridge: $layers:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut BRIDGE: $crate::Bridge<$secured> = $crate::Bridge::new();
+        static mut BRIDGE: $crate::BorderRouter<$layers> = $crate::BorderRouter::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

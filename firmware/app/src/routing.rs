@@ -1,14 +1,19 @@
 //! How a device knows where packets go: by the routes that its own data lists, or by RPL.
 
+use sixlock_base::MESH_PREFIX;
 use sixlock_interface::Routing;
+use sixlock_interface::rpl::RplRoot;
 use sixlock_lockstep::Device;
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{Route, Routes};
 use sixlock_rpl::objective::Mrhof;
-use sixlock_rpl::{Advertiser, ExternalHost, Externals, GivenPrefix, Neighbour, Profile};
+use sixlock_rpl::{
+    Advertiser, ExternalHost, Externals, GivenPrefix, Knowledge, Member, Neighbour, Profile, Settings,
+    SourceRoutes,
+};
 
 use crate::lent::{self, Context};
-use crate::sizes::{HOSTS, LEAF_PARENTS, PARENTS, ROUTES};
+use crate::sizes::{HOSTS, LEAF_PARENTS, MEMBERS, PARENTS, ROUTES};
 
 /// The routes that the device's own data lists.
 pub type Listed = Routes<[Route; ROUTES]>;
@@ -21,6 +26,9 @@ pub type RplLeaf = RplNode<Leaf>;
 
 /// RPL as a router whose prefix neighbour discovery finds, and which tells the root of the hosts that have registered at it.
 pub type RplRegistrar = RplNode<Registrar>;
+
+/// RPL as the root, which alone knows the ways downwards.
+pub type RplSource = RplRoot<SourceRoutes<[Member; MEMBERS]>>;
 
 /// What makes a router of RPL.
 pub enum Router {}
@@ -80,5 +88,14 @@ impl<P: Profile> DeviceRouting for RplNode<P> {
     /// Data that lists routes is for another image.
     fn start(&mut self, cx: &mut Context, device: &Device<'_>) -> bool {
         device.routes.is_empty() && self.0.start(cx, device.address, INSTANCE).is_ok()
+    }
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl<K: Knowledge> DeviceRouting for RplRoot<K> {
+    /// Data that lists routes is for another image.
+    fn start(&mut self, cx: &mut Context, device: &Device<'_>) -> bool {
+        let settings = Settings { instance: INSTANCE, ..Settings::usual::<Mrhof>(MESH_PREFIX) };
+        device.routes.is_empty() && self.0.start(cx, device.address, &settings).is_ok()
     }
 }

@@ -17,6 +17,11 @@ pub const PARENTS: usize = 8;
 pub const LEAF_PARENTS: usize = 3;
 /// Neighbours that have registered their addresses, and want to be reached at them by RPL.
 pub const HOSTS: usize = 4;
+/// Nodes whose way the root of RPL knows: beyond these it refuses the DAO of a new one, to which nothing goes down until there is room.
+pub const MEMBERS: usize = if KILOBYTES < 10 { 40 } else { 128 };
+/// Neighbours of that root whose sequence numbers and frame counters are remembered: with link security the frames of others are refused,
+/// and these nodes go by another parent.
+pub const ROOT_NEIGHBOURS: usize = 16;
 /// Addresses that neighbours have registered: a node registers two, one of them for its link alone.
 pub const REGISTRATIONS: usize = 16;
 /// Routers of which a device that looks for one knows, and contexts that they tell.

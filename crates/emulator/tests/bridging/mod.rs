@@ -1,4 +1,6 @@
-//! A host at the serial port of a border router in an emulator, and a native node beside that.
+//! A host at the serial port of a border router in an emulator, and native nodes behind that, each in range of the one before it alone.
+
+#![allow(dead_code, reason = "each user needs a part of it")]
 
 use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
@@ -7,11 +9,14 @@ use std::path::Path;
 use sixlock_base::{Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
+use sixlock_interface::rpl::RplNode;
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Interface, Link, LinkSecurity, MacConfig, RadioCommand,
-    Route as Listed, Routes, Stack, Uplink,
+    Route as Listed, Routes, Routing, Stack, Uplink,
 };
-use sixlock_lockstep::{Command, Device, DeviceEvent, FRAME, LinkKey, Route};
+use sixlock_lockstep::{Command, Device, DeviceEvent, FRAME, LinkKey, ROUTE, Route};
+use sixlock_rpl::objective::Mrhof;
+use sixlock_rpl::{Advertiser, Neighbour, Profile};
 use sixlock_slip::{Decoder, Encoder};
 pub(crate) use sixlock_testing::packets::icmpv6;
 use sixlock_testing::{Random, Rig};
@@ -20,8 +25,6 @@ use sixlock_testing::{Random, Rig};
 const MTU: usize = 1280;
 /// The border router.
 const BRIDGE: Eui64 = Eui64::of_node(0);
-/// The node.
-const NODE: Eui64 = Eui64::of_node(1);
 /// The host.
 pub(crate) const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 
@@ -35,9 +38,9 @@ pub(crate) fn bridge() -> Ipv6Addr {
     BRIDGE.with_prefix(MESH_PREFIX)
 }
 
-/// The node's address in the mesh.
-pub(crate) fn node() -> Ipv6Addr {
-    NODE.with_prefix(MESH_PREFIX)
+/// The address in the mesh of the node that is so many hops away.
+pub(crate) fn node(hops: u32) -> Ipv6Addr {
+    Eui64::of_node(hops).with_prefix(MESH_PREFIX)
 }
 
 /// A thousand milliseconds are 62,500 symbols.
@@ -49,8 +52,69 @@ fn symbols(at: Instant) -> Symbols {
     Symbols::new(at.millis().div_ceil(2) * 125)
 }
 
-/// All three.
-pub(crate) struct Bridged {
+/// A router of RPL.
+pub(crate) enum Router {}
+
+impl Profile for Router {
+    type Neighbours = [Neighbour; 2];
+    type Objective = Mrhof;
+    type Advertising = Advertiser;
+    type Downward = ();
+    type Prefix = ();
+    type External = ();
+}
+
+/// Nodes of which each has one route: to itself.
+type ByRoutes = Routes<[Listed; 1]>;
+/// Nodes that speak RPL.
+type ByRpl = RplNode<Router>;
+
+/// A node.
+struct Node<R: Routing> {
+    interface: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, R>>,
+    rig: Rig,
+}
+
+impl<R: Routing> Node<R> {
+    fn start(hops: u32, security: Option<LinkSecurity>) -> Self {
+        let mut node = Self { interface: Interface::new(), rig: Rig::seeded(6 + hops) };
+        let address = Eui64::of_node(hops);
+        let mac = MacConfig { address, pan_id: PAN_ID, csma: Csma::default(), ack: false, security };
+        node.interface.start(&mut node.rig.cx(), &Config { mac, uplink: Uplink::NextHop(BRIDGE) });
+        node
+    }
+
+    /// The frame that it sends now, if it does.
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        let sends = matches!(self.interface.poll_radio_due(), Some(RadioCommand::Send { .. }));
+        sends.then(|| self.interface.transmit_frame().to_vec())
+    }
+
+    fn handle_frame(&mut self, at: Symbols, frame: &mut [u8]) {
+        let cx = &mut self.rig.at(instant(at));
+        if let Some(Arrival::Datagram(datagram)) = self.interface.handle_frame(cx, at, frame) {
+            self.interface.echo(cx, at, datagram);
+        }
+    }
+
+    /// Does what is due; whether there was something.
+    fn handle_timeouts(&mut self, at: Symbols) -> bool {
+        let due = |timer: Option<Symbols>| timer.is_some_and(|due| at.has_reached(due));
+        let cx = &mut self.rig.at(instant(at));
+        if due(self.interface.poll_radio_timeout()) {
+            self.interface.handle_radio_timeout(cx, at);
+        } else if due(self.interface.poll_timeout().map(symbols)) {
+            self.interface.handle_timeout(cx, at);
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+/// All of them.
+pub(crate) struct Bridged<R: Routing> {
+    image: Image,
     bridge: Lockstep,
     entropy: Random,
     storage: [u8; 64],
@@ -58,16 +122,33 @@ pub(crate) struct Bridged {
     command: Command,
     frame: Vec<u8>,
     timers: [Option<Symbols>; 2],
-    node: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, Routes<[Listed; 1]>>>,
-    rig: Rig,
+    nodes: Vec<Node<R>>,
     host: Decoder<[u8; MTU]>,
     arrived: Vec<Vec<u8>>,
     at: Symbols,
 }
 
-impl Bridged {
-    /// The border router of the image at `path`; frames are secured if `secured`.
+impl Bridged<ByRoutes> {
+    /// The border router of the image at `path`, with a route to one node; frames are secured if `secured`.
     pub(crate) fn new(path: &Path, secured: bool) -> Self {
+        let to_node = Route { destination: Eui64::of_node(1), next_hop: Eui64::of_node(1) };
+        Self::start(path, secured, &[to_node.to_bytes()], 1)
+    }
+}
+
+impl Bridged<ByRpl> {
+    /// The same without routes, and with so many nodes that speak RPL.
+    pub(crate) fn root(path: &Path, secured: bool, nodes: u32) -> Self {
+        let mut bridged = Self::start(path, secured, &[], nodes);
+        for (Node { interface, rig }, hops) in bridged.nodes.iter_mut().zip(1..) {
+            interface.routing().0.start(&mut rig.cx(), Eui64::of_node(hops), 0).unwrap();
+        }
+        bridged
+    }
+}
+
+impl<R: Routing> Bridged<R> {
+    fn start(path: &Path, secured: bool, routes: &[[u8; ROUTE]], nodes: u32) -> Self {
         let csma = Csma::default();
         let device = Device {
             address: BRIDGE,
@@ -80,34 +161,37 @@ impl Bridged {
             ack: false,
             link: secured.then_some(LinkKey { suite: LinkSuite::Ccm64, key: KEY, index: 1 }),
             parent: BRIDGE,
-            routes: &[Route { destination: NODE, next_hop: NODE }.to_bytes()],
+            routes,
             cloud: None,
             identity: &[],
             key: &[],
             serves: false,
             echoes: false,
         };
-        let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let mut image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
+        image.patch("DEVICE", &device.emit().unwrap()).unwrap();
         let security = secured.then_some(LinkSecurity { suite: LinkSuite::Ccm64, key: KEY, key_index: 1 });
-        let mac = MacConfig { address: NODE, pan_id: PAN_ID, csma, ack: false, security };
-        let config = Config { mac, uplink: Uplink::NextHop(BRIDGE) };
-        let at = Symbols::new(0);
         let mut bridged = Self {
-            bridge: Lockstep::start(image, &device).unwrap_or_else(|error| panic!("{error}")),
+            bridge: boot(&image),
+            image,
             entropy: Random::new(9),
             storage: [0xff; 64],
             command: Command::None,
             frame: Vec::new(),
             timers: [None; 2],
-            node: Interface::new(),
-            rig: Rig::seeded(7),
+            nodes: (1..=nodes).map(|hops| Node::start(hops, security.clone())).collect(),
             host: Decoder::new(),
             arrived: Vec::new(),
-            at,
+            at: Symbols::new(0),
         };
-        bridged.node.start(&mut bridged.rig.at(instant(at)), &config);
         bridged.run(DeviceEvent::Start, &[]);
         bridged
+    }
+
+    /// The border router loses its power, and begins anew with what is in its storage.
+    pub(crate) fn reboot(&mut self) {
+        self.bridge = boot(&self.image);
+        self.run(DeviceEvent::Start, &[]);
     }
 
     /// The border router's next task.
@@ -139,10 +223,25 @@ impl Bridged {
         self.timers = [outcome.exchange.radio_timer(), outcome.exchange.timer().map(symbols)];
     }
 
-    /// Lets everything happen that is under way: one sends at a time, and what it sends arrives.
-    fn settle(&mut self) {
+    /// Hands a frame to those in range of who has sent it, from so many hops away.
+    fn deliver(&mut self, hops: usize, frame: &[u8]) {
+        for hearer in hops.checked_sub(1).into_iter().chain([hops + 1]) {
+            match hearer.checked_sub(1) {
+                None => self.run(DeviceEvent::Frame, frame),
+                Some(node) => {
+                    let at = self.at;
+                    if let Some(node) = self.nodes.get_mut(node) {
+                        node.handle_frame(at, &mut frame.to_vec());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets so many milliseconds pass, and everything happen that is due: one sends at a time, and what it sends arrives.
+    pub(crate) fn pass(&mut self, millis: u32) {
         let begun = self.at;
-        while instant(self.at).since(instant(begun)).millis() < QUIET {
+        loop {
             match self.command {
                 Command::Cca => {
                     self.at = self.at.after(8);
@@ -150,34 +249,32 @@ impl Bridged {
                     continue;
                 }
                 Command::Transmit => {
-                    let mut frame = core::mem::take(&mut self.frame);
-                    self.at = self.at.after((6 + frame.len() as u32) * 2);
+                    let frame = core::mem::take(&mut self.frame);
+                    self.at = self.at.after(airtime(&frame));
                     self.run(DeviceEvent::Transmitted, &[]);
-                    let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
-                    if let Some(Arrival::Datagram(datagram)) = self.node.handle_frame(cx, at, &mut frame) {
-                        self.node.echo(cx, at, datagram);
-                    }
+                    self.deliver(0, &frame);
                     continue;
                 }
                 _ => {}
             }
-            let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
-            if let Some(RadioCommand::Send { .. }) = self.node.poll_radio_due() {
-                let frame = self.node.transmit_frame().to_vec();
-                self.at = at.after((6 + frame.len() as u32) * 2);
-                self.node.handle_transmitted(cx, self.at);
-                self.run(DeviceEvent::Frame, &frame);
+            if instant(self.at).since(instant(begun)).millis() >= millis {
+                return;
+            }
+            let sent =
+                self.nodes.iter_mut().zip(1..).find_map(|(node, hops)| Some((hops, node.poll_transmit()?)));
+            if let Some((hops, frame)) = sent {
+                self.at = self.at.after(airtime(&frame));
+                let (at, Node { interface, rig }) = (self.at, &mut self.nodes[hops - 1]);
+                interface.handle_transmitted(&mut rig.at(instant(at)), at);
+                self.deliver(hops, &frame);
                 continue;
             }
+            let at = self.at;
             let timers = [(self.timers[0], DeviceEvent::RadioTimer), (self.timers[1], DeviceEvent::Timer)];
-            let due = |timer: &Option<Symbols>| timer.is_some_and(|due| self.at.has_reached(due));
-            if let Some((_, event)) = timers.into_iter().find(|(timer, _)| due(timer)) {
+            let is_due = |timer: Option<Symbols>| timer.is_some_and(|due| at.has_reached(due));
+            if let Some((_, event)) = timers.into_iter().find(|(timer, _)| is_due(*timer)) {
                 self.run(event, &[]);
-            } else if due(&self.node.poll_radio_timeout()) {
-                self.node.handle_radio_timeout(cx, at);
-            } else if due(&self.node.poll_timeout().map(symbols)) {
-                self.node.handle_timeout(cx, at);
-            } else {
+            } else if !self.nodes.iter_mut().any(|node| node.handle_timeouts(at)) {
                 self.at = at.after(10);
             }
         }
@@ -190,10 +287,10 @@ impl Bridged {
             self.run(DeviceEvent::Serial, bytes);
             // Bytes do not wait until the radio is quiet.
             if self.command != Command::None {
-                self.settle();
+                self.pass(QUIET);
             }
         }
-        self.settle();
+        self.pass(QUIET);
         core::mem::take(&mut self.arrived)
     }
 
@@ -201,4 +298,13 @@ impl Bridged {
     pub(crate) fn stack_peak(&mut self) -> u32 {
         self.bridge.stack_peak().unwrap_or_else(|error| panic!("{error}"))
     }
+}
+
+fn boot(image: &Image) -> Lockstep {
+    Lockstep::start_as_built(image.clone()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How long a frame is on the air, in symbols.
+fn airtime(frame: &[u8]) -> u32 {
+    (6 + frame.len() as u32) * 2
 }

@@ -2,4 +2,6 @@
 #![no_std]
 #![no_main]
 
-sixlock_app::image!(bridge, secured: true);
+use sixlock_app::Bridge;
+
+sixlock_app::image!(bridge: Bridge<true>);
