@@ -234,8 +234,8 @@ pub(crate) struct Router {
     /// Where nodes join its radio channel, by ZEP over UDP; off loopback with llsec only
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
     pub(crate) air: SocketAddr,
-    /// Serial device, such as /dev/ttyUSB0, of a board that runs the image bridge: its radio is this router's, instead of a channel over UDP. The
-    /// board holds the key of links, and its routes
+    /// Serial device, such as /dev/ttyUSB0, of a board that runs an image of a bridge: its radio is this router's, instead of a channel over UDP. The
+    /// board holds the key of links, and its routes or those that RPL tells it
     #[arg(long, value_name = "DEV", conflicts_with_all = ["air", "compression"])]
     pub(crate) serial: Option<PathBuf>,
     /// Speed of the serial line in bits per second, as the board has it

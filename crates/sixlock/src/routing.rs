@@ -127,7 +127,7 @@ impl NodeRouting for ToRouter {
     fn trouble(&self, _: &Counters) -> Option<String> {
         self.has_heard_dio.then(|| {
             "the border router routes by RPL, and this node has a static route, so it knows no way back: start this node with --routing rpl, or \
-             the border router with --routing static"
+             the border router with --routing static; a bridge at a serial line routes as its image does"
                 .into()
         })
     }
@@ -147,9 +147,9 @@ impl NodeRouting for RplNode<Router> {
         }
         let refused = counters.get(Counter::RplRefused);
         Some(format!(
-            "no DIO of RPL has come that this node can use, and {refused} messages of RPL were refused: if the border router has static routes, as a \
-             bridge with a shipped image does, start this node with --routing static. A root is to have instance {INSTANCE}, the objective function \
-             MRHOF and non-storing mode"
+            "no DIO of RPL has come that this node can use, and {refused} messages of RPL were refused: if the border router has static routes, as \
+             the images bridge and bridge-llsec do, start this node with --routing static, or give the bridge the image bridge-rpl or \
+             bridge-llsec-rpl. A root is to have instance {INSTANCE}, the objective function MRHOF and non-storing mode"
         ))
     }
 }

@@ -40,12 +40,12 @@ fn an_emulated_node_s_readings_reach_the_cloud_through_dtls() {
     assert!(values.iter().all(|value| (Some(16.0)..Some(27.0)).contains(value)), "{values:?}");
 }
 
-/// Where a build leaves the image of a bridge.
-fn bridge_image(target: &str) -> PathBuf {
+/// Where a build leaves the image `name` of a bridge.
+fn bridge_image(target: &str, name: &str) -> PathBuf {
     let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     // Tests run in the package's folder, images are built in the workspace's.
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
-    built.join("firmware").join(target).join("release/bridge-llsec")
+    built.join("firmware").join(target).join("release").join(name)
 }
 
 #[test]
@@ -54,7 +54,13 @@ fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings(
     if !inside("a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings") {
         return;
     }
-    for target in ["thumbv7m-none-eabi", "msp430-none-elf"] {
+    // The root of RPL is told no routes.
+    for (target, name, routes, routing) in [
+        ("thumbv7m-none-eabi", "bridge-llsec", 1, "static"),
+        ("msp430-none-elf", "bridge-llsec", 1, "static"),
+        ("thumbv7m-none-eabi", "bridge-llsec-rpl", 0, "rpl"),
+        ("msp430-none-elf", "bridge-llsec-rpl", 0, "rpl"),
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
         let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
@@ -62,8 +68,8 @@ fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings(
         let coaps = cloud.says("coaps=");
         enrol(directory, "llsec+dtls-psk", &["only"]);
         let device = directory.join("bridge");
-        let (image, key) = (bridge_image(target), link_key(directory));
-        let bridge = Bridge::plug(&device, move || Emulated::new(&image, key, 1));
+        let (image, key) = (bridge_image(target, name), link_key(directory));
+        let bridge = Bridge::plug(&device, move || Emulated::new(&image, key, routes));
         let path = device.to_str().unwrap();
         let arguments = ["router", "network.toml", "--serial", path, "--coaps", &coaps, "--tun"];
         let router = Part::start(directory, &arguments);
@@ -71,14 +77,14 @@ fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings(
         let air = bridge.air.to_string();
         let node = Part::start(
             directory,
-            &["node", "only.toml", "--air", &air, "--period", "1s", "--routing", "static"],
+            &["node", "only.toml", "--air", &air, "--period", "1s", "--routing", routing],
         );
         node.says("DTLS session opened");
         node.says("the cloud has the reading");
         for bytes in ["56", "1200"] {
             let arguments = ["-6", "-c", "1", "-W", "60", "-s", bytes, "fd00::12:7400:0:1"];
             let (ok, said) = run("ping", "iputils-ping", &arguments);
-            assert!(ok, "{target}, {bytes} bytes: {said}");
+            assert!(ok, "{name} for {target}, {bytes} bytes: {said}");
         }
     }
 }

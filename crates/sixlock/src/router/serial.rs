@@ -160,7 +160,7 @@ impl SerialStation {
         match gateway.poll_event() {
             Some(Presence::Answers) => to_stdout!("the bridge at {} answers", self.device),
             Some(Presence::Silent) => to_stderr!(
-                "the bridge at {} does not answer: is it on, does it run the image bridge, and is its speed that of --baud?",
+                "the bridge at {} does not answer: is it on, does it run an image of a bridge, with a device's own data that fits it, and is its speed that of --baud?",
                 self.device
             ),
             None => {}

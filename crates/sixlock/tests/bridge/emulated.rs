@@ -10,7 +10,7 @@ use sixlock_testing::Random;
 
 use super::{Board, Input, Moment, Output};
 
-/// A bridge with this key of links, if they are secured, and these nodes beside it.
+/// A bridge with this key of links, if they are secured, and these nodes beside it that have routes.
 pub(crate) struct Emulated {
     device: Lockstep,
     entropy: Random,
