@@ -22,6 +22,8 @@ pub enum Statement {
     Below(Series, Series),
     /// The same from this place on the horizontal axis on.
     BelowFrom(Series, Series, f64),
+    /// The first series is below each of the others wherever both have a value.
+    Least(Series, Vec<Series>),
     /// The values grow along the horizontal axis.
     Grows(Series),
     /// What the first series has more than the second is the same all along the horizontal axis: each within the tolerance of their mean.
@@ -87,6 +89,7 @@ impl Statement {
             | Self::BelowFrom(first, second, _)
             | Self::SameAdded(first, second, _)
             | Self::HardlyMore(first, second, _) => vec![first, second],
+            Self::Least(least, others) => core::iter::once(least).chain(others).collect(),
         }
     }
 
@@ -111,6 +114,12 @@ impl Statement {
             }
             Self::Below(less, more) => {
                 all(&pairs(&points(less), &points(more)), |&(_, less, more)| less < more)
+            }
+            Self::Least(least, others) => {
+                let is_below = |other: &Series| {
+                    all(&pairs(&points(least), &points(other)), |&(_, least, other)| least < other)
+                };
+                all(others, is_below)
             }
             Self::BelowFrom(less, more, from) => {
                 let mut pairs = pairs(&points(less), &points(more));
@@ -215,6 +224,14 @@ mod tests {
         let below = Statement::Below(series("a"), series("b"));
         assert!(below.holds(&figure(&[("a", &[1.0, 2.0]), ("b", &[2.0, 3.0, 0.0])])));
         assert!(!below.holds(&figure(&[("a", &[1.0, 3.0]), ("b", &[2.0, 3.0])])));
+    }
+
+    #[test]
+    fn the_least_is_below_each_of_the_others() {
+        let least = Statement::Least(series("a"), vec![series("b"), series("c")]);
+        assert!(least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0]), ("c", &[3.0])])));
+        assert!(!least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0]), ("c", &[0.5])])));
+        assert!(!least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0])])), "c is not there");
     }
 
     #[test]

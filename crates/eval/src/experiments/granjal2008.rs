@@ -177,15 +177,12 @@ fn table_3(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let figures = vec![times, energies, theirs, Figure { title: "Lifetime", across: None, rows: lifetimes }];
     let mut claims: Vec<_> = ALGORITHMS.map(|(algorithm, _)| magnitude(algorithm, "4", &figures)).into();
     let below = |text: &str, less, more| Claim::stated(text, Statement::Below(less, more), &figures);
-    claims.extend([AES, TRIPLE_DES, SHA_512].map(|other| {
-        below(
-            &format!(
-                "SHA-1 is the fastest of the algorithms tested, faster than {other} (sections 3.3 and 4)"
-            ),
-            at_ours(SHA_1),
-            at_ours(other),
-        )
-    }));
+    let others = [AES, TRIPLE_DES, SHA_512].map(at_ours);
+    claims.push(Claim::stated(
+        "SHA-1 is the fastest of the algorithms tested (sections 3.3 and 4)",
+        Statement::Least(at_ours(SHA_1), others.into()),
+        &figures,
+    ));
     let of_theirs = |algorithm| Series::new(FOR_THEIR_TIMES, algorithm);
     claims.extend([
         below("AES is faster than 3DES (section 4)", at_ours(AES), at_ours(TRIPLE_DES)),

@@ -112,7 +112,7 @@ impl Chain {
     }
 
     /// The mean response time in milliseconds.
-    fn response(&self, setting: Setting) -> f64 {
+    pub(super) fn response(&self, setting: Setting) -> f64 {
         self.get(setting, |taken| taken.response).mean
     }
 
