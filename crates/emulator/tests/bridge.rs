@@ -51,7 +51,11 @@ fn is_a_root(target: &str) {
         let ping = icmpv6(HOST, node(3), 64, Message::EchoRequest(Echo { identifier: 7, sequence: 0 }), b"?");
         let unreachable = Message::DestinationUnreachable(Unreachable::NoRoute);
         let no_route = icmpv6(bridge(), HOST, 64, unreachable, &ping);
-        assert_eq!(bridged.send(&ping), [no_route.clone()], "{name} for {target}: nobody has joined");
+        assert_eq!(
+            bridged.send(&ping),
+            core::slice::from_ref(&no_route),
+            "{name} for {target}: nobody has joined"
+        );
         for boot in 0..2 {
             bridged.pass(JOINING);
             for (hops, there) in [bridge(), node(1), node(2), node(3)].into_iter().enumerate() {
@@ -69,7 +73,11 @@ fn is_a_root(target: &str) {
             }
             // What it knows of nodes is gone with its power; they tell it again, as it begins a version of the DODAG that is new to them.
             bridged.reboot();
-            assert_eq!(bridged.send(&ping), [no_route.clone()], "{name} for {target}, boot {boot}");
+            assert_eq!(
+                bridged.send(&ping),
+                core::slice::from_ref(&no_route),
+                "{name} for {target}, boot {boot}"
+            );
         }
         assert!(bridged.stack_peak() > 0);
     }
