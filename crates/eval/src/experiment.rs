@@ -4,8 +4,10 @@ use core::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Evaluation, Figure};
+use crate::evaluation::Evaluation;
+use crate::figure::Figure;
 use crate::published::Paper;
 
 /// What this project is to reach.

@@ -5,21 +5,25 @@
 //! from costs that were measured in emulators (`costs/`); [`Provenance`] says which. What the papers say is data in
 //! `published/`.
 
+mod claim;
 mod error;
 mod escape;
 mod evaluation;
 mod experiment;
 mod experiments;
+mod figure;
 mod plot;
 mod published;
 mod report;
 mod statement;
 mod tolerance;
 
+pub use claim::Claim;
 pub use error::Error;
-pub use evaluation::{Claim, Evaluation, Figure, Provenance, Row};
+pub use evaluation::Evaluation;
 pub use experiment::{Context, Experiment, Findings, KeptRuns, Method, Run, State};
 pub use experiments::EXPERIMENTS;
+pub use figure::{Figure, Provenance, Row};
 pub use plot::svg;
 pub use published::{Paper, Published, Read, Table};
 pub use report::html;

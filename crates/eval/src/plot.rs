@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use crate::escape::escape;
-use crate::evaluation::{Figure, Row};
+use crate::figure::{Figure, Row};
 
 /// Told apart by those who see colours differently, too: of Okabe and Ito.
 const COLOURS: [&str; 8] =
@@ -226,7 +226,7 @@ fn dots(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::Provenance;
+    use crate::figure::Provenance;
     use crate::published::{Published, Read};
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a claim says of values: a condition that is checked of whatever values there are, so that a test can ask it of others.
 
-use crate::evaluation::{Figure, Row};
+use crate::figure::{Figure, Row};
 use crate::plot::number;
 use crate::tolerance::Tolerance;
 
@@ -60,7 +60,7 @@ impl Series {
         self.rows(figures).map(|row| (row.x.unwrap_or_default(), row.value)).collect()
     }
 
-    fn told(&self, figures: &[Figure]) -> String {
+    fn described(&self, figures: &[Figure]) -> String {
         let rows: Vec<_> = self.rows(figures).collect();
         let list = |value: fn(&Row) -> Option<f64>| {
             rows.iter().filter_map(|row| value(row)).map(number).collect::<Vec<_>>().join(", ")
@@ -152,8 +152,8 @@ impl Statement {
 
     /// Whether it holds of `figures`, and the values that say so.
     pub(crate) fn check(&self, figures: &[Figure]) -> Checked {
-        let told: Vec<_> = self.series().iter().map(|series| series.told(figures)).collect();
-        Checked { holds: self.holds(figures), values: told.join("; ") }
+        let values: Vec<_> = self.series().iter().map(|series| series.described(figures)).collect();
+        Checked { holds: self.holds(figures), values: values.join("; ") }
     }
 }
 
@@ -180,7 +180,7 @@ fn are_same(values: &[f64], tolerance: Tolerance) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::Provenance;
+    use crate::figure::Provenance;
     use crate::published::{Published, Read};
 
     const TITLE: &str = "a figure";

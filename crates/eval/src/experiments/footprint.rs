@@ -1,8 +1,9 @@
 //! What images take, as `./bench raza2012` has measured it on the MSP430, and `./bench derubertis2013` and `securesense` on the
 //! Cortex-M3.
 
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published};
 
 /// What the papers call a kilobyte.

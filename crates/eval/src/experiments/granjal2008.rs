@@ -2,9 +2,10 @@
 
 use sixlock_sim::{Energy, Platform, Span, StateTimes};
 
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

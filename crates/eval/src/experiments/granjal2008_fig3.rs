@@ -6,9 +6,10 @@ use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 use sixlock_mac::{Config, Csma, Link, LinkSecurity, Mac};
 
 use super::packets::{FROM, frame};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

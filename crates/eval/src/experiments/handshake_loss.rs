@@ -8,9 +8,10 @@ use sixlock_sim::{Csma, Mac, Probability, Radio, Scenario, ScenarioBuilder};
 
 use super::handshake::{Taken, handshake};
 use super::sample::Sample;
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method, OWN};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

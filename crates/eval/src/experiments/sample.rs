@@ -2,7 +2,7 @@
 
 use sixlock_sim::Spread;
 
-use crate::evaluation::{Provenance, Row};
+use crate::figure::{Provenance, Row};
 
 /// The mean over runs and, from two runs on, the standard deviation and the mean's 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,11 @@
 
 use super::by_size;
 use super::testbed::{AH, DTLS, ESP, SecurityMode, Taken, Testbed};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::sample::Sample;
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

@@ -2,11 +2,12 @@
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, Taken, Testbed, WAYS};
 use super::{IN_TWO_FRAMES, by_size, is_nearly};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, datagram, protected};
 use crate::experiments::sample::Sample;
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

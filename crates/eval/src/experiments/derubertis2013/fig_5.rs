@@ -4,10 +4,11 @@ use sixlock_sim::Platform;
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, SecurityMode, Taken, Testbed, WAYS};
 use super::{IN_TWO_FRAMES, NEARLY, by_size};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::sample::Sample;
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

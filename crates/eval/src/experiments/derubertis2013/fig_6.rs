@@ -4,10 +4,11 @@ use sixlock_ieee802154::KeyId;
 use sixlock_sixlowpan::PayloadCompression;
 
 use super::testbed::{DTLS, SecurityMode, WAYS};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, compressed_with, datagram, frame, protected, record};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

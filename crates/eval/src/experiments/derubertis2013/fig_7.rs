@@ -1,9 +1,10 @@
 //! Figure 7: the memory that AH, ESP and DTLS take.
 
 use super::super::footprint::{AH, ESP, Footprint, Footprints, KILOBYTE, NONE};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

@@ -1,9 +1,10 @@
 //! How long the handshake of DTLS takes.
 
 use super::testbed::{DTLS, SIZES, Testbed};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::Figure;
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

@@ -10,7 +10,7 @@ mod testbed;
 
 use self::testbed::{SIZES, Taken, Testbed, WAYS};
 use super::sample::Sample;
-use crate::evaluation::Figure;
+use crate::figure::Figure;
 
 const PAPER: &str = include_str!("../../../../../published/derubertis2013.toml");
 

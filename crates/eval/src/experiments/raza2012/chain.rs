@@ -53,7 +53,7 @@ pub(super) struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forwarding {
     /// Their time.
-    Timed,
+    TakesTime,
     /// None, for comparison.
     Instant,
 }
@@ -61,7 +61,7 @@ pub(super) enum Forwarding {
 impl Setting {
     /// As in the paper: the NullMAC.
     pub(super) const fn new(way: SecurityMode, bytes: u16, hops: u32) -> Self {
-        Self { way, bytes, hops, mac: Mac::Null, forwarding: Forwarding::Timed }
+        Self { way, bytes, hops, mac: Mac::Null, forwarding: Forwarding::TakesTime }
     }
 
     /// With the CSMA-CA of the standard instead.
@@ -167,7 +167,7 @@ fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
         .traffic_kind(TrafficKind::Echo { payload: setting.bytes })
         .destination(Destination::Node(setting.hops));
     let scenario = match setting.forwarding {
-        Forwarding::Timed => scenario,
+        Forwarding::TakesTime => scenario,
         Forwarding::Instant => scenario.profile(None).platform(setting.hops, Platform::tmote_sky()),
     };
     let scenario = scenario.build()?;

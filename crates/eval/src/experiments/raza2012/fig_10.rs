@@ -3,9 +3,10 @@
 use super::chain::{
     AH, AH_ENGINE, Chain, ESP, ESP_ENGINE, LINK_CCM_16, NOTHING, SecurityMode, Setting, Taken,
 };
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

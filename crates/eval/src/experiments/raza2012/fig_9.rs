@@ -7,9 +7,10 @@ use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 use sixlock_sim::{Costs, Effort, Energy, Job, Platform, Profile, Span, StateTimes};
 
 use super::super::packets::{datagram, fragments, frame, operations};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

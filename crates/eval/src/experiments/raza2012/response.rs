@@ -1,9 +1,10 @@
 //! Response times on the chain, and what the paper says of them, for one security service.
 
 use super::chain::{Chain, NOTHING, SecurityMode, Setting};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Findings};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

@@ -1,8 +1,8 @@
 //! Table I: the memory that AH, ESP and link security take.
 
 use super::super::footprint::{Footprint, Footprints, Pair, Table};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::Claim;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 

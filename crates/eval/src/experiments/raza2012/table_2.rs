@@ -7,9 +7,10 @@ use super::super::packets::{
     compressed, compressed_ipv6, datagram, datagram_between, fragments, frame, over_a_link, protected,
     tunnelled,
 };
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

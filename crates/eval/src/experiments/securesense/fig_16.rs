@@ -1,8 +1,8 @@
 //! Figure 16: round-trip time by the size of the data, with and without DTLS.
 
 use super::round_trip::{DTLS_HARDWARE, DTLS_SOFTWARE, RoundTrips, UDP};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::Claim;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 

@@ -1,8 +1,8 @@
 //! Figure 17: round-trip time over one to four hops, with and without DTLS.
 
 use super::round_trip::{DTLS_HARDWARE, RoundTrips, UDP};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::Claim;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 

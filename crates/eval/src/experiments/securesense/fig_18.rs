@@ -1,9 +1,10 @@
 //! Figure 18: the memory of whole nodes, by how they prove who they are.
 
 use super::super::footprint::{Footprint, Footprints, KILOBYTE, bytes};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

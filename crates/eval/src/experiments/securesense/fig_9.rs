@@ -6,9 +6,10 @@ use sixlock_sim::{Csma, Mac, ScenarioBuilder};
 
 use super::super::handshake::handshake;
 use super::super::sample::Sample;
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::Figure;
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

@@ -6,9 +6,10 @@ use sixlock_dtls::{Certificates, RawPublicKeys};
 use sixlock_sim::{CryptoTime, KeyRings, NodeReport, Options, Scenario, ScenarioBuilder, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 
 pub(in super::super) const FIGURE_10: Experiment = Experiment {

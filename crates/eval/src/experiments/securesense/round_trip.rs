@@ -8,8 +8,8 @@ use sixlock_sim::{Destination, Options, ScenarioBuilder, Simulation, TrafficKind
 
 use super::super::sample::Sample;
 use crate::error::Error;
-use crate::evaluation::Figure;
 use crate::experiment::Context;
+use crate::figure::Figure;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use super::super::sample::Sample;
 use super::network::{AH, ESP, MODES, Measured, Network, SIZES, SecurityMode, Setting, WITHOUT};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

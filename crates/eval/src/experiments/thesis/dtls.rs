@@ -3,9 +3,10 @@
 use super::super::footprint::{
     AH, ESP, Footprint, Footprints, KILOBYTE, TMOTE_SKY_FLASH, TMOTE_SKY_RAM, bytes,
 };
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published, Table};
 
 pub(in super::super) const TABLE_12: Experiment = Experiment {

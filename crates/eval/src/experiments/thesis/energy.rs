@@ -1,9 +1,10 @@
 //! Figures 30 to 32, 37 and 38: what the microcontroller consumes, and the radio when it receives and when it sends.
 
 use super::network::{AH, ESP, MODES, Measured, Network, Part, SIZES, SecurityMode, Setting, WITHOUT};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::Figure;
 use crate::published::Table;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

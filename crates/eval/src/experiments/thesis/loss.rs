@@ -1,9 +1,10 @@
 //! Tables 5 to 10: how many of 100 datagrams are lost.
 
 use super::network::{AH, ESP, MODES, Measured, Network, SIZES, SecurityMode, Setting, WITHOUT};
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure};
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::Figure;
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;

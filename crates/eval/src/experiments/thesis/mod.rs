@@ -16,9 +16,10 @@ use sixlock_ipv6::extension::{Chain, Upper};
 use sixlock_ipv6::next_header;
 
 use super::packets;
+use crate::claim::Claim;
 use crate::error::Error;
-use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 
 const PAPER: &str = include_str!("../../../../../published/thesis.toml");
 
