@@ -153,8 +153,8 @@ fn what_does_not_go_with_sleeping_radios_is_refused() {
         ("strobe_gap = \"0.1ms\"".into(), "strobe_gap: it is between"),
         (
             emulated.into(),
-            "node 1 is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC, or polls each 30s: set kind to \
-            \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out; or leave poll out; or leave listen out",
+            "node 1 is emulated, and its firmware sleeps by Contiki's CSMA, with its times and those of ContikiMAC, polls each 30s, or is in time slots: set kind to \
+            \"contiki-csma\" in [mac], and leave times, strobe_gap and phase_lock out; or leave poll out; or leave guard and the lengths of slotframes out; or leave listen out",
         ),
         (
             "[[attack]]\nkind = \"jam\"\nx = \"0m\"\ny = \"0m\"".into(),
