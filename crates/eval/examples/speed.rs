@@ -121,17 +121,7 @@ fn plot(file: &str) -> Result<(), Box<dyn Error>> {
         for (label, value, unit) in
             [("time", 1000.0 * seconds / simulated, "ms"), ("memory", megabytes, "MB")]
         {
-            rows.push(Row {
-                label: label.into(),
-                x: Some(nodes.into()),
-                value,
-                sd: None,
-                interval: None,
-                unit,
-                published: None,
-                read: None,
-                provenance: Provenance::Measured,
-            });
+            rows.push(Row::new(label, value, unit, Provenance::Measured).at(nodes.into()));
         }
     }
     let of = |label: &str| rows.iter().filter(|row| row.label == label).cloned().collect();

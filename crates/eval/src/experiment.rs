@@ -1,8 +1,11 @@
 //! What an experiment is.
 
 use core::any::Any;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
 
 use crate::claim::Claim;
 use crate::error::Error;
@@ -45,6 +48,24 @@ pub struct Context<'a> {
     pub kept: &'a KeptRuns,
     /// Is told, as the run goes on, which part of it is done: from 0 to 1.
     pub progress: &'a (dyn Fn(f64) + Sync),
+}
+
+impl Context<'_> {
+    /// What `run` makes of each of `settings`, in their order, several at a time. It tells how many of them are done.
+    pub(crate) fn each<S: Sync, R: Send>(
+        &self,
+        settings: &[S],
+        run: impl Fn(&S) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let done = AtomicUsize::new(0);
+        let each = settings.par_iter().map(|setting| {
+            let found = run(setting);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(done as f64 / settings.len() as f64);
+            found
+        });
+        each.collect()
+    }
 }
 
 /// What a run has found.

@@ -60,12 +60,8 @@ pub struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(
-        label: impl Into<String>,
-        value: f64,
-        unit: &'static str,
-        provenance: Provenance,
-    ) -> Self {
+    /// A value of one run, beside nothing.
+    pub fn new(label: impl Into<String>, value: f64, unit: &'static str, provenance: Provenance) -> Self {
         Self {
             label: label.into(),
             x: None,
@@ -80,7 +76,7 @@ impl Row {
     }
 
     /// At this place on the horizontal axis.
-    pub(crate) fn at(self, x: f64) -> Self {
+    pub fn at(self, x: f64) -> Self {
         Self { x: Some(x), ..self }
     }
 

@@ -1,8 +1,5 @@
 //! Handshakes over six hops that lose frames: how many succeed, and what they take.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{Csma, Mac, Probability, Radio, Scenario, ScenarioBuilder};
 
@@ -83,15 +80,14 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             }
         }
     }
-    let done = AtomicUsize::new(0);
-    let all = kinds.len() * context.runs as usize;
-    for (kind, mode) in &mut kinds {
-        let handshakes = (1..=u64::from(context.runs)).into_par_iter().map(|seed| {
-            let taken = one(mode, kind.air, seed);
-            (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
-            taken
-        });
-        kind.taken = handshakes.collect::<Result<_, _>>()?;
+    let seeds = |(kind, mode): &(Kind, _)| {
+        let (air, mode) = (kind.air, *mode);
+        (1..=u64::from(context.runs)).map(move |seed| (mode, air, seed))
+    };
+    let handshakes: Vec<_> = kinds.iter().flat_map(seeds).collect();
+    let mut taken = context.each(&handshakes, |&(mode, air, seed)| one(mode, air, seed))?.into_iter();
+    for (kind, _) in &mut kinds {
+        kind.taken = taken.by_ref().take(context.runs as usize).collect();
     }
     let kinds: Vec<_> = kinds.into_iter().map(|(kind, _)| kind).collect();
     let success = kinds.iter().map(|kind| {

@@ -108,9 +108,9 @@ impl ScenarioBuilder {
         self.set(&[Key::Mac], |scenario| scenario.listen = listen)
     }
 
-    /// Makes the border router two parts with a serial line of so many bits per second between them, or one machine.
-    pub fn serial(self, baud: Option<u32>) -> Self {
-        self.set(&[], |scenario| scenario.serial = baud)
+    /// Makes the border router one machine, without a serial line.
+    pub fn without_serial(self) -> Self {
+        self.set(&[], |scenario| scenario.serial = None)
     }
 
     /// Sets which way packets go.

@@ -1,8 +1,5 @@
 //! The paper's testbed: a host that sends datagrams to one MB851, which sends them back.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
 use sixlock_base::{NetworkSuite, Security};
 use sixlock_sim::{
     Energy, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
@@ -64,14 +61,7 @@ impl Testbed {
     pub(super) fn measure(context: &Context<'_>, sizes: &[u16]) -> Result<Self, Error> {
         let settings: Vec<_> =
             WAYS.into_iter().flat_map(|way| sizes.iter().map(move |&bytes| (way, bytes))).collect();
-        let done = AtomicUsize::new(0);
-        let each = settings.par_iter().map(|&(way, bytes)| {
-            let taken = taken(way, bytes, context.runs);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            (context.progress)(done as f64 / settings.len() as f64);
-            taken
-        });
-        each.collect::<Result<_, _>>().map(Self)
+        context.each(&settings, |&(way, bytes)| taken(way, bytes, context.runs)).map(Self)
     }
 
     /// One value; not a number if that was not measured.

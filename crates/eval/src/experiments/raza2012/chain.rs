@@ -1,8 +1,5 @@
 //! The paper's network: a host that sends datagrams over a chain of four Tmote Sky, of which one sends them back.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{
     Csma, Destination, Echo, Energy, Mac, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes,
@@ -95,14 +92,7 @@ pub(super) struct Chain(Vec<Taken>);
 impl Chain {
     /// Simulates every setting, with as many seeds as are wanted each.
     pub(super) fn measure(context: &Context<'_>, settings: &[Setting]) -> Result<Self, Error> {
-        let done = AtomicUsize::new(0);
-        let each = settings.par_iter().map(|setting| {
-            let taken = taken(*setting, context.runs);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            (context.progress)(done as f64 / settings.len() as f64);
-            taken
-        });
-        each.collect::<Result<_, _>>().map(Self)
+        context.each(settings, |setting| taken(*setting, context.runs)).map(Self)
     }
 
     /// One value of a setting; not a number if that was not simulated.

@@ -1,8 +1,5 @@
 //! Round trips in the paper's network.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{Destination, Options, ScenarioBuilder, Simulation, TrafficKind};
 
@@ -32,14 +29,11 @@ pub(super) struct RoundTrips(Vec<(Setting, Sample)>);
 impl RoundTrips {
     /// Simulates every setting, with as many seeds as are wanted each.
     pub(super) fn measure(context: &Context<'_>, settings: Vec<Setting>) -> Result<Self, Error> {
-        let (done, all) = (AtomicUsize::new(0), settings.len());
-        let each = settings.into_par_iter().map(|setting| {
+        let each = context.each(&settings, |&setting| {
             let times = (1..=u64::from(context.runs)).map(|seed| round_trip(setting, seed));
-            let times = times.collect::<Result<Vec<_>, _>>()?;
-            (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
-            Ok((setting, Sample::of(&times)))
+            Ok((setting, Sample::of(&times.collect::<Result<Vec<_>, _>>()?)))
         });
-        each.collect::<Result<_, Error>>().map(Self)
+        each.map(Self)
     }
 
     /// The mean; not a number if it was not measured.

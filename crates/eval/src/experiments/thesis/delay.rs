@@ -1,7 +1,6 @@
 //! Figures 33 to 35 and 39 to 41: response times.
 
-use super::super::sample::Sample;
-use super::network::{AH, ESP, MODES, Measured, Network, SIZES, SecurityMode, Setting, WITHOUT};
+use super::network::{AH, COPIES, ESP, MODES, Measured, Network, SIZES, SecurityMode, Setting, WITHOUT};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -14,8 +13,6 @@ use crate::tolerance::Tolerance;
 const NEGLIGIBLE: f64 = 15.0;
 const SMALL: u16 = 16;
 const LARGE: u16 = 64;
-/// What is removed where processors take no time.
-const PROCESSORS: &str = "a Tmote Sky computes for more than a millisecond between two copies of a frame, so that who wakes up may find none, and hears the frame a cycle or more later";
 
 pub(in super::super) const FIGURE_33: Experiment = Experiment {
     name: "thesis-fig33",
@@ -127,7 +124,7 @@ fn claim(
     statement: impl Fn(&dyn Fn(SecurityMode) -> Series) -> Statement,
 ) -> Claim {
     let of = |title| statement(&|mode| Series::new(title, mode.label));
-    Claim::stated(text, of(boards), figures).without(PROCESSORS, &of(instant), figures)
+    Claim::stated(text, of(boards), figures).without(COPIES, &of(instant), figures)
 }
 
 /// All modes over all hops.
@@ -151,12 +148,9 @@ fn by_hops(
     let table = paper.table(published)?;
     let [.., farthest] = network.targets();
     let mut rows = Vec::new();
-    for (change, what) in [(None, ""), (Some(Setting::instant as fn(Setting) -> Setting), INSTANT)] {
-        let mean = |mode| {
-            let setting = Setting::new(network, mode, LARGE, farthest);
-            let Sample { mean, .. } = measured.response(change.map_or(setting, |change| change(setting)));
-            mean
-        };
+    let instant = Setting::instant as fn(Setting) -> Setting;
+    for (change, what) in [((|setting| setting) as fn(Setting) -> Setting, ""), (instant, INSTANT)] {
+        let mean = |mode| measured.response(change(Setting::new(network, mode, LARGE, farthest))).mean;
         for (label, value) in [(WITH, mean(ESP)), (MORE, mean(ESP) - mean(WITHOUT))] {
             rows.push(
                 Row::new(format!("{label}{what}"), value, "ms", Provenance::Estimate)
@@ -194,7 +188,7 @@ fn by_hops(
         ),
     ] {
         let of = |what| Statement::Published(Series::new(ADDED, format!("{label}{what}")), Tolerance::Time);
-        claims.push(Claim::stated(text, of(""), &shown).without(PROCESSORS, &of(INSTANT), &shown));
+        claims.push(Claim::stated(text, of(""), &shown).without(COPIES, &of(INSTANT), &shown));
     }
     Ok(Findings { figures: shown, claims })
 }

@@ -1,6 +1,8 @@
 //! Figures 30 to 32, 37 and 38: what the microcontroller consumes, and the radio when it receives and when it sends.
 
-use super::network::{AH, ESP, MODES, Measured, Network, Part, SIZES, SecurityMode, Setting, WITHOUT};
+use super::network::{
+    AH, COPIES, ESP, MODES, Measured, Network, Part, SIZES, SecurityMode, Setting, WITHOUT,
+};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -77,9 +79,6 @@ const ALL_NODES: [&str; 3] = [
     "Energy of all radios while they send",
 ];
 
-/// What may be the reason that energies are not as the thesis has them.
-const COPIES: &str = "a Tmote Sky computes for more than a millisecond between two copies of a frame, so that it sends fewer copies, for longer, and whom they are for may hear none at its next wake-up: that is more than what IPsec adds";
-
 /// Whose energy it is.
 #[derive(Clone, Copy)]
 enum Of {
@@ -150,7 +149,7 @@ impl BySize {
             );
             for mode in MODES {
                 claim(
-                    format!("as the datagram grows, more is consumed, {}", with(mode)),
+                    format!("as the datagram grows, more is consumed, {}", mode.phrase()),
                     Statement::Grows(series(mode)),
                 );
             }
@@ -187,7 +186,7 @@ fn by_hops(context: &Context<'_>, network: Network, section: &str) -> Result<Fin
                 format!(
                     "{}: the energy grows in proportion to the hops, {} (section {section})",
                     part.name(),
-                    with(mode)
+                    mode.phrase()
                 ),
                 Statement::InProportion(Series::new(title, part.name()), Tolerance::Energy),
                 figures,
@@ -197,8 +196,4 @@ fn by_hops(context: &Context<'_>, network: Network, section: &str) -> Result<Fin
     });
     let claims = claims.collect();
     Ok(Findings { figures, claims })
-}
-
-fn with(mode: SecurityMode) -> String {
-    if mode == WITHOUT { mode.label.into() } else { format!("with {}", mode.label) }
 }

@@ -80,7 +80,7 @@ fn lost(
     }];
     let claim = |mode: SecurityMode| {
         Claim::stated(
-            format!("So many datagrams are lost {} as the table has (section {})", if mode == WITHOUT { mode.label.into() } else { format!("with {}", mode.label) }, table.section),
+            format!("So many datagrams are lost {} as the table has (section {})", mode.phrase(), table.section),
             Statement::Published(Series::new(TITLE, mode.label), Tolerance::Loss),
             &figures,
         )

@@ -1,10 +1,8 @@
 //! The thesis' networks: a host that sends 100 datagrams in five minutes to a node, which echoes them, over a soft bridge, RPL and
 //! ContikiMAC, on Tmote Sky.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use sixlock_base::Security;
 use sixlock_sim::{
     Destination, EnergestTicks, Options, Platform, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
@@ -63,6 +61,16 @@ pub(super) struct SecurityMode {
     pub(super) label: &'static str,
     security: &'static str,
 }
+
+impl SecurityMode {
+    /// What a claim says of it.
+    pub(super) fn phrase(self) -> String {
+        if self == WITHOUT { self.label.into() } else { format!("with {}", self.label) }
+    }
+}
+
+/// What a Tmote Sky does to radios that sleep: see docs/platforms.md.
+pub(super) const COPIES: &str = "a Tmote Sky computes for more than a millisecond between two copies of a frame, so that a neighbour that wakes up may hear none, and hears the frame a cycle or more later";
 
 pub(super) const WITHOUT: SecurityMode = SecurityMode { label: "without IPsec", security: "none" };
 pub(super) const AH: SecurityMode = SecurityMode { label: "AH", security: "ah:xcbc" };
@@ -160,17 +168,13 @@ pub(super) struct Measured(Vec<(Setting, Vec<Arc<Run>>)>);
 impl Measured {
     /// Simulates every setting, with as many seeds as are wanted each.
     pub(super) fn new(context: &Context<'_>, settings: &[Setting]) -> Result<Self, Error> {
-        let (done, all) = (AtomicUsize::new(0), settings.len() * context.runs as usize);
-        let each = settings.par_iter().map(|&setting| {
-            let runs = (1..=u64::from(context.runs)).into_par_iter().map(|seed| {
-                let name = format!("{setting:?}, seed {seed}");
-                let run = context.kept.get(&name, || run(setting, seed));
-                (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
-                run
-            });
-            Ok((setting, runs.collect::<Result<_, Error>>()?))
-        });
-        each.collect::<Result<_, _>>().map(Self)
+        let seeds = |&setting: &Setting| (1..=u64::from(context.runs)).map(move |seed| (setting, seed));
+        let each: Vec<_> = settings.iter().flat_map(seeds).collect();
+        let runs = context.each(&each, |&(setting, seed)| {
+            context.kept.get(&format!("{setting:?}, seed {seed}"), || run(setting, seed))
+        })?;
+        let of_settings = runs.chunks(context.runs as usize).map(<[_]>::to_vec);
+        Ok(Self(settings.iter().copied().zip(of_settings).collect()))
     }
 
     /// A value of each run of a setting that has it.
@@ -213,7 +217,7 @@ fn run(setting: Setting, seed: u64) -> Result<Run, Error> {
         .traffic_kind(TrafficKind::Echo { payload: bytes })
         .destination(Destination::Node(target.node));
     if clock == Clock::Bridge {
-        builder = builder.serial(None);
+        builder = builder.without_serial();
     }
     if processor == Processor::Instant {
         builder = builder.profile(None);
