@@ -118,11 +118,11 @@ pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
-pub use runs::{run_seeds, with_cost};
+pub use runs::{run_each, run_seeds, with_cost};
 pub use scenario::{
     Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, Listen, LogDistance,
-    Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Traffic,
-    TrafficKind,
+    Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Setting,
+    Traffic, TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;

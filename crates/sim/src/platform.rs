@@ -13,6 +13,7 @@ use crate::costs::Costs;
 use crate::error::ScenarioError;
 use crate::profile::Profile;
 use crate::time::Span;
+use crate::toml_reader::did_you_mean;
 
 /// A platform that a node can run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,12 +75,14 @@ impl Platform {
     /// Names those that there are.
     pub fn named(name: &str) -> Result<Self, String> {
         let found = SHIPPED.into_iter().find(|(known, _)| *known == name);
-        found.map(Self::shipped).ok_or_else(|| format!("\"{name}\" is not {}", Self::names()))
+        found.map(Self::shipped).ok_or_else(|| Self::unknown(name, &[]))
     }
 
-    /// The names of all that are shipped, as errors list them.
-    pub(crate) fn names() -> String {
-        SHIPPED.map(|(name, _)| format!("\"{name}\"")).join(" or ")
+    /// The error about a `name` that is neither one of `others`, nor that of a platform that is shipped.
+    pub(crate) fn unknown(name: &str, others: &[&str]) -> String {
+        let names = || others.iter().copied().chain(SHIPPED.map(|(name, _)| name));
+        let quoted: Vec<_> = names().map(|name| format!("\"{name}\"")).collect();
+        format!("\"{name}\" is not {}{}", quoted.join(" or "), did_you_mean(name, names()))
     }
 
     /// A board whose file is compiled in.

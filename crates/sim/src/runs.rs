@@ -1,4 +1,4 @@
-//! Many runs of one scenario, spread over threads: a run is never split, so threads change nothing.
+//! Many runs, spread over threads: a run is never split, so threads change nothing.
 
 use std::io;
 
@@ -21,19 +21,33 @@ pub fn run_seeds(
     threads: Option<usize>,
     done: impl Fn() + Sync,
 ) -> Result<Vec<Report>, ScenarioError> {
-    let with_seed = |run: u32| {
-        let scenario = scenario.with_seed(scenario.seed.wrapping_add(run.into()));
-        let report = Simulation::new(&scenario, Options::default())?
+    let with_seed = |run: u32| scenario.with_seed(scenario.seed.wrapping_add(run.into()));
+    let scenarios: Vec<_> = (0..runs).map(with_seed).collect();
+    run_each(&scenarios, threads, done)
+}
+
+/// Runs each of `scenarios` in `threads` threads (one a core if there is no number), and calls `done` after each run. The reports come
+/// in the order of the scenarios.
+///
+/// # Errors
+/// When a scenario cannot be simulated, or there are no threads to be had.
+pub fn run_each(
+    scenarios: &[Scenario],
+    threads: Option<usize>,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Report>, ScenarioError> {
+    let run = |scenario: &Scenario| {
+        let report = Simulation::new(scenario, Options::default())?
             .run()
-            .and_then(|report| with_cost(&scenario, report));
+            .and_then(|report| with_cost(scenario, report));
         done();
         report.map_err(|failure: io::Error| ScenarioError::of_file(&scenario.name, failure))
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
-        .map_err(|failure| ScenarioError::of_file(&scenario.name, failure))?;
-    pool.install(|| (0..runs).into_par_iter().map(with_seed).collect())
+        .map_err(|failure| ScenarioError::of_file("simulation", failure))?;
+    pool.install(|| scenarios.par_iter().map(run).collect())
 }
 
 /// The report of a run of `scenario`, with what its attacks have cost: so much more than a run of the same seed in which nobody

@@ -9,6 +9,7 @@ mod mac;
 mod notes;
 mod radio;
 mod read;
+mod setting;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,7 @@ pub use crate::radio_model::{LinkTable, LogDistance, Radio, RadioModel};
 pub use attack::{Attack, AttackKind, AttackedFrom, Flood};
 pub use builder::ScenarioBuilder;
 pub use event::{ScenarioEvent, ScenarioEventKind};
+pub use setting::Setting;
 
 /// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.
 const SHORT_ECHO: u16 = 200;

@@ -21,13 +21,18 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// An error at `span`.
     pub(crate) fn error(self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
-        let line = Some(self.line(span));
-        ScenarioError { file: self.file.into(), line, message: message.into() }
+        ScenarioError { file: self.file.into(), line: self.line(span), message: message.into() }
     }
 
-    fn line(self, span: Range<usize>) -> usize {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        1 + before.bytes().filter(|&byte| byte == b'\n').count()
+    /// Where what does not stand in the text is taken to stand.
+    pub(crate) const fn beyond(self) -> usize {
+        self.text.len() + 1
+    }
+
+    /// The line of what stands at `span`, if that is in the text.
+    fn line(self, span: Range<usize>) -> Option<usize> {
+        let before = self.text.get(..span.start)?;
+        Some(1 + before.bytes().filter(|&byte| byte == b'\n').count())
     }
 }
 
@@ -57,8 +62,8 @@ impl<'a, 'i> Section<'a, 'i> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())
     }
 
-    /// The line on which `key` stands; that of the table if it does not.
-    pub(crate) fn line(&self, key: &str) -> usize {
+    /// The line on which `key` stands; that of the table if it does not. Nothing of what is not in the text.
+    pub(crate) fn line(&self, key: &str) -> Option<usize> {
         self.source.line(self.span(key).unwrap_or(self.at.clone()))
     }
 
@@ -142,7 +147,8 @@ impl<'a, 'i> Section<'a, 'i> {
         let names = || choices.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
         self.parsed(key, choices[0].1, |text| {
             let chosen = choices.iter().find(|(name, _)| *name == text);
-            chosen.map(|&(_, value)| value).ok_or_else(|| format!("\"{text}\" is not {}", names()))
+            let hint = || did_you_mean(text, choices.iter().map(|(name, _)| *name));
+            chosen.map(|&(_, value)| value).ok_or_else(|| format!("\"{text}\" is not {}{}", names(), hint()))
         })
     }
 
@@ -242,19 +248,25 @@ impl<'a, 'i> Section<'a, 'i> {
 
     /// Which key was meant instead of `name`, or which there are if none is near.
     fn hint(&self, name: &str) -> String {
-        let nearness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
-        let nearest = self.known.iter().max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
-        match nearest {
-            Some(known) if nearness(known) >= NEAR => format!("; did you mean `{known}`?"),
-            Some(_) => {
-                let mut known: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
-                known.sort_unstable();
-                known.dedup();
-                format!("; it has {}", known.join(", "))
-            }
-            None => String::new(),
+        if let Some(known) = nearest(name, self.known.iter().copied()) {
+            return format!("; did you mean `{known}`?");
         }
+        let mut known: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
+        known.sort_unstable();
+        known.dedup();
+        if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) }
     }
+}
+
+/// The one of `known` that was meant by `name`, if one is near.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let nearness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
+    known.filter(|known| nearness(known) >= NEAR).max_by(|a, b| nearness(a).total_cmp(&nearness(b)))
+}
+
+/// The end of an error about a value that is none of `known`: which was meant, if one is near.
+pub(crate) fn did_you_mean<'a>(value: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(value, known).map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default()
 }
 
 /// What is wrong with the number at `key` if it does not lie in `range`.

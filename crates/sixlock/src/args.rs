@@ -15,6 +15,7 @@ use sixlock_router::Speed;
 use sixlock_sim::{Platform, Span, parse_duration, parse_span};
 
 use crate::modes;
+use crate::variation::Variation;
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
 #[derive(Debug, Parser)]
@@ -304,8 +305,8 @@ pub(crate) struct Node {
 }
 
 /// What only a scenario takes.
-const WITH_SCENARIO: [&str; 9] =
-    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "json", "csv"];
+const WITH_SCENARIO: [&str; 10] =
+    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "vary", "json", "csv"];
 
 /// `sixlock sim`.
 #[derive(Debug, Args)]
@@ -348,7 +349,11 @@ pub(crate) struct Sim {
     /// Print the result as JSON; docs/reports.md says what each value is
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the result as CSV, a line for each node and run
+    /// A key of the scenario and the values that it takes in turn: radio.loss=0,0.1 or, in steps, radio.loss=0..0.4:0.1; given several
+    /// times, every combination is simulated, and each is a line with the means of its runs
+    #[arg(long, value_name = "KEY=VALUES", conflicts_with_all = ["pcap", "keylog", "events", "timeline"])]
+    pub(crate) vary: Vec<Variation>,
+    /// Print the result as CSV: a line for each node and run, or for each combination of what varies
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
     /// Write every frame on the air to a capture; of several runs, the first one's

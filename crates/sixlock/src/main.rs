@@ -27,6 +27,7 @@ mod simulate;
 mod station;
 mod up;
 mod users;
+mod variation;
 mod xfrm_files;
 
 use std::error::Error;

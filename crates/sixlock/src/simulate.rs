@@ -4,10 +4,12 @@ mod cells;
 mod csv;
 mod energy;
 mod outputs;
+mod quantity;
 mod rpl;
 mod spread;
 mod swarm;
 mod table;
+mod vary;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -15,8 +17,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use sixlock_sim::{
-    Options, Report, Scenario, ScenarioBuilder, ScenarioError, Simulation, Sinks, Span, Time, run_seeds,
-    with_cost,
+    Options, Report, Scenario, ScenarioBuilder, ScenarioError, Setting, Simulation, Sinks, Span, Time,
+    run_seeds, with_cost,
 };
 
 use crate::args::Sim;
@@ -33,11 +35,20 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
 }
 
 fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
-    let scenario = scenario(args, path)?;
+    let started = Instant::now();
+    let reports = if args.vary.is_empty() { run_seeds_of(args, path)? } else { vary::run(args, path)? };
+    let simulated: f64 = reports.iter().map(|report| report.simulated_s).sum();
+    let wall = started.elapsed().as_secs_f64();
+    to_stderr!("{simulated:.0} s simulated in {wall:.2} s: {:.0} times real time", simulated / wall);
+    Ok(())
+}
+
+/// Simulates the scenario in `path` with as many seeds as `args` say, and prints what runs come to.
+fn run_seeds_of(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>> {
+    let scenario = scenario(args, path, &[])?;
     for note in scenario.notes() {
         to_stderr!("note: {note}");
     }
-    let started = Instant::now();
     let mut reports = Vec::new();
     if outputs::are_wanted(args) || args.runs == 1 {
         reports.push(run_recorded(&scenario, outputs::sinks(args, Some(&scenario))?)?);
@@ -69,15 +80,12 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
         }
         table::sums(&mut out, &scenario, &reports)?;
     }
-    let simulated: f64 = reports.iter().map(|report| report.simulated_s).sum();
-    let wall = started.elapsed().as_secs_f64();
-    to_stderr!("{simulated:.0} s simulated in {wall:.2} s: {:.0} times real time", simulated / wall);
-    Ok(())
+    Ok(reports)
 }
 
-/// The scenario of the file, with what the arguments change.
-fn scenario(args: &Sim, path: &Path) -> Result<Scenario, ScenarioError> {
-    let mut builder = ScenarioBuilder::load(path)?;
+/// The scenario of the file, with `settings` and what the arguments change.
+fn scenario(args: &Sim, path: &Path, settings: &[Setting]) -> Result<Scenario, ScenarioError> {
+    let mut builder = ScenarioBuilder::load_with(path, settings)?;
     if let Some(security) = args.security {
         builder = builder.security(security);
     }

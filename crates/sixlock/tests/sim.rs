@@ -155,3 +155,78 @@ fn csv_has_the_values_of_json_in_a_line_for_each_node_and_run() {
         assert_eq!(value(router, "bytes"), report["router"]["bytes"].to_string());
     }
 }
+
+/// Each combination is what the scenario with these values comes to alone.
+#[test]
+fn what_varies_takes_every_combination_of_its_values() {
+    let text = format!("seed = 7\n[radio]\nloss = 0.9\n{NETWORK}");
+    let printed = |args: &[&str]| {
+        let output = sim(&text, args);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let varied = ["--vary", "radio.loss=0..0.2:0.2", "--vary", "security=none,llsec", "--runs", "2"];
+    let json = printed(&[&varied[..], &["--json"]].concat());
+    let combinations: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    let csv = printed(&[&varied[..], &["--csv"]].concat());
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heading = rows.next().unwrap();
+    assert_eq!(heading[..4], ["radio.loss", "security", "runs", "delivered_percent"]);
+    let column = |name| heading.iter().position(|column| *column == name).unwrap();
+    let expected = [(0.0, "none"), (0.0, "llsec"), (0.2, "none"), (0.2, "llsec")];
+    assert_eq!(combinations.len(), expected.len());
+    for ((combination, row), (loss, security)) in combinations.iter().zip(rows).zip(expected) {
+        let settings = serde_json::json!({ "radio.loss": loss, "security": security });
+        assert_eq!(combination["settings"], settings);
+        let alone = text.replace("0.9", &loss.to_string());
+        let alone = sim(&alone, &["--security", security, "--runs", "2", "--json"]).stdout;
+        assert_eq!(combination["reports"], serde_json::from_slice::<serde_json::Value>(&alone).unwrap());
+        assert_eq!(row[..3], [&format!("{loss:.1}"), security, "2"]);
+        let bytes = |report: &serde_json::Value| {
+            let of = |bytes: &serde_json::Value| bytes.as_f64().unwrap();
+            of(&report["nodes"][0]["bytes"]) + of(&report["router"]["bytes"])
+        };
+        let both: Vec<_> = combination["reports"].as_array().unwrap().iter().map(bytes).collect();
+        assert_eq!(row[column("bytes")], ((both[0] + both[1]) / 2.0).to_string());
+        let value = |name| row[column(name)].parse::<f64>().unwrap();
+        let (mean, low, high) = (value("bytes"), value("bytes.low"), value("bytes.high"));
+        assert!(low <= mean && mean <= high, "{csv}");
+    }
+    let table = printed(&varied);
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(lines.len(), 2 + expected.len(), "{table}");
+    assert!(lines[0].contains("seeds 7 to 8") && lines[4].trim_start().starts_with("0.2"), "{table}");
+    assert!(!lines[1].contains("energy") && lines[2].contains(" ± "), "{table}");
+}
+
+#[test]
+fn what_cannot_vary_is_told_before_anything_is_simulated() {
+    for (args, why) in [
+        (
+            &["--vary", "radio.lss=0"][..],
+            "with radio.lss = 0: scenario.toml: unknown key `lss` in [radio]; did you mean `loss`?",
+        ),
+        (
+            &["--vary", "radio.loss=0,2"],
+            "with radio.loss = 2: scenario.toml: loss is a probability between 0.0 and 1.0",
+        ),
+        (
+            &["--vary", "topology.nodes=1,0"],
+            "with topology.nodes = 0: scenario.toml: nodes is not a whole number",
+        ),
+        (&["--vary", "traffic=1"], "[traffic] is not a table"),
+        (&["--vary", "topology.kind.of=1"], "kind is not a string"),
+        (&["--vary", "a b=1"], "the key is a name"),
+        (&["--vary", "name=it's"], "the value is a number, true, false, or a string in double quotes"),
+        (&["--vary", "seed=1", "--vary", "seed=2"], "--vary seed is there twice"),
+        (&["--vary", "security=none", "--security", "ah"], "--vary security: --security sets it, too"),
+        (&["--vary", "seed=1..200:1", "--runs", "60"], "that makes 12000 runs, of 10000 at most"),
+    ] {
+        let output = sim(NETWORK, args);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true), "{args:?}: {error}");
+        assert!(error.contains(why), "{args:?}: {error}");
+    }
+    assert_eq!(sim(NETWORK, &["--vary", "radio.loss=0", "--pcap", "x.pcap"]).status.code(), Some(2));
+    assert_eq!(swarm(&["--swarm", "1", "--vary", "radio.loss=0"]).status.code(), Some(2));
+}

@@ -1,7 +1,5 @@
 //! How a scenario is put together, from a file or call by call, and checked.
 
-use std::collections::BTreeMap;
-
 use sixlock_base::Security;
 use sixlock_node::PayloadCompression;
 
@@ -13,7 +11,7 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::Topology;
 
-use super::checks::{Fault, Key};
+use super::checks::{Fault, Key, Lines};
 use super::{Attack, Destination, Listen, Mac, Radio, Scenario, ScenarioEvent, Traffic, TrafficKind};
 
 /// A scenario in the making: what it starts from, with what is set after. Nothing is checked before [`build`](Self::build).
@@ -25,7 +23,7 @@ pub struct ScenarioBuilder {
     /// The file that it was read from.
     file: Option<String>,
     /// On which lines of it those keys stand that were not set since.
-    lines: BTreeMap<Key, usize>,
+    lines: Lines,
     /// The longest duration that it has had: a shorter one cuts off what happens later.
     longest: Span,
 }
@@ -46,13 +44,13 @@ impl ScenarioBuilder {
 
 impl From<Scenario> for ScenarioBuilder {
     fn from(scenario: Scenario) -> Self {
-        Self { longest: scenario.duration, scenario, nodes: None, file: None, lines: BTreeMap::new() }
+        Self { longest: scenario.duration, scenario, nodes: None, file: None, lines: Lines::new() }
     }
 }
 
 impl ScenarioBuilder {
     /// What was read from `file`, with the lines on which keys stand.
-    pub(super) fn read(scenario: Scenario, file: &str, lines: BTreeMap<Key, usize>) -> Self {
+    pub(super) fn read(scenario: Scenario, file: &str, lines: Lines) -> Self {
         Self { longest: scenario.duration, scenario, nodes: None, file: Some(file.into()), lines }
     }
 
@@ -241,11 +239,11 @@ impl ScenarioBuilder {
     }
 
     fn blame(self, Fault { key, message }: Fault) -> ScenarioError {
-        let line = self.lines.get(&key).copied();
-        let line = line.or_else(|| match key {
-            Key::Node(_) => self.lines.get(&Key::Topology).copied(),
+        let line = self.lines.get(&key).or_else(|| match key {
+            Key::Node(_) => self.lines.get(&Key::Topology),
             _ => None,
         });
+        let line = line.copied().flatten();
         ScenarioError { file: self.file.unwrap_or(self.scenario.name), line, message }
     }
 }

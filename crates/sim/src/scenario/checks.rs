@@ -92,8 +92,8 @@ pub(super) enum Key {
     Attack(usize),
 }
 
-/// On which lines keys stand.
-pub(super) type Lines = BTreeMap<Key, usize>;
+/// On which lines keys stand, of those that the file has.
+pub(super) type Lines = BTreeMap<Key, Option<usize>>;
 
 /// What is wrong.
 pub(super) struct Fault {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sixlock_base::Security;
+use sixlock_base::{AhSuite, EspSuite, LinkSuite, Security, TransportSuite};
 use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
@@ -14,7 +14,7 @@ use crate::platform::{EmulatedNode, Platform};
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
-use crate::toml_reader::{Section, Source};
+use crate::toml_reader::{Section, Source, did_you_mean};
 use crate::topology::{Placement, Topology};
 use crate::units::{
     parse_charge, parse_duration, parse_length, parse_prefix, parse_self_discharge, parse_span, parse_voltage,
@@ -24,7 +24,7 @@ use super::beside::beside;
 use super::checks::{BAUD, Key, Lines, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS};
 use super::{
     Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
-    Traffic, TrafficKind, attack, mac, radio,
+    Setting, Traffic, TrafficKind, attack, mac, radio,
 };
 
 impl Scenario {
@@ -54,10 +54,18 @@ impl ScenarioBuilder {
     /// # Errors
     /// Says what cannot be read and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        Self::load_with(path, &[])
+    }
+
+    /// Starts from the scenario in `path` with `settings`, whose values replace those in it.
+    ///
+    /// # Errors
+    /// Says what cannot be read and where.
+    pub fn load_with(path: &Path, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the scenario: {error}")))?;
-        Self::parse(&file, &text)
+        Self::parse_with(&file, &text, settings)
     }
 
     /// Starts from the scenario in `text`; errors call it `file`. Missing parts take defaults.
@@ -65,9 +73,21 @@ impl ScenarioBuilder {
     /// # Errors
     /// Says what cannot be read and where.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        Self::parse_with(file, text, &[])
+    }
+
+    /// Starts from the scenario in `text` with `settings`, whose values replace those in it; errors call it `file`. Missing parts
+    /// take defaults.
+    ///
+    /// # Errors
+    /// Says what cannot be read and where; of a setting, no line is to blame.
+    pub fn parse_with(file: &str, text: &str, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let source = Source { file, text };
-        let document = DeTable::parse(text)
+        let mut document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        for setting in settings {
+            setting.put(document.get_mut(), source.beyond())?;
+        }
         let mut top = Section::new(source, "the scenario", document.get_ref());
         let (mut lines, mut files) = (Lines::new(), Vec::new());
         let default = Scenario::default();
@@ -76,7 +96,7 @@ impl ScenarioBuilder {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
-            security: top.parsed("security", default.security, Security::any)?,
+            security: top.parsed("security", default.security, read_security)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
             radio: radio::read(
@@ -141,6 +161,25 @@ impl ScenarioBuilder {
         top.finish()?;
         Ok(Self::read(scenario, file, lines))
     }
+}
+
+/// The security mode of that name.
+fn read_security(mode: &str) -> Result<Security, String> {
+    Security::any(mode).map_err(|error| {
+        let (is_wrong, parts) = (|part: &&str| Security::any(part).is_err(), mode_parts());
+        let hint = |part| did_you_mean(part, parts.iter().map(String::as_str));
+        format!("{error}{}", mode.split('+').find(is_wrong).map(hint).unwrap_or_default())
+    })
+}
+
+/// The parts of security modes, with each suite and without.
+fn mode_parts() -> Vec<String> {
+    let plain = ["none", "llsec", "ah", "esp"].map(str::to_owned);
+    let links = LinkSuite::ALL.iter().map(|suite| format!("llsec:{}", suite.name()));
+    let headers = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
+    let payloads = EspSuite::ALL.iter().map(|suite| format!("esp:{}", suite.name()));
+    let transports = TransportSuite::ALL.iter().map(|suite| suite.name().to_owned());
+    plain.into_iter().chain(links).chain(headers).chain(payloads).chain(transports).collect()
 }
 
 /// What makes the border router a security gateway, if the section is there.
@@ -259,9 +298,7 @@ fn read_platform(
 ) -> Result<Option<Platform>, ScenarioError> {
     let profile = section.parsed("profile", None, |name| match name {
         "native" => Ok(None),
-        _ => Platform::named(name)
-            .map(Some)
-            .map_err(|_| format!("\"{name}\" is not \"native\" or {}", Platform::names())),
+        _ => Platform::named(name).map(Some).map_err(|_| Platform::unknown(name, &["native"])),
     })?;
     let file = section.string("file")?;
     let Some(name) = file else {
@@ -385,10 +422,9 @@ fn read_topology(
             let ReadNode { placement, runs, eui64, is_host } = read_node(entry)?;
             let id = placement.id;
             if let Some(first) = lines.insert(Key::Node(id), line) {
-                let message = format!(
-                    "node {id} is there twice, on line {first} too: give each [[node]] an id of its own"
-                );
-                return Err(ScenarioError { line: Some(line), ..top.error("node", message) });
+                let first = first.map(|line| format!(", on line {line} too")).unwrap_or_default();
+                let message = format!("node {id} is there twice{first}: give each [[node]] an id of its own");
+                return Err(ScenarioError { line, ..top.error("node", message) });
             }
             if let Some(other) = eui64 {
                 scenario.same_eui64.insert(id, other);

@@ -203,7 +203,10 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
         ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
-        ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"contiki-csma\" or \"null\""),
+        (
+            "[mac]\nkind = \"nul\"",
+            "f:2: kind: \"nul\" is not \"csma\" or \"contiki-csma\" or \"null\"; did you mean \"null\"?",
+        ),
         (
             "[mac]\nkind = \"null\"\nmax_retries = 3",
             "f:3: unknown key `max_retries` in [mac]; it has `kind`, `listen`",
@@ -711,5 +714,87 @@ fn a_host_needs_a_router_that_registers_it_and_tells_the_way_to_it() {
     ] {
         let error = read(&text).unwrap_err();
         assert!(error.starts_with(&format!("f:{line}:")) && error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn settings_replace_what_the_file_says_and_no_line_is_to_blame_for_them() {
+    let text = "seed = 3\n[radio]\nloss = 0.5\nrange = \"45m\"\n";
+    let with = |settings: &[(&str, &str)]| {
+        let settings: Vec<_> =
+            settings.iter().map(|(key, value)| Setting::new(key, value).unwrap()).collect();
+        ScenarioBuilder::parse_with("f", text, &settings).and_then(ScenarioBuilder::build)
+    };
+    let set = with(&[("radio.loss", "0.25"), ("traffic.period", "7s"), ("security", "ah")]).unwrap();
+    let written = format!("security = \"ah\"\n{}[traffic]\nperiod = \"7s\"", text.replace("0.5", "0.25"));
+    assert_eq!(set, Scenario::parse("f", &written).unwrap());
+    assert_eq!(with(&[]).unwrap(), Scenario::parse("f", text).unwrap());
+    for settings in [
+        [("radio.loss", "2")],
+        [("radio.range", "0m")],
+        [("topology.spacing", "46m")],
+        [("radio.interference", "1m")],
+        [("topology.kind", "list")],
+    ] {
+        let error = with(&settings).unwrap_err();
+        assert_eq!(error.line, None, "{settings:?}: {error}");
+    }
+    let seed = Setting::new("seed", "4").unwrap();
+    let in_the_file = ScenarioBuilder::parse_with("f", "[radio]\nloss = 2", &[seed]);
+    assert_eq!(in_the_file.unwrap_err().line, Some(2));
+    for (key, value) in
+        [("", "1"), ("radio.", "1"), ("a b", "1"), ("a=b", "1"), ("name", "it's"), ("name", "a\nb")]
+    {
+        assert!(Setting::new(key, value).is_err(), "{key} = {value}");
+    }
+}
+
+/// What people get wrong, one mistake each, with the line that is to blame and what the answer names.
+#[test]
+fn a_mistake_is_answered_with_its_line_its_cause_and_the_nearest_right_thing() {
+    for (text, answer) in [
+        (
+            "name = \"a\"\ndurration = \"60s\"",
+            "f:2: unknown key `durration` in the scenario; did you mean `duration`?",
+        ),
+        ("\n[radoi]\nloss = 0.1", "f:2: unknown key `radoi` in the scenario; did you mean `radio`?"),
+        ("[radio]\nlos = 0.1", "f:2: unknown key `los` in [radio]; did you mean `loss`?"),
+        (
+            "[battery]\nchemistry = \"Li\"",
+            "f:2: unknown key `chemistry` in [battery]; it has `capacity`, `self_discharge`, `voltage`",
+        ),
+        ("[radio]\nloss = \"0.1\"", "f:2: loss is not a number: write it without quotes"),
+        ("[radio]\nloss = 10", "f:2: loss is a probability between 0.0 and 1.0"),
+        ("\nduration = 600", "f:2: duration is not a string: write it in quotes"),
+        ("duration = \"600 secs\"", "f:1: duration: "),
+        ("[traffic]\nperiod = \"0s\"", "f:2: period: it must be longer than nothing"),
+        (
+            "[topology]\nkind = \"chian\"",
+            "f:2: kind: \"chian\" is not \"chain\" or \"grid\" or \"random\" or \"list\"; did you mean \"chain\"?",
+        ),
+        (
+            "[topology]\nkind = \"ring\"",
+            "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
+        ),
+        ("security = \"llsec+dtls-pks\"", "; did you mean \"dtls-psk\"?"),
+        ("security = \"ah:hmac-sha-1\"", "; did you mean \"ah:hmac-sha1\"?"),
+        ("security = \"ah+esp\"", "f:1: security: two parts of the security mode protect the same layer"),
+        ("[platform]\nprofile = \"tmotesky\"", "; did you mean \"tmote-sky\"?"),
+        ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and "),
+        ("[topology]\nspacing = \"60m\"\n[radio]\nrange = \"50m\"", "f:"),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 1",
+            "f:6: node 1 is there twice, on line 4 too",
+        ),
+        ("[[event]]\nnode = 9\nkind = \"die\"\nat = \"1s\"", "f:2: "),
+        ("[[event]]\nnode = 1\nkind = \"dies\"\nat = \"1s\"", "; did you mean \"die\"?"),
+        ("[[attack]]\nkind = \"reply\"", "; did you mean \"replay\"?"),
+        ("[traffic]\nkind = \"echo\"\npayload = \"2kB\"", "f:3: "),
+        ("[mac]\nlisten = \"contiki-mac\"", "; did you mean \"contikimac\"?"),
+        ("[radio]\nmodel = \"links\"\nlinks = \"gone.csv\"", "gone.csv"),
+        ("[radio\nloss = 0.1", "f:1: "),
+    ] {
+        let error = Scenario::parse("f", text).expect_err(text).to_string();
+        assert!(error.contains(answer), "{text}\n{error}");
     }
 }
