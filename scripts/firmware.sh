@@ -13,4 +13,5 @@ probes | boards | crates | -*) ;;
 *) ensure_emulators ;;
 esac
 export NIGHTLY
-exec cargo run --quiet --locked -p sixlock-measure -- "$@"
+cargo build --quiet --locked --workspace --bin sixlock-measure
+exec "${CARGO_TARGET_DIR:-target}/debug/sixlock-measure" "$@"

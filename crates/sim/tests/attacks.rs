@@ -237,6 +237,7 @@ fn reaches_its_aim(name: &str) {
 }
 
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn a_jammer_keeps_readings_from_arriving() {
     reaches_its_aim("jam");
 }
@@ -308,6 +309,7 @@ fn selective_forwarding_loses_readings() {
 
 /// An attack that has ended, and whatever it has filled, keeps nothing from arriving later.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn every_network_recovers_when_an_attack_has_ended() {
     for (number, case) in CASES.iter().enumerate() {
         let routing = case.routings[number % case.routings.len()];
@@ -337,6 +339,7 @@ fn every_network_recovers_when_an_attack_has_ended() {
 /// not that of a node, and flows that of the border router. Whose routes are there already keeps them. The floods are as slow as
 /// leaves the air to readings.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn a_flood_fills_a_table_and_no_reading_is_lost() {
     for (name, every, routing, station, full) in [
         ("dao-flood", "150ms", "non-storing", 0, Counter::RplRoutesFull),
@@ -359,6 +362,7 @@ fn a_flood_fills_a_table_and_no_reading_is_lost() {
 
 /// What judges can say no: of each attacker whose first frame comes too late to do anything.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn an_attacker_that_does_nothing_reaches_no_aim() {
     for routing in ANY {
         let calm = capture(routing, 1, None);
@@ -492,6 +496,7 @@ fn documented(heading: &str) -> Vec<&'static str> {
 
 /// One cell of each row is tried here; all of them are below.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn the_documentation_says_what_each_attack_comes_to() {
     for (table, (heading, routing)) in TABLES.iter().enumerate() {
         let rows = documented(heading);
@@ -517,6 +522,7 @@ fn the_documentation_says_what_each_attack_comes_to() {
 
 /// One cell of it is tried here; all of them are below.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn the_documentation_says_how_far_hello_floods_differ() {
     let rows = documented(FLOODED);
     assert_eq!(rows.len(), RPL.len());

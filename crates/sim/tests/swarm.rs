@@ -6,6 +6,7 @@ use sixlock_sim::{Invariant, Sinks, swarm, trial};
 const NETWORKS: u32 = 100;
 
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn what_must_hold_holds_in_every_network() {
     let wanted = std::env::var("SIXLOCK_SWARM").unwrap_or_else(|_| NETWORKS.to_string());
     let (count, first) = wanted.split_once(',').unwrap_or((&wanted, "1"));
@@ -25,8 +26,10 @@ fn what_must_hold_holds_in_every_network() {
 
 #[test]
 fn a_seed_comes_to_the_same_again() {
-    for seed in 1..4 {
-        assert_eq!(trial(seed, Sinks::default()), trial(seed, Sinks::default()));
+    for seed in 1..6 {
+        let tried = trial(seed, Sinks::default());
+        assert!(tried.breaches.is_empty(), "{tried}");
+        assert_eq!(trial(seed, Sinks::default()), tried);
     }
 }
 

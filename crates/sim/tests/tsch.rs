@@ -131,6 +131,7 @@ fn two_nodes_in_a_chain_deliver_their_readings_in_time_slots() {
 
 /// The field of field-50.toml, whose readings fill three frames, and 1.25 on their way.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn a_field_of_fifty_joins_in_ten_minutes_and_loses_no_reading_then() {
     let text = shipped("field-50-tsch.toml").replace("\"3600s\"", "\"1200s\"");
     let run = Run::of(&scenario(&text), 600);
@@ -146,6 +147,7 @@ fn a_field_of_fifty_joins_in_ten_minutes_and_loses_no_reading_then() {
 }
 
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn a_leaf_with_one_frame_a_minute_is_awake_for_a_two_hundredth_of_the_time() {
     let text = "duration = \"3600s\"\nsecurity = \"llsec\"\n[radio]\nloss = 0.1\ndrift = \"40ppm\"\n[mac]\nlisten = \"tsch\"\n\
                 [topology]\nnodes = 3\n[routing]\nkind = \"rpl\"\n\
@@ -205,6 +207,7 @@ fn told_by(frame: &[u8]) -> Option<u64> {
 
 /// The border router and nodes start anew, and one is away for a while: a nonce is a sender and a slot.
 #[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
 fn no_nonce_comes_twice_and_the_network_comes_back_whatever_starts_anew() {
     let text = "duration = \"5400s\"\nsecurity = \"llsec\"\n[radio]\nloss = 0.05\ndrift = \"40ppm\"\n[mac]\nlisten = \"tsch\"\n\
                 [topology]\nnodes = 3\n[routing]\nkind = \"rpl\"\n\
