@@ -36,7 +36,7 @@ pub fn discover(format: Format, payload: &[u8]) -> Result<Vec<Specification>, Re
                 return Ok(vec![point]);
             }
             let mut found = Vec::new();
-            walk(&tree, "$".into(), String::new(), &mut found)?;
+            walk(&tree, "$".into(), None, &mut found)?;
             if found.is_empty() {
                 return Err(Refused::new("the payload holds no number, and the resource has no parsers"));
             }
@@ -88,12 +88,24 @@ fn time_of_point(value: &Value) -> Option<TimeFormat> {
     format.read(&text).is_ok().then_some(format)
 }
 
-/// Adds a parser for each number in `value`. Recursion is as deep as the tree, which has a limit.
-fn walk(value: &Value, path: String, label: String, found: &mut Vec<Specification>) -> Result<(), Refused> {
-    let within = |name: &str| if label.is_empty() { name.to_owned() } else { format!("{label}/{name}") };
+/// Adds a parser for each number in `value`, whose label is `label` unless it is the whole payload. Recursion is as deep as the tree, which has a limit.
+fn walk(
+    value: &Value,
+    path: String,
+    label: Option<String>,
+    found: &mut Vec<Specification>,
+) -> Result<(), Refused> {
+    let within = |name: &str| {
+        Some(match &label {
+            Some(label) => format!("{label}/{name}"),
+            // No other label begins so.
+            None if name.is_empty() => "/".to_owned(),
+            None => name.to_owned(),
+        })
+    };
     match value {
         Value::Number(_) | Value::Bool(_) => {
-            let label = if label.is_empty() { VALUE.to_owned() } else { label };
+            let label = label.unwrap_or_else(|| VALUE.to_owned());
             if !is_stream_label(&label) {
                 return Err(Refused::new(format!(
                     "the path to a number is longer than {LONGEST_LABEL} bytes or holds characters that cannot be seen: \

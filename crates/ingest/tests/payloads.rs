@@ -226,6 +226,19 @@ fn senml_needs_no_parsers_and_truth_values_are_numbers() {
     }
 }
 
+#[test]
+fn members_without_a_name_have_labels_of_their_own() {
+    for (payload, expected) in [
+        (r#"{"":[5],"0":6}"#, [("//0", 5.0), ("0", 6.0)]),
+        (r#"{"":5,"value":6}"#, [("/", 5.0), ("value", 6.0)]),
+        (r#"{"":{"":5},"/":6}"#, [("//", 5.0), ("~1", 6.0)]),
+    ] {
+        let readings = first(Format::Json, payload.as_bytes()).unwrap();
+        let labels: Vec<_> = readings.iter().map(|reading| (reading.0.as_str(), reading.2)).collect();
+        assert_eq!(labels, expected, "{payload}");
+    }
+}
+
 /// A name that can be that of a stream, also an empty one: paths hold others as well.
 fn name() -> impl Strategy<Value = String> {
     "\\PC{0,6}"
