@@ -49,12 +49,11 @@ ensure_nightly() {
     fi
 }
 
-# ensure_cargo_tool NAME VERSION - puts this version, and no other, first in the path.
+# ensure_cargo_tool NAME VERSION - puts this version, and no other, first in the path; unoptimised, as it works for seconds.
 ensure_cargo_tool() {
     local root=$TOOLS/$1-$2
     if [ ! -x "$root/bin/$1" ]; then
         echo "Building $1 $2 (once)"
-        # Unoptimised it is there in a third of the time, and what it is used for takes seconds.
         CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$root/target cargo install --debug --quiet --locked --root "$root" "$1@$2" ||
             fail "Could not install $1 $2: try cargo install --locked $1@$2 by hand"
         rm -rf "$root/target"

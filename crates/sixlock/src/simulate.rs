@@ -6,6 +6,7 @@ mod energy;
 mod outputs;
 mod quantity;
 mod rpl;
+mod scenario;
 mod spread;
 mod swarm;
 mod table;
@@ -16,10 +17,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use sixlock_sim::{
-    Options, Report, Scenario, ScenarioBuilder, ScenarioError, Setting, Simulation, Sinks, Span, Time,
-    run_seeds, with_cost,
-};
+use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks, Span, Time, run_seeds, with_cost};
 
 use crate::args::Sim;
 use crate::progress;
@@ -45,7 +43,7 @@ fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Simulates the scenario in `path` with as many seeds as `args` say, and prints what runs come to.
 fn run_seeds_of(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>> {
-    let scenario = scenario(args, path, &[])?;
+    let scenario = scenario::load(args, path, &[])?;
     for note in scenario.notes() {
         to_stderr!("note: {note}");
     }
@@ -81,27 +79,6 @@ fn run_seeds_of(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>> 
         table::sums(&mut out, &scenario, &reports)?;
     }
     Ok(reports)
-}
-
-/// The scenario of the file, with `settings` and what the arguments change.
-fn scenario(args: &Sim, path: &Path, settings: &[Setting]) -> Result<Scenario, ScenarioError> {
-    let mut builder = ScenarioBuilder::load_with(path, settings)?;
-    if let Some(security) = args.security {
-        builder = builder.security(security);
-    }
-    if let Some(nodes) = args.nodes {
-        builder = builder.nodes(nodes);
-    }
-    if let Some(duration) = args.duration {
-        builder = builder.duration(duration);
-    }
-    if let Some(seed) = args.seed {
-        builder = builder.seed(seed);
-    }
-    if let Some(compression) = args.compression {
-        builder = builder.compression(compression.choice());
-    }
-    builder.build()
 }
 
 /// Runs in steps, so that progress can be shown.

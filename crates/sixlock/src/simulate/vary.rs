@@ -13,6 +13,7 @@ use crate::progress;
 use crate::variation::Variation;
 
 use super::quantity::{Estimate, QUANTITIES};
+use super::scenario;
 use super::table::{NOTHING, line};
 
 /// Most runs of one command: their reports are held until all are there.
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>
     let mut scenarios = Vec::new();
     let mut notes = BTreeSet::new();
     for settings in &combinations {
-        let scenario = super::scenario(args, path, settings)
+        let scenario = scenario::load(args, path, settings)
             .map_err(|error| format!("--vary: with {}: {error}", spell(settings)))?;
         notes.extend(scenario.notes());
         let seeds = (0..args.runs).map(|run| scenario.seed().wrapping_add(run.into()));
