@@ -182,7 +182,7 @@ mod tests {
         let wrong = Platform::named("micas").unwrap_err();
         assert_eq!(
             wrong,
-            r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851" or "nrf52840" or "cc1352" or "esp32-c6""#
+            r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851" or "nrf52840" or "cc1352" or "esp32-c6"; did you mean "micaz"?"#
         );
     }
 

@@ -283,7 +283,7 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         (
             "[platform]\nprofile = \"micas\"",
-            "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\" or \"nrf52840\" or \"cc1352\" or \"esp32-c6\"",
+            "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\" or \"nrf52840\" or \"cc1352\" or \"esp32-c6\"; did you mean \"micaz\"?",
         ),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
@@ -347,7 +347,7 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         (
             "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"rebot\"",
-            "f:4: kind: \"rebot\" is not \"reboot\" or \"move\" or \"die\" or \"join\"",
+            "f:4: kind: \"rebot\" is not \"reboot\" or \"move\" or \"die\" or \"join\"; did you mean \"reboot\"?",
         ),
         (
             "[[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"\nnod = 1",
