@@ -12,15 +12,7 @@ fn built(profile: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // Beside the tests of the whole workspace: what these have built serves, too.
-    let build = [
-        "test",
-        "--no-run",
-        "--quiet",
-        "--locked",
-        "--workspace",
-        "--example=record",
-        "--message-format=json",
-    ];
+    let build = ["build", "--quiet", "--locked", "--workspace", "--example=record", "--message-format=json"];
     command.current_dir(FOLDER).args(build).args(["--profile", profile]);
     let output = command.stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "the profile {profile} does not build");
