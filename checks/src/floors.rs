@@ -23,7 +23,7 @@ pub const FLOORS: [&[&str]; 10] = [
     &["node", "gateway", "bridge", "endpoint", "emulator"],
     &["sim", "ingest", "decode", "telemetry"],
     &["store"],
-    &["coap-server", "router", "eval"],
+    &["coap-server", "router", "eval", "plan"],
     &["cloud"],
     &["sixlock"],
 ];

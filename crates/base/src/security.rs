@@ -78,6 +78,11 @@ impl LinkSuite {
     pub const fn authenticates(self) -> bool {
         !matches!(self, Self::Ctr)
     }
+
+    /// Whether a frame's payload is secret.
+    pub const fn encrypts(self) -> bool {
+        matches!(self, Self::Ctr | Self::Ccm32 | Self::Ccm64 | Self::Ccm128)
+    }
 }
 
 suites! {
@@ -234,6 +239,17 @@ impl NetworkSuite {
     /// Whether forged and replayed packets are refused.
     pub const fn authenticates(self) -> bool {
         !matches!(self, Self::Esp(EspSuite::Ctr | EspSuite::Cbc) | Self::Joint(EspSuite::Ctr | EspSuite::Cbc))
+    }
+
+    /// Whether what packets carry is secret.
+    pub const fn encrypts(self) -> bool {
+        use EspSuite::{NullCmac, NullHmacSha1, NullHmacSha256, NullXcbc};
+        match self {
+            Self::Ah(_) => false,
+            Self::Esp(suite) | Self::Joint(suite) => {
+                !matches!(suite, NullXcbc | NullCmac | NullHmacSha1 | NullHmacSha256)
+            }
+        }
     }
 }
 

@@ -315,6 +315,11 @@ impl Scenario {
         &self.name
     }
 
+    /// Whether it says how large batteries are.
+    pub fn has_battery(&self) -> bool {
+        self.battery.is_some()
+    }
+
     /// How long to simulate.
     pub fn duration(&self) -> Span {
         self.duration

@@ -57,6 +57,11 @@ impl<'a, 'i> Section<'a, 'i> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
     }
 
+    /// Takes `key` for one that something else reads.
+    pub(crate) fn skip(&mut self, key: &'static str) {
+        self.known.push(key);
+    }
+
     /// Where `key` stands, if it does.
     pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())

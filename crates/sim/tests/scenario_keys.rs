@@ -100,7 +100,8 @@ fn the_page_has_every_key_and_no_other() {
     let mut of_scenario = BTreeSet::new();
     let mut sections = 0;
     for key in top {
-        match keys_of(&key) {
+        // Of the table that another command reads, the scenario knows the name alone.
+        match Some(&key).filter(|key| *key != "plan").and_then(|key| keys_of(key)) {
             Some(keys) => {
                 assert_eq!(documented(&key), keys, "[{key}] in docs/scenarios.md, and what the reader knows");
                 sections += 1;

@@ -35,6 +35,8 @@ pub(crate) enum Action {
     Sim(Sim),
     /// Make the papers' experiments again: their values beside ours, and what they claim, checked
     Eval(Eval),
+    /// Tell which ways of protecting a network suit it, and what each costs: every option is simulated
+    Plan(Plan),
     /// Start the cloud alone, for devices of your own
     Cloud(Cloud),
     /// Start a border router alone: nodes that are programs join its radio channel, and post to a cloud
@@ -389,6 +391,26 @@ pub(crate) struct Eval {
     /// Runs with a seed of their own, of experiments in which chance has a say
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) runs: u32,
+}
+
+/// `sixlock plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// Network file, a scenario with a table [plan], for example scenarios/plan/greenhouse.toml
+    #[arg(value_name = "NETWORK.toml")]
+    pub(crate) network: PathBuf,
+    /// Print the result as JSON; docs/plan.md says what each value is
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the result as CSV, a line for each option
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// Try every suite, and IPsec and DTLS at once, and take as long as that needs [default: 10 minutes at most]
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seed of the first run of each option
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// `sixlock decode`.

@@ -16,6 +16,7 @@ mod mesh;
 mod modes;
 mod neighbour_file;
 mod node;
+mod planning;
 mod progress;
 mod protection;
 mod published;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Action::Up(args) => up::run(&args),
         Action::Sim(args) => simulate::run(&args),
         Action::Eval(args) => evaluate::run(&args),
+        Action::Plan(args) => planning::run(&args),
         Action::Cloud(args) => cloud::run(&args),
         Action::Router(args) => router::run(&args),
         Action::Node(args) => node::run(&args),

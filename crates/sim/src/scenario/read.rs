@@ -158,6 +158,8 @@ impl ScenarioBuilder {
         scenario.topology = read_topology(&mut top, &mut scenario, &mut lines)?;
         let key = if top.span("topology").is_some() { "topology" } else { "node" };
         lines.insert(Key::Topology, top.line(key));
+        // What is demanded of the network, which `sixlock plan` reads.
+        top.skip("plan");
         top.finish()?;
         Ok(Self::read(scenario, file, lines))
     }

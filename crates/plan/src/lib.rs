@@ -1,0 +1,18 @@
+//! Which way of protecting a network suits it. A network file is a scenario with a table `[plan]`, which says what is demanded
+//! ([`Demands`]). Every [`Choice`] that meets the demands of security is simulated by the code that goes into devices, over the same
+//! seeds, and one falls only where another is at least as good in every [`Objective`], with 95 % confidence.
+
+mod choice;
+mod demands;
+mod front;
+mod network;
+mod objective;
+mod plan;
+mod protection;
+
+pub use choice::Choice;
+pub use demands::{Demands, FarEnd};
+pub use network::Network;
+pub use objective::{OBJECTIVES, Objective};
+pub use plan::{Candidate, Limits, Plan, Progress, Verdict, plan};
+pub use protection::{Forger, Protection, Reader};

@@ -1,0 +1,245 @@
+//! Simulates the options of a network, round by round, until it is known which remain.
+
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use sixlock_sim::{Options, Report, Scenario, ScenarioError, Simulation, Span, Spread};
+
+use crate::choice::Choice;
+use crate::front::dominates;
+use crate::network::Network;
+use crate::objective::{OBJECTIVES, Values, values};
+use crate::protection::Protection;
+
+/// How long a network is simulated before its readings count: in it, it forms.
+const START: Span = Span::from_secs(300);
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// After how long no other run begins.
+    pub time: Duration,
+    /// The first seed.
+    pub first_seed: u64,
+    /// Seeds that an option has before it can fall.
+    pub least_seeds: u32,
+    /// Readings of each node, over these seeds.
+    pub readings: u32,
+    /// Seeds that an option has which does not fall.
+    pub most_seeds: u32,
+    /// Whether every suite and every sum is tried.
+    pub every: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(600),
+            first_seed: 1,
+            least_seeds: 5,
+            readings: 200,
+            most_seeds: 10,
+            every: false,
+        }
+    }
+}
+
+/// How far a plan has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Seeds that each option has had.
+    pub seeds: u32,
+    /// Those that it has at most.
+    pub most_seeds: u32,
+    /// Options that have not fallen.
+    pub left: usize,
+}
+
+/// What is known of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It does not come into question; why, in a sentence.
+    Struck(String),
+    /// It does not do what is demanded; what, in a sentence.
+    FallsShort(String),
+    /// Another is at least as good in every objective, with 95 % confidence, and better in one: its place in the list.
+    Dominated(usize),
+    /// Whoever is up against no other demands may choose it.
+    Remains,
+    /// The time did not allow to tell.
+    Open,
+}
+
+/// An option, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What it is.
+    pub choice: Choice,
+    /// What it protects readings from.
+    pub protection: Protection,
+    /// Whether it remains.
+    pub verdict: Verdict,
+    /// What its runs came to, one a seed.
+    runs: Vec<Values>,
+}
+
+impl Candidate {
+    /// How many seeds it had.
+    pub fn seeds(&self) -> u32 {
+        self.runs.len() as u32
+    }
+
+    /// The mean of an objective over its runs, and the 95 % interval of that, which two runs have at least. Nothing if a run does not
+    /// come to a value.
+    pub fn estimate(&self, objective: usize) -> Option<(f64, Option<[f64; 2]>)> {
+        let values =
+            self.runs.iter().map(|run| run.get(objective).copied().flatten()).collect::<Option<Vec<_>>>()?;
+        match (Spread::of(&values), &values[..]) {
+            (Some(spread), _) => Some((spread.mean, Some(spread.interval()))),
+            (None, [value]) => Some((*value, None)),
+            (None, _) => None,
+        }
+    }
+}
+
+/// The options of a network.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// All of them.
+    pub candidates: Vec<Candidate>,
+    /// How long each run simulates.
+    pub duration: Span,
+    /// The seeds of runs, the first one's and how many there are at most.
+    pub limits: Limits,
+}
+
+/// Simulates the options of `network` within `limits`, and calls `done` after each round: a seed of every option that is left.
+///
+/// # Errors
+/// When a run fails.
+pub fn plan(
+    network: &Network,
+    limits: Limits,
+    done: impl Fn(Progress, &Plan),
+) -> Result<Plan, ScenarioError> {
+    let started = Instant::now();
+    let readings = limits.readings.div_ceil(limits.least_seeds);
+    let duration = START + Span::from_micros(network.period().micros().saturating_mul(readings.into()));
+    let choices = Choice::all(network.demands(), limits.every).into_iter();
+    let candidates = choices.map(|choice| candidate(network, choice, duration)).collect();
+    let mut plan = Plan { candidates, duration, limits };
+    for seeds in 0..limits.most_seeds {
+        let seed = limits.first_seed.wrapping_add(seeds.into());
+        let open: Vec<_> = plan.open().collect();
+        let scenarios =
+            open.iter().map(|&index| network.scenario(&plan.candidates[index].choice, duration, seed));
+        let scenarios: Vec<_> = scenarios.collect::<Result<_, _>>()?;
+        let in_time = |scenario| match started.elapsed() < limits.time {
+            true => run(scenario).map(Some),
+            false => Ok(None),
+        };
+        let reports: Vec<_> = scenarios.par_iter().map(in_time).collect::<Result<_, ScenarioError>>()?;
+        // All that are left have the same seeds: a round that is not whole does not count.
+        let Some(reports) = reports.into_iter().collect::<Option<Vec<Report>>>() else { break };
+        for (index, report) in open.into_iter().zip(reports) {
+            plan.candidates[index].runs.push(values(&report));
+        }
+        if seeds + 1 >= limits.least_seeds {
+            plan.drop_dominated();
+        }
+        done(Progress { seeds: seeds + 1, most_seeds: limits.most_seeds, left: plan.open().count() }, &plan);
+        if plan.open().count() == 0 {
+            break;
+        }
+    }
+    plan.judge(network);
+    Ok(plan)
+}
+
+fn candidate(network: &Network, choice: Choice, duration: Span) -> Candidate {
+    let struck = choice.struck(network.demands()).or_else(|| {
+        let cannot = network.scenario(&choice, duration, 1).err();
+        cannot.map(|error| format!("It cannot be built: {}.", error.message))
+    });
+    let verdict = struck.map_or(Verdict::Open, Verdict::Struck);
+    Candidate { protection: Protection::of(choice.security), choice, verdict, runs: Vec::new() }
+}
+
+fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
+    let report = Simulation::new(scenario, Options::default())?.run();
+    report.map_err(|failure| ScenarioError {
+        file: scenario.name().into(),
+        line: None,
+        message: failure.to_string(),
+    })
+}
+
+impl Plan {
+    /// The places of those of which it is not known yet whether they remain.
+    fn open(&self) -> impl Iterator<Item = usize> {
+        let is_open = |(_, candidate): &(usize, &Candidate)| candidate.verdict == Verdict::Open;
+        self.candidates.iter().enumerate().filter(is_open).map(|(index, _)| index)
+    }
+
+    /// Lets options fall that another dominates, with the same seeds.
+    fn drop_dominated(&mut self) {
+        let open: Vec<_> = self.open().collect();
+        for &index in &open {
+            let by = open.iter().find(|&&other| {
+                let [this, other] = [index, other].map(|index| &self.candidates[index].runs[..]);
+                dominates(other, this)
+            });
+            if let Some(&by) = by {
+                self.candidates[index].verdict = Verdict::Dominated(by);
+            }
+        }
+    }
+
+    /// Says of those that are left whether they do what is demanded.
+    fn judge(&mut self, network: &Network) {
+        for index in self.open().collect::<Vec<_>>() {
+            let candidate = &self.candidates[index];
+            if candidate.seeds() >= self.limits.least_seeds {
+                let short = candidate.falls_short(network);
+                self.candidates[index].verdict = short.map_or(Verdict::Remains, Verdict::FallsShort);
+            }
+        }
+    }
+}
+
+impl Candidate {
+    /// What it does not do that is demanded, in a sentence: it surely does not, with 95 % confidence.
+    fn falls_short(&self, network: &Network) -> Option<String> {
+        let demands = network.demands();
+        let days = demands.life.map(|life| life.as_secs() / 86_400.0);
+        let latency = demands.latency.map(|latency| latency.micros() as f64 / 1000.0);
+        let wanted = |column| match column {
+            "delivered_percent" => demands.delivered,
+            "latency_ms" => latency,
+            "life_days" => days,
+            _ => None,
+        };
+        for (index, objective) in OBJECTIVES.iter().enumerate() {
+            let Some(wanted) = wanted(objective.column) else { continue };
+            let (name, unit) = (objective.name, objective.unit);
+            let Some((mean, Some([low, high]))) = self.estimate(index) else {
+                return Some(format!("Not every run has a value for: {name}."));
+            };
+            let is_short = if objective.is_gain { high < wanted } else { low > wanted };
+            if is_short {
+                let bound = if objective.is_gain { "at least" } else { "at most" };
+                return Some(format!(
+                    "{}: {mean:.1} {unit} ({low:.1} to {high:.1}), where {bound} {wanted:.1} {unit} are demanded.",
+                    capital(name)
+                ));
+            }
+        }
+        None
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(characters).collect()
+}

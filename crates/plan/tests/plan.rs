@@ -1,0 +1,114 @@
+//! Plans of small networks.
+
+use std::time::Duration;
+
+use sixlock_plan::{Candidate, Limits, Network, OBJECTIVES, Plan, Verdict, plan};
+
+const CHAIN: &str = "[topology]\nnodes = 2\n[traffic]\nperiod = \"30s\"\n[radio]\nloss = 0.1\n";
+
+/// Enough for options to fall.
+fn few_seeds() -> Limits {
+    Limits { most_seeds: 5, ..Limits::default() }
+}
+
+/// The plan of two nodes of which this is demanded.
+fn planned(demands: &str, limits: Limits) -> Plan {
+    let text = format!("{CHAIN}[plan]\n{demands}");
+    let network = Network::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
+    plan(&network, limits, |_, _| ()).unwrap()
+}
+
+fn of<'a>(plan: &'a Plan, mode: &str) -> &'a Candidate {
+    let is_mode = |candidate: &&Candidate| candidate.choice.to_string() == mode;
+    plan.candidates.iter().find(is_mode).unwrap_or_else(|| panic!("there is no {mode}"))
+}
+
+#[test]
+fn of_nothing_but_costs_no_security_is_the_best() {
+    let plan = planned("", Limits::default());
+    assert_eq!(of(&plan, "none").verdict, Verdict::Remains);
+    for mode in ["llsec:ccm-64", "ah:xcbc", "dtls-rpk", "llsec:ccm-64+dtls-x509"] {
+        let Verdict::Dominated(by) = of(&plan, mode).verdict else {
+            panic!("{mode}: {:?}", of(&plan, mode).verdict)
+        };
+        assert!(!matches!(plan.candidates[by].verdict, Verdict::Struck(_)), "{mode}");
+    }
+}
+
+#[test]
+fn what_does_not_protect_is_not_simulated_and_what_is_simulated_has_enough_seeds() {
+    let limits = few_seeds();
+    let plan = planned("secret_from = [\"captured-node\"]", limits);
+    for candidate in &plan.candidates {
+        match &candidate.verdict {
+            Verdict::Struck(why) => {
+                assert_eq!((why.as_str(), candidate.seeds()), ("A captured node can read readings.", 0));
+            }
+            verdict => assert!(candidate.seeds() >= limits.least_seeds, "{verdict:?}"),
+        }
+    }
+    assert_eq!(of(&plan, "esp:ctr-xcbc").verdict, Verdict::Remains);
+    assert!(plan.duration.as_secs() >= 30.0 * f64::from(limits.readings / limits.least_seeds));
+}
+
+#[test]
+fn a_demand_that_is_surely_missed_is_told_with_figures() {
+    let demands =
+        "life = \"1y\"\nunforgeable_by = [\"border-router\"]\n[battery]\n[platform]\nprofile = \"openmote\"";
+    let plan = planned(demands, few_seeds());
+    let left = plan.candidates.iter().filter(|candidate| !matches!(candidate.verdict, Verdict::Struck(_)));
+    for candidate in left {
+        match &candidate.verdict {
+            Verdict::FallsShort(why) => {
+                assert!(
+                    why.starts_with("Life of the worst node: 4.2 d")
+                        && why.ends_with("at least 365.0 d are demanded."),
+                    "{why}"
+                );
+            }
+            Verdict::Dominated(_) => {}
+            verdict => panic!("{}: {verdict:?}", candidate.choice),
+        }
+    }
+}
+
+#[test]
+fn without_time_everything_is_open() {
+    let plan = planned("", Limits { time: Duration::ZERO, ..Limits::default() });
+    assert!(
+        plan.candidates.iter().all(|candidate| candidate.verdict == Verdict::Open && candidate.seeds() == 0)
+    );
+}
+
+/// A radio that always listens takes 24 mA, a CPU that sleeps 0.6 mA, and an idle node does nothing else.
+#[test]
+fn an_idle_node_lives_as_long_as_its_battery_feeds_its_receiver() {
+    let text = "[topology]\nnodes = 1\n[traffic]\nperiod = \"1h\"\n[battery]\ncapacity = \"2400mAh\"\n\
+        [platform]\nprofile = \"openmote\"\n[plan]\nfar_end = [\"coap\"]";
+    let network = Network::parse("f", text).unwrap();
+    let plan = plan(&network, few_seeds(), |_, _| ()).unwrap();
+    let life = OBJECTIVES.iter().position(|objective| objective.column == "life_days").unwrap();
+    let (days, _) = of(&plan, "none").estimate(life).unwrap();
+    let expected = 2400.0 / (24.0 + 0.6) / 24.0;
+    assert!((days / expected - 1.0).abs() < 0.02, "{days} days, {expected} by hand");
+}
+
+#[test]
+fn what_is_wrong_in_a_network_is_told_with_its_line() {
+    for (text, why) in [
+        ("", "f: it says nothing of what is demanded: add a table [plan]"),
+        ("[plan]\nsecret = true", "f:2: unknown field `secret`, expected one of `secret_from`"),
+        (
+            "[plan]\nsecret_from = [\"injector\"]",
+            "f:2: unknown variant `injector`, expected one of `listener`",
+        ),
+        ("[plan]\nlife = \"2 years\"", "f:2: "),
+        ("[plan]\nlife = \"2y\"", "f: [plan] life: no battery is given"),
+        ("[plan]\ndelivered = 101.0", "f:2: a share lies between 0.0 and 100.0"),
+        ("[plan]\nlisten = [\"contiki\"]", "f: [plan] listen: listen: \"contiki\" is not \"always\""),
+        ("[radio]\nlos = 1\n[plan]", "f:2: unknown key `los` in [radio]; did you mean `loss`?"),
+    ] {
+        let error = Network::parse("f", text).expect_err(text).to_string();
+        assert!(error.starts_with(why), "{text}: {error}");
+    }
+}

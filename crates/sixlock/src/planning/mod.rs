@@ -1,0 +1,72 @@
+//! `sixlock plan`.
+
+mod csv;
+mod json;
+mod table;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use sixlock_plan::{Limits, Network, Plan, Progress, Verdict, plan};
+
+use crate::args::Plan as Args;
+use crate::progress;
+
+/// Without --full, no run begins after so long.
+const TIME: Duration = Duration::from_secs(600);
+
+pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let network = Network::load(&args.network)?;
+    let limits = match args.full {
+        true => Limits { time: Duration::MAX, every: true, first_seed: args.seed, ..Limits::default() },
+        false => Limits { time: TIME, first_seed: args.seed, ..Limits::default() },
+    };
+    let bar = progress::bar("Simulating", limits.most_seeds.into());
+    let done = |progress: Progress, _: &Plan| {
+        bar.set_position(progress.seeds.into());
+        bar.set_message(format!("{} options left", progress.left));
+    };
+    let plan = plan(&network, limits, done)?;
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &json::document(&network, &plan))?;
+        writeln!(out)?;
+    } else if args.csv {
+        csv::print(&mut out, &plan)?;
+    } else {
+        table::print(&mut out, &network, &plan, &args.network)?;
+    }
+    Ok(())
+}
+
+/// What a verdict is called, and why it is so.
+fn verdict(plan: &Plan, verdict: &Verdict) -> (&'static str, String) {
+    match verdict {
+        Verdict::Struck(why) => ("struck", why.clone()),
+        Verdict::FallsShort(why) => ("falls short", why.clone()),
+        Verdict::Dominated(by) => {
+            let by =
+                plan.candidates.get(*by).map(|candidate| candidate.choice.to_string()).unwrap_or_default();
+            ("dominated", format!("{by} is at least as good in all, and better in something."))
+        }
+        Verdict::Remains => ("remains", String::new()),
+        Verdict::Open => ("open", "The time did not allow to tell: --full takes as long as it needs.".into()),
+    }
+}
+
+/// The command that repeats the runs of an option.
+fn again(file: &Path, plan: &Plan, candidate: &sixlock_plan::Candidate) -> String {
+    let listen = candidate.choice.listen.iter().map(|listen| format!(" --vary mac.listen={listen}"));
+    format!(
+        "sixlock sim {} --security {}{} --duration {}s --seed {} --runs {}",
+        file.display(),
+        candidate.choice.security,
+        listen.collect::<String>(),
+        plan.duration.micros() / 1_000_000,
+        plan.limits.first_seed,
+        candidate.seeds(),
+    )
+}

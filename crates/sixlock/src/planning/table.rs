@@ -1,0 +1,78 @@
+//! A plan for people.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan, Verdict};
+
+use super::{again, verdict};
+
+/// What stands where there is no value.
+const NOTHING: &str = "–";
+
+/// Prints those that remain with their values, then the others with the reason.
+pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
+    let remain: Vec<_> = of(plan, |verdict| matches!(verdict, Verdict::Remains)).collect();
+    let seconds = plan.duration.micros() / 1_000_000;
+    writeln!(
+        out,
+        "{}: {} options, {} remain; means over seeds with half their 95 % intervals, {seconds} s each",
+        network.name(),
+        plan.candidates.len(),
+        remain.len(),
+    )?;
+    values(out, &remain)?;
+    for candidate in &remain {
+        protects(out, candidate)?;
+        writeln!(out, "  again: {}", again(file, plan, candidate))?;
+    }
+    let others = of(plan, |verdict| !matches!(verdict, Verdict::Remains));
+    for candidate in others {
+        let (name, why) = verdict(plan, &candidate.verdict);
+        writeln!(out, "{}: {name}. {why}", candidate.choice)?;
+    }
+    if !plan.limits.every {
+        writeln!(out, "Other suites, and IPsec and DTLS at once, were not tried: --full tries them.")?;
+    }
+    Ok(())
+}
+
+fn of(plan: &Plan, is_wanted: impl Fn(&Verdict) -> bool) -> impl Iterator<Item = &Candidate> {
+    plan.candidates.iter().filter(move |candidate| is_wanted(&candidate.verdict))
+}
+
+/// A line for each of the candidates, with a column for each objective that has values.
+fn values(out: &mut impl Write, candidates: &[&Candidate]) -> io::Result<()> {
+    let has = |index: &usize| candidates.iter().any(|candidate| candidate.estimate(*index).is_some());
+    let columns: Vec<_> = (0..OBJECTIVES.len()).filter(has).collect();
+    let heading =
+        columns.iter().filter_map(|&index| OBJECTIVES.get(index)).map(|objective| objective.column.into());
+    let mut rows: Vec<Vec<String>> = vec![["option".into()].into_iter().chain(heading).collect()];
+    for candidate in candidates {
+        let cells = columns.iter().map(|&index| match candidate.estimate(index) {
+            None => NOTHING.into(),
+            Some((mean, None)) => format!("{mean:.2}"),
+            Some((mean, Some([_, high]))) => format!("{mean:.2} ± {:.2}", high - mean),
+        });
+        rows.push([candidate.choice.to_string()].into_iter().chain(cells).collect());
+    }
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<_> = (0..=columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+    for row in &rows {
+        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        writeln!(out, "{}", cells.join("  "))?;
+    }
+    Ok(())
+}
+
+/// What readings are protected from.
+fn protects(out: &mut impl Write, candidate: &Candidate) -> io::Result<()> {
+    let protection = &candidate.protection;
+    let list = |who: Vec<String>| if who.is_empty() { "nobody".into() } else { who.join("; ") };
+    let secret = list(protection.secret_from.iter().map(ToString::to_string).collect());
+    let unforgeable = list(protection.unforgeable_by.iter().map(ToString::to_string).collect());
+    let forward =
+        if protection.forward_secrecy { "; what was recorded stays secret when keys are stolen" } else { "" };
+    writeln!(out, "{}: secret from: {secret}; proof against: {unforgeable}{forward}", candidate.choice)
+}
