@@ -7,6 +7,17 @@ use sixlock_base::{AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, Security
 use crate::demands::{Demands, FarEnd};
 use crate::protection::Protection;
 
+/// Which security modes are tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Modes {
+    /// With the default suites, and IPsec or DTLS alone.
+    Usual,
+    /// Those with every suite that refuses forgeries, and every sum.
+    Every,
+    /// These, whatever they protect from.
+    These(Vec<Security>),
+}
+
 /// A way of protecting a network: a security mode, and when radios listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -24,13 +35,17 @@ impl fmt::Display for Choice {
 }
 
 impl Choice {
-    /// All that there are: with the default suites and IPsec or DTLS alone, or with `every` suite that refuses forgeries and every sum.
-    pub(crate) fn all(demands: &Demands, every: bool) -> Vec<Self> {
+    /// Each of `modes` with each way of listening.
+    pub(crate) fn all(demands: &Demands, modes: &Modes) -> Vec<Self> {
         let listens: Vec<_> = match &demands.listen[..] {
             [] => vec![None],
             listens => listens.iter().cloned().map(Some).collect(),
         };
-        let modes = modes(every);
+        let modes = match modes {
+            Modes::Usual => all_modes(false),
+            Modes::Every => all_modes(true),
+            Modes::These(modes) => modes.clone(),
+        };
         let with = |listen: &Option<String>| {
             let listen = listen.clone();
             modes.iter().map(move |&security| Self { security, listen: listen.clone() }).collect::<Vec<_>>()
@@ -67,7 +82,7 @@ fn capital(who: &impl fmt::Display) -> String {
     first.chain(characters).collect()
 }
 
-fn modes(every: bool) -> Vec<Security> {
+fn all_modes(every: bool) -> Vec<Security> {
     let links: Vec<_> = match every {
         true => LinkSuite::ALL.iter().copied().filter(|suite| suite.authenticates()).collect(),
         false => vec![LinkSuite::Ccm64],
@@ -100,7 +115,7 @@ mod tests {
     use crate::protection::{Forger, Reader};
 
     fn left(demands: &Demands) -> Vec<String> {
-        let all = Choice::all(demands, false).into_iter();
+        let all = Choice::all(demands, &Modes::Usual).into_iter();
         all.filter(|choice| choice.struck(demands).is_none()).map(|choice| choice.to_string()).collect()
     }
 
@@ -140,7 +155,7 @@ mod tests {
     #[test]
     fn every_suite_that_refuses_forgeries_is_tried_if_all_are_wanted() {
         let demands = Demands { listen: vec!["always".into(), "contikimac".into()], ..Demands::default() };
-        let all = Choice::all(&demands, true);
+        let all = Choice::all(&demands, &Modes::Every);
         let (links, networks) = (1 + 6, 1 + 4 + 18);
         assert_eq!(all.len(), 2 * links * networks * 4);
         assert!(all.iter().any(|choice| choice.to_string() == "llsec:ccm-32+esp:gcm+dtls-x509, contikimac"));

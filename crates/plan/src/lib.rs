@@ -10,7 +10,7 @@ mod objective;
 mod plan;
 mod protection;
 
-pub use choice::Choice;
+pub use choice::{Choice, Modes};
 pub use demands::{Demands, FarEnd};
 pub use network::Network;
 pub use objective::{OBJECTIVES, Objective};

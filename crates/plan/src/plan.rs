@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use sixlock_sim::{Options, Report, Scenario, ScenarioError, Simulation, Span, Spread};
 
-use crate::choice::Choice;
+use crate::choice::{Choice, Modes};
 use crate::front::dominates;
 use crate::network::Network;
 use crate::objective::{OBJECTIVES, Values, values};
@@ -15,7 +15,7 @@ use crate::protection::Protection;
 const START: Span = Span::from_secs(300);
 
 /// How much is simulated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// After how long no other run begins.
     pub time: Duration,
@@ -27,8 +27,8 @@ pub struct Limits {
     pub readings: u32,
     /// Seeds that an option has which does not fall.
     pub most_seeds: u32,
-    /// Whether every suite and every sum is tried.
-    pub every: bool,
+    /// Which security modes are tried.
+    pub modes: Modes,
 }
 
 impl Default for Limits {
@@ -39,20 +39,20 @@ impl Default for Limits {
             least_seeds: 5,
             readings: 200,
             most_seeds: 10,
-            every: false,
+            modes: Modes::Usual,
         }
     }
 }
 
 /// How far a plan has come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Progress {
     /// Seeds that each option has had.
     pub seeds: u32,
     /// Those that it has at most.
     pub most_seeds: u32,
     /// Options that have not fallen.
-    pub left: usize,
+    pub left: Vec<Choice>,
 }
 
 /// What is known of an option.
@@ -117,24 +117,21 @@ pub struct Plan {
 ///
 /// # Errors
 /// When a run fails.
-pub fn plan(
-    network: &Network,
-    limits: Limits,
-    done: impl Fn(Progress, &Plan),
-) -> Result<Plan, ScenarioError> {
+pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Result<Plan, ScenarioError> {
     let started = Instant::now();
     let readings = limits.readings.div_ceil(limits.least_seeds);
     let duration = START + Span::from_micros(network.period().micros().saturating_mul(readings.into()));
-    let choices = Choice::all(network.demands(), limits.every).into_iter();
-    let candidates = choices.map(|choice| candidate(network, choice, duration)).collect();
+    let choices = Choice::all(network.demands(), &limits.modes).into_iter();
+    let candidates = choices.map(|choice| candidate(network, choice, &limits, duration)).collect();
+    let time = limits.time;
     let mut plan = Plan { candidates, duration, limits };
-    for seeds in 0..limits.most_seeds {
-        let seed = limits.first_seed.wrapping_add(seeds.into());
+    for seeds in 0..plan.limits.most_seeds {
+        let seed = plan.limits.first_seed.wrapping_add(seeds.into());
         let open: Vec<_> = plan.open().collect();
         let scenarios =
             open.iter().map(|&index| network.scenario(&plan.candidates[index].choice, duration, seed));
         let scenarios: Vec<_> = scenarios.collect::<Result<_, _>>()?;
-        let in_time = |scenario| match started.elapsed() < limits.time {
+        let in_time = |scenario| match started.elapsed() < time {
             true => run(scenario).map(Some),
             false => Ok(None),
         };
@@ -144,10 +141,12 @@ pub fn plan(
         for (index, report) in open.into_iter().zip(reports) {
             plan.candidates[index].runs.push(values(&report));
         }
-        if seeds + 1 >= limits.least_seeds {
+        // Of those that are to be compared none falls.
+        if seeds + 1 >= plan.limits.least_seeds && !matches!(plan.limits.modes, Modes::These(_)) {
             plan.drop_dominated();
         }
-        done(Progress { seeds: seeds + 1, most_seeds: limits.most_seeds, left: plan.open().count() }, &plan);
+        let left = plan.open().map(|index| plan.candidates[index].choice.clone()).collect();
+        done(&Progress { seeds: seeds + 1, most_seeds: plan.limits.most_seeds, left });
         if plan.open().count() == 0 {
             break;
         }
@@ -156,9 +155,13 @@ pub fn plan(
     Ok(plan)
 }
 
-fn candidate(network: &Network, choice: Choice, duration: Span) -> Candidate {
-    let struck = choice.struck(network.demands()).or_else(|| {
-        let cannot = network.scenario(&choice, duration, 1).err();
+fn candidate(network: &Network, choice: Choice, limits: &Limits, duration: Span) -> Candidate {
+    let struck = match limits.modes {
+        Modes::These(_) => None,
+        Modes::Usual | Modes::Every => choice.struck(network.demands()),
+    };
+    let struck = struck.or_else(|| {
+        let cannot = network.scenario(&choice, duration, limits.first_seed).err();
         cannot.map(|error| format!("It cannot be built: {}.", error.message))
     });
     let verdict = struck.map_or(Verdict::Open, Verdict::Struck);
@@ -175,6 +178,18 @@ fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
 }
 
 impl Plan {
+    /// How much more `one` has of an objective than `other`, both by their place: the mean over seeds, and its 95 % interval. Nothing if a
+    /// run does not come to a value.
+    pub fn difference(&self, one: usize, other: usize, objective: usize) -> Option<(f64, [f64; 2])> {
+        let [one, other] = [one, other].map(|index| self.candidates.get(index));
+        let value = |run: &Values| run.get(objective).copied().flatten();
+        let pairs = one?.runs.iter().zip(&other?.runs);
+        let differences =
+            pairs.map(|(one, other)| Some(value(one)? - value(other)?)).collect::<Option<Vec<_>>>()?;
+        let spread = Spread::of(&differences)?;
+        Some((spread.mean, spread.interval()))
+    }
+
     /// The places of those of which it is not known yet whether they remain.
     fn open(&self) -> impl Iterator<Item = usize> {
         let is_open = |(_, candidate): &(usize, &Candidate)| candidate.verdict == Verdict::Open;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sixlock_plan::{Candidate, Limits, Network, OBJECTIVES, Plan, Verdict, plan};
+use sixlock_plan::{Candidate, Limits, Modes, Network, OBJECTIVES, Plan, Verdict, plan};
 
 const CHAIN: &str = "[topology]\nnodes = 2\n[traffic]\nperiod = \"30s\"\n[radio]\nloss = 0.1\n";
 
@@ -15,7 +15,7 @@ fn few_seeds() -> Limits {
 fn planned(demands: &str, limits: Limits) -> Plan {
     let text = format!("{CHAIN}[plan]\n{demands}");
     let network = Network::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
-    plan(&network, limits, |_, _| ()).unwrap()
+    plan(&network, limits, |_| ()).unwrap()
 }
 
 fn of<'a>(plan: &'a Plan, mode: &str) -> &'a Candidate {
@@ -38,7 +38,7 @@ fn of_nothing_but_costs_no_security_is_the_best() {
 #[test]
 fn what_does_not_protect_is_not_simulated_and_what_is_simulated_has_enough_seeds() {
     let limits = few_seeds();
-    let plan = planned("secret_from = [\"captured-node\"]", limits);
+    let plan = planned("secret_from = [\"captured-node\"]", limits.clone());
     for candidate in &plan.candidates {
         match &candidate.verdict {
             Verdict::Struck(why) => {
@@ -86,7 +86,7 @@ fn an_idle_node_lives_as_long_as_its_battery_feeds_its_receiver() {
     let text = "[topology]\nnodes = 1\n[traffic]\nperiod = \"1h\"\n[battery]\ncapacity = \"2400mAh\"\n\
         [platform]\nprofile = \"openmote\"\n[plan]\nfar_end = [\"coap\"]";
     let network = Network::parse("f", text).unwrap();
-    let plan = plan(&network, few_seeds(), |_, _| ()).unwrap();
+    let plan = plan(&network, few_seeds(), |_| ()).unwrap();
     let life = OBJECTIVES.iter().position(|objective| objective.column == "life_days").unwrap();
     let (days, _) = of(&plan, "none").estimate(life).unwrap();
     let expected = 2400.0 / (24.0 + 0.6) / 24.0;
@@ -110,5 +110,23 @@ fn what_is_wrong_in_a_network_is_told_with_its_line() {
     ] {
         let error = Network::parse("f", text).expect_err(text).to_string();
         assert!(error.starts_with(why), "{text}: {error}");
+    }
+}
+
+/// Both are told, whatever is demanded, and a mode is as good as itself.
+#[test]
+fn two_modes_are_compared_seed_by_seed() {
+    let these = ["none", "esp", "esp:ctr-xcbc"].map(|mode| mode.parse().unwrap());
+    let limits = Limits { modes: Modes::These(these.to_vec()), ..few_seeds() };
+    let plan = planned("forward_secrecy = true", limits);
+    let names: Vec<_> = plan.candidates.iter().map(|candidate| candidate.choice.to_string()).collect();
+    assert_eq!(names, ["none", "esp:ctr-xcbc", "esp:ctr-xcbc"]);
+    assert!(plan.candidates.iter().all(|candidate| candidate.verdict == Verdict::Remains));
+    let bytes = OBJECTIVES.iter().position(|objective| objective.column == "bytes_a_reading").unwrap();
+    let (more, [low, high]) = plan.difference(1, 0, bytes).unwrap();
+    assert!(0.0 < low && low <= more && more <= high, "{low} to {high}");
+    for objective in 0..OBJECTIVES.len() {
+        let itself = plan.difference(1, 2, objective);
+        assert!(itself.is_none_or(|difference| difference == (0.0, [0.0, 0.0])), "{itself:?}");
     }
 }

@@ -408,6 +408,9 @@ pub(crate) struct Plan {
     /// Try every suite, and IPsec and DTLS at once, and take as long as that needs [default: 10 minutes at most]
     #[arg(long)]
     pub(crate) full: bool,
+    /// Compare these two security modes alone, whatever is demanded, difference by difference
+    #[arg(long, value_name = "MODE", num_args = 2, conflicts_with = "full")]
+    pub(crate) compare: Vec<Security>,
     /// Seed of the first run of each option
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -7,9 +7,9 @@ mod table;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use sixlock_plan::{Limits, Network, Plan, Progress, Verdict, plan};
+use sixlock_plan::{Candidate, Limits, Modes, Network, Plan, Progress, Verdict, plan};
 
 use crate::args::Plan as Args;
 use crate::progress;
@@ -19,14 +19,24 @@ const TIME: Duration = Duration::from_secs(600);
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let network = Network::load(&args.network)?;
-    let limits = match args.full {
-        true => Limits { time: Duration::MAX, every: true, first_seed: args.seed, ..Limits::default() },
-        false => Limits { time: TIME, first_seed: args.seed, ..Limits::default() },
+    let modes = match (&args.compare[..], args.full) {
+        ([], false) => Modes::Usual,
+        ([], true) => Modes::Every,
+        (modes, _) => Modes::These(modes.to_vec()),
     };
+    let time = if args.full { Duration::MAX } else { TIME };
+    let limits = Limits { time, modes, first_seed: args.seed, ..Limits::default() };
+    let (started, first) = (Instant::now(), limits.least_seeds);
     let bar = progress::bar("Simulating", limits.most_seeds.into());
-    let done = |progress: Progress, _: &Plan| {
+    let done = |progress: &Progress| {
         bar.set_position(progress.seeds.into());
-        bar.set_message(format!("{} options left", progress.left));
+        bar.set_message(format!("{} options left", progress.left.len()));
+        if progress.seeds == first {
+            let left: Vec<_> = progress.left.iter().map(ToString::to_string).collect();
+            bar.suspend(|| {
+                to_stderr!("left after {:.0} s: {}", started.elapsed().as_secs_f64(), left.join("; "))
+            });
+        }
     };
     let plan = plan(&network, limits, done)?;
     bar.finish_and_clear();
@@ -58,7 +68,7 @@ fn verdict(plan: &Plan, verdict: &Verdict) -> (&'static str, String) {
 }
 
 /// The command that repeats the runs of an option.
-fn again(file: &Path, plan: &Plan, candidate: &sixlock_plan::Candidate) -> String {
+fn again(file: &Path, plan: &Plan, candidate: &Candidate) -> String {
     let listen = candidate.choice.listen.iter().map(|listen| format!(" --vary mac.listen={listen}"));
     format!(
         "sixlock sim {} --security {}{} --duration {}s --seed {} --runs {}",

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan, Verdict};
+use sixlock_plan::{Candidate, Modes, Network, OBJECTIVES, Plan, Verdict};
 
 use super::{again, verdict};
 
@@ -31,8 +31,36 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
         let (name, why) = verdict(plan, &candidate.verdict);
         writeln!(out, "{}: {name}. {why}", candidate.choice)?;
     }
-    if !plan.limits.every {
+    if let Modes::These(_) = plan.limits.modes {
+        differences(out, plan)?;
+    }
+    if plan.limits.modes == Modes::Usual {
         writeln!(out, "Other suites, and IPsec and DTLS at once, were not tried: --full tries them.")?;
+    }
+    Ok(())
+}
+
+/// How much more the second has than the first, with each way of listening.
+fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
+    let pairs = plan.candidates.iter().enumerate().flat_map(|(first, one)| {
+        let is_other = move |(second, other): &(usize, &Candidate)| {
+            *second > first && other.choice.listen == one.choice.listen
+        };
+        plan.candidates.iter().enumerate().filter(is_other).map(move |(second, _)| (first, second))
+    });
+    for (first, second) in pairs {
+        let [one, other] = [first, second].map(|index| &plan.candidates[index].choice);
+        writeln!(out, "{other} beside {one}:")?;
+        for (index, objective) in OBJECTIVES.iter().enumerate() {
+            let Some((mean, [low, high])) = plan.difference(second, first, index) else { continue };
+            let better = match (low, high, objective.is_gain) {
+                (low, high, _) if low <= 0.0 && high >= 0.0 => "not decided",
+                (low, _, is_gain) if (low > 0.0) == is_gain => "better",
+                _ => "worse",
+            };
+            let (name, unit) = (objective.name, objective.unit);
+            writeln!(out, "  {name}: {mean:+.2} {unit} ({low:+.2} to {high:+.2}), {better}")?;
+        }
     }
     Ok(())
 }
