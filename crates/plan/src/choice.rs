@@ -66,20 +66,13 @@ impl Choice {
             });
         }
         reads
-            .map(|reader| format!("{} can read readings.", capital(reader)))
-            .or_else(|| forges.map(|forger| format!("{} can forge readings.", capital(forger))))
+            .map(|reader| format!("It does not keep readings secret from {reader}."))
+            .or_else(|| forges.map(|forger| format!("It lets {forger} forge readings.")))
             .or_else(|| {
                 let lacks = demands.forward_secrecy && !forward_secrecy;
                 lacks.then(|| "Who gets a node's keys can read what was recorded before.".into())
             })
     }
-}
-
-fn capital(who: &impl fmt::Display) -> String {
-    let text = who.to_string();
-    let mut characters = text.chars();
-    let first = characters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(characters).collect()
 }
 
 fn all_modes(every: bool) -> Vec<Security> {
@@ -145,7 +138,7 @@ mod tests {
         };
         let demands = Demands { secret_from: vec![Reader::CapturedNode], ..Demands::default() };
         let reason = struck("ah", &demands).unwrap();
-        assert_eq!(reason, "A captured node can read readings.");
+        assert_eq!(reason, "It does not keep readings secret from a captured node.");
         assert_eq!(struck("esp", &demands), None);
         let demands = Demands { far_end: vec![FarEnd::DtlsPsk], ..Demands::default() };
         assert_eq!(struck("dtls-rpk", &demands).unwrap(), "The far end does not speak dtls-rpk.");

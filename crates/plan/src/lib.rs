@@ -2,6 +2,7 @@
 //! ([`Demands`]). Every [`Choice`] that meets the demands of security is simulated by the code that goes into devices, over the same
 //! seeds, and one falls only where another is at least as good in every [`Objective`], with 95 % confidence.
 
+mod candidate;
 mod choice;
 mod demands;
 mod front;
@@ -10,9 +11,10 @@ mod objective;
 mod plan;
 mod protection;
 
+pub use candidate::{Candidate, Verdict};
 pub use choice::{Choice, Modes};
 pub use demands::{Demands, FarEnd};
 pub use network::Network;
 pub use objective::{OBJECTIVES, Objective};
-pub use plan::{Candidate, Limits, Plan, Progress, Verdict, plan};
+pub use plan::{Limits, Plan, Progress, plan};
 pub use protection::{Forger, Protection, Reader};

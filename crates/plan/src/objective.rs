@@ -2,6 +2,8 @@
 
 use sixlock_sim::{NodeReport, Report};
 
+use crate::demands::Demands;
+
 /// A number that a run comes to, and which is better.
 #[derive(Clone, Copy)]
 pub struct Objective {
@@ -15,16 +17,19 @@ pub struct Objective {
     pub is_gain: bool,
     /// Its value, if the run has one.
     of: fn(&Report) -> Option<f64>,
+    /// The worst value that is good enough, if that is demanded.
+    demanded: fn(&Demands) -> Option<f64>,
 }
 
 /// All of them.
 pub const OBJECTIVES: [Objective; 5] = [
     Objective {
-        name: "delivered of due",
+        name: "Delivered of due",
         column: "delivered_percent",
         unit: "%",
         is_gain: true,
         of: |report| Some(100.0 * report.delivery()?),
+        demanded: |demands| demands.delivered,
     },
     Objective {
         name: "95 % of the slowest node's readings confirmed within",
@@ -32,16 +37,18 @@ pub const OBJECTIVES: [Objective; 5] = [
         unit: "ms",
         is_gain: false,
         of: |report| slowest(report, |node| Some(node.rtt_ms?.p95)),
+        demanded: |demands| Some(demands.latency?.micros() as f64 / 1000.0),
     },
     Objective {
-        name: "life of the worst node",
+        name: "Life of the worst node",
         column: "life_days",
         unit: "d",
         is_gain: true,
         of: |report| report.nodes.iter().filter_map(|node| node.life_days).reduce(f64::min),
+        demanded: |demands| Some(demands.life?.as_secs() / 86_400.0),
     },
     Objective {
-        name: "bytes on the air a delivered reading",
+        name: "Bytes on the air a delivered reading",
         column: "bytes_a_reading",
         unit: "bytes",
         is_gain: false,
@@ -50,9 +57,10 @@ pub const OBJECTIVES: [Objective; 5] = [
             let delivered = report.sum(|node| node.delivered);
             (delivered > 0).then(|| bytes as f64 / delivered as f64)
         },
+        demanded: |_| None,
     },
     Objective {
-        name: "slowest node's first session within",
+        name: "Slowest node's session made within",
         column: "handshake_ms",
         unit: "ms",
         is_gain: false,
@@ -61,6 +69,7 @@ pub const OBJECTIVES: [Objective; 5] = [
             true => Some(0.0),
             false => slowest(report, |node| Some(node.handshake_ms()?.mean)),
         },
+        demanded: |_| None,
     },
 ];
 
@@ -68,6 +77,11 @@ impl Objective {
     /// Its value in a run, if that has one.
     pub fn of(&self, report: &Report) -> Option<f64> {
         (self.of)(report)
+    }
+
+    /// The worst value that is good enough, if that is demanded.
+    pub(crate) fn demanded(&self, demands: &Demands) -> Option<f64> {
+        (self.demanded)(demands)
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use sixlock_sim::{Options, Report, Scenario, ScenarioError, Simulation, Span, Spread};
 
+use crate::candidate::{Candidate, Verdict};
 use crate::choice::{Choice, Modes};
 use crate::front::dominates;
 use crate::network::Network;
-use crate::objective::{OBJECTIVES, Values, values};
-use crate::protection::Protection;
+use crate::objective::{Values, values};
 
 /// How long a network is simulated before its readings count: in it, it forms.
 const START: Span = Span::from_secs(300);
@@ -55,53 +55,6 @@ pub struct Progress {
     pub left: Vec<Choice>,
 }
 
-/// What is known of an option.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// It does not come into question; why, in a sentence.
-    Struck(String),
-    /// It does not do what is demanded; what, in a sentence.
-    FallsShort(String),
-    /// Another is at least as good in every objective, with 95 % confidence, and better in one: its place in the list.
-    Dominated(usize),
-    /// Whoever is up against no other demands may choose it.
-    Remains,
-    /// The time did not allow to tell.
-    Open,
-}
-
-/// An option, and what is known of it.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// What it is.
-    pub choice: Choice,
-    /// What it protects readings from.
-    pub protection: Protection,
-    /// Whether it remains.
-    pub verdict: Verdict,
-    /// What its runs came to, one a seed.
-    runs: Vec<Values>,
-}
-
-impl Candidate {
-    /// How many seeds it had.
-    pub fn seeds(&self) -> u32 {
-        self.runs.len() as u32
-    }
-
-    /// The mean of an objective over its runs, and the 95 % interval of that, which two runs have at least. Nothing if a run does not
-    /// come to a value.
-    pub fn estimate(&self, objective: usize) -> Option<(f64, Option<[f64; 2]>)> {
-        let values =
-            self.runs.iter().map(|run| run.get(objective).copied().flatten()).collect::<Option<Vec<_>>>()?;
-        match (Spread::of(&values), &values[..]) {
-            (Some(spread), _) => Some((spread.mean, Some(spread.interval()))),
-            (None, [value]) => Some((*value, None)),
-            (None, _) => None,
-        }
-    }
-}
-
 /// The options of a network.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -122,7 +75,12 @@ pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Resu
     let readings = limits.readings.div_ceil(limits.least_seeds);
     let duration = START + Span::from_micros(network.period().micros().saturating_mul(readings.into()));
     let choices = Choice::all(network.demands(), &limits.modes).into_iter();
-    let candidates = choices.map(|choice| candidate(network, choice, &limits, duration)).collect();
+    let candidates = choices
+        .map(|choice| {
+            let struck = struck(network, &choice, &limits, duration);
+            Candidate::new(choice, struck)
+        })
+        .collect();
     let time = limits.time;
     let mut plan = Plan { candidates, duration, limits };
     for seeds in 0..plan.limits.most_seeds {
@@ -155,17 +113,16 @@ pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Resu
     Ok(plan)
 }
 
-fn candidate(network: &Network, choice: Choice, limits: &Limits, duration: Span) -> Candidate {
+/// Why an option does not come into question, in a sentence, if it does not.
+fn struck(network: &Network, choice: &Choice, limits: &Limits, duration: Span) -> Option<String> {
     let struck = match limits.modes {
         Modes::These(_) => None,
         Modes::Usual | Modes::Every => choice.struck(network.demands()),
     };
-    let struck = struck.or_else(|| {
-        let cannot = network.scenario(&choice, duration, limits.first_seed).err();
-        cannot.map(|error| format!("It cannot be built: {}.", error.message))
-    });
-    let verdict = struck.map_or(Verdict::Open, Verdict::Struck);
-    Candidate { protection: Protection::of(choice.security), choice, verdict, runs: Vec::new() }
+    struck.or_else(|| {
+        let cannot = network.scenario(choice, duration, limits.first_seed).err();
+        cannot.map(|error| format!("It cannot be simulated: {}.", error.message))
+    })
 }
 
 fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
@@ -215,46 +172,9 @@ impl Plan {
         for index in self.open().collect::<Vec<_>>() {
             let candidate = &self.candidates[index];
             if candidate.seeds() >= self.limits.least_seeds {
-                let short = candidate.falls_short(network);
+                let short = candidate.falls_short(network.demands());
                 self.candidates[index].verdict = short.map_or(Verdict::Remains, Verdict::FallsShort);
             }
         }
     }
-}
-
-impl Candidate {
-    /// What it does not do that is demanded, in a sentence: it surely does not, with 95 % confidence.
-    fn falls_short(&self, network: &Network) -> Option<String> {
-        let demands = network.demands();
-        let days = demands.life.map(|life| life.as_secs() / 86_400.0);
-        let latency = demands.latency.map(|latency| latency.micros() as f64 / 1000.0);
-        let wanted = |column| match column {
-            "delivered_percent" => demands.delivered,
-            "latency_ms" => latency,
-            "life_days" => days,
-            _ => None,
-        };
-        for (index, objective) in OBJECTIVES.iter().enumerate() {
-            let Some(wanted) = wanted(objective.column) else { continue };
-            let (name, unit) = (objective.name, objective.unit);
-            let Some((mean, Some([low, high]))) = self.estimate(index) else {
-                return Some(format!("Not every run has a value for: {name}."));
-            };
-            let is_short = if objective.is_gain { high < wanted } else { low > wanted };
-            if is_short {
-                let bound = if objective.is_gain { "at least" } else { "at most" };
-                return Some(format!(
-                    "{}: {mean:.1} {unit} ({low:.1} to {high:.1}), where {bound} {wanted:.1} {unit} are demanded.",
-                    capital(name)
-                ));
-            }
-        }
-        None
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(characters).collect()
 }

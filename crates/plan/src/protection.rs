@@ -35,7 +35,7 @@ impl fmt::Display for Reader {
         f.write_str(match self {
             Self::Listener => "a listener near the radio",
             Self::CapturedNode => "a captured node",
-            Self::BorderRouter => "the border router, or whoever is behind it,",
+            Self::BorderRouter => "whoever holds the border router, or is behind it",
         })
     }
 }
@@ -45,7 +45,7 @@ impl fmt::Display for Forger {
         f.write_str(match self {
             Self::Injector => "an injector near the radio",
             Self::CapturedNode => "a captured node",
-            Self::BorderRouter => "the border router, or whoever is behind it,",
+            Self::BorderRouter => "whoever holds the border router, or is behind it",
         })
     }
 }

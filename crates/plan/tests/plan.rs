@@ -42,7 +42,10 @@ fn what_does_not_protect_is_not_simulated_and_what_is_simulated_has_enough_seeds
     for candidate in &plan.candidates {
         match &candidate.verdict {
             Verdict::Struck(why) => {
-                assert_eq!((why.as_str(), candidate.seeds()), ("A captured node can read readings.", 0));
+                assert_eq!(
+                    (why.as_str(), candidate.seeds()),
+                    ("It does not keep readings secret from a captured node.", 0)
+                );
             }
             verdict => assert!(candidate.seeds() >= limits.least_seeds, "{verdict:?}"),
         }

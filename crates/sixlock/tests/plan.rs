@@ -75,6 +75,6 @@ fn a_network_of_which_nothing_is_demanded_is_refused_with_what_to_do() {
 fn two_modes_are_compared_difference_by_difference() {
     let text = printed(&["--compare", "none", "llsec"]);
     assert!(text.contains("llsec:ccm-64 beside none:"), "{text}");
-    let line = text.lines().find(|line| line.contains("bytes on the air a delivered reading")).unwrap();
+    let line = text.lines().find(|line| line.contains("Bytes on the air a delivered reading")).unwrap();
     assert!(line.contains(": +") && line.ends_with(", worse"), "{text}");
 }
