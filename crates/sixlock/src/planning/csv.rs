@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use sixlock_plan::{OBJECTIVES, Plan};
 
-use super::verdict;
+use super::words::verdict;
 
 /// Prints each option with its verdict, the means of its objectives, and where their 95 % intervals begin and end.
 pub(super) fn print(out: &mut impl Write, plan: &Plan) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan};
 
-use super::verdict;
+use super::words::verdict;
 
 /// The version of the format.
 const SCHEMA: u32 = 1;

@@ -3,13 +3,13 @@
 mod csv;
 mod json;
 mod table;
+mod words;
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sixlock_plan::{Candidate, Limits, Modes, Network, Plan, Progress, Verdict, plan};
+use sixlock_plan::{Limits, Modes, Network, Progress, plan};
 
 use crate::args::Plan as Args;
 use crate::progress;
@@ -50,33 +50,4 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         table::print(&mut out, &network, &plan, &args.network)?;
     }
     Ok(())
-}
-
-/// What a verdict is called, and why it is so.
-fn verdict(plan: &Plan, verdict: &Verdict) -> (&'static str, String) {
-    match verdict {
-        Verdict::Struck(why) => ("struck", why.clone()),
-        Verdict::FallsShort(why) => ("falls short", why.clone()),
-        Verdict::Dominated(by) => {
-            let by =
-                plan.candidates.get(*by).map(|candidate| candidate.choice.to_string()).unwrap_or_default();
-            ("dominated", format!("{by} is at least as good in all, and better in something."))
-        }
-        Verdict::Remains => ("remains", String::new()),
-        Verdict::Open => ("open", "The time did not allow to tell: --full takes as long as it needs.".into()),
-    }
-}
-
-/// The command that repeats the runs of an option.
-fn again(file: &Path, plan: &Plan, candidate: &Candidate) -> String {
-    let listen = candidate.choice.listen.iter().map(|listen| format!(" --vary mac.listen={listen}"));
-    format!(
-        "sixlock sim {} --security {}{} --duration {}s --seed {} --runs {}",
-        file.display(),
-        candidate.choice.security,
-        listen.collect::<String>(),
-        plan.duration.micros() / 1_000_000,
-        plan.limits.first_seed,
-        candidate.seeds(),
-    )
 }

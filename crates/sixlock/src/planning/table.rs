@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sixlock_plan::{Candidate, Modes, Network, OBJECTIVES, Plan, Verdict};
 
-use super::{again, verdict};
+use super::words::{again, verdict};
 
 /// What stands where there is no value.
 const NOTHING: &str = "–";
