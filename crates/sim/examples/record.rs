@@ -1,5 +1,5 @@
 //! Simulates a scenario with two seeds, and prints everything that this writes: the capture, the events and the keys of the first run, and
-//! the reports of both. Usage: record SCENARIO.toml SEED THREADS
+//! the reports of both. Usage: record SCENARIO.toml MODE SEED THREADS
 
 use std::env;
 use std::error::Error;
@@ -11,10 +11,11 @@ use sixlock_testing::Recording;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<_> = env::args().skip(1).collect();
-    let [scenario, seed, threads] = &args[..] else {
-        return Err("usage: record SCENARIO.toml SEED THREADS".into());
+    let [scenario, security, seed, threads] = &args[..] else {
+        return Err("usage: record SCENARIO.toml MODE SEED THREADS".into());
     };
-    let scenario = ScenarioBuilder::load(Path::new(scenario))?.seed(seed.parse()?).build()?;
+    let builder = ScenarioBuilder::load(Path::new(scenario))?.security(security.parse()?);
+    let scenario = builder.seed(seed.parse()?).build()?;
     let [pcap, events, key_log] = <[Recording; 3]>::default();
     let sinks = Sinks {
         pcap: Some(pcap.sink()),

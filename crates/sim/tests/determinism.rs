@@ -25,8 +25,8 @@ fn built(profile: &str) -> PathBuf {
 /// Everything that two runs write: capture, events, keys and reports.
 fn run(program: &Path, seed: u32, threads: u32) -> Vec<u8> {
     let scenario = format!("{FOLDER}/../../scenarios/lossy-6.toml");
-    let output =
-        Command::new(program).args([&scenario, &seed.to_string(), &threads.to_string()]).output().unwrap();
+    let args = [&scenario, "llsec+dtls-psk", &seed.to_string(), &threads.to_string()];
+    let output = Command::new(program).args(args).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
