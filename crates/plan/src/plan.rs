@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use sixlock_sim::{Options, Report, Scenario, ScenarioError, Simulation, Span, Spread};
+use sixlock_sim::{Report, ScenarioError, Span, Spread, run};
 
 use crate::candidate::{Candidate, Verdict};
 use crate::choice::{Choice, Modes};
@@ -122,15 +122,6 @@ fn struck(network: &Network, choice: &Choice, limits: &Limits, duration: Span) -
     struck.or_else(|| {
         let cannot = network.scenario(choice, duration, limits.first_seed).err();
         cannot.map(|error| format!("It cannot be simulated: {}.", error.message))
-    })
-}
-
-fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
-    let report = Simulation::new(scenario, Options::default())?.run();
-    report.map_err(|failure| ScenarioError {
-        file: scenario.name().into(),
-        line: None,
-        message: failure.to_string(),
     })
 }
 

@@ -118,7 +118,7 @@ pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use routing::{Objective, RoutingKind, RplMode};
-pub use runs::{run_each, run_seeds, with_cost};
+pub use runs::{run, run_each, run_seeds, with_cost};
 pub use scenario::{
     Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, Listen, LogDistance,
     Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Setting,

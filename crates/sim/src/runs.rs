@@ -26,6 +26,16 @@ pub fn run_seeds(
     run_each(&scenarios, threads, done)
 }
 
+/// Runs `scenario`.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn run(scenario: &Scenario) -> Result<Report, ScenarioError> {
+    let report = Simulation::new(scenario, Options::default())?.run();
+    let report = report.and_then(|report| with_cost(scenario, report));
+    report.map_err(|failure: io::Error| ScenarioError::of_file(&scenario.name, failure))
+}
+
 /// Runs each of `scenarios` in `threads` threads (one a core if there is no number), and calls `done` after each run. The reports come
 /// in the order of the scenarios.
 ///
@@ -37,11 +47,9 @@ pub fn run_each(
     done: impl Fn() + Sync,
 ) -> Result<Vec<Report>, ScenarioError> {
     let run = |scenario: &Scenario| {
-        let report = Simulation::new(scenario, Options::default())?
-            .run()
-            .and_then(|report| with_cost(scenario, report));
+        let report = run(scenario);
         done();
-        report.map_err(|failure: io::Error| ScenarioError::of_file(&scenario.name, failure))
+        report
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
