@@ -6,6 +6,7 @@ mod standard_streams;
 mod announce;
 mod args;
 mod cloud;
+mod columns;
 mod decode;
 mod durable;
 mod evaluate;

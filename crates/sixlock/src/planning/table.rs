@@ -5,6 +5,8 @@ use std::path::Path;
 
 use sixlock_plan::{Candidate, Modes, Network, OBJECTIVES, Plan, Verdict};
 
+use crate::columns;
+
 use super::words::{again, verdict};
 
 /// What stands where there is no value.
@@ -84,14 +86,7 @@ fn values(out: &mut impl Write, candidates: &[&Candidate]) -> io::Result<()> {
         });
         rows.push([candidate.choice.to_string()].into_iter().chain(cells).collect());
     }
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<_> = (0..=columns.len()).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &rows {
-        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        writeln!(out, "{}", cells.join("  "))?;
-    }
-    Ok(())
+    columns::print(out, &rows)
 }
 
 /// What readings are protected from.

@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use sixlock_sim::{Report, Scenario, ScenarioError, Setting, run_each};
 
 use crate::args::Sim;
+use crate::columns;
 use crate::progress;
 use crate::variation::Variation;
 
 use super::quantity::{Estimate, QUANTITIES};
 use super::scenario;
-use super::table::{NOTHING, line};
+use super::table::NOTHING;
 
 /// Most runs of one command: their reports are held until all are there.
 const RUNS: u64 = 10_000;
@@ -199,8 +200,5 @@ fn table(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::
         });
         rows.push(combination.values().chain(cells).collect());
     }
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..columns).map(width).collect();
-    rows.into_iter().try_for_each(|row| line(out, widths.iter().copied().zip(row)))
+    columns::print(out, &rows)
 }
