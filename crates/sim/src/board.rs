@@ -285,6 +285,32 @@ impl Board {
         Some(delayed.due)
     }
 
+    /// How long the task takes that finds the channel clear at a wake-up, if it is known, and there is nothing else to do.
+    pub(crate) fn wake_up_time(&mut self) -> Option<Span> {
+        let is_idle = self.busy.is_none()
+            && self.failure.is_none()
+            && self.waiting.is_empty()
+            && self.sending == Sending::Nothing
+            && self.to_send.is_none()
+            && self.owed.is_none();
+        match &mut self.processor {
+            Processor::Modelled(modelled) if is_idle => {
+                Some(self.platform.profile().duration(modelled.wake_up_cost()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs that task at `now`; what the radio is to do when it is over.
+    pub(crate) fn wake_up(&mut self, now: Time) -> Option<RadioCommand> {
+        match &mut self.processor {
+            Processor::Modelled(modelled) => {
+                modelled.wake_up(self.clock.instant(now), self.clock.symbols(now))
+            }
+            Processor::Emulated(_) => None,
+        }
+    }
+
     /// Begins the next task, unless one is under way or there is none; how long it keeps components busy.
     pub(crate) fn begin_task(&mut self, now: Time, counters: &mut Counters) -> Option<TaskTimes> {
         if self.busy.is_some() || self.failure.is_some() {

@@ -191,7 +191,7 @@ impl HeldOut {
 impl Costs {
     /// What `work` takes.
     pub fn of(&self, work: &Work) -> u64 {
-        let steps = work.steps.iter().zip(&self.steps);
+        let steps = work.steps.iter().zip(&self.steps).filter(|((n, _), _)| *n > 0);
         let steps: f64 =
             steps.map(|(&(n, bytes), cost)| f64::from(n) * cost.each + f64::from(bytes) * cost.byte).sum();
         (steps + self.of_operations(&work.operations)) as u64

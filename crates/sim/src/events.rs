@@ -56,6 +56,9 @@ pub(crate) enum ScheduledEvent {
 /// Events in order of (time, owner, sequence): the order in which they were scheduled decides last.
 #[derive(Debug)]
 pub(crate) struct Events<E> {
+    /// The first of all, if it came before all others when it was scheduled: what a node brings about is often the next to happen, and
+    /// does not go through the heap.
+    first: Option<Entry<E>>,
     heap: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
@@ -89,18 +92,27 @@ impl<E> Ord for Entry<E> {
 impl<E> Events<E> {
     /// An empty queue.
     pub(crate) fn new() -> Self {
-        Self { heap: BinaryHeap::new(), sequence: 0 }
+        Self { first: None, heap: BinaryHeap::new(), sequence: 0 }
     }
 
     /// Schedules `event`.
     pub(crate) fn push(&mut self, time: Time, owner: Owner, event: E) {
-        self.heap.push(Reverse(Entry { key: (time, owner, self.sequence), event }));
+        let entry = Entry { key: (time, owner, self.sequence), event };
         self.sequence += 1;
+        let comes_first = match &self.first {
+            Some(first) => entry < *first,
+            None => self.heap.peek().is_none_or(|Reverse(next)| entry < *next),
+        };
+        let later = if comes_first { self.first.replace(entry) } else { Some(entry) };
+        if let Some(later) = later {
+            self.heap.push(Reverse(later));
+        }
     }
 
     /// When the next event is.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse(entry)| entry.key.0)
+        let next = self.first.as_ref().or_else(|| self.heap.peek().map(|Reverse(entry)| entry));
+        next.map(|entry| entry.key.0)
     }
 
     /// Takes the next event, unless it is later than `end`.
@@ -108,7 +120,8 @@ impl<E> Events<E> {
         if self.next_time()? > end {
             return None;
         }
-        self.heap.pop().map(|Reverse(Entry { key: (time, owner, _), event })| (time, owner, event))
+        let next = self.first.take().or_else(|| self.heap.pop().map(|Reverse(entry)| entry));
+        next.map(|Entry { key: (time, owner, _), event }| (time, owner, event))
     }
 }
 
@@ -146,5 +159,27 @@ mod tests {
         assert_eq!(events.next_time(), Some(at(9)));
         assert!(events.pop_until(at(9)).is_some());
         assert!(events.pop_until(at(9)).is_none());
+    }
+
+    proptest::proptest! {
+        /// Whatever is scheduled and taken in turn, the next is the first of what is there.
+        #[test]
+        fn the_next_event_is_the_first_of_those_that_are_scheduled(steps in proptest::collection::vec((0u64..20, 0u32..3, 0..3), 0..200)) {
+            let (mut events, mut expected, mut sequence) = (Events::new(), Vec::<(Time, Owner, u32)>::new(), 0);
+            for (micros, node, step) in steps {
+                let time = Time::ZERO + Span::from_micros(micros);
+                if step == 0 {
+                    expected.sort_unstable();
+                    let next = (!expected.is_empty()).then(|| expected.remove(0));
+                    proptest::prop_assert_eq!(events.next_time(), next.map(|(time, ..)| time));
+                    let taken = events.pop_until(Time::ZERO + Span::from_micros(20));
+                    proptest::prop_assert_eq!(taken, next.map(|(time, owner, number)| (time, owner, number)));
+                } else {
+                    expected.push((time, Owner::Node(node), sequence));
+                    events.push(time, Owner::Node(node), sequence);
+                    sequence += 1;
+                }
+            }
+        }
     }
 }

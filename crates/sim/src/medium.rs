@@ -321,6 +321,11 @@ impl Medium {
         ear.meter(now);
     }
 
+    /// Whether the radio of `node` is off, but for what it assesses.
+    pub(crate) fn is_off(&self, node: u32) -> bool {
+        self.ears[node as usize].is_off
+    }
+
     /// The radio of `node` begins to assess the channel at `now`, or has done so. One that is off receives nothing meanwhile.
     pub(crate) fn assess(&mut self, node: u32, begins: bool, now: Time) {
         let ear = &mut self.ears[node as usize];

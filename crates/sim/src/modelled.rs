@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Cx, Eui64};
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, Symbols};
 use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
 use sixlock_ieee802154::Address;
@@ -11,7 +11,7 @@ use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, DeviceEvent};
 use sixlock_node::ipsec::{ConfigError, Refusal};
-use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
+use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, RadioCommand, StartError};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 
@@ -41,12 +41,15 @@ pub(crate) struct Modelled {
     crypto: Accelerated,
     random: RandomBlock,
     nv: Memory,
+    /// What was counted in the last task.
     counters: Counters,
     partial: Vec<Partial>,
     /// What IPsec has protected and nobody has taken yet.
     cleartexts: Vec<Cleartext>,
     /// What its tasks take; without, nothing.
     costs: Option<Arc<Costs>>,
+    /// What the task takes that finds the channel clear at a wake-up, when nothing waits to be sent, once that is known.
+    wake_up_cost: Option<u64>,
 }
 
 /// A datagram of which some fragments have come in.
@@ -89,13 +92,6 @@ enum Recipient {
     Other,
 }
 
-/// What a task begins with, as far as costs depend on it.
-struct Before {
-    counters: Counters,
-    /// The numbers of the frames that wait to be sent.
-    waiting: Vec<u8>,
-}
-
 impl Modelled {
     /// Node `id` with these buffers, that routes so, where routes are listed by these: destination and next hop; with what its tasks take and what they
     /// compute with.
@@ -119,6 +115,7 @@ impl Modelled {
             partial: Vec::new(),
             cleartexts: Vec::new(),
             costs,
+            wake_up_cost: None,
         };
         let Self { node, crypto, random, nv, counters, .. } = &mut modelled;
         // Like an image, it starts with its first task.
@@ -137,7 +134,8 @@ impl Modelled {
         if !is_first {
             self.random.renew();
         }
-        let before = Before { counters: self.counters.clone(), waiting: self.waiting() };
+        let waiting = self.waiting();
+        self.counters = Counters::new();
         let mut frame = task.frame.to_vec();
         let Self { node, crypto, random, nv, counters: own, .. } = self;
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
@@ -145,7 +143,7 @@ impl Modelled {
         let done = self.crypto.take();
         let protected = self.node.security().take_steps();
         self.cleartexts = self.node.security().take_cleartexts();
-        let mut work = self.work(task, &frame, &before, command, exchange.frame(), &done);
+        let mut work = self.work(task, &frame, &waiting, command, exchange.frame(), &done);
         for (step, bytes) in protected {
             work.add(step, bytes);
         }
@@ -155,11 +153,34 @@ impl Modelled {
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
         for (counter, count) in self.counters.iter() {
             if !matches!(counter, Counter::FramesSent | Counter::BytesSent) {
-                counters.add(counter, count.wrapping_sub(before.counters.get(counter)));
+                counters.add(counter, count);
             }
         }
         let written = self.nv.take_written();
         (Outcome { command, exchange, cost, engine: done.lasts, written, keys }, work)
+    }
+
+    /// What the task takes that finds the channel clear at a wake-up, if nothing waits to be sent.
+    pub(crate) fn wake_up_cost(&mut self) -> Option<u64> {
+        if !self.has_run || !self.node.waiting().is_empty() {
+            return None;
+        }
+        let costs = self.costs.as_ref();
+        let cost = || {
+            let mut work = Work::default();
+            for step in [Step::ChannelAssessed, Step::ChannelAssessment, Step::NothingToSend] {
+                work.add(step, 0);
+            }
+            costs.map_or(0, |costs| costs.of(&work))
+        };
+        Some(*self.wake_up_cost.get_or_insert_with(cost))
+    }
+
+    /// Runs that task, as [`Modelled::run`] would; what the radio is to do next.
+    pub(crate) fn wake_up(&mut self, now: Instant, at: Symbols) -> Option<RadioCommand> {
+        self.random.renew();
+        let Self { node, crypto, random, nv, counters, .. } = self;
+        node.wake_up(&mut Cx { now, crypto, entropy: random, nv, counters }, at)
     }
 
     /// Turns its IPsec on, as node `id`.
@@ -218,12 +239,13 @@ impl Modelled {
         self.node.waiting().into_iter().map(|(sequence, _)| sequence).collect()
     }
 
-    /// What was done in a task: `frame` is the one that has come in, opened if it was sealed.
+    /// What was done in a task: `frame` is the one that has come in, opened if it was sealed; `waiting` are the numbers of the frames that
+    /// waited to be sent when it began.
     fn work(
         &mut self,
         task: &Task<'_>,
         frame: &[u8],
-        before: &Before,
+        waiting: &[u8],
         command: Command,
         transmitted: &[u8],
         done: &Done,
@@ -231,7 +253,7 @@ impl Modelled {
         let mut work = Work::new(done.cpu);
         let times = |operation| done.cpu.get(operation) + done.engine.get(operation);
         let has_room = self.node.has_room();
-        let since = |counter| self.counters.get(counter) != before.counters.get(counter);
+        let since = |counter| self.counters.get(counter) > 0;
         work.add(
             match task.event {
                 DeviceEvent::Start | DeviceEvent::Serial => Step::Start,
@@ -262,7 +284,7 @@ impl Modelled {
         }
         let forwarded = since(Counter::Ipv6Forwarded);
         let secured = self.secured;
-        let made = self.node.waiting().into_iter().filter(|(sequence, _)| !before.waiting.contains(sequence));
+        let made = self.node.waiting().into_iter().filter(|(sequence, _)| !waiting.contains(sequence));
         let made: Vec<_> = made.map(|(_, len)| len).collect();
         for &len in &made {
             work.add(Step::FrameMade, len);

@@ -92,6 +92,26 @@ impl Radio {
         }
     }
 
+    /// When each of the assessments would end that it begins to make now, if it does, were the channel clear. Nothing if a frame is to follow.
+    pub(crate) fn assessments(&self, now: Time) -> Option<impl Iterator<Item = Time> + use<>> {
+        let (_, Step::Assess(Assessments { left, pause, send: false })) =
+            self.next.filter(|(time, _)| *time == now)?
+        else {
+            return None;
+        };
+        let mut begin = now;
+        Some((0..left).map(move |_| {
+            let end = begin.symbol_boundary() + CCA;
+            begin = end + pause;
+            end
+        }))
+    }
+
+    /// Notes that its assessments were made, and found the channel clear.
+    pub(crate) fn assessed(&mut self) {
+        self.next = None;
+    }
+
     /// Gives up what is not done yet.
     pub(crate) fn give_up(&mut self, node: u32, now: Time, medium: &mut Medium) {
         if let Some((_, Step::Assess(_) | Step::Assessed(_))) = self.next.take() {

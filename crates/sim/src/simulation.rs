@@ -159,7 +159,7 @@ impl Simulation {
     pub fn step_until(&mut self, end: Time) {
         while let Some((time, owner, event)) = self.events.pop_until(end) {
             self.now = time;
-            self.happen(owner, event);
+            self.happen(owner, event, end);
             self.keep_timeline();
         }
         self.now = self.now.max(end);
@@ -265,7 +265,8 @@ impl Simulation {
         self.stations.get(id as usize).map(|station| &station.counters)
     }
 
-    fn happen(&mut self, owner: Owner, event: ScheduledEvent) {
+    /// Something happens; nobody looks before `end` what comes of it.
+    fn happen(&mut self, owner: Owner, event: ScheduledEvent, end: Time) {
         match (owner, event) {
             (_, ScheduledEvent::TransmissionEnds(source)) => self.end_transmission(source),
             (_, ScheduledEvent::Reading(node)) => self.reading_is_due(node),
@@ -280,9 +281,19 @@ impl Simulation {
             (Owner::Node(id), ScheduledEvent::Processor) => self.processor_is_done(id),
             (Owner::Node(id), event) => {
                 let now = self.now;
+                let end = self.events.next_time().map_or(end, |next| next.min(end));
+                let is_calm = self.trial.is_none() && !self.has_due(id);
                 let station = &mut self.stations[id as usize];
                 match event {
-                    ScheduledEvent::Radio => station.handle_radio(now, &mut self.medium),
+                    // Between two assessments, the machine knows of nothing.
+                    ScheduledEvent::Radio => {
+                        if is_calm && station.wake_up(now, end, &mut self.events, &mut self.medium) {
+                            return;
+                        }
+                        if !station.handle_radio(now, &mut self.medium) {
+                            return station.schedule_radio(&mut self.events);
+                        }
+                    }
                     ScheduledEvent::RadioTimer => station.handle_radio_timer(now),
                     ScheduledEvent::Board => {}
                     _ => station.handle_timer(now),
@@ -291,6 +302,12 @@ impl Simulation {
             }
             _ => self.handle_far_end_timer(),
         }
+    }
+
+    /// Whether a reading of a node is due that it has not taken yet.
+    fn has_due(&self, id: u32) -> bool {
+        let node = id.checked_sub(1).and_then(|index| self.nodes.get(index as usize));
+        node.is_some_and(|node| node.readings.waiting() > 0)
     }
 
     /// Hands a border router something from outside, unless it is off.

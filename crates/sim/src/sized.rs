@@ -1,6 +1,6 @@
 //! The node as images size it, each platform's in its own way.
 
-use sixlock_base::{Counter, Cx, Eui64};
+use sixlock_base::{Counter, Cx, Eui64, Symbols};
 use sixlock_dtls::Refusal;
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, DeviceEvent, Exchange, Flags};
@@ -54,6 +54,8 @@ trait Sizes {
     fn waits_for(&mut self, neighbour: Eui64) -> bool;
     fn waiting(&mut self) -> Vec<(u8, usize)>;
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
+    /// Lets its MAC find the channel clear at a wake-up; what the radio is to do next.
+    fn wake_up(&mut self, cx: &mut Context<'_>, at: Symbols) -> Option<RadioCommand>;
 }
 
 impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<FRAMES, MTU, POOL> {
@@ -106,6 +108,11 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
 
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult {
         run(self, cx, task, frame)
+    }
+
+    fn wake_up(&mut self, cx: &mut Context<'_>, at: Symbols) -> Option<RadioCommand> {
+        self.handle_cca(cx, at, true);
+        self.poll_radio()
     }
 }
 
@@ -214,6 +221,11 @@ impl SizedNode {
     /// Runs a task.
     pub(crate) fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult {
         self.node.run(cx, task, frame)
+    }
+
+    /// Lets its MAC find the channel clear at a wake-up, when it has nothing else to do; what the radio is to do next.
+    pub(crate) fn wake_up(&mut self, cx: &mut Context<'_>, at: Symbols) -> Option<RadioCommand> {
+        self.node.wake_up(cx, at)
     }
 }
 

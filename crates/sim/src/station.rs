@@ -29,7 +29,7 @@ use crate::frame_time::FrameTime;
 use crate::machines::{Context, SimulatedNode, happens};
 use crate::medium::Medium;
 use crate::memory::Memory;
-use crate::meters::Meters;
+use crate::meters::{Meters, TaskTimes};
 use crate::network::FIRST_CHANNEL;
 use crate::outcome::Failure;
 use crate::processor::Processor;
@@ -239,8 +239,8 @@ impl Station {
         }
     }
 
-    /// The radio goes on with what it was told.
-    pub(crate) fn handle_radio(&mut self, now: Time, medium: &mut Medium) {
+    /// The radio goes on with what it was told; whether the machine is told anything, or a transmission begins.
+    pub(crate) fn handle_radio(&mut self, now: Time, medium: &mut Medium) -> bool {
         let Self { id, radio, machine, frame_time, sent, router_processor, crypto, .. } = self;
         let made = || match (router_processor, &mut *machine) {
             (Some(processor), Machine::Gateway(gateway)) => {
@@ -249,8 +249,11 @@ impl Station {
             (_, machine) => made(machine, frame_time.as_ref(), *sent, now),
         };
         let event = match radio.go_on(*id, now, medium, made) {
-            None => return,
-            Some(RadioEvent::Sends) => return self.transmit(),
+            None => return false,
+            Some(RadioEvent::Sends) => {
+                self.transmit();
+                return true;
+            }
             Some(RadioEvent::Assessed { clear: true }) => DeviceEvent::CcaClear,
             Some(RadioEvent::Assessed { clear: false }) => DeviceEvent::CcaBusy,
         };
@@ -258,6 +261,50 @@ impl Station {
             Machine::Board(board) => board.happens(now, event),
             _ => self.happens(now, event),
         }
+        true
+    }
+
+    /// Lets a board that sleeps, and begins to assess the channel, find it clear and sleep on, all at once, if that is over before `end`, until
+    /// when nothing else happens: a network that sleeps does hardly anything else. Whether it did.
+    pub(crate) fn wake_up(
+        &mut self,
+        now: Time,
+        end: Time,
+        events: &mut Events<ScheduledEvent>,
+        medium: &mut Medium,
+    ) -> bool {
+        let is_done = self.try_wake_up(now, end, medium).is_some();
+        if is_done {
+            self.schedule_radio(events);
+        }
+        is_done
+    }
+
+    fn try_wake_up(&mut self, now: Time, end: Time, medium: &mut Medium) -> Option<()> {
+        let Machine::Board(board) = &mut self.machine else { return None };
+        if !medium.is_off(self.id) {
+            return None;
+        }
+        let mut assessed = None;
+        for time in self.radio.assessments(now)? {
+            if !medium.is_clear(self.id, time) {
+                return None;
+            }
+            assessed = Some(time);
+        }
+        let assessed = assessed?;
+        let until = assessed + board.wake_up_time()?;
+        if until >= end {
+            return None;
+        }
+        medium.assess(self.id, true, now);
+        medium.assess(self.id, false, assessed);
+        self.meters.begin_task(assessed, TaskTimes { until, engine: Span::ZERO, storage: Span::ZERO });
+        self.radio.assessed();
+        if let Some(command) = board.wake_up(assessed) {
+            self.radio.take(self.id, command, until, self.clock, medium);
+        }
+        Some(())
     }
 
     /// Begins to send the frame of a machine whose CPU takes no time.
@@ -675,7 +722,8 @@ impl Station {
         core::mem::take(&mut self.transmits)
     }
 
-    fn schedule_radio(&mut self, events: &mut Events<ScheduledEvent>) {
+    /// Schedules what the radio does next.
+    pub(crate) fn schedule_radio(&mut self, events: &mut Events<ScheduledEvent>) {
         if let Some(time) = self.radio.poll_time() {
             events.push(time, Owner::Node(self.id), ScheduledEvent::Radio);
         }

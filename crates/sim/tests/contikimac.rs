@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use sixlock_sim::{Options, Report, Scenario, Simulation};
+use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks, Span, Time};
+use sixlock_testing::Recording;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse("s", text).unwrap_or_else(|wrong| panic!("{wrong}"))
@@ -118,6 +119,29 @@ fn the_radios_of_boards_sleep_too_and_consume_less() {
         let [sleeps, listens] = [sleeps, listens].map(|node| node.energy_mj.unwrap());
         assert!(sleeps.listen * 20.0 < listens.listen, "{sleeps:?} {listens:?}");
     }
+}
+
+/// In steps that are shorter than a wake-up, each of its assessments and tasks is an event of its own; else a board that finds the channel
+/// clear sleeps on at once.
+#[test]
+fn wake_ups_that_find_nothing_are_the_same_at_once_and_one_by_one() {
+    let text =
+        echoes(3, "") + "[radio]\ndrift = \"40ppm\"\nloss = 0.1\n[platform]\nprofile = \"tmote-sky\"\n";
+    let scenario = scenario(&text.replace("1800s", "200s"));
+    let recorded = |step: Span| {
+        let [events, timeline] = <[Recording; 2]>::default();
+        let sinks =
+            Sinks { events: Some(events.sink()), timeline: Some(timeline.sink()), ..Sinks::default() };
+        let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+        while simulation.now() < Time::ZERO + scenario.duration() {
+            simulation.step_until(simulation.now() + step);
+        }
+        (simulation.run().unwrap(), events.bytes(), timeline.bytes())
+    };
+    let at_once = recorded(Span::from_secs(10));
+    let one_by_one = recorded(Span::from_micros(400));
+    assert!(delivery(&at_once.0).0 > 5);
+    assert!(at_once == one_by_one, "{:?}\n{:?}", at_once.0, one_by_one.0);
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Simulation {
                 let detail = format!("{at_once} events are due at once, the last is {happening:?}");
                 return trial.invariants.breach(time, None, Invariant::TimeGoesOn, detail);
             }
-            self.happen(owner, happening);
+            self.happen(owner, happening, end);
             self.keep_timeline();
         }
         self.now = self.now.max(end);
