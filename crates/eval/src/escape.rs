@@ -1,6 +1,6 @@
 //! Text in HTML and SVG.
 
 /// `text` as it stands in HTML.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

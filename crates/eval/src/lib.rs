@@ -20,6 +20,7 @@ mod tolerance;
 
 pub use claim::Claim;
 pub use error::Error;
+pub use escape::escape;
 pub use evaluation::Evaluation;
 pub use experiment::{Context, Experiment, Findings, KeptRuns, Method, Run, State};
 pub use experiments::EXPERIMENTS;

@@ -1,6 +1,6 @@
 //! An option, and what is known of it.
 
-use sixlock_sim::Spread;
+use sixlock_sim::{Estimate, Quantity, Scenario, Spread};
 
 use crate::choice::Choice;
 use crate::demands::Demands;
@@ -31,15 +31,31 @@ pub struct Candidate {
     pub protection: Protection,
     /// Whether it remains.
     pub verdict: Verdict,
+    /// What is simulated, unless it was struck.
+    pub(crate) scenario: Option<Scenario>,
     /// What its runs came to, one a seed.
     pub(crate) runs: Vec<Values>,
 }
 
 impl Candidate {
-    /// One of which nothing is known yet, or why it does not come into question.
-    pub(crate) fn new(choice: Choice, struck: Option<String>) -> Self {
-        let verdict = struck.map_or(Verdict::Open, Verdict::Struck);
-        Self { protection: Protection::of(choice.security), choice, verdict, runs: Vec::new() }
+    /// One of which nothing is known yet, and what is simulated of it.
+    pub(crate) fn open(choice: Choice, scenario: Scenario) -> Self {
+        Self { scenario: Some(scenario), ..Self::new(choice, Verdict::Open) }
+    }
+
+    /// One that does not come into question; why, in a sentence.
+    pub(crate) fn struck(choice: Choice, why: String) -> Self {
+        Self::new(choice, Verdict::Struck(why))
+    }
+
+    fn new(choice: Choice, verdict: Verdict) -> Self {
+        Self {
+            protection: Protection::of(choice.security),
+            choice,
+            verdict,
+            scenario: None,
+            runs: Vec::new(),
+        }
     }
 
     /// How many seeds it had.
@@ -47,16 +63,25 @@ impl Candidate {
         self.runs.len() as u32
     }
 
-    /// The mean of an objective over its runs, and the 95 % interval of that, which two runs have at least. Nothing if a run does not
-    /// come to a value.
-    pub fn estimate(&self, objective: usize) -> Option<(f64, Option<[f64; 2]>)> {
-        let values =
-            self.runs.iter().map(|run| run.get(objective).copied().flatten()).collect::<Option<Vec<_>>>()?;
-        match (Spread::of(&values), &values[..]) {
-            (Some(spread), _) => Some((spread.mean, Some(spread.interval()))),
-            (None, [value]) => Some((*value, None)),
-            (None, _) => None,
+    /// What its runs say of an objective, by its place. Nothing if a run does not come to a value.
+    pub fn estimate(&self, objective: usize) -> Estimate {
+        let of_run = |run: &Values| run.get(objective).copied().flatten();
+        let values: Option<Vec<_>> = self.runs.iter().map(of_run).collect();
+        match (OBJECTIVES.get(objective), values) {
+            (Some(objective), Some(values)) => objective.quantity.estimate(&values),
+            _ => Estimate::Nothing,
         }
+    }
+
+    /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long.
+    pub fn capacity_needed(&self, demands: &Demands) -> Option<f64> {
+        let (index, objective) = OBJECTIVES
+            .iter()
+            .enumerate()
+            .find(|(_, objective)| objective.quantity.column == Quantity::LIFE.column)?;
+        let (wanted, days) = (objective.demanded(demands)?, self.estimate(index).mean()?);
+        let battery = self.scenario.as_ref()?.battery().filter(|_| days < wanted)?;
+        Some(battery.capacity_for(wanted, days)? as f64 / 1000.0)
     }
 
     /// What it does not do that is demanded, in a sentence: it surely does not, with 95 % confidence.
@@ -64,8 +89,9 @@ impl Candidate {
         let demanded =
             |(index, objective): (usize, &Objective)| Some((index, *objective, objective.demanded(demands)?));
         OBJECTIVES.iter().enumerate().filter_map(demanded).find_map(|(index, objective, wanted)| {
-            let Objective { name, unit, is_gain, .. } = objective;
-            let Some((mean, Some([low, high]))) = self.estimate(index) else {
+            let Objective { quantity: Quantity { name, unit, .. }, is_gain, .. } = objective;
+            let Estimate::Several { spread: Spread { mean, .. }, interval: [low, high], .. } = self.estimate(index)
+            else {
                 return Some(format!("{name}: not every run has a value."));
             };
             let (is_short, bound) = if is_gain { (high < wanted, "at least") } else { (low > wanted, "at most") };

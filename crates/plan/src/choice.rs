@@ -18,6 +18,13 @@ pub enum Modes {
     These(Vec<Security>),
 }
 
+impl Modes {
+    /// Whether they are given: those are told, whatever is demanded.
+    pub(crate) const fn are_given(&self) -> bool {
+        matches!(self, Self::These(_))
+    }
+}
+
 /// A way of protecting a network: a security mode, and when radios listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer};
 use sixlock_base::TransportSuite;
 use sixlock_sim::{Span, parse_duration};
 
+use crate::condition::Condition;
 use crate::protection::{Forger, Reader};
 
 /// What is demanded. Security is a condition: an option that does not meet it is not simulated. The rest is compared with what runs come
@@ -22,6 +23,8 @@ pub struct Demands {
     pub far_end: Vec<FarEnd>,
     /// The values of `[mac] listen` to be tried; that of the file alone if there are none.
     pub listen: Vec<String>,
+    /// The conditions that may be otherwise: of each is told what that would change; every one if nothing is said.
+    pub conditions: Option<Vec<Condition>>,
     /// The least share of due readings that is to be delivered, in per cent.
     #[serde(deserialize_with = "percent")]
     pub delivered: Option<f64>,

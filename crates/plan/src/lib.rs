@@ -4,17 +4,25 @@
 
 mod candidate;
 mod choice;
+mod comparison;
+mod condition;
 mod demands;
 mod front;
+mod limits;
 mod network;
 mod objective;
 mod plan;
 mod protection;
+mod screening;
 
 pub use candidate::{Candidate, Verdict};
 pub use choice::{Choice, Modes};
+pub use comparison::Comparison;
+pub use condition::Condition;
 pub use demands::{Demands, FarEnd};
+pub use limits::Limits;
 pub use network::Network;
 pub use objective::{OBJECTIVES, Objective};
-pub use plan::{Limits, Plan, Progress, plan};
+pub use plan::{Plan, Progress, plan};
 pub use protection::{Forger, Protection, Reader};
+pub use screening::{Change, Outcome, Screening, Shift};

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span};
 
 use crate::choice::Choice;
+use crate::condition::Condition;
 use crate::demands::Demands;
 
 /// A network, and what is demanded of it.
@@ -14,8 +15,8 @@ pub struct Network {
     file: String,
     text: String,
     demands: Demands,
-    name: String,
-    period: Span,
+    /// As the file has it.
+    scenario: Scenario,
 }
 
 #[derive(Deserialize)]
@@ -54,14 +55,8 @@ impl Network {
         let demands = read.plan.ok_or_else(|| {
             wrong(None, "it says nothing of what is demanded: add a table [plan], as docs/plan.md describes")
         })?;
-        let network = Self {
-            file: file.into(),
-            text: text.into(),
-            demands,
-            name: scenario.name().into(),
-            period: scenario.traffic().period,
-        };
-        if network.demands.life.is_some() && !scenario.has_battery() {
+        let network = Self { file: file.into(), text: text.into(), demands, scenario };
+        if network.demands.life.is_some() && network.scenario.battery().is_none() {
             return Err(wrong(
                 None,
                 "[plan] life: no battery is given; add a table [battery], such as capacity = \"2500mAh\"",
@@ -77,7 +72,7 @@ impl Network {
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.name
+        self.scenario.name()
     }
 
     /// What is demanded of it.
@@ -85,19 +80,51 @@ impl Network {
         &self.demands
     }
 
-    /// The time between a node's readings.
-    pub const fn period(&self) -> Span {
-        self.period
+    /// The value of a condition in the file.
+    pub(crate) fn value(&self, condition: Condition) -> f64 {
+        condition.of(&self.scenario)
     }
 
-    /// The scenario of this choice, simulated for so long with this seed.
+    /// The time between a node's readings, with these `settings`.
+    pub(crate) fn period(&self, settings: &[Setting]) -> Result<Span, ScenarioError> {
+        if settings.is_empty() {
+            return Ok(self.scenario.traffic().period);
+        }
+        let builder = ScenarioBuilder::parse_with(&self.file, &self.text, settings)?;
+        Ok(builder.build()?.traffic().period)
+    }
+
+    /// The scenario of this choice, with these `settings`, simulated for so long.
     ///
     /// # Errors
     /// When it cannot be simulated.
-    pub fn scenario(&self, choice: &Choice, duration: Span, seed: u64) -> Result<Scenario, ScenarioError> {
-        let settings = choice.listen.iter().map(|listen| Setting::new("mac.listen", listen));
-        let settings = settings.collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn scenario(
+        &self,
+        choice: &Choice,
+        settings: &[Setting],
+        duration: Span,
+    ) -> Result<Scenario, ScenarioError> {
+        let listen = choice.listen.iter().map(|listen| Setting::new("mac.listen", listen));
+        let settings: Vec<_> =
+            settings.iter().cloned().map(Ok).chain(listen).collect::<Result<_, ScenarioError>>()?;
         let builder = ScenarioBuilder::parse_with(&self.file, &self.text, &settings)?;
-        builder.security(choice.security).duration(duration).seed(seed).build()
+        builder.security(choice.security).duration(duration).build()
+    }
+    /// The scenario of this choice as a file of its own, simulated for so long, with this seed. Nothing if it names other files, which lie
+    /// beside the network's.
+    pub fn scenario_file(&self, choice: &Choice, duration: Span, seed: u64) -> Option<String> {
+        if !self.scenario.files().is_empty() {
+            return None;
+        }
+        let mut document: toml::Table = self.text.parse().ok()?;
+        document.remove("plan");
+        document.insert("security".into(), choice.security.to_string().into());
+        document.insert("duration".into(), format!("{}s", duration.micros() / 1_000_000).into());
+        document.insert("seed".into(), i64::try_from(seed).ok()?.into());
+        if let Some(listen) = &choice.listen {
+            let mac = document.entry("mac").or_insert_with(|| toml::Table::new().into());
+            mac.as_table_mut()?.insert("listen".into(), listen.clone().into());
+        }
+        toml::to_string(&document).ok()
     }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sixlock_plan::{Candidate, Limits, Modes, Network, OBJECTIVES, Plan, Verdict, plan};
+use sixlock_plan::{
+    Candidate, Change, Condition, Limits, Modes, Network, OBJECTIVES, Outcome, Plan, Screening, Shift,
+    Verdict, plan,
+};
 
 const CHAIN: &str = "[topology]\nnodes = 2\n[traffic]\nperiod = \"30s\"\n[radio]\nloss = 0.1\n";
 
@@ -13,14 +16,14 @@ fn few_seeds() -> Limits {
 
 /// The plan of two nodes of which this is demanded.
 fn planned(demands: &str, limits: Limits) -> Plan {
-    let text = format!("{CHAIN}[plan]\n{demands}");
+    let text = format!("{CHAIN}[plan]\nconditions = []\n{demands}");
     let network = Network::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
     plan(&network, limits, |_| ()).unwrap()
 }
 
 fn of<'a>(plan: &'a Plan, mode: &str) -> &'a Candidate {
     let is_mode = |candidate: &&Candidate| candidate.choice.to_string() == mode;
-    plan.candidates.iter().find(is_mode).unwrap_or_else(|| panic!("there is no {mode}"))
+    plan.comparison.candidates.iter().find(is_mode).unwrap_or_else(|| panic!("there is no {mode}"))
 }
 
 #[test]
@@ -31,7 +34,7 @@ fn of_nothing_but_costs_no_security_is_the_best() {
         let Verdict::Dominated(by) = of(&plan, mode).verdict else {
             panic!("{mode}: {:?}", of(&plan, mode).verdict)
         };
-        assert!(!matches!(plan.candidates[by].verdict, Verdict::Struck(_)), "{mode}");
+        assert!(!matches!(plan.comparison.candidates[by].verdict, Verdict::Struck(_)), "{mode}");
     }
 }
 
@@ -39,7 +42,7 @@ fn of_nothing_but_costs_no_security_is_the_best() {
 fn what_does_not_protect_is_not_simulated_and_what_is_simulated_has_enough_seeds() {
     let limits = few_seeds();
     let plan = planned("secret_from = [\"captured-node\"]", limits.clone());
-    for candidate in &plan.candidates {
+    for candidate in &plan.comparison.candidates {
         match &candidate.verdict {
             Verdict::Struck(why) => {
                 assert_eq!(
@@ -51,7 +54,7 @@ fn what_does_not_protect_is_not_simulated_and_what_is_simulated_has_enough_seeds
         }
     }
     assert_eq!(of(&plan, "esp:ctr-xcbc").verdict, Verdict::Remains);
-    assert!(plan.duration.as_secs() >= 30.0 * f64::from(limits.readings / limits.least_seeds));
+    assert!(plan.comparison.duration.as_secs() >= 30.0 * f64::from(limits.readings / limits.least_seeds));
 }
 
 #[test]
@@ -59,7 +62,11 @@ fn a_demand_that_is_surely_missed_is_told_with_figures() {
     let demands =
         "life = \"1y\"\nunforgeable_by = [\"border-router\"]\n[battery]\n[platform]\nprofile = \"openmote\"";
     let plan = planned(demands, few_seeds());
-    let left = plan.candidates.iter().filter(|candidate| !matches!(candidate.verdict, Verdict::Struck(_)));
+    let left = plan
+        .comparison
+        .candidates
+        .iter()
+        .filter(|candidate| !matches!(candidate.verdict, Verdict::Struck(_)));
     for candidate in left {
         match &candidate.verdict {
             Verdict::FallsShort(why) => {
@@ -79,7 +86,10 @@ fn a_demand_that_is_surely_missed_is_told_with_figures() {
 fn without_time_everything_is_open() {
     let plan = planned("", Limits { time: Duration::ZERO, ..Limits::default() });
     assert!(
-        plan.candidates.iter().all(|candidate| candidate.verdict == Verdict::Open && candidate.seeds() == 0)
+        plan.comparison
+            .candidates
+            .iter()
+            .all(|candidate| candidate.verdict == Verdict::Open && candidate.seeds() == 0)
     );
 }
 
@@ -87,11 +97,11 @@ fn without_time_everything_is_open() {
 #[test]
 fn an_idle_node_lives_as_long_as_its_battery_feeds_its_receiver() {
     let text = "[topology]\nnodes = 1\n[traffic]\nperiod = \"1h\"\n[battery]\ncapacity = \"2400mAh\"\n\
-        [platform]\nprofile = \"openmote\"\n[plan]\nfar_end = [\"coap\"]";
+        [platform]\nprofile = \"openmote\"\n[plan]\nfar_end = [\"coap\"]\nconditions = []";
     let network = Network::parse("f", text).unwrap();
     let plan = plan(&network, few_seeds(), |_| ()).unwrap();
-    let life = OBJECTIVES.iter().position(|objective| objective.column == "life_days").unwrap();
-    let (days, _) = of(&plan, "none").estimate(life).unwrap();
+    let life = OBJECTIVES.iter().position(|objective| objective.quantity.column == "life_days").unwrap();
+    let days = of(&plan, "none").estimate(life).mean().unwrap();
     let expected = 2400.0 / (24.0 + 0.6) / 24.0;
     assert!((days / expected - 1.0).abs() < 0.02, "{days} days, {expected} by hand");
 }
@@ -122,14 +132,74 @@ fn two_modes_are_compared_seed_by_seed() {
     let these = ["none", "esp", "esp:ctr-xcbc"].map(|mode| mode.parse().unwrap());
     let limits = Limits { modes: Modes::These(these.to_vec()), ..few_seeds() };
     let plan = planned("forward_secrecy = true", limits);
-    let names: Vec<_> = plan.candidates.iter().map(|candidate| candidate.choice.to_string()).collect();
+    let names: Vec<_> =
+        plan.comparison.candidates.iter().map(|candidate| candidate.choice.to_string()).collect();
     assert_eq!(names, ["none", "esp:ctr-xcbc", "esp:ctr-xcbc"]);
-    assert!(plan.candidates.iter().all(|candidate| candidate.verdict == Verdict::Remains));
-    let bytes = OBJECTIVES.iter().position(|objective| objective.column == "bytes_a_reading").unwrap();
-    let (more, [low, high]) = plan.difference(1, 0, bytes).unwrap();
+    assert!(plan.comparison.candidates.iter().all(|candidate| candidate.verdict == Verdict::Remains));
+    let bytes =
+        OBJECTIVES.iter().position(|objective| objective.quantity.column == "bytes_a_reading").unwrap();
+    let (more, [low, high]) = plan.comparison.difference(1, 0, bytes).unwrap();
     assert!(0.0 < low && low <= more && more <= high, "{low} to {high}");
     for objective in 0..OBJECTIVES.len() {
-        let itself = plan.difference(1, 2, objective);
+        let itself = plan.comparison.difference(1, 2, objective);
         assert!(itself.is_none_or(|difference| difference == (0.0, [0.0, 0.0])), "{itself:?}");
+    }
+}
+
+/// A frame that is lost comes again, and so what is lost more often comes later, or not at all. What makes one option fall short makes it
+/// fall short from some loss on.
+#[test]
+fn what_more_loss_changes_is_told_with_where_it_begins() {
+    let text = format!(
+        "{CHAIN}[plan]\nconditions = [\"loss\"]\nsecret_from = [\"listener\"]\nfar_end = [\"coap\"]\nlatency = \"120ms\""
+    );
+    let network = Network::parse("f", &text).unwrap();
+    let plan = plan(&network, few_seeds(), |_| ()).unwrap();
+    let [calm, lossy] = &plan.screenings[..] else { panic!("{:?}", plan.screenings) };
+    assert_eq!((calm.condition, calm.base, calm.value), (Condition::Loss, lossy.base, 0.0));
+    assert!((lossy.base - 0.1).abs() < 1e-6 && (lossy.value - 0.3).abs() < 1e-6, "{lossy:?}");
+    let falls_short = |screening: &Screening| match &screening.outcome {
+        Outcome::Changes(shifts) => shifts
+            .iter()
+            .filter(|shift| matches!(shift.change, Change::FallsShort(..)))
+            .cloned()
+            .collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(falls_short(calm), [], "less loss makes nothing slower");
+    let shifts = falls_short(lossy);
+    assert!(!shifts.is_empty(), "{lossy:?}");
+    for Shift { between: [from, to], .. } in shifts {
+        assert!(lossy.base <= from && from < to && to <= lossy.value, "{from} {to}");
+        assert!((to - from - 0.05).abs() < 1e-6, "a quarter of the way: {from} {to}");
+    }
+}
+
+/// What must be so whatever chance does: more loss delivers no more, and a larger battery lasts no shorter.
+#[test]
+fn more_loss_delivers_no_more_and_a_larger_battery_lasts_no_shorter() {
+    let planned = |loss: &str, capacity: &str| {
+        let text = format!(
+            "[topology]\nnodes = 3\n[traffic]\nperiod = \"30s\"\n[radio]\nloss = {loss}\n[battery]\ncapacity = \"{capacity}\"\n\
+             [platform]\nprofile = \"openmote\"\n[plan]\nconditions = []"
+        );
+        let network = Network::parse("f", &text).unwrap();
+        let modes = ["none", "ah"].map(|mode| mode.parse().unwrap());
+        plan(&network, Limits { modes: Modes::These(modes.to_vec()), ..few_seeds() }, |_| ()).unwrap()
+    };
+    let value = |plan: &Plan, mode: &str, column: &str| {
+        let index = OBJECTIVES.iter().position(|objective| objective.quantity.column == column).unwrap();
+        of(plan, mode).estimate(index).mean().unwrap()
+    };
+    let plans = [("0.0", "1000mAh"), ("0.3", "1000mAh"), ("0.5", "2000mAh")]
+        .map(|(loss, capacity)| planned(loss, capacity));
+    for mode in ["none", "ah:xcbc"] {
+        let delivered = plans.each_ref().map(|plan| value(plan, mode, "delivered_percent"));
+        assert!(
+            delivered.is_sorted_by(|more, less| more >= less) && delivered[2] < delivered[0],
+            "{mode}: {delivered:?}"
+        );
+        let [small, _, large] = plans.each_ref().map(|plan| value(plan, mode, "life_days"));
+        assert!(large > small, "{mode}: {small} {large} days");
     }
 }

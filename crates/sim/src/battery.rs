@@ -28,6 +28,14 @@ impl Battery {
         let a_day = millijoules / seconds * DAY + lost;
         Some(self.millijoules() / a_day).filter(|days| days.is_finite())
     }
+
+    /// How much it would have to hold, in microampere-hours, to last for `wanted` days where it lasts for `days`. Nothing if none of its
+    /// kind lasts so long, as each loses what it holds before.
+    pub fn capacity_for(&self, wanted: f64, days: f64) -> Option<u64> {
+        let lost = f64::from(self.self_discharge) / 10_000.0 / YEAR;
+        let [now, then] = [days, wanted].map(|days| 1.0 / days - lost);
+        (then > 0.0).then(|| (self.capacity as f64 * now / then) as u64)
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +54,13 @@ mod tests {
         let both = days(leaks, 60.0).unwrap();
         let expected = 1.0 / (0.06 * DAY / 27_000.0 + 0.02 / YEAR);
         assert!((both - expected).abs() < 1e-9, "{both} {expected}");
+    }
+    #[test]
+    fn a_larger_battery_lasts_as_long_as_it_was_chosen_for() {
+        let battery = Battery { capacity: 2_500_000, millivolts: 3000, self_discharge: 200 };
+        let life = |battery: Battery| battery.life(100.0, 100.0).unwrap();
+        let capacity = battery.capacity_for(1000.0, life(battery)).unwrap();
+        assert!((life(Battery { capacity, ..battery }) - 1000.0).abs() < 0.01);
+        assert_eq!(battery.capacity_for(60.0 * YEAR, life(battery)), None, "it is empty after 50 years");
     }
 }

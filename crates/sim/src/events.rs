@@ -173,7 +173,7 @@ mod tests {
                     let next = (!expected.is_empty()).then(|| expected.remove(0));
                     proptest::prop_assert_eq!(events.next_time(), next.map(|(time, ..)| time));
                     let taken = events.pop_until(Time::ZERO + Span::from_micros(20));
-                    proptest::prop_assert_eq!(taken, next.map(|(time, owner, number)| (time, owner, number)));
+                    proptest::prop_assert_eq!(taken, next);
                 } else {
                     expected.push((time, Owner::Node(node), sequence));
                     events.push(time, Owner::Node(node), sequence);

@@ -136,6 +136,11 @@ impl Probability {
         (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0) as u64))
     }
 
+    /// Its value, between 0 and 1.
+    pub fn share(self) -> f64 {
+        self.0 as f64 / 4_294_967_296.0
+    }
+
     /// Whether it ever happens.
     pub(crate) fn happens_ever(self) -> bool {
         self > Self::NEVER

@@ -315,9 +315,9 @@ impl Scenario {
         &self.name
     }
 
-    /// Whether it says how large batteries are.
-    pub fn has_battery(&self) -> bool {
-        self.battery.is_some()
+    /// The battery of each node, if it says how large that is.
+    pub fn battery(&self) -> Option<Battery> {
+        self.battery
     }
 
     /// How long to simulate.

@@ -27,6 +27,11 @@ impl Spread {
         Some(Self { mean, sd, half: quantile(degrees) * sd / count.sqrt() })
     }
 
+    /// Half the width of the mean's 95 % confidence interval.
+    pub const fn half(&self) -> f64 {
+        self.half
+    }
+
     /// The mean's 95 % confidence interval.
     pub const fn interval(&self) -> [f64; 2] {
         [self.mean - self.half, self.mean + self.half]

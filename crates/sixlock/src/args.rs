@@ -405,6 +405,9 @@ pub(crate) struct Plan {
     /// Print the result as CSV, a line for each option
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
+    /// Write a page that shows the plan, its values as CSV and JSON, and a scenario for each option to this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
     /// Try every suite, and IPsec and DTLS at once, and take as long as that needs [default: 10 minutes at most]
     #[arg(long)]
     pub(crate) full: bool,

@@ -4,7 +4,7 @@ mod cells;
 mod csv;
 mod energy;
 mod outputs;
-mod quantity;
+mod quantities;
 mod rpl;
 mod scenario;
 mod spread;

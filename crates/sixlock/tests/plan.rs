@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 const NETWORK: &str = "name = \"pair\"\n[topology]\nnodes = 2\n[traffic]\nperiod = \"10s\"\n\
-    [plan]\nsecret_from = [\"captured-node\"]\nfar_end = [\"coap\", \"dtls-psk\"]\n";
+    [plan]\nsecret_from = [\"captured-node\"]\nfar_end = [\"coap\", \"dtls-psk\"]\nconditions = [\"loss\"]\n";
 
 fn planned(text: &str, args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
@@ -58,6 +58,48 @@ fn json_csv_and_text_say_the_same() {
         }
     }
     assert!(remain >= 1 && text.starts_with(&format!("pair: 12 options, {remain} remain; ")), "{text}");
+}
+
+#[test]
+fn a_report_has_the_page_its_values_and_scenarios_that_repeat_the_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let json: Value =
+        serde_json::from_str(&printed(&["--json", "--report", report.to_str().unwrap()])).unwrap();
+    let read = |name: &str| fs::read_to_string(report.join(name)).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&read("plan.json")).unwrap(), json);
+    assert!(read("plan.csv").starts_with("security,listen,verdict,seeds,"));
+    let page = read("index.html");
+    for option in json["options"].as_array().unwrap() {
+        let security = option["security"].as_str().unwrap();
+        assert!(page.contains(security), "{security}");
+        let file = format!("scenarios/{}.toml", security.replace([':', '+'], "-"));
+        let is_struck = option["verdict"] == "struck";
+        assert_eq!(report.join(&file).exists(), !is_struck, "{file}");
+        if option["verdict"] == "remains" {
+            assert!(page.contains(&format!("href=\"{file}\"")), "{file}");
+            let mut sim = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+            let args = ["sim", &file, "--json", "--runs", &option["seeds"].to_string()];
+            let output = sim.current_dir(&report).args(args).output().unwrap();
+            let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let deliveries = reports.as_array().unwrap().iter().map(|report| {
+                let sum = |key: &str| {
+                    report["nodes"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|node| node[key].as_f64().unwrap())
+                        .sum::<f64>()
+                };
+                100.0 * sum("delivered") / sum("due")
+            });
+            let mean = deliveries.sum::<f64>() / option["seeds"].as_f64().unwrap();
+            let told = option["values"]["delivered_percent"]["mean"].as_f64().unwrap();
+            assert!((mean - told).abs() < 1e-9, "{security}: {mean}, {told}");
+        }
+    }
+    let charts = page.matches("<svg ").count();
+    assert!(charts >= 3 && page.matches("</svg>").count() == charts, "{charts}");
 }
 
 #[test]

@@ -2,22 +2,25 @@
 
 use std::io::{self, Write};
 
-use sixlock_plan::{OBJECTIVES, Plan};
+use sixlock_plan::{Network, OBJECTIVES, Plan};
+use sixlock_sim::Estimate;
 
 use super::words::verdict;
 
 /// Prints each option with its verdict, the means of its objectives, and where their 95 % intervals begin and end.
-pub(super) fn print(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
-    let columns = OBJECTIVES.iter().map(|objective| objective.column);
+pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan) -> io::Result<()> {
+    let columns = OBJECTIVES.iter().map(|objective| objective.quantity.column);
     let columns: Vec<_> = columns.map(|column| format!("{column},{column}.low,{column}.high")).collect();
     writeln!(out, "security,listen,verdict,seeds,{}", columns.join(","))?;
-    for candidate in &plan.candidates {
+    for candidate in &plan.comparison.candidates {
         let cells = (0..OBJECTIVES.len()).map(|index| match candidate.estimate(index) {
-            None => ",,".into(),
-            Some((mean, None)) => format!("{mean},,"),
-            Some((mean, Some([low, high]))) => format!("{mean},{low},{high}"),
+            Estimate::Nothing => ",,".into(),
+            Estimate::One(value) => format!("{value},,"),
+            Estimate::Several { spread, interval: [low, high], .. } => {
+                format!("{},{low},{high}", spread.mean)
+            }
         });
-        let (choice, (name, _)) = (&candidate.choice, verdict(plan, &candidate.verdict));
+        let (choice, (name, _)) = (&candidate.choice, verdict(network, plan, candidate));
         let listen = choice.listen.as_deref().unwrap_or_default();
         let cells: Vec<_> = cells.collect();
         writeln!(out, "{},{listen},{name},{},{}", choice.security, candidate.seeds(), cells.join(","))?;

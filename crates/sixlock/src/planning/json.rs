@@ -1,9 +1,9 @@
 //! A plan for programs.
 
 use serde_json::{Map, Value, json};
-use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan};
+use sixlock_plan::{Candidate, Network, OBJECTIVES, Outcome, Plan, Screening};
 
-use super::words::verdict;
+use super::words::{changes, verdict};
 
 /// The version of the format.
 const SCHEMA: u32 = 1;
@@ -13,18 +13,37 @@ pub(super) fn document(network: &Network, plan: &Plan) -> Value {
     json!({
         "schema": SCHEMA,
         "network": network.name(),
-        "simulated_s": plan.duration.as_secs(),
+        "simulated_s": plan.comparison.duration.as_secs(),
         "first_seed": plan.limits.first_seed,
-        "options": plan.candidates.iter().map(|candidate| option(plan, candidate)).collect::<Vec<_>>(),
+        "options": plan.comparison.candidates.iter().map(|candidate| option(network, plan, candidate)).collect::<Vec<_>>(),
+        "conditions": plan.screenings.iter().map(|screening| condition(plan, screening)).collect::<Vec<_>>(),
     })
 }
 
-fn option(plan: &Plan, candidate: &Candidate) -> Value {
-    let (name, why) = verdict(plan, &candidate.verdict);
+/// What another value of a condition changes.
+fn condition(plan: &Plan, screening: &Screening) -> Value {
+    let outcome = match &screening.outcome {
+        Outcome::Changes(_) => "tried",
+        Outcome::Impossible(_) => "impossible",
+        Outcome::Open => "open",
+    };
+    let spell = |value| screening.condition.spell(value).to_string();
+    json!({
+        "key": screening.condition.key(),
+        "base": spell(screening.base),
+        "value": spell(screening.value),
+        "outcome": outcome,
+        "says": changes(plan, screening),
+    })
+}
+
+fn option(network: &Network, plan: &Plan, candidate: &Candidate) -> Value {
+    let (name, why) = verdict(network, plan, candidate);
     let values = OBJECTIVES.iter().enumerate().filter_map(|(index, objective)| {
-        let (mean, interval) = candidate.estimate(index)?;
-        let [low, high] = interval.map_or([None; 2], |interval| interval.map(Some));
-        Some((objective.column.to_owned(), json!({ "mean": mean, "low": low, "high": high })))
+        let estimate = candidate.estimate(index);
+        let (mean, [low, high]) =
+            (estimate.mean()?, estimate.interval().map_or([None; 2], |ends| ends.map(Some)));
+        Some((objective.quantity.column.to_owned(), json!({ "mean": mean, "low": low, "high": high })))
     });
     json!({
         "security": candidate.choice.security.to_string(),

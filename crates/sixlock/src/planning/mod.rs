@@ -1,7 +1,10 @@
 //! `sixlock plan`.
 
+mod chart;
 mod csv;
 mod json;
+mod page;
+mod report;
 mod table;
 mod words;
 
@@ -28,24 +31,36 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let limits = Limits { time, modes, first_seed: args.seed, ..Limits::default() };
     let (started, first) = (Instant::now(), limits.least_seeds);
     let bar = progress::bar("Simulating", limits.most_seeds.into());
-    let done = |progress: &Progress| {
-        bar.set_position(progress.seeds.into());
-        bar.set_message(format!("{} options left", progress.left.len()));
-        if progress.seeds == first {
-            let left: Vec<_> = progress.left.iter().map(ToString::to_string).collect();
-            bar.suspend(|| {
-                to_stderr!("left after {:.0} s: {}", started.elapsed().as_secs_f64(), left.join("; "))
-            });
+    let done = |progress: &Progress| match progress {
+        Progress::Round { seeds, left, .. } => {
+            bar.set_position(u64::from(*seeds));
+            bar.set_message(format!("{} options left", left.len()));
+            if *seeds == first {
+                let left: Vec<_> = left.iter().map(ToString::to_string).collect();
+                bar.suspend(|| {
+                    to_stderr!("left after {:.0} s: {}", started.elapsed().as_secs_f64(), left.join("; "));
+                });
+            }
+        }
+        Progress::Screening { condition, done, all } => {
+            bar.set_length(u64::from(*all));
+            bar.set_position(u64::from(*done));
+            bar.set_message(format!("other values of {}", condition.key()));
         }
     };
     let plan = plan(&network, limits, done)?;
     bar.finish_and_clear();
+    if let Some(folder) = &args.report {
+        report::write(folder, &network, &plan, &args.network)
+            .map_err(|error| format!("cannot write the report to {}: {error}", folder.display()))?;
+        to_stderr!("the report is {}", folder.join("index.html").display());
+    }
     let mut out = io::stdout().lock();
     if args.json {
         serde_json::to_writer(&mut out, &json::document(&network, &plan))?;
         writeln!(out)?;
     } else if args.csv {
-        csv::print(&mut out, &plan)?;
+        csv::print(&mut out, &network, &plan)?;
     } else {
         table::print(&mut out, &network, &plan, &args.network)?;
     }

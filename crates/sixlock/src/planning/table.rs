@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use sixlock_plan::{Candidate, Modes, Network, OBJECTIVES, Plan, Verdict};
+use sixlock_sim::{Estimate, Quantity};
 
 use crate::columns;
 
-use super::words::{again, verdict};
+use super::words::{again, changes, protects, tried, verdict};
 
 /// What stands where there is no value.
 const NOTHING: &str = "–";
@@ -15,26 +16,32 @@ const NOTHING: &str = "–";
 /// Prints those that remain with their values, then the others with the reason.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
     let remain: Vec<_> = of(plan, |verdict| matches!(verdict, Verdict::Remains)).collect();
-    let seconds = plan.duration.micros() / 1_000_000;
+    let seconds = plan.comparison.duration.micros() / 1_000_000;
     writeln!(
         out,
         "{}: {} options, {} remain; means over seeds with half their 95 % intervals, {seconds} s each",
         network.name(),
-        plan.candidates.len(),
+        plan.comparison.candidates.len(),
         remain.len(),
     )?;
     values(out, &remain)?;
     for candidate in &remain {
-        protects(out, candidate)?;
+        writeln!(out, "{}: {}", candidate.choice, protects(candidate))?;
         writeln!(out, "  again: {}", again(file, plan, candidate))?;
     }
     let others = of(plan, |verdict| !matches!(verdict, Verdict::Remains));
     for candidate in others {
-        let (name, why) = verdict(plan, &candidate.verdict);
+        let (name, why) = verdict(network, plan, candidate);
         writeln!(out, "{}: {name}. {why}", candidate.choice)?;
     }
     if let Modes::These(_) = plan.limits.modes {
         differences(out, plan)?;
+    } else {
+        writeln!(out, "What would change this:")?;
+    }
+    for screening in &plan.screenings {
+        writeln!(out, "{}:", tried(screening))?;
+        changes(plan, screening).iter().try_for_each(|change| writeln!(out, "  {change}"))?;
     }
     if plan.limits.modes == Modes::Usual {
         writeln!(out, "Other suites, and IPsec and DTLS at once, were not tried: --full tries them.")?;
@@ -44,23 +51,25 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
 
 /// How much more the second has than the first, with each way of listening.
 fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
-    let pairs = plan.candidates.iter().enumerate().flat_map(|(first, one)| {
+    let pairs = plan.comparison.candidates.iter().enumerate().flat_map(|(first, one)| {
         let is_other = move |(second, other): &(usize, &Candidate)| {
             *second > first && other.choice.listen == one.choice.listen
         };
-        plan.candidates.iter().enumerate().filter(is_other).map(move |(second, _)| (first, second))
+        plan.comparison.candidates.iter().enumerate().filter(is_other).map(move |(second, _)| (first, second))
     });
     for (first, second) in pairs {
-        let [one, other] = [first, second].map(|index| &plan.candidates[index].choice);
+        let [one, other] = [first, second].map(|index| &plan.comparison.candidates[index].choice);
         writeln!(out, "{other} beside {one}:")?;
         for (index, objective) in OBJECTIVES.iter().enumerate() {
-            let Some((mean, [low, high])) = plan.difference(second, first, index) else { continue };
+            let Some((mean, [low, high])) = plan.comparison.difference(second, first, index) else {
+                continue;
+            };
             let better = match (low, high, objective.is_gain) {
                 (low, high, _) if low <= 0.0 && high >= 0.0 => "not decided",
                 (low, _, is_gain) if (low > 0.0) == is_gain => "better",
                 _ => "worse",
             };
-            let (name, unit) = (objective.name, objective.unit);
+            let Quantity { name, unit, .. } = objective.quantity;
             writeln!(out, "  {name}: {mean:+.2} {unit} ({low:+.2} to {high:+.2}), {better}")?;
         }
     }
@@ -68,34 +77,33 @@ fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
 }
 
 fn of(plan: &Plan, is_wanted: impl Fn(&Verdict) -> bool) -> impl Iterator<Item = &Candidate> {
-    plan.candidates.iter().filter(move |candidate| is_wanted(&candidate.verdict))
+    plan.comparison.candidates.iter().filter(move |candidate| is_wanted(&candidate.verdict))
 }
 
 /// A line for each of the candidates, with a column for each objective that has values.
 fn values(out: &mut impl Write, candidates: &[&Candidate]) -> io::Result<()> {
-    let has = |index: &usize| candidates.iter().any(|candidate| candidate.estimate(*index).is_some());
-    let columns: Vec<_> = (0..OBJECTIVES.len()).filter(has).collect();
-    let heading =
-        columns.iter().filter_map(|&index| OBJECTIVES.get(index)).map(|objective| objective.column.into());
+    let columns = columns(candidates.iter().copied());
+    let heading = columns.iter().map(|&index| OBJECTIVES[index].quantity.column.to_owned());
     let mut rows: Vec<Vec<String>> = vec![["option".into()].into_iter().chain(heading).collect()];
     for candidate in candidates {
-        let cells = columns.iter().map(|&index| match candidate.estimate(index) {
-            None => NOTHING.into(),
-            Some((mean, None)) => format!("{mean:.2}"),
-            Some((mean, Some([_, high]))) => format!("{mean:.2} ± {:.2}", high - mean),
-        });
+        let cells = columns.iter().map(|&index| cell(&candidate.estimate(index)));
         rows.push([candidate.choice.to_string()].into_iter().chain(cells).collect());
     }
     columns::print(out, &rows)
 }
 
-/// What readings are protected from.
-fn protects(out: &mut impl Write, candidate: &Candidate) -> io::Result<()> {
-    let protection = &candidate.protection;
-    let list = |who: Vec<String>| if who.is_empty() { "nobody".into() } else { who.join("; ") };
-    let secret = list(protection.secret_from.iter().map(ToString::to_string).collect());
-    let unforgeable = list(protection.unforgeable_by.iter().map(ToString::to_string).collect());
-    let forward =
-        if protection.forward_secrecy { "; what was recorded stays secret when keys are stolen" } else { "" };
-    writeln!(out, "{}: secret from: {secret}; proof against: {unforgeable}{forward}", candidate.choice)
+/// The places of the objectives in which one of the candidates has a value.
+pub(super) fn columns<'a>(candidates: impl Iterator<Item = &'a Candidate> + Clone) -> Vec<usize> {
+    let has =
+        |index: &usize| candidates.clone().any(|candidate| candidate.estimate(*index) != Estimate::Nothing);
+    (0..OBJECTIVES.len()).filter(has).collect()
+}
+
+/// A mean, with half of its 95 % interval.
+pub(super) fn cell(estimate: &Estimate) -> String {
+    match estimate {
+        Estimate::Nothing => NOTHING.into(),
+        Estimate::One(value) => format!("{value:.2}"),
+        Estimate::Several { spread, .. } => format!("{:.2} ± {:.2}", spread.mean, spread.half()),
+    }
 }

@@ -2,21 +2,36 @@
 
 use std::path::Path;
 
-use sixlock_plan::{Candidate, Plan, Verdict};
+use sixlock_plan::{Candidate, Change, Network, OBJECTIVES, Outcome, Plan, Screening, Shift, Verdict};
 
 /// What a verdict is called, and why it is so.
-pub(super) fn verdict(plan: &Plan, verdict: &Verdict) -> (&'static str, String) {
-    match verdict {
+pub(super) fn verdict(network: &Network, plan: &Plan, candidate: &Candidate) -> (&'static str, String) {
+    match &candidate.verdict {
         Verdict::Struck(why) => ("struck", why.clone()),
-        Verdict::FallsShort(why) => ("falls short", why.clone()),
-        Verdict::Dominated(by) => {
-            let by =
-                plan.candidates.get(*by).map(|candidate| candidate.choice.to_string()).unwrap_or_default();
-            ("dominated", format!("{by} is at least as good in all, and better in something."))
+        Verdict::FallsShort(why) => {
+            let battery = candidate.capacity_needed(network.demands());
+            let battery =
+                battery.map(|capacity| format!(" For the life demanded it takes {capacity:.0} mAh."));
+            ("falls short", why.clone() + &battery.unwrap_or_default())
         }
+        Verdict::Dominated(by) => (
+            "dominated",
+            format!("{} is at least as good in all, and better in something.", option(plan, *by)),
+        ),
         Verdict::Remains => ("remains", String::new()),
         Verdict::Open => ("open", "The time did not allow to tell: --full takes as long as it needs.".into()),
     }
+}
+
+/// What an option protects readings from.
+pub(super) fn protects(candidate: &Candidate) -> String {
+    let protection = &candidate.protection;
+    let list = |who: Vec<String>| if who.is_empty() { "nobody".into() } else { who.join("; ") };
+    let secret = list(protection.secret_from.iter().map(ToString::to_string).collect());
+    let unforgeable = list(protection.unforgeable_by.iter().map(ToString::to_string).collect());
+    let forward =
+        if protection.forward_secrecy { "; what was recorded stays secret when keys are stolen" } else { "" };
+    format!("secret from: {secret}; proof against: {unforgeable}{forward}")
 }
 
 /// The command that repeats the runs of an option.
@@ -27,8 +42,51 @@ pub(super) fn again(file: &Path, plan: &Plan, candidate: &Candidate) -> String {
         file.display(),
         candidate.choice.security,
         listen.collect::<String>(),
-        plan.duration.micros() / 1_000_000,
+        plan.comparison.duration.micros() / 1_000_000,
         plan.limits.first_seed,
         candidate.seeds(),
     )
+}
+
+/// Which value of a condition was tried.
+pub(super) fn tried(Screening { condition, base, value, .. }: &Screening) -> String {
+    format!("{} = {} instead of {}", condition.key(), condition.spell(*value), condition.spell(*base))
+}
+
+/// What that changes, a sentence each.
+pub(super) fn changes(plan: &Plan, screening: &Screening) -> Vec<String> {
+    match &screening.outcome {
+        Outcome::Open => vec!["The time did not allow to tell: --full takes as long as it needs.".into()],
+        Outcome::Impossible(why) => {
+            vec![format!("There is no such network: {}", why.trim_end_matches('.')) + "."]
+        }
+        Outcome::Changes(shifts) if shifts.is_empty() => vec!["Nothing changes.".into()],
+        Outcome::Changes(shifts) => shifts.iter().map(|shift| changed(plan, screening, shift)).collect(),
+    }
+}
+
+fn changed(plan: &Plan, screening: &Screening, Shift { change, between }: &Shift) -> String {
+    let [from, to] = between.map(|value| screening.condition.spell(value));
+    let what = match change {
+        Change::FallsShort(index, why) => format!("{} falls short. {why}", option(plan, *index)),
+        Change::Suffices(index) => format!("{} does what is demanded.", option(plan, *index)),
+        Change::Dominates(one, other) => {
+            format!("{} makes {} superfluous.", option(plan, *one), option(plan, *other))
+        }
+        Change::Overtakes(one, other, objective) => {
+            let name = OBJECTIVES.get(*objective).map_or("", |objective| objective.quantity.name);
+            format!(
+                "{} is better than {}, and was worse: {}.",
+                option(plan, *one),
+                option(plan, *other),
+                name
+            )
+        }
+    };
+    format!("Between {from} and {to}: {what}")
+}
+
+/// What an option is called.
+fn option(plan: &Plan, index: usize) -> String {
+    plan.comparison.candidates.get(index).map(|candidate| candidate.choice.to_string()).unwrap_or_default()
 }

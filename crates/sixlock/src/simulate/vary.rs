@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use sixlock_sim::{Report, Scenario, ScenarioError, Setting, run_each};
+use sixlock_sim::{Estimate, Report, Scenario, ScenarioError, Setting, run_each};
 
 use crate::args::Sim;
 use crate::columns;
 use crate::progress;
 use crate::variation::Variation;
 
-use super::quantity::{Estimate, QUANTITIES};
+use super::quantities::{QUANTITIES, estimate};
 use super::scenario;
 use super::table::NOTHING;
 
@@ -164,7 +164,7 @@ fn csv(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::Re
     let heading: Vec<_> = keys.chain(["runs".into()]).chain(columns).collect();
     writeln!(out, "{}", heading.join(","))?;
     for combination in combinations {
-        let cells = QUANTITIES.iter().map(|quantity| match quantity.of(&combination.reports) {
+        let cells = QUANTITIES.iter().map(|quantity| match estimate(quantity, &combination.reports) {
             Estimate::Nothing => ",,".into(),
             Estimate::One(value) => format!("{value},,"),
             Estimate::Several { spread, interval: [low, high], .. } => {
@@ -182,8 +182,9 @@ fn csv(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::Re
 fn table(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::Result<()> {
     let quantities = || {
         QUANTITIES.iter().filter(|quantity| {
-            let has =
-                |combination: &Combination| !matches!(quantity.of(&combination.reports), Estimate::Nothing);
+            let has = |combination: &Combination| {
+                !matches!(estimate(quantity, &combination.reports), Estimate::Nothing)
+            };
             combinations.iter().any(has)
         })
     };
@@ -191,12 +192,10 @@ fn table(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::
     let mut rows =
         vec![keys.chain(quantities().map(|quantity| quantity.column.into())).collect::<Vec<String>>()];
     for combination in combinations {
-        let cells = quantities().map(|quantity| match quantity.of(&combination.reports) {
+        let cells = quantities().map(|quantity| match estimate(quantity, &combination.reports) {
             Estimate::Nothing => NOTHING.into(),
             Estimate::One(value) => format!("{value:.2}"),
-            Estimate::Several { spread, .. } => {
-                format!("{:.2} ± {:.2}", spread.mean, spread.interval()[1] - spread.mean)
-            }
+            Estimate::Several { spread, .. } => format!("{:.2} ± {:.2}", spread.mean, spread.half()),
         });
         rows.push(combination.values().chain(cells).collect());
     }

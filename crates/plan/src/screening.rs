@@ -1,0 +1,212 @@
+//! What would change the answer: one condition at a time is made much less and much more, and where that changes something, values in
+//! between tell from where on.
+
+use sixlock_sim::ScenarioError;
+
+use crate::candidate::Verdict;
+use crate::choice::Choice;
+use crate::comparison::Comparison;
+use crate::condition::Condition;
+use crate::front::dominates;
+use crate::limits::{Deadline, Limits};
+use crate::network::Network;
+use crate::objective::OBJECTIVES;
+
+/// What another value of a condition does to the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screening {
+    /// The condition.
+    pub condition: Condition,
+    /// Its value in the network's file.
+    pub base: f64,
+    /// The value that was tried.
+    pub value: f64,
+    /// What came of that.
+    pub outcome: Outcome,
+}
+
+/// What came of another value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// These things change; nothing, if there are none.
+    Changes(Vec<Shift>),
+    /// There is no such network; why not, in a sentence.
+    Impossible(String),
+    /// The time did not allow to tell.
+    Open,
+}
+
+/// A change, and between which values of the condition it comes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shift {
+    /// The change.
+    pub change: Change,
+    /// The last value without it, from the network's own on, and the first with it.
+    pub between: [f64; 2],
+}
+
+/// What changes. Options are told by their place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// This option does not do any more what is demanded; what, in a sentence.
+    FallsShort(usize, String),
+    /// This option does what is demanded now.
+    Suffices(usize),
+    /// The first option is now at least as good as the second in every objective, with 95 % confidence, and better in one.
+    Dominates(usize, usize),
+    /// The first option is surely better than the second in this objective, by its place, and was surely worse.
+    Overtakes(usize, usize, usize),
+}
+
+impl Change {
+    /// Whether it is the same change, for whatever reason.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FallsShort(one, _), Self::FallsShort(other, _)) => one == other,
+            // By whichever other option.
+            (Self::Dominates(_, one), Self::Dominates(_, other)) => one == other,
+            _ => self == other,
+        }
+    }
+}
+
+/// How many steps lie between the network's value and the one tried.
+const STEPS: u32 = 4;
+
+/// Screens the conditions of `network` for those options of `found` that remain, or fall short, and calls `done` before each with how
+/// many there are.
+///
+/// # Errors
+/// When a run fails.
+pub(crate) fn screen(
+    network: &Network,
+    found: &Comparison,
+    limits: &Limits,
+    deadline: Deadline,
+    done: impl Fn(Condition, u32, u32),
+) -> Result<Vec<Screening>, ScenarioError> {
+    let is_screened =
+        |index: &usize| matches!(found.candidates[*index].verdict, Verdict::Remains | Verdict::FallsShort(_));
+    let options: Vec<_> = (0..found.candidates.len()).filter(is_screened).collect();
+    let field = Field { network, found, options, limits, deadline };
+    let mut screenings = Vec::new();
+    let conditions = network.demands().conditions.as_deref().unwrap_or(&Condition::ALL);
+    let count = 2 * conditions.len() as u32;
+    for &condition in conditions {
+        let base = network.value(condition);
+        for value in condition.extremes(base) {
+            done(condition, screenings.len() as u32, count);
+            let outcome = match value == base {
+                true => Outcome::Changes(Vec::new()),
+                false => field.tried(condition, base, value)?,
+            };
+            screenings.push(Screening { condition, base, value, outcome });
+        }
+    }
+    Ok(screenings)
+}
+
+/// The options that are screened, and what they are compared with.
+struct Field<'a> {
+    network: &'a Network,
+    found: &'a Comparison,
+    /// Their places.
+    options: Vec<usize>,
+    limits: &'a Limits,
+    deadline: Deadline,
+}
+
+impl Field<'_> {
+    /// What `value` changes, and from where on.
+    fn tried(&self, condition: Condition, base: f64, value: f64) -> Result<Outcome, ScenarioError> {
+        let changes = match self.changes(condition, value)? {
+            Point::Changes(changes) => changes,
+            Point::Impossible(why) => return Ok(Outcome::Impossible(why)),
+            Point::Open => return Ok(Outcome::Open),
+        };
+        let at = |step: u32| base + (value - base) * f64::from(step) / f64::from(STEPS);
+        let mut shifts: Vec<_> =
+            changes.into_iter().map(|change| Shift { change, between: [base, value] }).collect();
+        if shifts.is_empty() {
+            return Ok(Outcome::Changes(shifts));
+        }
+        // From the value that was tried towards the network's own: the last point without a change is the one before it comes.
+        let mut still: Vec<_> = (0..shifts.len()).collect();
+        for step in (1..STEPS).rev() {
+            let Point::Changes(here) = self.changes(condition, at(step))? else { break };
+            let (with, without): (Vec<_>, Vec<_>) = still
+                .into_iter()
+                .partition(|&index| here.iter().any(|change| change.is(&shifts[index].change)));
+            for index in without {
+                shifts[index].between[0] = at(step);
+            }
+            for &index in &with {
+                shifts[index].between[1] = at(step);
+            }
+            still = with;
+            if still.is_empty() {
+                break;
+            }
+        }
+        Ok(Outcome::Changes(shifts))
+    }
+
+    /// What changes with this value.
+    fn changes(&self, condition: Condition, value: f64) -> Result<Point, ScenarioError> {
+        let choices: Vec<Choice> =
+            self.options.iter().map(|&index| self.found.candidates[index].choice.clone()).collect();
+        let mut other =
+            match Comparison::new(self.network, choices, &[condition.setting(value)?], self.limits) {
+                Ok(other) => other,
+                Err(error) => return Ok(Point::Impossible(error.message)),
+            };
+        if let Some(Verdict::Struck(why)) =
+            other.candidates.iter().map(|candidate| &candidate.verdict).find(is_struck)
+        {
+            return Ok(Point::Impossible(why.clone()));
+        }
+        // No more seeds than an option has before it can fall: all have the same.
+        let is_done = other.run(self.limits, self.limits.least_seeds, self.deadline, |_| ())?;
+        Ok(if is_done { Point::Changes(self.compare(&other)) } else { Point::Open })
+    }
+
+    /// What is otherwise in `other`, whose options are those of this field in their order.
+    fn compare(&self, other: &Comparison) -> Vec<Change> {
+        let demands = self.network.demands();
+        let mut changes = Vec::new();
+        for (here, &there) in self.options.iter().enumerate() {
+            let fell_short = matches!(self.found.candidates[there].verdict, Verdict::FallsShort(_));
+            match (fell_short, other.candidates[here].falls_short(demands)) {
+                (false, Some(why)) => changes.push(Change::FallsShort(there, why)),
+                (true, None) => changes.push(Change::Suffices(there)),
+                _ => {}
+            }
+        }
+        for (here, &there) in self.options.iter().enumerate() {
+            for (rival_here, &rival_there) in self.options.iter().enumerate() {
+                let [this, rival] = [here, rival_here].map(|index| &other.candidates[index].runs[..]);
+                if here != rival_here && dominates(rival, this) {
+                    changes.push(Change::Dominates(rival_there, there));
+                }
+                for objective in 0..OBJECTIVES.len() {
+                    let is_better = other.is_surely_better(here, rival_here, objective);
+                    if is_better && self.found.is_surely_better(rival_there, there, objective) {
+                        changes.push(Change::Overtakes(there, rival_there, objective));
+                    }
+                }
+            }
+        }
+        changes
+    }
+}
+
+/// What is found at one value.
+enum Point {
+    Changes(Vec<Change>),
+    Impossible(String),
+    Open,
+}
+
+fn is_struck(verdict: &&Verdict) -> bool {
+    matches!(verdict, Verdict::Struck(_))
+}
