@@ -86,6 +86,8 @@ pub struct Scenario {
     pub(crate) same_eui64: BTreeMap<u32, u32>,
     /// The nodes that are hosts: they take no part in RPL.
     pub(crate) hosts: BTreeSet<u32>,
+    /// The nodes that have no battery.
+    pub(crate) mains: BTreeSet<u32>,
     /// What happens to stations.
     pub(crate) events: Vec<ScenarioEvent>,
     /// Who attacks the network.
@@ -297,6 +299,7 @@ impl Default for Scenario {
             emulated: BTreeMap::new(),
             same_eui64: BTreeMap::new(),
             hosts: BTreeSet::new(),
+            mains: BTreeSet::new(),
             events: Vec::new(),
             attacks: Vec::new(),
             files: Vec::new(),

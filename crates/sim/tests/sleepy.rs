@@ -113,6 +113,18 @@ fn the_battery_of_a_leaf_on_a_board_lasts_thirty_times_as_long() {
 }
 
 #[test]
+fn a_node_with_mains_has_no_battery_to_last() {
+    let text = "duration = \"60s\"\n[platform]\nprofile = \"openmote\"\n[battery]\n[topology]\nkind = \"list\"\n\
+        [[node]]\nid = 1\nmains = true\nx = \"30m\"\n[[node]]\nid = 2\nx = \"60m\"\n";
+    let report = run(text);
+    let [router, sensor] = &report.nodes[..] else { panic!("{report:?}") };
+    assert!(
+        router.life_days.is_none() && router.energy_mj.is_some() && sensor.life_days.is_some(),
+        "{report:?}"
+    );
+}
+
+#[test]
 fn only_csma_with_acknowledgements_tells_a_leaf_whether_something_waits() {
     for mac in ["kind = \"null\"", "kind = \"contiki-csma\"", "ack = false"] {
         let text = chain("none", 1, "").replace("[mac]\n", &format!("[mac]\n{mac}\n"));

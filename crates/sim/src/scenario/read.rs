@@ -120,6 +120,7 @@ impl ScenarioBuilder {
             emulated: default.emulated,
             same_eui64: default.same_eui64,
             hosts: default.hosts,
+            mains: default.mains,
             events: read_events(&mut top, &mut lines)?,
             attacks: read_attacks(&mut top, &mut lines)?,
             files: default.files,
@@ -421,7 +422,7 @@ fn read_topology(
         let mut placements = Vec::new();
         for entry in entries {
             let line = entry.line("id");
-            let ReadNode { placement, runs, eui64, is_host } = read_node(entry)?;
+            let ReadNode { placement, runs, eui64, is_host, has_mains } = read_node(entry)?;
             let id = placement.id;
             if let Some(first) = lines.insert(Key::Node(id), line) {
                 let first = first.map(|line| format!(", on line {line} too")).unwrap_or_default();
@@ -433,6 +434,9 @@ fn read_topology(
             }
             if is_host {
                 scenario.hosts.insert(id);
+            }
+            if has_mains {
+                scenario.mains.insert(id);
             }
             match runs {
                 Runs::Native => {}
@@ -501,6 +505,8 @@ struct ReadNode {
     eui64: Option<u32>,
     /// Whether it is a host alone.
     is_host: bool,
+    /// Whether it needs no battery.
+    has_mains: bool,
 }
 
 fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
@@ -542,6 +548,10 @@ fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
     if id == 0 && is_host {
         return Err(section.error("host", "node 0 is the router: it is no host"));
     }
+    let has_mains = section.boolean("mains", false)?;
+    if id == 0 && has_mains {
+        return Err(section.error("mains", "node 0 is the router, which has mains anyway"));
+    }
     section.finish()?;
-    Ok(ReadNode { placement: Placement { id, x, y, parent }, runs, eui64, is_host })
+    Ok(ReadNode { placement: Placement { id, x, y, parent }, runs, eui64, is_host, has_mains })
 }

@@ -66,7 +66,9 @@ impl Simulation {
                 energy_mj: self.energy(id),
                 steady: self.steady(id, state),
                 energest: self.energest(id),
-                life_days: self.energy(id).and_then(|energy| self.life(&energy, self.now.since(Time::ZERO))),
+                life_days: self
+                    .energy(id)
+                    .and_then(|energy| self.life(id, &energy, self.now.since(Time::ZERO))),
                 provenance: self.provenance(id),
             }
         };
@@ -210,7 +212,7 @@ impl Simulation {
         let energy_mj = energy.without(&of_handshakes).millijoules();
         // The CPU's states are those of all the time.
         let time = (all.cpu + all.lpm).saturating_sub(handshakes.cpu + handshakes.lpm);
-        Some(SteadyReport { energy_mj, life_days: self.life(&energy_mj, time) })
+        Some(SteadyReport { energy_mj, life_days: self.life(id, &energy_mj, time) })
     }
 
     /// What Contiki's Energest would have counted at node `id`, if it runs on a platform.
@@ -239,9 +241,10 @@ impl Simulation {
         Some(Energy::of(&self.profile(id)?, &self.state_times(id)?))
     }
 
-    /// How many days the battery of a node lasts that consumes so much in such a time, if nodes have one.
-    fn life(&self, energy: &Energy, time: Span) -> Option<f64> {
-        self.deployment.scenario.battery?.life(energy.total(), time.as_secs())
+    /// How many days the battery of node `id` lasts, if it has one, and consumes so much in such a time.
+    fn life(&self, id: u32, energy: &Energy, time: Span) -> Option<f64> {
+        let scenario = &self.deployment.scenario;
+        scenario.battery.filter(|_| !scenario.mains.contains(&id))?.life(energy.total(), time.as_secs())
     }
 
     /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
