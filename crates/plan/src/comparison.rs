@@ -60,13 +60,14 @@ impl Comparison {
         Ok(Self { candidates: choices.into_iter().map(candidate).collect(), duration })
     }
 
-    /// Simulates round by round, a seed of every option that is left, up to so many, and calls `done` after each. Whether it was done
-    /// before the deadline.
+    /// Simulates round by round, a seed of every option that is left, up to so many, and calls `done` after each. An option falls once it
+    /// has seeds enough and another dominates it, or it surely does not do what is demanded. Whether it was done before the deadline.
     ///
     /// # Errors
     /// When a run fails.
     pub(crate) fn run(
         &mut self,
+        demands: &Demands,
         limits: &Limits,
         most_seeds: u32,
         deadline: Deadline,
@@ -93,19 +94,20 @@ impl Comparison {
             // Of those that are given none falls.
             if seeds + 1 >= limits.least_seeds && !limits.modes.are_given() {
                 self.drop_dominated();
+                self.drop_short(demands, limits);
             }
             done(Round { seeds: seeds + 1, candidates: &self.candidates });
         }
         Ok(true)
     }
 
-    /// Says of those that are left whether they do what is demanded.
+    /// Says of those that are left, and had seeds enough, that they remain, unless they do not do what is demanded.
     pub(crate) fn judge(&mut self, demands: &Demands, limits: &Limits) {
+        self.drop_short(demands, limits);
         for index in self.open().collect::<Vec<_>>() {
-            let candidate = &self.candidates[index];
+            let candidate = &mut self.candidates[index];
             if candidate.seeds() >= limits.least_seeds {
-                let short = candidate.falls_short(demands);
-                self.candidates[index].verdict = short.map_or(Verdict::Remains, Verdict::FallsShort);
+                candidate.verdict = Verdict::Remains;
             }
         }
     }
@@ -133,6 +135,18 @@ impl Comparison {
     fn open(&self) -> impl Iterator<Item = usize> {
         let is_open = |(_, candidate): &(usize, &Candidate)| candidate.verdict == Verdict::Open;
         self.candidates.iter().enumerate().filter(is_open).map(|(index, _)| index)
+    }
+
+    /// Lets options fall that had seeds enough, and surely do not do what is demanded.
+    fn drop_short(&mut self, demands: &Demands, limits: &Limits) {
+        for index in self.open().collect::<Vec<_>>() {
+            let candidate = &mut self.candidates[index];
+            if candidate.seeds() >= limits.least_seeds
+                && let Some(short) = candidate.falls_short(demands)
+            {
+                candidate.verdict = Verdict::FallsShort(short);
+            }
+        }
     }
 
     /// Lets options fall that another dominates, with the same seeds.

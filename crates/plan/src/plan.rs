@@ -54,7 +54,7 @@ pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Resu
     let choices = Choice::all(network.demands(), &limits.modes);
     let mut comparison = Comparison::new(network, choices, &[], &limits)?;
     let most_seeds = limits.most_seeds;
-    comparison.run(&limits, most_seeds, deadline, |round| {
+    comparison.run(network.demands(), &limits, most_seeds, deadline, |round| {
         let is_open = |verdict: &Verdict| *verdict == Verdict::Open;
         let open = round.candidates.iter().filter(|candidate| is_open(&candidate.verdict));
         let left = open.map(|candidate| candidate.choice.clone()).collect();

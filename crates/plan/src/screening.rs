@@ -73,8 +73,8 @@ impl Change {
 /// How many steps lie between the network's value and the one tried.
 const STEPS: u32 = 4;
 
-/// Screens the conditions of `network` for those options of `found` that remain, or fall short, and calls `done` before each with how
-/// many there are.
+/// Screens the conditions of `network` for those options of `found` that remain, or if there are none, those that fall short; and calls
+/// `done` before each value with how many there are.
 ///
 /// # Errors
 /// When a run fails.
@@ -85,9 +85,14 @@ pub(crate) fn screen(
     deadline: Deadline,
     done: impl Fn(Condition, u32, u32),
 ) -> Result<Vec<Screening>, ScenarioError> {
-    let is_screened =
-        |index: &usize| matches!(found.candidates[*index].verdict, Verdict::Remains | Verdict::FallsShort(_));
-    let options: Vec<_> = (0..found.candidates.len()).filter(is_screened).collect();
+    let with = |is_wanted: fn(&Verdict) -> bool| {
+        let all = found.candidates.iter().enumerate();
+        all.filter(|(_, candidate)| is_wanted(&candidate.verdict)).map(|(index, _)| index).collect::<Vec<_>>()
+    };
+    let mut options = with(|verdict| *verdict == Verdict::Remains);
+    if options.is_empty() {
+        options = with(|verdict| matches!(verdict, Verdict::FallsShort(_)));
+    }
     let field = Field { network, found, options, limits, deadline };
     let mut screenings = Vec::new();
     let conditions = network.demands().conditions.as_deref().unwrap_or(&Condition::ALL);
@@ -166,7 +171,8 @@ impl Field<'_> {
             return Ok(Point::Impossible(why.clone()));
         }
         // No more seeds than an option has before it can fall: all have the same.
-        let is_done = other.run(self.limits, self.limits.least_seeds, self.deadline, |_| ())?;
+        let is_done =
+            other.run(self.network.demands(), self.limits, self.limits.least_seeds, self.deadline, |_| ())?;
         Ok(if is_done { Point::Changes(self.compare(&other)) } else { Point::Open })
     }
 
