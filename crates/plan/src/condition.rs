@@ -65,7 +65,7 @@ impl fmt::Display for Spelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(condition, value) = *self;
         match condition {
-            Condition::Loss => write!(f, "{}", (1000.0 * value).round() / 1000.0),
+            Condition::Loss => write!(f, "{}", (10_000.0 * value).round() / 10_000.0),
             Condition::Range => write!(f, "{}m", (10.0 * value).round() / 10.0),
             Condition::Period => write!(f, "{}s", value.round()),
         }

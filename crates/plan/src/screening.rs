@@ -191,7 +191,9 @@ impl Field<'_> {
         for (here, &there) in self.options.iter().enumerate() {
             for (rival_here, &rival_there) in self.options.iter().enumerate() {
                 let [this, rival] = [here, rival_here].map(|index| &other.candidates[index].runs[..]);
-                if here != rival_here && dominates(rival, this) {
+                let is_out = |change: &Change| matches!(change, Change::Dominates(_, out) if *out == there);
+                // One other is enough.
+                if here != rival_here && dominates(rival, this) && !changes.iter().any(is_out) {
                     changes.push(Change::Dominates(rival_there, there));
                 }
                 for objective in 0..OBJECTIVES.len() {

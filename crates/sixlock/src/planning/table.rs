@@ -24,7 +24,9 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
         plan.comparison.candidates.len(),
         remain.len(),
     )?;
-    values(out, &remain)?;
+    if !remain.is_empty() {
+        values(out, &remain)?;
+    }
     for candidate in &remain {
         writeln!(out, "{}: {}", candidate.choice, protects(candidate))?;
         writeln!(out, "  again: {}", again(file, plan, candidate))?;
