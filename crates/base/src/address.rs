@@ -64,11 +64,14 @@ impl Eui64 {
     }
 
     /// Whether the interface identifier of `address` is made of it.
+    #[inline(never)]
     pub fn is_of(&self, address: &Ipv6Addr) -> bool {
         address.octets()[8..] == self.interface_id()
     }
 
     /// The EUI-64 that `address`' interface identifier was made of.
+    // Where nothing is known of their alignment, 16-bit processors copy eight octets one by one.
+    #[inline(never)]
     pub fn of_address(address: Ipv6Addr) -> Self {
         let mut id = [0; 8];
         id.copy_from_slice(&address.octets()[8..]);
