@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use crate::{Error, checksum, next_header};
+use crate::{Error, Header, checksum, next_header};
 
 /// Where the checksum of an ICMPv6 message stands.
 const CHECKSUM: core::ops::Range<usize> = 2..4;
@@ -68,5 +68,17 @@ impl<'a> Writer<'a> {
             field.copy_from_slice(&sum.to_be_bytes());
         }
         self.len
+    }
+
+    /// The same between the addresses that stand in `header`, of which it writes the rest; the packet's length. `None` if the message is
+    /// longer than a packet can be.
+    #[inline(never)]
+    pub(crate) fn finish_packet(self, header: &mut [u8; Header::LEN], hop_limit: u8) -> Option<usize> {
+        let (front, addresses) = header.split_first_chunk_mut()?;
+        let [source, destination] = addresses.as_chunks::<16>().0 else { return None };
+        let length = self.finish((*source).into(), (*destination).into());
+        let [l0, l1] = u16::try_from(length).ok()?.to_be_bytes();
+        *front = [0x60, 0, 0, 0, l0, l1, next_header::ICMPV6, hop_limit];
+        Some(Header::LEN + length)
     }
 }

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::rpl::{ALL_RPL_NODES, Builder};
-use sixlock_ipv6::{Error, Header, icmpv6};
+use sixlock_ipv6::{Error, Header};
 
 use crate::prefix::MeshPrefix;
 
@@ -80,13 +80,5 @@ pub(crate) fn write(
     let Addressed { header, body } = packet?;
     let mut builder = Builder::empty(body);
     message(&mut builder).ok()?;
-    finish(header, builder)
-}
-
-#[inline(never)]
-fn finish(header: &mut [u8; Header::LEN], builder: Builder<'_>) -> Option<usize> {
-    let address = |at| Header::address_at(header, at).map(|address| Ipv6Addr::from(*address));
-    let (source, destination) = (address(Header::SOURCE_AT)?, address(Header::DESTINATION_AT)?);
-    let length = builder.finish(source, destination);
-    icmpv6::emit_packet_header(header, length, HOP_LIMIT, (source, destination))
+    builder.finish_packet(header, HOP_LIMIT)
 }

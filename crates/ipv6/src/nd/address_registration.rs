@@ -98,9 +98,20 @@ impl EncodedRegistration {
     }
 
     /// A successful one without transaction id, that wants nothing of a routing protocol.
-    pub const fn new(lifetime: u16, rovr: &Rovr) -> Self {
-        let ([l0, l1], [r0, r1, r2, r3, r4, r5, r6, r7]) = (lifetime.to_be_bytes(), rovr.0);
-        Self([0, 0, 0, 0, l0, l1, r0, r1, r2, r3, r4, r5, r6, r7])
+    pub fn new(lifetime: u16, rovr: &Rovr) -> Self {
+        let mut registration = Self::NONE;
+        registration.set_lifetime(lifetime);
+        registration.0[6..].copy_from_slice(&rovr.0);
+        registration
+    }
+
+    /// One whose lifetime and verifier stand one behind the other, as in any message.
+    pub(super) fn of_parts(status: Status, transaction: Option<u8>, lifetime_and_rovr: &[u8; 10]) -> Self {
+        let mut registration = Self::NONE;
+        registration.0[4..].copy_from_slice(lifetime_and_rovr);
+        registration.set_status(status);
+        registration.set_transaction(transaction);
+        registration
     }
 
     /// What it says.

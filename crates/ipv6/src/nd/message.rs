@@ -8,7 +8,7 @@ use crate::nd::capabilities::EncodedCapabilities;
 use crate::nd::context::Context;
 use crate::nd::option::{self, NdOption, Options};
 use crate::prefix_information::PrefixInformation;
-use crate::{Error, checksum, next_header};
+use crate::{Error, Header, checksum, next_header};
 
 /// The multicast address of all nodes on the link.
 pub const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
@@ -222,12 +222,10 @@ impl<'a> EncodedMessage<'a> {
     /// What a message of a duplicate address says of it, as its registration.
     #[inline(never)]
     pub fn registration(&self) -> EncodedRegistration {
-        let &[_, code, _, _, status, transaction, l0, l1] = self.head;
-        let rovr = self.bytes.get(8..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 8]);
-        let mut registration = EncodedRegistration::new(u16::from_be_bytes([l0, l1]), &Rovr(*rovr));
-        registration.set_status(Status(status));
-        registration.set_transaction((code == EXTENDED_64).then_some(transaction));
-        registration
+        let &[_, code, _, _, status, transaction, ..] = self.head;
+        let transaction = (code == EXTENDED_64).then_some(transaction);
+        let lifetime_and_rovr = self.bytes.get(6..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 10]);
+        EncodedRegistration::of_parts(Status(status), transaction, lifetime_and_rovr)
     }
 
     fn duplicate_address(&self) -> DuplicateAddress {
@@ -422,7 +420,6 @@ impl<'a> Builder<'a> {
         option::put_border_router(&mut self.0, border_router)
     }
 
-    #[inline(never)]
     fn put_option(&mut self, kind: u8, fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
         option::put(&mut self.0, kind, fixed, rest)
     }
@@ -430,5 +427,11 @@ impl<'a> Builder<'a> {
     /// Writes the checksum of a message with these addresses; the message's length.
     pub fn finish(self, source: Ipv6Addr, destination: Ipv6Addr) -> usize {
         self.0.finish(source, destination)
+    }
+
+    /// Writes the checksum of a message between the addresses that stand in `header`, and the rest of that header; the packet's length.
+    /// `None` if the message is longer than a packet can be.
+    pub fn finish_packet(self, header: &mut [u8; Header::LEN], hop_limit: u8) -> Option<usize> {
+        self.0.finish_packet(header, hop_limit)
     }
 }

@@ -99,6 +99,7 @@ impl NdOption {
 }
 
 /// Adds an option whose data are `fixed` and then `rest`.
+#[inline(never)]
 pub(super) fn put(writer: &mut Writer<'_>, kind: u8, fixed: &[u8], rest: &[u8]) -> Result<(), Error> {
     let units = (fixed.len() + rest.len() + 2) / UNIT;
     writer.put_parts(&[kind, units as u8], fixed, rest)

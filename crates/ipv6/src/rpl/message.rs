@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 use crate::control_message::Writer;
 use crate::flag::flag;
 use crate::rpl::option::{CONFIGURATION, Configuration, Options, RplOption, TARGET, TRANSIT, Transit};
-use crate::{Error, checksum, next_header};
+use crate::{Error, Header, checksum, next_header};
 
 /// The ICMPv6 type of RPL's control messages.
 pub const ICMPV6_TYPE: u8 = 155;
@@ -432,5 +432,11 @@ impl<'a> Builder<'a> {
     /// Writes the checksum of a message with these addresses; the message's length.
     pub fn finish(self, source: Ipv6Addr, destination: Ipv6Addr) -> usize {
         self.0.finish(source, destination)
+    }
+
+    /// Writes the checksum of a message between the addresses that stand in `header`, and the rest of that header; the packet's length.
+    /// `None` if the message is longer than a packet can be.
+    pub fn finish_packet(self, header: &mut [u8; Header::LEN], hop_limit: u8) -> Option<usize> {
+        self.0.finish_packet(header, hop_limit)
     }
 }

@@ -109,7 +109,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     pub const fn new() -> Self {
         Self {
             address: Eui64([0; 8]),
-            registration: EncodedRegistration::new(0, &Rovr([0; 8])),
+            registration: EncodedRegistration::NONE,
             capabilities: EncodedCapabilities::NONE,
             solicitation: Solicitation::NEW,
             routers: DefaultRouters::new(),

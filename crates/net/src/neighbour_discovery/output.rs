@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::nd::Builder;
-use sixlock_ipv6::{Error, Header, icmpv6};
+use sixlock_ipv6::{Error, Header};
 
 /// The hop limit of messages that routers send on ([RFC 6775 section 9](https://www.rfc-editor.org/rfc/rfc6775#section-9)).
 pub(super) const MULTIHOP_HOP_LIMIT: u8 = 64;
@@ -49,9 +49,9 @@ fn finish(
     (prefix, node): (&[u8; 8], &Eui64),
     destination: &Ipv6Addr,
 ) -> Option<usize> {
-    let mut octets = [0; 16];
-    node.put_address(prefix, &mut octets);
-    let source = Ipv6Addr::from(octets);
-    let length = builder.finish(source, *destination);
-    icmpv6::emit_packet_header(front, length, hop_limit, (source, *destination))
+    let header = front.first_chunk_mut::<{ Header::LEN }>()?;
+    let [source, to] = header.get_mut(Header::SOURCE_AT..)?.as_chunks_mut().0 else { return None };
+    node.put_address(prefix, source);
+    *to = destination.octets();
+    builder.finish_packet(header, hop_limit)
 }
