@@ -546,8 +546,8 @@ impl<R: Router, D: Discovery> Net<R, D> {
     /// Whether `packet` goes to a neighbour that has registered its address here.
     pub fn is_registered(&self, packet: &[u8]) -> bool {
         D::DISCOVERS
-            && Header::parse(packet)
-                .is_ok_and(|(header, _)| self.discovery.neighbour(header.destination).is_some())
+            && Header::address_at(packet, Header::DESTINATION_AT)
+                .is_some_and(|&destination| self.discovery.neighbour(destination.into()).is_some())
     }
 
     /// Whether `address` is this node's alone.

@@ -21,20 +21,19 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
         Self(A::NEW)
     }
 
+    fn learnt(&self) -> impl Iterator<Item = &LearntContext> {
+        self.0.as_ref().iter().filter_map(Slot::get)
+    }
+
     /// Each of them; those that are over do not compress any more.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Context> + '_ {
-        self.0.as_ref().iter().filter_map(Slot::get).map(|learnt| Context {
-            compresses: learnt.context.compresses && !learnt.is_over,
-            ..learnt.context
-        })
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Context> {
+        self.learnt().map(|learnt| &learnt.context)
     }
 
     /// The same, with how many minutes each is valid for from `now`.
     pub(super) fn iter_left(&self, now: Instant) -> impl Iterator<Item = Context> + '_ {
-        let left = move |learnt: &LearntContext| learnt.expiry.minutes_left(now);
-        self.iter()
-            .zip(self.0.as_ref().iter().filter_map(Slot::get))
-            .map(move |(context, learnt)| Context { lifetime: left(learnt), ..context })
+        self.learnt()
+            .map(move |learnt| Context { lifetime: learnt.expiry.minutes_left(now), ..learnt.context })
     }
 
     /// Takes in what a router tells; whether that is another context than before. `None` if there is no room.
@@ -68,11 +67,11 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
 
     /// How many seconds the first of them is valid for.
     pub(super) fn least_left(&self, now: Instant) -> Option<u32> {
-        self.0.as_ref().iter().filter_map(Slot::get).map(|learnt| learnt.expiry.left(now)).min()
+        self.learnt().map(|learnt| learnt.expiry.left(now)).min()
     }
 
     pub(super) fn bring_forward(&self, due: &mut Option<Instant>) {
-        for learnt in self.0.as_ref().iter().filter_map(Slot::get) {
+        for learnt in self.learnt() {
             learnt.expiry.bring_forward(due);
         }
     }
@@ -91,6 +90,7 @@ impl<A: Array<Slot<LearntContext>>> Contexts<A> {
                 *place = Slot::Empty;
             } else {
                 learnt.is_over = true;
+                learnt.context.compresses = false;
                 learnt.expiry.begin(now, hold);
             }
         }

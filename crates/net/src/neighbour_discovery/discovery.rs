@@ -27,7 +27,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Discovery for
     }
 
     fn usable_prefix(&self) -> Option<[u8; 8]> {
-        self.address().and(self.prefix())
+        self.usable_prefix().copied()
     }
 
     fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
@@ -35,7 +35,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Discovery for
     }
 
     fn default_router(&self) -> Option<Eui64> {
-        self.address().and(self.router())
+        self.usable_prefix().and_then(|_| self.router())
     }
 
     fn compresses_generically(&self, neighbour: Eui64) -> bool {
@@ -134,7 +134,7 @@ where
     }
 
     fn usable_prefix(&self) -> Option<[u8; 8]> {
-        self.host().address().and(self.prefix())
+        self.host().usable_prefix().copied()
     }
 
     fn contexts(&self) -> impl Iterator<Item = Context> + '_ {

@@ -144,12 +144,17 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
 
     /// The address with the prefix, while it is registered: it may be used.
     pub fn address(&self) -> Option<Ipv6Addr> {
-        self.global_address().filter(|_| self.global.expiry.runs())
+        self.usable_prefix().map(|prefix| self.address.with_prefix(*prefix))
+    }
+
+    /// The prefix, while the address with it is registered.
+    pub(super) fn usable_prefix(&self) -> Option<&[u8; 8]> {
+        self.known_prefix().filter(|_| self.global.expiry.runs())
     }
 
     /// Whether others may register at it, if it is a router: as long as its address is registered, and it knows the border router.
     pub(super) fn is_router(&self) -> bool {
-        self.prefix.expiry.runs() && self.global.expiry.runs() && self.border_router.expiry.runs()
+        self.usable_prefix().is_some() && self.border_router.expiry.runs()
     }
 
     /// The address on the link.
@@ -169,7 +174,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
 
     /// The contexts of header compression that its routers tell.
     pub fn contexts(&self) -> impl Iterator<Item = Context> + '_ {
-        self.contexts.iter()
+        self.contexts.iter().copied()
     }
 
     /// Whether it is told that a router reads payloads that are compressed by GHC, and reads them itself.
@@ -192,10 +197,6 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// What has changed, once.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
-    }
-
-    fn global_address(&self) -> Option<Ipv6Addr> {
-        self.prefix().map(|prefix| self.address.with_prefix(prefix))
     }
 
     fn known_prefix(&self) -> Option<&[u8; 8]> {

@@ -114,8 +114,16 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
         self.0.as_ref().iter().filter_map(Slot::get)
     }
 
+    /// The place of an address, counted from 0.
+    #[inline(never)]
+    fn position(&self, address: &Ipv6Addr) -> Option<usize> {
+        let holds = |place: &Slot<Registration>| place.get().is_some_and(|known| known.address == *address);
+        self.0.as_ref().iter().position(holds)
+    }
+
+    #[inline(never)]
     pub(super) fn get(&self, address: &Ipv6Addr) -> Option<&Registration> {
-        self.all().find(|registration| registration.address == *address)
+        self.0.as_ref().get(self.position(address)?)?.get()
     }
 
     /// Whether the owner of `rovr` may register the address with that transaction id
@@ -152,9 +160,8 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
     /// The place of an address, or a free one for it; `None` if there is no room.
     pub(super) fn place(&mut self, address: &Ipv6Addr) -> Option<&mut Slot<Registration>> {
         let places = self.0.as_ref();
-        let holds = |place: &Slot<Registration>| place.get().is_some_and(|known| known.address == *address);
         let free = || places.iter().position(|place| !place.is_full());
-        let at = places.iter().position(holds).or_else(free).unwrap_or(places.len());
+        let at = self.position(address).or_else(free).unwrap_or(places.len());
         self.0.make_room(at + 1);
         self.0.as_mut().get_mut(at)
     }
@@ -163,7 +170,8 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
     /// so what is older and comes late is known for it
     /// ([RFC 8505 section 5.7](https://www.rfc-editor.org/rfc/rfc8505#section-5.7)).
     pub(super) fn release(&mut self, now: Instant, address: &Ipv6Addr, transaction: Option<u8>) -> bool {
-        let Some(known) = self.all_mut().find(|known| known.address == *address) else { return false };
+        let at = self.position(address);
+        let Some(known) = at.and_then(|at| self.0.as_mut().get_mut(at)?.get_mut()) else { return false };
         known.registration.set_transaction(transaction);
         let was_registered = core::mem::take(&mut known.is_confirmed);
         if was_registered {
@@ -174,15 +182,10 @@ impl<A: Array<Slot<Registration>>> Registrations<A> {
 
     /// Removes the registration of an address; whether it was registered.
     pub(super) fn remove(&mut self, address: &Ipv6Addr) -> bool {
-        let mut was_registered = false;
-        for place in self.0.as_mut() {
-            if let Some(known) = place.get()
-                && known.address == *address
-            {
-                was_registered = known.is_confirmed;
-                *place = Slot::Empty;
-            }
-        }
+        let at = self.position(address);
+        let Some(place) = at.and_then(|at| self.0.as_mut().get_mut(at)) else { return false };
+        let was_registered = place.get().is_some_and(|known| known.is_confirmed);
+        *place = Slot::Empty;
         was_registered
     }
 

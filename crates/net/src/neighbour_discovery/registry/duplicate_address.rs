@@ -17,7 +17,7 @@ use crate::neighbour_discovery::reply::{Kind, Reply};
 impl<R: Array<Slot<Registration>>> Registry<R> {
     /// Keeps a registration in the place of the one before, and tells the router that this one was registered at
     /// ([RFC 8505 section 4.1](https://www.rfc-editor.org/rfc/rfc8505#section-4.1)). `None` if there is no room.
-    pub(super) fn confirm(
+    pub(super) fn confirm<T: Tells>(
         &mut self,
         now: Instant,
         address: &Ipv6Addr,
@@ -37,7 +37,8 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
         // Who registers at two routers at once does so by the same id, and who moves, by a later one.
         let is_parallel = registration.transaction().is_some()
             && before.is_some_and(|before| before.registration.transaction() == registration.transaction());
-        if let Some(before) = before
+        if T::MAY_BE_BORDER_ROUTER
+            && let Some(before) = before
             && let Through::Router(router) = before.through
             && before.through != through
             && !is_parallel
@@ -88,7 +89,7 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
         if request.lifetime() == 0 {
             self.release_at_border_router(now, &address, &request);
         } else {
-            self.confirm(now, &address, &request, Through::Router(header.source));
+            self.confirm::<T>(now, &address, &request, Through::Router(header.source));
         }
         Ok(())
     }
@@ -132,7 +133,7 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
             // Who cannot be told now asks again.
             self.tell(&ask, confirmation.status())?;
             if confirmation.status() == Status::SUCCESS {
-                self.keep(now, &ask);
+                self.keep::<T>(now, &ask);
             } else {
                 self.remove(&address);
             }

@@ -70,7 +70,7 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
         }
         if network.is_border_router() || is_link_local(address) {
             self.tell(ask, Status::SUCCESS)?;
-            self.keep(now, ask);
+            self.keep::<T>(now, ask);
             return Ok(());
         }
         let known = self.registrations.place(address).and_then(|place| match place {
@@ -141,9 +141,9 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
     }
 
     /// Keeps what was registered.
-    pub(super) fn keep(&mut self, now: Instant, ask: &Ask) {
+    pub(super) fn keep<T: Tells>(&mut self, now: Instant, ask: &Ask) {
         let through = Through::Neighbour(ask.neighbour);
-        if let Some(known) = self.confirm(now, ask.address(), &ask.registration, through) {
+        if let Some(known) = self.confirm::<T>(now, ask.address(), &ask.registration, through) {
             known.generic_compression = ask.generic_compression;
         }
     }
