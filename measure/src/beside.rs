@@ -1,4 +1,4 @@
-//! The images that stand beside those of a paper, and what `costs/` keeps of them for `sixlock eval`.
+//! The images that stand beside those of a paper, or of which `sixlock plan` makes up its options, and what `costs/` keeps of them.
 
 use std::fmt::Write;
 
@@ -18,39 +18,43 @@ const GROWTH: u64 = 2;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Beside whose images those are that are measured
-    paper: Paper,
+    /// Beside what the images stand that are measured
+    beside: Beside,
     /// Writes what was measured to costs/
     #[arg(long)]
     accept: bool,
 }
 
-/// A paper with tables of what images take.
+/// What compares images by what they take.
 #[derive(Clone, Copy, ValueEnum)]
-enum Paper {
+enum Beside {
     /// Raza et al. (2012), and the thesis: raza2012-table1, thesis-table11 to -table14
     Raza2012,
     /// De Rubertis et al. (2013): derubertis2013-fig7
     Derubertis2013,
     /// Raza et al. (2017): securesense-fig18
     Securesense,
+    /// `sixlock plan`
+    Plan,
 }
 
-impl Paper {
+impl Beside {
     const fn name(self) -> &'static str {
         match self {
             Self::Raza2012 => "raza2012",
             Self::Derubertis2013 => "derubertis2013",
             Self::Securesense => "securesense",
+            Self::Plan => "plan",
         }
     }
 
-    /// The microcontroller that its images are for, and the board on which they are emulated.
-    const fn platform(self) -> (Chip, &'static str) {
+    /// The microcontrollers that its images are for, each with the board on which they are emulated.
+    const fn platforms(self) -> &'static [(Chip, &'static str)] {
         match self {
-            Self::Raza2012 => (Chip::Msp430F1611, "tmote-sky"),
-            Self::Derubertis2013 => (Chip::CortexM3, "mb851"),
-            Self::Securesense => (Chip::CortexM3, "openmote"),
+            Self::Raza2012 => &[(Chip::Msp430F1611, "tmote-sky")],
+            Self::Derubertis2013 => &[(Chip::CortexM3, "mb851")],
+            Self::Securesense => &[(Chip::CortexM3, "openmote")],
+            Self::Plan => &[(Chip::CortexM3, "openmote"), (Chip::Msp430F1611, "tmote-sky")],
         }
     }
 }
@@ -64,11 +68,36 @@ struct Row {
 
 /// Measures them, and compares them with what is kept: none may have outgrown it.
 pub(crate) fn measure(toolchain: &Toolchain, arguments: &Arguments) -> Result<(), Failure> {
-    let (paper, (chip, board)) = (arguments.paper.name(), arguments.paper.platform());
-    let file = format!("{paper}-{}.csv", chip.name());
-    let list = FirmwareImage::all()?;
-    let images: Vec<_> = list.iter().filter(|image| image.papers.iter().any(|one| one == paper)).collect();
     let drivers = Drivers::build(toolchain)?;
+    let grown =
+        arguments.beside.platforms().iter().map(|platform| on(toolchain, arguments, &drivers, *platform));
+    let grown: Vec<_> = grown.collect::<Result<Vec<_>, _>>()?.concat();
+    if grown.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{}\nFind out why (./bench crates); if that should be, ./bench {} --accept writes it",
+        grown.join("\n"),
+        arguments.beside.name()
+    )
+    .into())
+}
+
+/// The same on one microcontroller; which images have outgrown what is kept.
+fn on(
+    toolchain: &Toolchain,
+    arguments: &Arguments,
+    drivers: &Drivers,
+    (chip, board): (Chip, &str),
+) -> Result<Vec<String>, Failure> {
+    let name = arguments.beside.name();
+    let file = format!("{name}-{}.csv", chip.name());
+    let list = FirmwareImage::all()?;
+    // Beside a paper stand those that are linked for nothing else, too.
+    let fits =
+        |image: &FirmwareImage| !matches!(arguments.beside, Beside::Plan) || image.chips.contains(&chip);
+    let is_measured = |image: &&FirmwareImage| image.compared.iter().any(|one| one == name) && fits(image);
+    let images: Vec<_> = list.iter().filter(is_measured).collect();
     let mut rows = Vec::new();
     for (image, linked) in images.iter().zip(link_images(toolchain, chip, &images)?) {
         let stack = drivers.peak(image, &linked, board)?;
@@ -79,27 +108,18 @@ pub(crate) fn measure(toolchain: &Toolchain, arguments: &Arguments) -> Result<()
     } else {
         "the MSP430; stacks by mspdebug"
     };
-    let measured = table(paper, emulator, &toolchain.compiler(chip)?, &rows)?;
+    let measured = table(name, emulator, &toolchain.compiler(chip)?, &rows)?;
     if !baseline::compare(&file, &measured, arguments.accept)? {
-        println!("./bench {paper} --accept writes what the images take now.");
+        println!("./bench {name} --accept writes what the images take now.");
     }
-    if matches!(arguments.paper, Paper::Raza2012) {
+    if matches!(arguments.beside, Beside::Raza2012) {
         IPSEC.iter().for_each(|limit| println!("{}", beyond(&rows, limit)));
     }
-    let grown = grown(&baseline::text(&file)?, &rows);
-    if grown.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "{}\nFind out why (./bench crates); if that should be, ./bench {paper} --accept writes it",
-        grown.join("\n")
-    )
-    .into())
+    Ok(grown(&baseline::text(&file)?, &rows))
 }
 
-fn table(paper: &str, chip: &str, compiler: &str, rows: &[Row]) -> Result<String, Failure> {
-    let mut table =
-        format!("# Measured by ./bench {paper}, and written by ./bench {paper} --accept alone.\n");
+fn table(name: &str, chip: &str, compiler: &str, rows: &[Row]) -> Result<String, Failure> {
+    let mut table = format!("# Measured by ./bench {name}, and written by ./bench {name} --accept alone.\n");
     writeln!(table, "# Bytes on {chip}; compiled by {compiler}")?;
     table.push_str("image,flash,ram,stack\n");
     for Row { image, bytes: [flash, ram, stack] } in rows {

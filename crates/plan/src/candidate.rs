@@ -4,6 +4,8 @@ use sixlock_sim::{Estimate, Quantity, Scenario, Spread};
 
 use crate::choice::Choice;
 use crate::demands::Demands;
+use crate::footprint::Footprint;
+use crate::front::dominates;
 use crate::objective::{OBJECTIVES, Objective, Values};
 use crate::protection::Protection;
 
@@ -29,6 +31,8 @@ pub struct Candidate {
     pub choice: Choice,
     /// What it protects readings from.
     pub protection: Protection,
+    /// What it takes of a device's memory, if that is known.
+    pub footprint: Option<Footprint>,
     /// Whether it remains.
     pub verdict: Verdict,
     /// What is simulated, unless it was struck.
@@ -40,7 +44,17 @@ pub struct Candidate {
 impl Candidate {
     /// One of which nothing is known yet, and what is simulated of it.
     pub(crate) fn open(choice: Choice, scenario: Scenario) -> Self {
-        Self { scenario: Some(scenario), ..Self::new(choice, Verdict::Open) }
+        let footprint = Footprint::of(&scenario);
+        Self { scenario: Some(scenario), footprint, ..Self::new(choice, Verdict::Open) }
+    }
+
+    /// The same, struck if it takes more memory than there is.
+    pub(crate) fn if_it_fits(mut self, demands: &Demands) -> Self {
+        let too_large = self.footprint.and_then(|footprint| footprint.too_large(demands.flash, demands.ram));
+        if let Some(why) = too_large {
+            self.verdict = Verdict::Struck(why);
+        }
+        self
     }
 
     /// One that does not come into question; why, in a sentence.
@@ -52,6 +66,7 @@ impl Candidate {
         Self {
             protection: Protection::of(choice.security),
             choice,
+            footprint: None,
             verdict,
             scenario: None,
             runs: Vec::new(),
@@ -71,6 +86,16 @@ impl Candidate {
             (Some(objective), Some(values)) => objective.quantity.estimate(&values),
             _ => Estimate::Nothing,
         }
+    }
+
+    /// Whether it makes `other` superfluous: it takes no more memory, as far as that is known, and is, with 95 % confidence by the same seeds,
+    /// at least as good in every objective, and better in one.
+    pub(crate) fn makes_superfluous(&self, other: &Self) -> bool {
+        let is_within = match (&self.footprint, &other.footprint) {
+            (Some(own), Some(others)) => own.is_within(others),
+            _ => true,
+        };
+        is_within && dominates(&self.runs, &other.runs)
     }
 
     /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long.

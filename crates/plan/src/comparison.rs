@@ -6,7 +6,6 @@ use sixlock_sim::{Report, ScenarioError, Setting, Span, Spread, run};
 use crate::candidate::{Candidate, Verdict};
 use crate::choice::Choice;
 use crate::demands::Demands;
-use crate::front::dominates;
 use crate::limits::{Deadline, Limits};
 use crate::network::Network;
 use crate::objective::{OBJECTIVES, Values, values};
@@ -50,7 +49,7 @@ impl Comparison {
             match struck {
                 Some(why) => Candidate::struck(choice, why),
                 None => match network.scenario(&choice, settings, duration) {
-                    Ok(scenario) => Candidate::open(choice, scenario),
+                    Ok(scenario) => Candidate::open(choice, scenario).if_it_fits(network.demands()),
                     Err(error) => {
                         Candidate::struck(choice, format!("It cannot be simulated: {}.", error.message))
                     }
@@ -153,10 +152,9 @@ impl Comparison {
     fn drop_dominated(&mut self) {
         let open: Vec<_> = self.open().collect();
         for &index in &open {
-            let by = open.iter().find(|&&other| {
-                let [this, other] = [index, other].map(|index| &self.candidates[index].runs[..]);
-                dominates(other, this)
-            });
+            let is_better =
+                |other: &&usize| self.candidates[**other].makes_superfluous(&self.candidates[index]);
+            let by = open.iter().find(is_better);
             if let Some(&by) = by {
                 self.candidates[index].verdict = Verdict::Dominated(by);
             }

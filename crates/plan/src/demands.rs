@@ -25,6 +25,10 @@ pub struct Demands {
     pub listen: Vec<String>,
     /// The conditions that may be otherwise: of each is told what that would change; every one if nothing is said.
     pub conditions: Option<Vec<Condition>>,
+    /// How many bytes of flash a device has.
+    pub flash: Option<u32>,
+    /// How many bytes of RAM.
+    pub ram: Option<u32>,
     /// The least share of due readings that is to be delivered, in per cent.
     #[serde(deserialize_with = "percent")]
     pub delivered: Option<f64>,

@@ -7,7 +7,6 @@ use crate::candidate::Verdict;
 use crate::choice::Choice;
 use crate::comparison::Comparison;
 use crate::condition::Condition;
-use crate::front::dominates;
 use crate::limits::{Deadline, Limits};
 use crate::network::Network;
 use crate::objective::OBJECTIVES;
@@ -190,10 +189,10 @@ impl Field<'_> {
         }
         for (here, &there) in self.options.iter().enumerate() {
             for (rival_here, &rival_there) in self.options.iter().enumerate() {
-                let [this, rival] = [here, rival_here].map(|index| &other.candidates[index].runs[..]);
+                let [this, rival] = [here, rival_here].map(|index| &other.candidates[index]);
                 let is_out = |change: &Change| matches!(change, Change::Dominates(_, out) if *out == there);
                 // One other is enough.
-                if here != rival_here && dominates(rival, this) && !changes.iter().any(is_out) {
+                if here != rival_here && rival.makes_superfluous(this) && !changes.iter().any(is_out) {
                     changes.push(Change::Dominates(rival_there, there));
                 }
                 for objective in 0..OBJECTIVES.len() {

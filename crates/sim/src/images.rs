@@ -23,8 +23,8 @@ pub struct FirmwareImage {
     pub security: Security,
     /// The image without what this one is of: what it takes is told less what that takes.
     pub less: Option<String>,
-    /// The papers for whose comparisons it is measured.
-    pub papers: Vec<String>,
+    /// The papers beside which it stands, and `plan`, if it is measured for its options.
+    pub compared: Vec<String>,
     /// What it may take on the Cortex-M3.
     pub most: Most,
 }
@@ -152,13 +152,13 @@ impl FirmwareImage {
         };
         let security = section.parsed("security", Security::default(), str::parse)?;
         let less = section.string("less")?.map(str::to_owned);
-        let papers = section.strings("papers")?.into_iter().map(str::to_owned).collect();
+        let compared = section.strings("compared")?.into_iter().map(str::to_owned).collect();
         let mut most = section.section("most", "[image.most]")?;
         let mut bytes = |key| Ok(Some(most.integer(key, MOST, 0..=MOST)?).filter(|bytes| *bytes < MOST));
         let limits = Most { flash: bytes("flash")?, ram: bytes("ram")?, stack: bytes("stack")? };
         most.finish()?;
         section.finish()?;
-        Ok(Self { name, chips, role, security, less, papers, most: limits })
+        Ok(Self { name, chips, role, security, less, compared, most: limits })
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(names.len(), images.len());
         assert!(images.iter().filter_map(|image| image.less.as_deref()).all(|less| names.contains(less)));
         let is_less = |name: &str| images.iter().any(|image| image.less.as_deref() == Some(name));
-        let is_used = |image: &FirmwareImage| !image.chips.is_empty() || !image.papers.is_empty();
+        let is_used = |image: &FirmwareImage| !image.chips.is_empty() || !image.compared.is_empty();
         assert!(images.iter().all(|image| is_used(image) || is_less(&image.name)));
     }
 

@@ -358,6 +358,11 @@ impl Scenario {
         self.radio.clone()
     }
 
+    /// Which way packets go.
+    pub fn routing(&self) -> RoutingKind {
+        self.routing
+    }
+
     /// The addresses of its nodes, and how these come to them.
     pub fn addressing(&self) -> Addressing {
         self.addressing

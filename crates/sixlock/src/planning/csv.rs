@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use sixlock_plan::{Network, OBJECTIVES, Plan};
+use sixlock_plan::{Footprint, Network, OBJECTIVES, Plan};
 use sixlock_sim::Estimate;
 
 use super::words::verdict;
@@ -11,7 +11,7 @@ use super::words::verdict;
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan) -> io::Result<()> {
     let columns = OBJECTIVES.iter().map(|objective| objective.quantity.column);
     let columns: Vec<_> = columns.map(|column| format!("{column},{column}.low,{column}.high")).collect();
-    writeln!(out, "security,listen,verdict,seeds,{}", columns.join(","))?;
+    writeln!(out, "security,listen,verdict,seeds,{},flash_bytes,ram_bytes", columns.join(","))?;
     for candidate in &plan.comparison.candidates {
         let cells = (0..OBJECTIVES.len()).map(|index| match candidate.estimate(index) {
             Estimate::Nothing => ",,".into(),
@@ -22,7 +22,11 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan) -> io:
         });
         let (choice, (name, _)) = (&candidate.choice, verdict(network, plan, candidate));
         let listen = choice.listen.as_deref().unwrap_or_default();
-        let cells: Vec<_> = cells.collect();
+        let of = |part: fn(&Footprint) -> u32| {
+            candidate.footprint.as_ref().map(|it| part(it).to_string()).unwrap_or_default()
+        };
+        let memory = [of(|footprint| footprint.flash), of(|footprint| footprint.ram)];
+        let cells: Vec<_> = cells.chain(memory).collect();
         writeln!(out, "{},{listen},{name},{},{}", choice.security, candidate.seeds(), cells.join(","))?;
     }
     Ok(())

@@ -52,6 +52,7 @@ fn option(network: &Network, plan: &Plan, candidate: &Candidate) -> Value {
         "why": why,
         "seeds": candidate.seeds(),
         "protection": candidate.protection,
+        "footprint": candidate.footprint,
         "values": values.collect::<Map<_, _>>(),
     })
 }

@@ -7,7 +7,7 @@ use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan, Verdict};
 
 use super::chart::{self, Line};
 use super::table::{cell, columns};
-use super::words::{again, changes, protects, tried, verdict};
+use super::words::{again, changes, protects, takes, tried, verdict};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #222; --pale: #999; --paper: #fff; --grid: #ddd; --good: #06c; --bad: #c30; }
@@ -93,6 +93,9 @@ impl Page<'_> {
                 escape(&protects(candidate)),
                 escape(&again(self.file, self.plan, candidate))
             );
+            if let Some(memory) = takes(candidate) {
+                let _ = write!(out, " It takes {memory}.");
+            }
             if let Some(Some(file)) = self.scenarios.get(index) {
                 let _ = write!(out, " (<a href=\"{0}\">{0}</a>)", escape(file));
             }

@@ -8,7 +8,7 @@ use sixlock_sim::{Estimate, Quantity};
 
 use crate::columns;
 
-use super::words::{again, changes, protects, tried, verdict};
+use super::words::{again, changes, protects, takes, tried, verdict};
 
 /// What stands where there is no value.
 const NOTHING: &str = "–";
@@ -29,6 +29,7 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
     }
     for candidate in &remain {
         writeln!(out, "{}: {}", candidate.choice, protects(candidate))?;
+        takes(candidate).iter().try_for_each(|memory| writeln!(out, "  takes: {memory}"))?;
         writeln!(out, "  again: {}", again(file, plan, candidate))?;
     }
     let others = of(plan, |verdict| !matches!(verdict, Verdict::Remains));

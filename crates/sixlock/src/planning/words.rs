@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use sixlock_plan::{Candidate, Change, Network, OBJECTIVES, Outcome, Plan, Screening, Shift, Verdict};
+use sixlock_plan::{
+    Candidate, Change, Footprint, Network, OBJECTIVES, Outcome, Plan, Screening, Shift, Verdict,
+};
 
 /// What a verdict is called, and why it is so.
 pub(super) fn verdict(network: &Network, plan: &Plan, candidate: &Candidate) -> (&'static str, String) {
@@ -32,6 +34,13 @@ pub(super) fn protects(candidate: &Candidate) -> String {
     let forward =
         if protection.forward_secrecy { "; what was recorded stays secret when keys are stolen" } else { "" };
     format!("secret from: {secret}; proof against: {unforgeable}{forward}")
+}
+
+/// What an option takes of memory, if that is known.
+pub(super) fn takes(candidate: &Candidate) -> Option<String> {
+    let Footprint { flash, ram, is_measured } = candidate.footprint?;
+    let source = if is_measured { "measured" } else { "a sum of measured differences" };
+    Some(format!("{flash} bytes of flash, {ram} of RAM ({source})"))
 }
 
 /// The command that repeats the runs of an option.
