@@ -57,7 +57,7 @@ pub(crate) struct RouterProcessor {
     secured: bool,
     /// Until when it is at work.
     busy: Time,
-    /// Frames in the radio's FIFO: when it is done with each, and how long that is.
+    /// Frames in the radio's FIFO: when it takes up each, and how long that is.
     frames: VecDeque<(Time, usize)>,
     /// Packets from outside that wait until it has nothing else to do.
     entering: VecDeque<Entering>,
@@ -144,8 +144,9 @@ impl RouterProcessor {
         for &(step, bytes) in protected {
             work.add(step, bytes);
         }
-        let until = self.work(now, &work, done.lasts + self.platform.profile().bus(frame.len()));
-        self.frames.push_back((until, frame.len()));
+        // Out of the FIFO a frame comes when the processor takes it up, as with nodes.
+        self.frames.push_back((self.ready(now), frame.len()));
+        self.work(now, &work, done.lasts + self.platform.profile().bus(frame.len()));
     }
 
     /// Works at a packet of `len` bytes from outside, as [`RouterProcessor::frame`] does.

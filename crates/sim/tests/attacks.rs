@@ -573,3 +573,12 @@ fn with_rows(text: &str, heading: &str, rows: &[String]) -> String {
     lines.splice(head + 1..end, rows.iter().map(String::as_str));
     format!("{before}{heading}{}\n{}{after}", lines.join("\n"), if after.is_empty() { "" } else { "\n#" })
 }
+
+/// Nodes whose way ends at an attacker have joined no border router.
+#[test]
+fn a_sink_hole_that_begins_before_nodes_have_joined_is_no_border_router() {
+    let text = "duration = \"600s\"\n[routing]\nkind = \"rpl\"\n[[attack]]\nkind = \"sink-hole\"\nx = \"120m\"\ny = \"20m\"\n";
+    let scenario = Scenario::parse("s", text).unwrap();
+    let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+    assert!(report.nodes.iter().any(|node| node.joined_s.is_none()), "{report:?}");
+}

@@ -38,6 +38,17 @@ fn round_trips_take_longer_by_a_slower_router_and_longer_yet_where_it_computes_m
     }
 }
 
+/// While a Tmote Sky opens a frame, its FIFO has room for the next: the frame is out of it.
+#[test]
+fn a_router_on_the_board_of_its_nodes_loses_no_more_than_they_do() {
+    let text = "security = \"llsec\"\nduration = \"1200s\"\n[topology]\nnodes = 3\n[platform]\nprofile = \"tmote-sky\"\n";
+    for router in ["", SKY] {
+        let report = run(&format!("{text}{router}"));
+        let (delivered, due) = (report.sum(|node| node.delivered), report.sum(|node| node.due));
+        assert!(delivered + 1 >= due, "{router}: {delivered} of {due}");
+    }
+}
+
 #[test]
 fn nothing_changes_where_the_router_is_native_or_nothing_is_said_of_it() {
     let text = "security = \"llsec+dtls-psk\"\nduration = \"200s\"\n[topology]\nkind = \"grid\"\nnodes = 9\n";

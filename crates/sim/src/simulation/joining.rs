@@ -67,11 +67,13 @@ impl Simulation {
             return false;
         }
         let (numbers, address) = (self.deployment.layout.numbers(), self.deployment.mesh_address(id));
+        // The way may end at an attacker, who is no station.
+        let Some(at_root) = self.stations.get_mut(root as usize) else { return false };
         if numbers.is_router(root) {
-            return self.stations[root as usize].routes_to(address);
+            return at_root.routes_to(address);
         }
         // Its firmware does not tell: a root knows a way over it only if it has a parent.
-        !self.stations[root as usize].tells_routing()
+        !at_root.tells_routing()
             && numbers
                 .routers()
                 .any(|router| !self.is_off(router) && self.stations[router as usize].routes_to(address))
