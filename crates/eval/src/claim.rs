@@ -50,6 +50,11 @@ impl Claim {
         self
     }
 
+    /// Does not count it, and says why not.
+    pub(crate) fn uncounted(self, why: &str) -> Self {
+        Self { counted: false, why: format!("{}. It is not counted: {why}", self.why), ..self }
+    }
+
     /// Adds, if it does not hold, what may be the reason; no run has shown that.
     pub(crate) fn perhaps(mut self, guess: &str) -> Self {
         if !self.holds {

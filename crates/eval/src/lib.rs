@@ -17,6 +17,7 @@ mod published;
 mod report;
 mod statement;
 mod tolerance;
+mod wording;
 
 pub use claim::Claim;
 pub use error::Error;

@@ -24,8 +24,14 @@ pub enum Statement {
     BelowFrom(Series, Series, f64),
     /// The first series is below each of the others wherever both have a value.
     Least(Series, Vec<Series>),
+    /// The first series is above each of the others wherever both have a value.
+    Most(Series, Vec<Series>),
+    /// The first series is below so many per cent of the second wherever both have a value.
+    FarBelow(Series, Series, f64),
     /// The values grow along the horizontal axis.
     Grows(Series),
+    /// Each value of the first series counts as that of the second, wherever both have one.
+    Same(Series, Series, Tolerance),
     /// What the first series has more than the second is the same all along the horizontal axis: each within the tolerance of their mean.
     SameAdded(Series, Series, Tolerance),
     /// What the first series has more than the second is less than so many per cent of the second, all along the horizontal axis.
@@ -53,6 +59,11 @@ impl Series {
     pub(crate) fn rows<'f>(&'f self, figures: &'f [Figure]) -> impl Iterator<Item = &'f Row> {
         let of_title = figures.iter().filter(|figure| figure.title == self.figure);
         of_title.flat_map(|figure| &figure.rows).filter(|row| row.label == self.label)
+    }
+
+    /// What the paper says beside the first of its values beside which it says anything.
+    pub(crate) fn published(&self, figures: &[Figure]) -> Option<f64> {
+        self.rows(figures).find_map(|row| row.published)
     }
 
     /// Its values, with where each stands.
@@ -88,8 +99,12 @@ impl Statement {
             Self::Below(first, second)
             | Self::BelowFrom(first, second, _)
             | Self::SameAdded(first, second, _)
+            | Self::FarBelow(first, second, _)
+            | Self::Same(first, second, _)
             | Self::HardlyMore(first, second, _) => vec![first, second],
-            Self::Least(least, others) => core::iter::once(least).chain(others).collect(),
+            Self::Least(one, others) | Self::Most(one, others) => {
+                core::iter::once(one).chain(others).collect()
+            }
         }
     }
 
@@ -97,6 +112,7 @@ impl Statement {
     pub const fn tolerance(&self) -> Option<Tolerance> {
         match self {
             Self::Published(_, tolerance)
+            | Self::Same(_, _, tolerance)
             | Self::SameAdded(_, _, tolerance)
             | Self::InProportion(_, tolerance) => Some(*tolerance),
             _ => None,
@@ -120,6 +136,20 @@ impl Statement {
                     all(&pairs(&points(least), &points(other)), |&(_, least, other)| least < other)
                 };
                 all(others, is_below)
+            }
+            Self::Most(most, others) => {
+                let is_above = |other: &Series| {
+                    all(&pairs(&points(most), &points(other)), |&(_, most, other)| most > other)
+                };
+                all(others, is_above)
+            }
+            Self::FarBelow(less, more, percent) => {
+                all(&pairs(&points(less), &points(more)), |&(_, less, more)| less < more * percent / 100.0)
+            }
+            Self::Same(first, second, tolerance) => {
+                all(&pairs(&points(first), &points(second)), |&(_, first, second)| {
+                    tolerance.admits(first, second)
+                })
             }
             Self::BelowFrom(less, more, from) => {
                 let mut pairs = pairs(&points(less), &points(more));
@@ -205,6 +235,8 @@ mod tests {
         let statements = [
             Statement::Published(a.clone(), Tolerance::Time),
             Statement::Below(a.clone(), b.clone()),
+            Statement::FarBelow(a.clone(), b.clone(), 50.0),
+            Statement::Same(a.clone(), b.clone(), Tolerance::Time),
             Statement::Grows(a.clone()),
             Statement::SameAdded(a.clone(), b.clone(), Tolerance::Time),
             Statement::HardlyMore(a.clone(), b.clone(), 10.0),
@@ -232,6 +264,28 @@ mod tests {
         assert!(least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0]), ("c", &[3.0])])));
         assert!(!least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0]), ("c", &[0.5])])));
         assert!(!least.holds(&figure(&[("a", &[1.0]), ("b", &[2.0])])), "c is not there");
+    }
+
+    #[test]
+    fn the_most_is_above_each_of_the_others() {
+        let most = Statement::Most(series("a"), vec![series("b"), series("c")]);
+        assert!(most.holds(&figure(&[("a", &[4.0]), ("b", &[2.0]), ("c", &[3.0])])));
+        assert!(!most.holds(&figure(&[("a", &[4.0]), ("b", &[2.0]), ("c", &[4.0])])));
+        assert!(!most.holds(&figure(&[("a", &[4.0]), ("b", &[2.0])])), "c is not there");
+    }
+
+    #[test]
+    fn far_below_is_below_a_part_at_every_place() {
+        let far_below = Statement::FarBelow(series("a"), series("b"), 50.0);
+        assert!(far_below.holds(&figure(&[("a", &[1.0, 1.9]), ("b", &[3.0, 4.0])])));
+        assert!(!far_below.holds(&figure(&[("a", &[1.0, 2.0]), ("b", &[3.0, 4.0])])));
+    }
+
+    #[test]
+    fn the_same_is_within_the_tolerance_at_every_place() {
+        let same = Statement::Same(series("a"), series("b"), Tolerance::Loss);
+        assert!(same.holds(&figure(&[("a", &[95.0, 100.0]), ("b", &[100.0, 95.0])])));
+        assert!(!same.holds(&figure(&[("a", &[95.0, 94.0]), ("b", &[100.0, 100.0])])));
     }
 
     #[test]

@@ -10,13 +10,18 @@ pub enum Tolerance {
     Energy,
     /// Parts of a hundred by which one thing takes more than another: a quarter of them, as they are made of two times or two energies.
     Percent,
-    /// Datagrams lost of a hundred: five, which chance alone brings about.
+    /// Datagrams lost, or handshakes that succeed, of a hundred: five, which chance alone brings about.
     Loss,
+    /// Memory: 15 of 100, by which the code of two compilers differs for the same work.
+    Memory,
+    /// What standards say to the byte, and what is counted: nothing.
+    Exact,
 }
 
 impl Tolerance {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Time, Self::Energy, Self::Percent, Self::Loss];
+    pub const ALL: [Self; 6] =
+        [Self::Time, Self::Energy, Self::Percent, Self::Loss, Self::Memory, Self::Exact];
 
     /// Whether `value` counts as `published`.
     pub(crate) fn admits(self, value: f64, published: f64) -> bool {
@@ -25,6 +30,8 @@ impl Tolerance {
                 (value - published).abs() <= published.abs() * QUARTER
             }
             Self::Loss => (value - published).abs() <= LOST,
+            Self::Memory => (value - published).abs() <= published.abs() * COMPILERS,
+            Self::Exact => value == published,
         }
     }
 
@@ -35,12 +42,15 @@ impl Tolerance {
             Self::Energy => "energies: 25 % up or down",
             Self::Percent => "shares: 25 % of them up or down",
             Self::Loss => "losses: 5 of 100 up or down",
+            Self::Memory => "memory: 15 % up or down",
+            Self::Exact => "what standards say and what is counted: exact",
         }
     }
 }
 
 const QUARTER: f64 = 0.25;
 const LOST: f64 = 5.0;
+const COMPILERS: f64 = 0.15;
 
 #[cfg(test)]
 mod tests {
@@ -54,6 +64,8 @@ mod tests {
         }
         assert!(Tolerance::Loss.admits(5.0, 0.0) && !Tolerance::Loss.admits(5.1, 0.0));
         assert!(Tolerance::Loss.admits(3.0, 8.0) && !Tolerance::Loss.admits(2.9, 8.0));
+        assert!(Tolerance::Memory.admits(115.0, 100.0) && !Tolerance::Memory.admits(84.9, 100.0));
+        assert!(Tolerance::Exact.admits(24.0, 24.0) && !Tolerance::Exact.admits(24.1, 24.0));
     }
 
     #[test]

@@ -113,7 +113,9 @@ fn with_a_lie(
 /// Lies about values of a unit, one up and one down.
 fn lies(unit: &str) -> [Box<dyn Fn(f64) -> f64>; 2] {
     match unit {
-        "ms" | "J" | "mJ" | "%" => [Box::new(|value| value * 3.0), Box::new(|value| value / 3.0)],
+        "ms" | "J" | "mJ" | "µJ" | "%" | "times" | "frames" | "place" => {
+            [Box::new(|value| value * 3.0), Box::new(|value| value / 3.0)]
+        }
         "B" => [Box::new(|value| value * 1.2), Box::new(|value| value * 0.8)],
         "of 100" => [Box::new(|value| value + 10.0), Box::new(|value| value - 10.0)],
         unit => panic!("no lie is known about {unit}"),

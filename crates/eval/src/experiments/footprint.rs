@@ -5,12 +5,11 @@ use crate::claim::Claim;
 use crate::error::Error;
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published};
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 /// What the papers call a kilobyte.
 pub(super) const KILOBYTE: f64 = 1024.0;
-/// What a Tmote Sky has, in bytes.
-pub(super) const TMOTE_SKY_FLASH: f64 = 48.0 * KILOBYTE;
-pub(super) const TMOTE_SKY_RAM: f64 = 10.0 * KILOBYTE;
 
 /// Without IPsec.
 pub(super) const NONE: &str = "udp-none";
@@ -94,11 +93,6 @@ fn wrong() -> Error {
     )
 }
 
-/// Whether it is at most so many kilobytes, when it is rounded as the papers round: to tenths.
-fn is_within(bytes: f64, kilobytes: f64) -> bool {
-    bytes < (kilobytes + 0.05) * KILOBYTE
-}
-
 /// A value of a paper, in bytes.
 pub(super) fn bytes(published: Option<Published>) -> Option<Published> {
     published.map(|published| Published { value: published.value * KILOBYTE, ..published })
@@ -112,6 +106,8 @@ pub(super) struct Pair {
 
 /// What a paper prints of memory.
 pub(super) struct Table {
+    /// Its section.
+    pub(super) section: &'static str,
     /// Its rows: the first is that without security.
     pub(super) images: &'static [Pair],
     /// The names of the tables in `published/`: ROM, RAM, and the differences of both.
@@ -120,85 +116,128 @@ pub(super) struct Table {
     pub(super) ram: fn(&Footprint) -> f64,
 }
 
+pub(super) const ROM: &str = "ROM";
+pub(super) const RAM: &str = "RAM";
+pub(super) const ROM_BEYOND: &str = "ROM beyond that of a node without security";
+const RAM_BEYOND: &str = "RAM beyond that of a node without security";
+const ROM_ALONE: &str = "ROM of AH, or ESP, and its cryptography by themselves";
+const RAM_OF_LEAVES: &str =
+    "RAM beyond that of a node without security, of one that has state of its own two flows";
+/// The board's row in a figure.
+pub(super) const BOARD: &str = "the board";
+
+/// What an image with IPsec is made of beside that.
+const AROUND: &str = "policy, a replay window, durable sequence numbers of 64 bits, headers in any order, and headers compressed by a state of flows";
+/// What a leaf does not have.
+const FLOWS: &str = "state of 18 flows, by which headers are compressed: two of the node itself, and two of each of the eight nodes that it has room to forward for";
+
 impl Table {
     pub(super) fn figures(&self, images: &Footprints, paper: &Paper) -> Result<Vec<Figure>, Error> {
         let flash: fn(&Footprint) -> f64 = |footprint| footprint.flash;
         let [rom, ram, rom_beyond, ram_beyond] = self.published;
-        let mut figures = Vec::new();
-        for (title, is_beyond, published, part) in [
-            ("ROM", false, rom, flash),
-            ("ROM beyond that of a node without security", true, rom_beyond, flash),
-            ("RAM", false, ram, self.ram),
-            ("RAM beyond that of a node without security", true, ram_beyond, self.ram),
-        ] {
+        let figure = |title, published, of: &dyn Fn(&str) -> Option<Result<f64, Error>>| {
             let published = paper.table(published)?;
-            let rows = self.images.iter().skip(is_beyond.into()).map(|&Pair { label, image }| {
-                let footprint = if is_beyond { images.beyond(image)? } else { images.of(image)? };
-                let row = Row::new(label, part(&footprint), "B", Provenance::Measured);
-                Ok::<_, Error>(row.beside(bytes(published.get(label))))
+            let rows = self.images.iter().filter_map(|&Pair { label, image }| {
+                let row = |bytes| Row::new(label, bytes, "B", Provenance::Measured);
+                Some(of(image)?.map(|value| row(value).beside(bytes(published.get(label)))))
             });
-            figures.push(Figure { title, across: None, rows: rows.collect::<Result<_, _>>()? });
-        }
-        Ok(figures)
-    }
-
-    /// Whether AH and ESP take no more ROM than the paper's in software do, in kilobytes.
-    pub(super) fn rom_claims(
-        &self,
-        images: &Footprints,
-        section: &str,
-        [of_ah, of_esp]: [f64; 2],
-    ) -> Result<[Claim; 2], Error> {
-        let claim = |name, image, alone, limit: f64| {
-            let (ours, alone) = (images.beyond(image)?.flash, images.of(alone)?.flash);
-            Ok::<_, Error>(Claim::new(
-                format!(
-                    "{name}, its cryptography in software, takes at most {limit} KB of ROM (section {section}): here with policy, a replay window and headers in any order"
-                ),
-                is_within(ours, limit),
-                format!("it takes {ours} bytes"),
-            )
-            .because(
-                "the image has policy, durable sequence numbers of 64 bits, and headers compressed by a state of flows that it keeps for other nodes, too; and every access is checked for bounds",
-                format!("{name} and its cryptography alone, with nothing around them, take {alone} bytes"),
-            ))
+            Ok::<_, Error>(Figure { title, across: None, rows: rows.collect::<Result<_, _>>()? })
         };
-        Ok([
-            claim("AH with AES-XCBC-MAC-96", AH, "ah-xcbc", of_ah)?,
-            claim("ESP with AES-CTR and AES-XCBC-MAC-96", ESP, "esp-ctr-xcbc", of_esp)?,
+        let whole =
+            |part: fn(&Footprint) -> f64| move |image: &str| Some(images.of(image).map(|all| part(&all)));
+        let beyond = |part: fn(&Footprint) -> f64| {
+            move |image: &str| (image != NONE).then(|| images.beyond(image).map(|more| part(&more)))
+        };
+        let alone = |image: &str| Some(images.of(alone(image)?).map(|all| all.flash));
+        let leaf = |image: &str| (image == AH).then(|| images.beyond(LEAF).map(|more| (self.ram)(&more)));
+        Ok(vec![
+            figure(ROM, rom, &whole(flash))?,
+            figure(ROM_BEYOND, rom_beyond, &beyond(flash))?,
+            figure(ROM_ALONE, rom_beyond, &alone)?,
+            figure(RAM, ram, &whole(self.ram))?,
+            figure(RAM_BEYOND, ram_beyond, &beyond(self.ram))?,
+            figure(RAM_OF_LEAVES, ram_beyond, &leaf)?,
         ])
     }
 
-    /// Whether AH and ESP take at most so much RAM, in kilobytes.
-    pub(super) fn ram_claim(&self, images: &Footprints, text: &str, limit: f64) -> Result<Claim, Error> {
-        let ram = |image| Ok::<_, Error>((self.ram)(&images.beyond(image)?));
-        let (ah, esp, leaf) = (ram(AH)?, ram(ESP)?, ram(LEAF)?);
-        let alone = (self.ram)(&images.of("ah-xcbc")?);
-        Ok(Claim::new(
-            text,
-            is_within(ah.max(esp), limit),
-            format!("AH takes {ah} bytes, ESP {esp}"),
-        )
-        .because(
-            "a node has a policy, a replay window, and state of 18 flows, by which headers are compressed: its own two, and two of each of the eight nodes that it has room to forward for",
-            format!("with state of its own two, AH takes {leaf} bytes; AH and its cryptography alone, without policy and window, take {alone}"),
-        ))
-    }
-
-    /// Whether they fit.
-    pub(super) fn fits(&self, images: &Footprints, text: &str) -> Result<Claim, Error> {
-        let left = |image| {
-            let Footprint { flash, ram, stack } = images.of(image)?;
-            Ok::<_, Error>((TMOTE_SKY_FLASH - flash, TMOTE_SKY_RAM - ram - stack))
+    /// Whether AH and ESP take the ROM and the RAM that the paper's do.
+    pub(super) fn claims(&self, figures: &[Figure]) -> Vec<Claim> {
+        let with_ipsec = || self.images.iter().filter(|pair| alone(pair.image).is_some());
+        let published = |figure, label| Statement::Published(Series::new(figure, label), Tolerance::Memory);
+        let claim = |figure, label: &'static str, what: &str| {
+            let said = Series::new(figure, label).published(figures)? / KILOBYTE;
+            let text = format!("{label} takes {said} KB of {what} (section {})", self.section);
+            Some(Claim::stated(text, published(figure, label), figures))
         };
-        let (ah, esp) = (left(AH)?, left(ESP)?);
-        let holds = [ah, esp].iter().all(|&(flash, ram)| flash > 0.0 && ram > 0.0);
-        let why = format!(
-            "of 48 KB of flash and 10 KB of RAM, AH leaves {} and {} bytes, ESP {} and {}, the stack at its peak counted",
-            ah.0, ah.1, esp.0, esp.1
-        );
-        Ok(Claim::new(text, holds, why))
+        let rom = with_ipsec().filter_map(|pair| {
+            Some(claim(ROM_BEYOND, pair.label, "ROM")?.without(
+                AROUND,
+                &published(ROM_ALONE, pair.label),
+                figures,
+            ))
+        });
+        let ram = with_ipsec().filter_map(|pair| {
+            let claim = claim(RAM_BEYOND, pair.label, "RAM more")?;
+            Some(match pair.image {
+                AH => claim.without(FLOWS, &published(RAM_OF_LEAVES, pair.label), figures),
+                _ => claim.perhaps("it has state of as many flows as AH"),
+            })
+        });
+        rom.chain(ram).collect()
     }
+}
+
+/// The image in which what this one has of IPsec is alone.
+fn alone(image: &str) -> Option<&'static str> {
+    match image {
+        AH => Some("ah-xcbc"),
+        ESP => Some("esp-ctr-xcbc"),
+        _ => None,
+    }
+}
+
+/// A row of what a paper says that a board has.
+pub(super) fn board(label: &str, paper: &Paper, what: &str) -> Result<Row, Error> {
+    let has = bytes(paper.table("board")?.get(what))
+        .ok_or_else(|| Error(format!("published/ has no {what} of a board")))?;
+    Ok(Row::new(label, has.value, "B", Provenance::Published))
+}
+
+const BESIDE_BOARD: &str = "Memory, beside what the board has";
+
+/// What images take, and what the board has, ROM and RAM.
+pub(super) fn beside_board(
+    images: &Footprints,
+    of: &[(&str, &str)],
+    ram: fn(&Footprint) -> f64,
+    paper: &Paper,
+) -> Result<Figure, Error> {
+    let mut rows = Vec::new();
+    for &(label, image) in of {
+        let all = images.of(image)?;
+        let parts = [(1.0, all.flash), (2.0, ram(&all))];
+        rows.extend(parts.map(|(at, bytes)| Row::new(label, bytes, "B", Provenance::Measured).at(at)));
+    }
+    for (at, what) in [(1.0, ROM), (2.0, RAM)] {
+        rows.push(board(BOARD, paper, what)?.at(at));
+    }
+    Ok(Figure { title: BESIDE_BOARD, across: Some("ROM (1), RAM (2)"), rows })
+}
+
+/// That the board has room for all of these, or for none.
+pub(super) fn board_is_enough(of: &[(&str, &str)]) -> Statement {
+    let (board, nodes) = of_board(of);
+    Statement::Most(board, nodes)
+}
+
+pub(super) fn board_is_too_small(of: &[(&str, &str)]) -> Statement {
+    let (board, nodes) = of_board(of);
+    Statement::Least(board, nodes)
+}
+
+fn of_board(of: &[(&str, &str)]) -> (Series, Vec<Series>) {
+    let series = |label: &str| Series::new(BESIDE_BOARD, label);
+    (series(BOARD), of.iter().map(|(label, _)| series(label)).collect())
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ const INTEGRITY: Service = Service {
     software: AH,
     hardware: AH_ENGINE,
     links: [LINK_MIC_4, LINK_MIC_16],
-    said: [26.0, 11.0],
 };
 
 /// Figures 13 and 14.
@@ -33,5 +32,4 @@ const BOTH: Service = Service {
     software: ESP,
     hardware: ESP_ENGINE,
     links: [LINK_CCM_4, LINK_CCM_16],
-    said: [46.0, 19.0],
 };

@@ -8,6 +8,7 @@ use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
+use crate::wording::{NEGLIGIBLE, SIMILAR};
 
 /// A service, and who gives it.
 pub(super) struct Service {
@@ -19,8 +20,6 @@ pub(super) struct Service {
     pub(super) hardware: SecurityMode,
     /// Link security with the shortest MIC and the longest.
     pub(super) links: [SecurityMode; 2],
-    /// Of how many per cent more response time the paper speaks, of 512 bytes over four hops, in software and with the radio's AES.
-    pub(super) said: [f64; 2],
 }
 
 /// Bytes in a datagram at the ends of the paper's range.
@@ -28,10 +27,6 @@ const SMALL: u16 = 16;
 const LARGE: u16 = 512;
 /// Those of figures 12 and 14.
 const SIZES: [u16; 6] = [SMALL, 64, 128, 256, 384, LARGE];
-/// Below so many per cent, an overhead counts as negligible.
-const NEGLIGIBLE: f64 = 15.0;
-/// Below so many per cent more or less, overheads count as the same.
-const SAME: f64 = 25.0;
 /// Fewest and most hops.
 const NEAR: u32 = 1;
 const FAR: u32 = 4;
@@ -120,8 +115,9 @@ impl Service {
     }
 
     fn claims_by_hops(&self, figures: &[Figure]) -> Vec<Claim> {
-        let Self { section, header, software, hardware, links: [shortest, longest], said } = *self;
+        let Self { section, header, software, hardware, links: [shortest, longest] } = *self;
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
+        let said = |way: SecurityMode| Series::new(SHARE, way.label).published(figures).unwrap_or(f64::NAN);
         let constant =
             |figure| Statement::SameAdded(series(figure, software), series(figure, NOTHING), Tolerance::Time);
         vec![
@@ -135,12 +131,12 @@ impl Service {
                 Statement::Below(series(SMALL_BY_HOPS, shortest), series(SMALL_BY_HOPS, hardware)),
             ),
             claim(
-                format!("With 512 bytes over four hops {header} takes {} % longer (section {section})", said[0]),
+                format!("With 512 bytes over four hops {header} takes {} % longer (section {section})", said(software)),
                 Statement::Published(Series::new(SHARE, software.label), Tolerance::Percent),
             )
             .perhaps("AES of our own is made for little flash"),
             claim(
-                format!("With the radio's AES it takes {} % longer (section {section})", said[1]),
+                format!("With the radio's AES it takes {} % longer (section {section})", said(hardware)),
                 Statement::Published(Series::new(SHARE, hardware.label), Tolerance::Percent),
             )
             .perhaps("what the bus to the radio takes for a block is not published"),
@@ -189,7 +185,7 @@ impl Service {
     fn claims_by_size(&self, figures: &[Figure]) -> Vec<Claim> {
         let Self { section, header, software, hardware, links: [shortest, longest], .. } = *self;
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
-        let same = |far| Statement::HardlyMore(series(far, software), series(ADDED_NEAR, software), SAME);
+        let same = |far| Statement::HardlyMore(series(far, software), series(ADDED_NEAR, software), SIMILAR);
         vec![
             claim(
                 format!("The overhead of IPsec grows linearly with the datagram (section {section})"),

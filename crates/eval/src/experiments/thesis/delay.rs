@@ -8,9 +8,8 @@ use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
+use crate::wording::NEGLIGIBLE;
 
-/// Below so many per cent more, the thesis' "negligible" is taken to hold.
-const NEGLIGIBLE: f64 = 15.0;
 const SMALL: u16 = 16;
 const LARGE: u16 = 64;
 

@@ -10,7 +10,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     at: "figure 26 (section 6.2)",
     shows: "the headers of a packet with AH that RPL carries, whole and on the air",
     method: Method::Part(
-        |_, _| super::capture(NetworkSuite::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"]),
+        |_, paper| super::capture(paper, NetworkSuite::Ah(AhSuite::Xcbc), "figure-26"),
         &["a packet of a running network: this one is put together"],
     ),
 };

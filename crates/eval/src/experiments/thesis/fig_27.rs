@@ -10,7 +10,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     at: "figure 27 (section 6.2)",
     shows: "the headers of a packet with ESP that RPL carries, whole and on the air",
     method: Method::Part(
-        |_, _| super::capture(NetworkSuite::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"]),
+        |_, paper| super::capture(paper, NetworkSuite::Esp(EspSuite::CtrXcbc), "figure-27"),
         &["a packet of a running network: this one is put together"],
     ),
 };

@@ -20,6 +20,9 @@ use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
+use crate::published::{Paper, Table};
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 const PAPER: &str = include_str!("../../../../../published/thesis.toml");
 
@@ -35,9 +38,19 @@ const RANK_AT: usize = BEHIND_IPV6 + 6;
 const RPL: [u8; 8] = [next_header::UDP, 0, 0x63, 4, 0x80, 0x1e, 0x01, 0x00];
 /// Bytes of payload.
 const PAYLOAD: usize = 16;
+/// So many packets, each a byte longer than the one before, are sent over a link.
+const PACKETS: usize = 100;
+
+const ORDER: &str = "Places of the headers in the packet";
+const PLACE: &str = "place";
+const ON_THEIR_WAY: &str = "Packets with the header of RPL, over a link on which they are compressed";
+const SENT: &str = "sent";
+const TAKEN: &str = "taken by the far end, the rank written on the way";
+const FORGED: &str = "taken with a bit changed";
 
 fn name(kind: u8) -> &'static str {
     match kind {
+        next_header::IPV6 => "IPv6",
         next_header::HOP_BY_HOP => "hop-by-hop",
         next_header::AH => "AH",
         next_header::ESP => "ESP",
@@ -46,9 +59,9 @@ fn name(kind: u8) -> &'static str {
     }
 }
 
-/// The packet of the captures: UDP that RPL carries.
-fn carried_by_rpl() -> Result<Vec<u8>, Error> {
-    let mut packet = packets::datagram(PAYLOAD)?;
+/// A packet as that of the captures: UDP that RPL carries, with so many bytes of payload.
+fn carried_by_rpl(payload: usize) -> Result<Vec<u8>, Error> {
+    let mut packet = packets::datagram(payload)?;
     packet.splice(BEHIND_IPV6..BEHIND_IPV6, RPL);
     packet[sixlock_ipv6::Header::NEXT_HEADER_AT] = next_header::HOP_BY_HOP;
     let payload = (packet.len() - BEHIND_IPV6) as u16;
@@ -56,16 +69,16 @@ fn carried_by_rpl() -> Result<Vec<u8>, Error> {
     Ok(packet)
 }
 
-/// The headers of a packet, and how long they are; the last is what ESP hides, or UDP.
-fn headers(packet: &[u8]) -> Result<Vec<(&'static str, usize)>, Error> {
+/// The headers of a packet by their protocol numbers, and how long they are; the last is what ESP hides, or UDP.
+fn headers(packet: &[u8]) -> Result<Vec<(u8, usize)>, Error> {
     let mut chain = Chain::new(packet);
-    let mut headers = vec![("IPv6", BEHIND_IPV6)];
+    let mut headers = vec![(next_header::IPV6, BEHIND_IPV6)];
     for extension in chain.by_ref() {
         let extension = extension.map_err(|error| Error(format!("a chain of headers: {error:?}")))?;
-        headers.push((name(extension.kind), extension.length));
+        headers.push((extension.kind, extension.length));
     }
     let upper = chain.upper();
-    headers.push((name(upper.protocol), packet.len() - upper.at));
+    headers.push((upper.protocol, packet.len() - upper.at));
     Ok(headers)
 }
 
@@ -88,13 +101,43 @@ fn opens(suite: NetworkSuite, packet: &[u8]) -> Result<bool, Error> {
     Ok(opened.is_ok_and(|opened| opened.next_header == next_header::UDP))
 }
 
-/// Figures 26 and 27, with the order that the thesis sees in the capture.
-fn capture(suite: NetworkSuite, expected: &[&str]) -> Result<Findings, Error> {
-    let plain = carried_by_rpl()?;
+/// Places of headers: each of those that the thesis has, where it is found here, or at none.
+fn places(found: &[(u8, usize)], published: &Table) -> Vec<Row> {
+    let place = |kind: u8| found.iter().position(|&(of, _)| of == kind).map_or(0, |at| at + 1);
+    let row = |kind: u8| {
+        let said = published.at(PLACE, kind.into());
+        Row::new(PLACE, place(kind) as f64, "place", Provenance::Measured).at(kind.into()).beside(said)
+    };
+    let kinds =
+        [next_header::IPV6, next_header::HOP_BY_HOP, next_header::AH, next_header::ESP, next_header::UDP];
+    kinds.into_iter().map(row).filter(|row| row.value > 0.0 || row.published.is_some()).collect()
+}
+
+/// Packets that a router has written its rank into, compressed and restored on another link, and what the far end takes of them.
+fn packets_on_their_way(suite: NetworkSuite) -> Result<Vec<Row>, Error> {
+    let counts = (0..PACKETS).map(|payload| {
+        let mut arrived = packets::protected(&carried_by_rpl(payload)?, suite)?;
+        arrived[RANK_AT] ^= 0x55;
+        let restored = packets::over_a_link(&arrived)?;
+        let mut forged = arrived.clone();
+        if let Some(last) = forged.last_mut() {
+            *last ^= 1;
+        }
+        Ok([restored == arrived && opens(suite, &restored)?, opens(suite, &forged)?])
+    });
+    let counts = counts.collect::<Result<Vec<_>, Error>>()?;
+    let count = |which: usize| counts.iter().filter(|opened| opened[which]).count() as f64;
+    let row = |(label, value)| Row::new(label, value, "of 100", Provenance::Measured);
+    Ok([(SENT, PACKETS as f64), (TAKEN, count(0)), (FORGED, count(1))].map(row).into())
+}
+
+/// Figures 26 and 27, with the order that the thesis sees in the capture, which is that of a table in `published/`.
+fn capture(paper: &Paper, suite: NetworkSuite, table: &str) -> Result<Findings, Error> {
+    let plain = carried_by_rpl(PAYLOAD)?;
     let sent = packets::protected(&plain, suite)?;
     let headers = headers(&sent)?;
-    let rows = headers.iter().zip(1..).map(|(&(name, len), position)| {
-        Row::new(format!("{position}. {name}"), len as f64, "B", Provenance::Measured)
+    let lengths = headers.iter().zip(1..).map(|(&(kind, len), position)| {
+        Row::new(format!("{position}. {}", name(kind)), len as f64, "B", Provenance::Measured)
     });
     let sizes = [("plain", &plain), ("protected", &sent)].map(|(which, packet)| {
         let compressed = packets::compressed(packet)?;
@@ -107,32 +150,27 @@ fn capture(suite: NetworkSuite, expected: &[&str]) -> Result<Findings, Error> {
     for rows in sizes {
         whole.extend(rows?);
     }
-
-    // A router writes its rank; the packet goes over another link compressed.
-    let mut arrived = sent.clone();
-    arrived[RANK_AT] ^= 0x55;
-    let restored = packets::over_a_link(&arrived)?;
-    let mut forged = arrived.clone();
-    if let Some(last) = forged.last_mut() {
-        *last ^= 1;
-    }
-    let order: Vec<_> = headers.iter().map(|(name, _)| *name).collect();
-    let (is_opened, is_refused) = (opens(suite, &restored)?, !opens(suite, &forged)?);
-    let claims = vec![
-        Claim::new(
-            format!("The headers are {} (section 6.2)", expected.join(", ")),
-            order == expected,
-            format!("they are {}", order.join(", ")),
-        ),
-        Claim::new(
-            "IPsec is working correctly with the header of RPL before it (section 6.2)",
-            restored == arrived && is_opened && is_refused,
-            "a router has written its rank into the option, the headers were compressed and restored, and the far end takes the packet; with one bit of it changed, it does not",
-        ),
-    ];
     let figures = vec![
-        Figure { title: "Headers of the packet, in their order", across: None, rows: rows.collect() },
+        Figure { title: ORDER, across: Some("protocol number"), rows: places(&headers, paper.table(table)?) },
+        Figure { title: "Headers of the packet, in their order", across: None, rows: lengths.collect() },
         Figure { title: "The packet, whole and on the air", across: None, rows: whole },
+        Figure { title: ON_THEIR_WAY, across: None, rows: packets_on_their_way(suite)? },
     ];
+    let of = |label| Series::new(ON_THEIR_WAY, label);
+    let claims = [
+        (
+            "The headers stand in the order of the capture (section 6.2)",
+            Statement::Published(Series::new(ORDER, PLACE), Tolerance::Exact),
+        ),
+        (
+            "IPsec is working correctly with the header of RPL before it: the far end takes packets into which a router has written its rank (section 6.2)",
+            Statement::Same(of(TAKEN), of(SENT), Tolerance::Exact),
+        ),
+        (
+            "IPsec is working correctly with the header of RPL before it: the far end takes none that was changed (section 6.2)",
+            Statement::NoneOf(of(FORGED)),
+        ),
+    ];
+    let claims = claims.map(|(text, statement)| Claim::stated(text, statement, &figures)).into();
     Ok(Findings { figures, claims })
 }

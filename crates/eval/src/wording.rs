@@ -1,0 +1,10 @@
+//! What papers say in words, in per cent: once, for all of them.
+
+/// "Negligible": less than so many per cent more.
+pub(crate) const NEGLIGIBLE: f64 = 15.0;
+/// "Similar", or "the same": less than so many per cent more or less.
+pub(crate) const SIMILAR: f64 = 25.0;
+/// "Clearly less": below so many per cent, and so not similar.
+pub(crate) const CLEARLY: f64 = 75.0;
+/// "Much less", "by far", "little": below so many per cent.
+pub(crate) const MUCH: f64 = 50.0;
