@@ -4,6 +4,8 @@
 pub(crate) const NEGLIGIBLE: f64 = 15.0;
 /// "Similar", or "the same": less than so many per cent more or less.
 pub(crate) const SIMILAR: f64 = 25.0;
+/// "Essentially the same", or "equal": less than so many per cent more or less.
+pub(crate) const EQUAL: f64 = 1.0;
 /// "Clearly less": below so many per cent, and so not similar.
 pub(crate) const CLEARLY: f64 = 75.0;
 /// "Much less", "by far", "little": below so many per cent.

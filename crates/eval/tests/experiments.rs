@@ -116,7 +116,7 @@ fn lies(unit: &str) -> [Box<dyn Fn(f64) -> f64>; 2] {
         "ms" | "J" | "mJ" | "µJ" | "%" | "times" | "frames" | "place" => {
             [Box::new(|value| value * 3.0), Box::new(|value| value / 3.0)]
         }
-        "B" => [Box::new(|value| value * 1.2), Box::new(|value| value * 0.8)],
+        "B" | "B/s" => [Box::new(|value| value * 1.2), Box::new(|value| value * 0.8)],
         "of 100" => [Box::new(|value| value + 10.0), Box::new(|value| value - 10.0)],
         unit => panic!("no lie is known about {unit}"),
     }

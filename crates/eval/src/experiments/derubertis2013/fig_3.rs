@@ -1,12 +1,11 @@
 //! Figure 3: response time by the size of the datagram.
 
-use super::by_size;
 use super::testbed::{AH, DTLS, ESP, SecurityMode, Taken, Testbed};
+use super::{by_size, worst_claims, worst_of};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::sample::Sample;
-use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
@@ -23,33 +22,19 @@ const RESPONSE: fn(&Taken) -> Sample = |taken| taken.response;
 const TIME: &str = "Response time";
 const WORST: &str = "Response time more than without security";
 
-fn worst(way: SecurityMode) -> String {
-    format!("{}, in the worst case", way.label)
-}
-
 fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let testbed = Testbed::measure(context, &super::SIZES)?;
     let published = paper.table("response-time-overhead")?;
-    let more = [AH, ESP, DTLS].map(|way| {
-        let (most, _) = testbed.worst(|bytes| testbed.added(way, bytes, RESPONSE));
-        Row::new(worst(way), most, "ms", Provenance::Estimate).beside(published.get(way.label))
-    });
     let figures = vec![
         by_size(&testbed, TIME, "ms", RESPONSE),
-        Figure { title: WORST, across: None, rows: more.into() },
+        worst_of(&testbed, WORST, "ms", published, |way, bytes| testbed.added(way, bytes, RESPONSE)),
     ];
     let series = |way: SecurityMode| Series::new(TIME, way.label);
-    let mut claims: Vec<_> = [(AH, 10), (ESP, 14), (DTLS, 14)]
-        .into_iter()
-        .map(|(way, said)| {
-            Claim::stated(
-                format!("In the worst case {} adds {said} ms to the response time (section IV)", way.label),
-                Statement::Published(Series::new(WORST, worst(way)), Tolerance::Time),
-                &figures,
-            )
-            .perhaps("where two frames are needed instead of one, what each takes beside its bytes counts, of which the paper does not tell; nor does it of the serial line's speed")
-        })
-        .collect();
+    let more = worst_claims(&figures, WORST, Tolerance::Time, |name, said| {
+        format!("In the worst case {name} adds {said} ms to the response time (section IV)")
+    });
+    let guess = "where two frames are needed instead of one, what each takes beside its bytes counts, of which the paper does not tell; nor does it of the serial line's speed";
+    let mut claims: Vec<_> = more.map(|claim| claim.perhaps(guess)).into();
     for (text, less, more) in [
         ("AH performs better than ESP", AH, ESP),
         ("AH performs better than DTLS", AH, DTLS),

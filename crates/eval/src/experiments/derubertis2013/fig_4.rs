@@ -1,14 +1,16 @@
 //! Figure 4: what is on the air at five datagrams a second.
 
-use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, Taken, Testbed, WAYS};
-use super::{IN_TWO_FRAMES, by_size, is_nearly};
+use super::testbed::{AH, DTLS, ESP, NOTHING, PROTECTED, SIZES, SecurityMode, Taken, Testbed, WAYS};
+use super::{by_size, worst_claims, worst_of};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::packets::{compressed, datagram, protected};
 use crate::experiments::sample::Sample;
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
+use crate::wording::EQUAL;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig4",
@@ -28,75 +30,49 @@ const BANDWIDTH: fn(&Taken) -> Sample = |taken| taken.bandwidth;
 const STEADY: fn(&Taken) -> Sample = |taken| taken.steady;
 /// A few bytes: here compression pays most.
 const FEW: u16 = SIZES[0];
-/// What stands before a packet whose headers are not compressed.
-const UNCOMPRESSED: usize = 1;
+
+const ALL: &str = "On the air, acknowledgements and handshake included";
+const WITHOUT_HANDSHAKE: &str = "On the air, the handshake left out";
+const OF_FEW: &str = "On the air with few bytes, acknowledgements and handshake included";
+const WORST: &str = "On the air more than without security";
 
 fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let testbed = Testbed::measure(context, &SIZES)?;
     let published = paper.table("bandwidth-overhead")?;
-    let mut worst = Vec::new();
-    let mut claims = Vec::new();
-    for (way, said) in [(AH, 32.0), (ESP, 58.0), (DTLS, 67.0)] {
-        let (most, bytes) = testbed.worst(|bytes| testbed.overhead(way, bytes, BANDWIDTH));
-        let row = Row::new(format!("{}, in the worst case", way.label), most, "%", Provenance::Estimate);
-        worst.push(row.beside(published.get(way.label)));
-        let in_one_frame = testbed.overhead(way, FEW, BANDWIDTH);
-        claims.push(
-            Claim::new(
-                format!("In the worst case {} takes {said} % more (section IV)", way.label),
-                is_nearly(most, said),
-                format!(
-                    "it takes {most:.0} % more with {bytes} bytes; taken for the same if within a quarter"
-                ),
-            )
-            .because(
-                "what a size needs a frame more for, it needs it there and back, with its acknowledgement",
-                format!("with {FEW} bytes, which take one frame in any case, it is {in_one_frame:.0} %"),
-            ),
-        );
-    }
-    let of = |way, bytes| testbed.mean(way, bytes, BANDWIDTH);
-    let plain = datagram(FEW.into())?;
-    let ah =
-        AH.suite().map_or(Ok(0), |suite| protected(&plain, suite).and_then(|packet| compressed(&packet)))?;
-    let most_of_all = |bytes| WAYS.into_iter().all(|way| way == DTLS || of(way, bytes) < of(DTLS, bytes));
-    let apart = SIZES.map(|bytes| {
-        (testbed.mean(DTLS, bytes, STEADY) / testbed.mean(ESP, bytes, STEADY) - 1.0).abs() * 100.0
+    let of_few = WAYS.map(|way| testbed.get(way, FEW, BANDWIDTH).row(way.label, "B/s"));
+    let figures = vec![
+        by_size(&testbed, ALL, "B/s", BANDWIDTH),
+        by_size(&testbed, WITHOUT_HANDSHAKE, "B/s", STEADY),
+        Figure { title: OF_FEW, across: None, rows: of_few.into() },
+        worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BANDWIDTH)),
+    ];
+    let of = |figure, way: SecurityMode| Series::new(figure, way.label);
+    let more = worst_claims(&figures, WORST, Tolerance::Percent, |name, said| {
+        format!("In the worst case {name} takes {said} % more (section IV)")
     });
+    let guess = "what a size needs a frame more for, it needs it there and back, with its acknowledgement; the paper counts what the client sends and receives";
+    let mut claims: Vec<_> = more.map(|claim| claim.perhaps(guess)).into();
+    let claim = |text: &str, statement| Claim::stated(text, statement, &figures);
     claims.extend([
-        Claim::new(
+        claim(
             "With few bytes more is sent without security than with AH (section IV)",
-            of(AH, FEW) < of(NOTHING, FEW),
-            format!("of {FEW} bytes {:.0} B/s without, {:.0} with AH", of(NOTHING, FEW), of(AH, FEW)),
+            Statement::Below(of(OF_FEW, AH), of(OF_FEW, NOTHING)),
         )
-        .because(
-            "the paper's stack compresses headers from a certain length of the packet on, this one always",
-            format!(
-                "with its headers as they are a datagram of {FEW} bytes takes {} bytes of a frame, compressed with AH {ah}",
-                UNCOMPRESSED + plain.len()
-            ),
-        ),
-        Claim::new(
+        .perhaps("the paper's stack compresses headers from a certain length of the packet on, this one always"),
+        claim(
             "With more bytes least is sent without security (section IV)",
-            SIZES.iter().all(|&bytes| WAYS[1..].iter().all(|&way| of(NOTHING, bytes) < of(way, bytes))),
-            format!("of {IN_TWO_FRAMES} bytes {:.0} B/s without, {:.0} with AH, {:.0} with ESP", of(NOTHING, IN_TWO_FRAMES), of(AH, IN_TWO_FRAMES), of(ESP, IN_TWO_FRAMES)),
+            Statement::Least(of(ALL, NOTHING), PROTECTED.map(|way| of(ALL, way)).into()),
         ),
-        Claim::new(
+        claim(
             "DTLS requires more bandwidth than all in every situation, due to the handshake (section IV)",
-            SIZES.into_iter().all(most_of_all),
-            format!("of {FEW} bytes {:.0} B/s with DTLS, {:.0} with ESP; the handshake is one of 100 datagrams", of(DTLS, FEW), of(ESP, FEW)),
-        ),
-        Claim::new(
+            Statement::Most(of(ALL, DTLS), [NOTHING, AH, ESP].map(|way| of(ALL, way)).into()),
+        )
+        .perhaps("what ESP pads to a word, and the UDP header that it hides, may be more than the handshake, which is one of 100 datagrams"),
+        claim(
             "But for the handshake DTLS and ESP are essentially the same (section IV)",
-            apart.iter().all(|apart| *apart < 1.0),
-            format!("they are {} % apart with {SIZES:?} bytes", apart.map(|apart| format!("{apart:.1}")).join(", ")),
-        ),
+            Statement::HardlyMore(of(WITHOUT_HANDSHAKE, DTLS), of(WITHOUT_HANDSHAKE, ESP), EQUAL),
+        )
+        .perhaps("ESP pads to a word, and frames are sent again where two stations have drawn the same backoff"),
     ]);
-    Ok(Findings {
-        figures: vec![
-            by_size(&testbed, "On the air, acknowledgements and handshake included", "B/s", BANDWIDTH),
-            Figure { title: "On the air more than without security", across: None, rows: worst },
-        ],
-        claims,
-    })
+    Ok(Findings { figures, claims })
 }

@@ -3,13 +3,15 @@
 use sixlock_ieee802154::KeyId;
 use sixlock_sixlowpan::PayloadCompression;
 
-use super::testbed::{DTLS, SecurityMode, WAYS};
+use super::testbed::{AH, DTLS, ESP, SecurityMode, WAYS};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, compressed_with, datagram, frame, protected, record};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::wording::EQUAL;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig6",
@@ -42,13 +44,13 @@ fn mean(overhead: impl Fn(usize) -> Result<usize, Error>) -> Result<f64, Error> 
     Ok(of_each.iter().sum::<usize>() as f64 / of_each.len() as f64)
 }
 
+const OVERHEAD: &str = "A frame less its payload";
+
 fn run(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let mut rows = Vec::new();
-    let mut means = Vec::new();
     for way in WAYS {
         let mean = mean(|payload| overhead(way, payload))?;
         rows.push(Row::new(way.label, mean, "B", Provenance::Measured));
-        means.push(mean);
     }
     // The paper compresses none of DTLS.
     for (label, payloads) in LINKS {
@@ -57,22 +59,19 @@ fn run(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         })?;
         rows.push(Row::new(label, mean, "B", Provenance::Measured));
     }
-    let [nothing, ah, esp, dtls] = means[..] else { return Err(Error("there are four ways".into())) };
+    let figures = vec![Figure { title: OVERHEAD, across: None, rows }];
+    let of = |way: SecurityMode| Series::new(OVERHEAD, way.label);
+    let claim = |text: &str, statement| Claim::stated(text, statement, &figures);
     let claims = vec![
-        Claim::new(
-            "The packet overhead of ESP and DTLS is equal (section IV)",
-            (esp - dtls).abs() < 1.0,
-            format!("{esp} bytes with ESP, its padding as on average, {dtls} with DTLS; taken for equal if they differ by less than a byte"),
+        claim(
+            "The packet overhead of ESP and DTLS is equal, ESP's padding as on average (section IV)",
+            Statement::HardlyMore(of(ESP), of(DTLS), EQUAL),
         )
-        .because(
-            "a record takes 29 bytes of header, nonce and code, of which nothing is compressed; ESP what its own take, and a UDP header that cannot be",
-            format!("without the UDP header's ESP has {}", esp - sixlock_ipv6::udp::Header::LEN as f64),
-        ),
-        Claim::new(
+        .perhaps("a record takes 29 bytes of header, nonce and code, of which nothing is compressed; ESP what its own take, and a UDP header that cannot be"),
+        claim(
             "AH has the least overhead of the three (figure 6)",
-            nothing < ah && ah < esp.min(dtls),
-            format!("{ah} bytes, {} more than without security", ah - nothing),
+            Statement::Least(of(AH), vec![of(ESP), of(DTLS)]),
         ),
     ];
-    Ok(Findings { figures: vec![Figure { title: "A frame less its payload", across: None, rows }], claims })
+    Ok(Findings { figures, claims })
 }

@@ -1,11 +1,13 @@
 //! Figure 7: the memory that AH, ESP and DTLS take.
 
-use super::super::footprint::{AH, ESP, Footprint, Footprints, KILOBYTE, NONE};
+use super::super::footprint::{AH, ESP, Footprint, Footprints, NONE, ROM, beside_board, board_is_enough};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::wording::MUCH;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig7",
@@ -17,11 +19,10 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
 
 const DTLS: &str = "udp-dtls-psk";
 const IMAGES: [(&str, &str); 4] = [("no security", NONE), ("AH", AH), ("ESP", ESP), ("DTLS", DTLS)];
-/// What the smaller of the two boards has.
-const FLASH: f64 = 128.0 * KILOBYTE;
-const RAM: f64 = 8.0 * KILOBYTE;
 
-fn run(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
+const BEYOND: &str = "ROM beyond that of a node without security";
+
+fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let images = Footprints::on_cortex_m3()?;
     let figure = |title, part: fn(&Footprint) -> f64| {
         let rows = IMAGES.map(|(label, image)| {
@@ -29,34 +30,30 @@ fn run(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         });
         Ok::<_, Error>(Figure { title, across: None, rows: rows.into_iter().collect::<Result<_, _>>()? })
     };
-    let (ah, esp, dtls) = (images.beyond(AH)?, images.beyond(ESP)?, images.beyond(DTLS)?);
-    let fits = |image| images.of(image).map(|all| all.flash < FLASH && all.ram_in_all() < RAM);
-    let most = images.of(DTLS)?;
-    let claims = vec![
-        Claim::new(
-            "The implementation of DTLS is more complex than those of AH and ESP (section IV)",
-            dtls.flash > ah.flash.max(esp.flash),
-            format!(
-                "beyond a node without security it takes {} bytes of ROM, AH {}, ESP {}",
-                dtls.flash, ah.flash, esp.flash
-            ),
-        ),
-        Claim::new(
-            "Both protocols meet the requirements of the boards, of which the smaller has 8 KB of RAM and 128 KB of ROM (sections I and III.B)",
-            fits(AH)? && fits(ESP)? && fits(DTLS)?,
-            format!(
-                "a node with DTLS takes {} bytes of flash, and {} of RAM with the stack at its peak",
-                most.flash,
-                most.ram_in_all()
-            ),
-        ),
+    let mut figures = vec![
+        figure(ROM, |footprint| footprint.flash)?,
+        figure("RAM, the stack at its peak included", Footprint::ram_in_all)?,
+        figure("RAM, static", |footprint| footprint.ram)?,
+        figure(BEYOND, |footprint| footprint.flash)?,
     ];
-    Ok(Findings {
-        figures: vec![
-            figure("ROM", |footprint| footprint.flash)?,
-            figure("RAM, static", |footprint| footprint.ram)?,
-            figure("RAM, the stack at its peak included", Footprint::ram_in_all)?,
-        ],
-        claims,
-    })
+    let none = images.of(NONE)?.flash;
+    for figure in figures.iter_mut().filter(|figure| figure.title == BEYOND) {
+        figure.rows.remove(0);
+        figure.rows.iter_mut().for_each(|row| row.value -= none);
+    }
+    figures.push(beside_board(&images, &IMAGES, Footprint::ram_in_all, paper)?);
+    let mut claims = Vec::new();
+    for than in ["AH", "ESP"] {
+        claims.push(Claim::stated(
+            format!("The implementation of DTLS is more complex than that of {than}: {than} takes far less ROM (section IV)"),
+            Statement::FarBelow(Series::new(BEYOND, than), Series::new(BEYOND, "DTLS"), MUCH),
+            &figures,
+        ));
+    }
+    claims.push(Claim::stated(
+        "The protocols meet the requirements of the boards: the ROM and the RAM of the smaller are enough (sections I and III.B)",
+        board_is_enough(&IMAGES),
+        &figures,
+    ));
+    Ok(Findings { figures, claims })
 }

@@ -8,16 +8,49 @@ pub(super) mod fig_7;
 pub(super) mod handshake;
 mod testbed;
 
-use self::testbed::{SIZES, Taken, Testbed, WAYS};
+use self::testbed::{PROTECTED, SIZES, SecurityMode, Taken, Testbed, WAYS};
 use super::sample::Sample;
-use crate::figure::Figure;
+use crate::claim::Claim;
+use crate::figure::{Figure, Provenance, Row};
+use crate::published::Table;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 const PAPER: &str = include_str!("../../../../../published/derubertis2013.toml");
 
-/// A value counts as the paper's if it is within this part of it.
-const NEARLY: f64 = 0.25;
-/// The first size beyond which a datagram takes two frames, however it is secured.
-const IN_TWO_FRAMES: u16 = 96;
+/// What rows of a way are called where they say what it takes more in the worst case.
+fn worst(way: SecurityMode) -> String {
+    format!("{}, in the worst case", way.label)
+}
+
+/// What each way takes more than no security in the worst case, beside the paper's.
+fn worst_of(
+    testbed: &Testbed,
+    title: &'static str,
+    unit: &'static str,
+    published: &Table,
+    more: impl Fn(SecurityMode, u16) -> f64,
+) -> Figure {
+    let rows = PROTECTED.map(|way| {
+        let most = testbed.worst(|bytes| more(way, bytes));
+        Row::new(worst(way), most, unit, Provenance::Estimate).beside(published.get(way.label))
+    });
+    Figure { title, across: None, rows: rows.into() }
+}
+
+/// Whether that is what the paper says: for each way, `text` of its name and of the paper's value.
+fn worst_claims(
+    figures: &[Figure],
+    title: &'static str,
+    tolerance: Tolerance,
+    text: impl Fn(&str, f64) -> String,
+) -> [Claim; 3] {
+    PROTECTED.map(|way| {
+        let series = Series::new(title, worst(way));
+        let text = text(way.label, series.published(figures).unwrap_or(f64::NAN));
+        Claim::stated(text, Statement::Published(series, tolerance), figures)
+    })
+}
 
 /// A figure of one value for each size and each way.
 fn by_size(
@@ -30,8 +63,4 @@ fn by_size(
         SIZES.map(|bytes| testbed.get(way, bytes, value).row(way.label, unit).at(bytes.into()))
     });
     Figure { title, across: Some("payload, bytes"), rows: rows.collect() }
-}
-
-fn is_nearly(value: f64, said: f64) -> bool {
-    (value / said - 1.0).abs() < NEARLY
 }

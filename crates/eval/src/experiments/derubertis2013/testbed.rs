@@ -1,6 +1,6 @@
 //! The paper's testbed: a host that sends datagrams to one MB851, which sends them back.
 
-use sixlock_base::{NetworkSuite, Security};
+use sixlock_base::{Counter, NetworkSuite, Security};
 use sixlock_sim::{
     Energy, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
 };
@@ -28,6 +28,7 @@ pub(super) const NOTHING: SecurityMode = SecurityMode { label: "no security", se
 pub(super) const AH: SecurityMode = SecurityMode { label: "AH", security: "ah:xcbc@engine" };
 pub(super) const ESP: SecurityMode = SecurityMode { label: "ESP", security: "esp:ctr-xcbc@engine" };
 pub(super) const DTLS: SecurityMode = SecurityMode { label: "DTLS", security: "dtls-psk@engine" };
+pub(super) const PROTECTED: [SecurityMode; 3] = [AH, ESP, DTLS];
 pub(super) const WAYS: [SecurityMode; 4] = [NOTHING, AH, ESP, DTLS];
 
 /// Bytes in a datagram: the paper's go from 1 to 128, an echo here has a number of eight.
@@ -47,8 +48,9 @@ pub(super) struct Taken {
     /// What the node consumes for an echo, CPU at work and radio sending and receiving, in millijoules, its part of the handshake
     /// included: our metric.
     pub(super) energy: Sample,
-    /// How long its CPU works for an echo, in milliseconds.
-    pub(super) cpu: Sample,
+    /// How long it takes the node from the end of the first frame of an echo that it receives to that of the last that it sends, in
+    /// milliseconds: what the paper's metric of energy multiplies.
+    pub(super) at_server: Sample,
     /// How long the handshake takes, in milliseconds; nothing where there is none.
     pub(super) handshake: Sample,
 }
@@ -85,10 +87,9 @@ impl Testbed {
         100.0 * self.added(way, bytes, value) / self.mean(NOTHING, bytes, value)
     }
 
-    /// What that is at the size at which it is most, and the size.
-    pub(super) fn worst(&self, of: impl Fn(u16) -> f64) -> (f64, u16) {
-        let sizes = SIZES.into_iter().map(|bytes| (of(bytes), bytes));
-        sizes.fold((f64::MIN, 0), |worst, next| if next.0 > worst.0 { next } else { worst })
+    /// What that is at the size at which it is most.
+    pub(super) fn worst(&self, of: impl Fn(u16) -> f64) -> f64 {
+        SIZES.into_iter().map(of).fold(f64::MIN, f64::max)
     }
 }
 
@@ -99,8 +100,9 @@ fn taken(way: SecurityMode, bytes: u16, runs: u32) -> Result<Taken, Error> {
             column.push(value);
         }
     }
-    let [response, bandwidth, steady, energy, cpu, handshake] = columns.map(|column| Sample::of(&column));
-    Ok(Taken { way, bytes, response, bandwidth, steady, energy, cpu, handshake })
+    let [response, bandwidth, steady, energy, at_server, handshake] =
+        columns.map(|column| Sample::of(&column));
+    Ok(Taken { way, bytes, response, bandwidth, steady, energy, at_server, handshake })
 }
 
 fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
@@ -120,12 +122,12 @@ fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
         simulation.step_until(simulation.next_time().filter(|next| *next <= end).ok_or_else(lost)?);
     }
     let before = on_the_air(&simulation);
-    simulation.step_until(end);
+    let frames = frames_until(&mut simulation, end);
     let all = on_the_air(&simulation);
     let report = simulation.report();
     let node = report.nodes.first().ok_or_else(lost)?;
     let response = node.rtt_ms.ok_or_else(lost)?.mean;
-    let times = simulation.state_times(1).ok_or_else(lost)?;
+    let times = simulation.state_times(NODE).ok_or_else(lost)?;
     let nothing = Span::from_micros(0);
     let awake = StateTimes { lpm: nothing, listen: nothing, ..times };
     let energy = Energy::of(Platform::mb851().profile(), &awake).total();
@@ -136,9 +138,44 @@ fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
         f64::from(all) / seconds,
         f64::from(all - before) / seconds,
         energy / echoes,
-        node.cpu_ms.and_then(|cpu| cpu.echoed).ok_or_else(lost)?.mean,
+        at_server(&simulation, &frames).ok_or_else(lost)?,
         node.handshake_ms().map_or(0.0, |handshake| handshake.mean),
     ])
+}
+
+/// The border router and the node, as they are counted.
+const STATIONS: [u32; 2] = [0, NODE];
+const NODE: u32 = 1;
+
+/// When frames of the border router and the node have ended, and whose, until `end`.
+fn frames_until(simulation: &mut Simulation, end: Time) -> Vec<(Time, u32)> {
+    let sent = |simulation: &Simulation| {
+        STATIONS.map(|id| simulation.counters(id).map_or(0, |counters| counters.get(Counter::BytesSent)))
+    };
+    let (mut frames, mut before) = (Vec::new(), sent(simulation));
+    while let Some(next) = simulation.next_time().filter(|next| *next <= end) {
+        simulation.step_until(next);
+        let now = sent(simulation);
+        let who = STATIONS.into_iter().zip(now.into_iter().zip(before));
+        frames.extend(who.filter(|(_, (now, before))| now != before).map(|(id, _)| (next, id)));
+        before = now;
+    }
+    frames
+}
+
+/// How long echoes take the node on average, in milliseconds, from the border router's first frame to the node's last.
+fn at_server(simulation: &Simulation, frames: &[(Time, u32)]) -> Option<f64> {
+    let echoes = simulation.echoes();
+    let mut spans = Vec::new();
+    for (at, echo) in echoes.iter().enumerate() {
+        let next = echoes.get(at + 1).map(|next| next.sent);
+        let is_of_it = |(time, _): &&(Time, u32)| *time >= echo.sent && next.is_none_or(|next| *time < next);
+        let mut of_it = frames.iter().filter(is_of_it);
+        let (received, _) = of_it.clone().find(|(_, id)| *id != NODE)?;
+        let (sent, _) = of_it.rfind(|(_, id)| *id == NODE)?;
+        spans.push(sent.since(*received).micros() as f64 / 1000.0);
+    }
+    (!spans.is_empty()).then(|| spans.iter().sum::<f64>() / spans.len() as f64)
 }
 
 /// The bytes that the border router and the node have sent.
