@@ -113,7 +113,7 @@ fn with_a_lie(
 /// Lies about values of a unit, one up and one down.
 fn lies(unit: &str) -> [Box<dyn Fn(f64) -> f64>; 2] {
     match unit {
-        "ms" | "J" | "mJ" | "µJ" | "%" | "times" | "frames" | "place" => {
+        "ms" | "J" | "mJ" | "µJ" | "%" | "times" | "s" | "frames" | "messages" | "place" => {
             [Box::new(|value| value * 3.0), Box::new(|value| value / 3.0)]
         }
         "B" | "B/s" => [Box::new(|value| value * 1.2), Box::new(|value| value * 0.8)],

@@ -1,10 +1,16 @@
 //! Figure 16: round-trip time by the size of the data, with and without DTLS.
 
-use super::round_trip::{DTLS_HARDWARE, DTLS_SOFTWARE, RoundTrips, UDP};
+use sixlock_sim::{Csma, Mac};
+
+use super::round_trip::{
+    BACKOFFS, DTLS_HARDWARE, DTLS_SOFTWARE, RoundTrips, SecurityMode, Setting, TIME, UDP,
+};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig16",
@@ -19,49 +25,68 @@ const BETWEEN: u16 = 64;
 const SIZES: [u16; 6] = [8, 16, 32, BETWEEN, 96, 128];
 const HOP: u32 = 1;
 
+const WITH_64: &str = "64 bytes";
+const WITH_OTHERS: &str = "the most of the others";
+
+const ADDED: &str = "Round-trip time more than without DTLS";
+const GROWTH: &str = "Round-trip time more than without DTLS, of sizes that take as many frames with it";
+const GROWTH_NULL: &str = "The same with NullMAC in place of CSMA-CA";
+const FRAGMENTED: &str = "Round-trip time more than without DTLS, with 64 bytes and with others";
+
 fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let settings = [UDP, DTLS_SOFTWARE, DTLS_HARDWARE].map(|way| SIZES.map(|bytes| (way, bytes, HOP)));
-    let times = RoundTrips::measure(context, settings.concat())?;
-    let of = |way, bytes| times.mean(way, bytes, HOP);
-    let added = |way| SIZES.map(|bytes| of(way, bytes) - of(UDP, bytes));
-    let (software, hardware) = (added(DTLS_SOFTWARE), added(DTLS_HARDWARE));
-    let listed = |added: [f64; SIZES.len()]| added.map(|added| format!("{added:.1}")).join(", ");
-    let why = format!(
-        "to {SIZES:?} bytes DTLS adds {} ms in software, {} with the engines",
-        listed(software),
-        listed(hardware)
-    );
-    let of_frames = |added: [f64; SIZES.len()]| {
-        let others = SIZES.into_iter().zip(added).filter(|(bytes, _)| *bytes != BETWEEN);
-        others.map(|(_, added)| added).collect::<Vec<_>>()
-    };
-    let between = SIZES.iter().position(|bytes| *bytes == BETWEEN).unwrap_or_default();
-    let is_most = |added: [f64; SIZES.len()]| of_frames(added).iter().all(|other| *other < added[between]);
-    let claims = vec![
-        Claim::new(
-            "The round-trip time is longer with DTLS for all data sizes (section 5.3)",
-            software.iter().chain(&hardware).all(|added| *added > 0.0),
-            why.clone(),
+    let settings = settings.concat();
+    let times = RoundTrips::measure(context, Mac::Csma(Csma::default()), &settings)?;
+    let with_null = RoundTrips::measure(context, Mac::Null, &settings)?;
+    let across = "data, bytes";
+    let bytes = |setting: &Setting| setting.1.into();
+    let takes_as_many = |setting: &Setting| setting.1 != BETWEEN;
+    let mut fragmented = Vec::new();
+    for way in [DTLS_SOFTWARE, DTLS_HARDWARE] {
+        let others = SIZES.into_iter().filter(|bytes| *bytes != BETWEEN);
+        let others = others.map(|bytes| times.added((way, bytes, HOP))).fold(f64::MIN, f64::max);
+        let between = times.added((way, BETWEEN, HOP));
+        for (what, added) in [(WITH_64, between), (WITH_OTHERS, others)] {
+            fragmented.push(Row::new(label(way, what), added, "ms", Provenance::Estimate));
+        }
+    }
+    let figures = vec![
+        times.figure(across, bytes),
+        times.figure_added(ADDED, across, bytes, |_| true),
+        times.figure_added(GROWTH, across, bytes, takes_as_many),
+        with_null.figure_added(GROWTH_NULL, across, bytes, takes_as_many),
+        Figure { title: FRAGMENTED, across: None, rows: fragmented },
+    ];
+    let claim = |text: String, statement| Claim::stated(text, statement, &figures);
+    let time = |way: SecurityMode| Series::new(TIME, way.label);
+    let fragmented = |way, what| Series::new(FRAGMENTED, label(way, what));
+    let grows = |figure| Statement::Grows(Series::new(figure, DTLS_SOFTWARE.label));
+    let mut claims = vec![
+        claim(
+            "The round-trip time is longer with DTLS for all data sizes (section 5.3)".into(),
+            Statement::Least(time(UDP), vec![time(DTLS_SOFTWARE), time(DTLS_HARDWARE)]),
         ),
-        Claim::new(
-            "It is shorter with AES in hardware than in software (section 5.3)",
-            SIZES.into_iter().all(|bytes| of(DTLS_HARDWARE, bytes) < of(DTLS_SOFTWARE, bytes)),
-            why.clone(),
-        ),
-        Claim::new(
-            "With 64 bytes the difference is larger than with the others, as only DTLS is fragmented then (section 5.3)",
-            is_most(software) && is_most(hardware),
-            why.clone(),
-        ),
-        Claim::new(
-            "With the size the difference becomes larger, as longer packets take longer to encrypt (section 5.3)",
-            of_frames(software).is_sorted(),
-            why,
-        )
-        .because(
-            "what encryption takes longer is less than what the backoffs before frames differ by",
-            format!("from the least size to the largest the difference in software grows by {:.2} ms", software[SIZES.len() - 1] - software[0]),
+        claim(
+            "It is shorter with AES in hardware than in software (section 5.3)".into(),
+            Statement::Below(time(DTLS_HARDWARE), time(DTLS_SOFTWARE)),
         ),
     ];
-    Ok(Findings { figures: vec![times.figure("data, bytes", |setting| setting.1.into())], claims })
+    claims.extend([DTLS_SOFTWARE, DTLS_HARDWARE].map(|way| {
+        claim(
+            format!("{}: with 64 bytes the difference is larger than with the others, as only DTLS is fragmented then (section 5.3)", way.label),
+            Statement::Below(fragmented(way, WITH_OTHERS), fragmented(way, WITH_64)),
+        )
+    }));
+    claims.push(
+        claim(
+            "With the size the difference becomes larger, as longer packets take longer to encrypt (section 5.3)".into(),
+            grows(GROWTH),
+        )
+        .without(BACKOFFS, &grows(GROWTH_NULL), &figures),
+    );
+    Ok(Findings { figures, claims })
+}
+
+fn label(way: SecurityMode, what: &str) -> String {
+    format!("{}, {what}", way.label)
 }

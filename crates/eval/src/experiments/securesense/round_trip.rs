@@ -1,17 +1,17 @@
 //! Round trips in the paper's network.
 
 use sixlock_base::Security;
-use sixlock_sim::{Destination, Options, ScenarioBuilder, Simulation, TrafficKind};
+use sixlock_sim::{Destination, Mac, Options, ScenarioBuilder, Simulation, TrafficKind};
 
 use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
-use crate::figure::Figure;
+use crate::figure::{Figure, Provenance, Row};
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SecurityMode {
-    label: &'static str,
+    pub(super) label: &'static str,
     security: &'static str,
 }
 
@@ -20,6 +20,10 @@ pub(super) const DTLS_SOFTWARE: SecurityMode = SecurityMode { label: "DTLS, soft
 pub(super) const DTLS_HARDWARE: SecurityMode =
     SecurityMode { label: "DTLS, hardware", security: "dtls-psk@engine" };
 
+pub(super) const TIME: &str = "Round-trip time";
+/// What is removed where there is no CSMA-CA.
+pub(super) const BACKOFFS: &str = "the backoffs before frames, which are drawn at random";
+
 /// A setting: how, how many bytes, over how many hops.
 pub(super) type Setting = (SecurityMode, u16, u32);
 
@@ -27,34 +31,56 @@ pub(super) type Setting = (SecurityMode, u16, u32);
 pub(super) struct RoundTrips(Vec<(Setting, Sample)>);
 
 impl RoundTrips {
-    /// Simulates every setting, with as many seeds as are wanted each.
-    pub(super) fn measure(context: &Context<'_>, settings: Vec<Setting>) -> Result<Self, Error> {
-        let each = context.each(&settings, |&setting| {
-            let times = (1..=u64::from(context.runs)).map(|seed| round_trip(setting, seed));
+    /// Simulates every setting with this MAC, with as many seeds as are wanted each.
+    pub(super) fn measure(context: &Context<'_>, mac: Mac, settings: &[Setting]) -> Result<Self, Error> {
+        let each = context.each(settings, |&setting| {
+            let times = (1..=u64::from(context.runs)).map(|seed| round_trip(setting, mac, seed));
             Ok((setting, Sample::of(&times.collect::<Result<Vec<_>, _>>()?)))
         });
         each.map(Self)
     }
 
     /// The mean; not a number if it was not measured.
-    pub(super) fn mean(&self, way: SecurityMode, bytes: u16, hops: u32) -> f64 {
-        let found = self.0.iter().find(|(setting, _)| *setting == (way, bytes, hops));
+    fn mean(&self, setting: Setting) -> f64 {
+        let found = self.0.iter().find(|(known, _)| *known == setting);
         found.map_or(f64::NAN, |(_, time)| time.mean)
+    }
+
+    /// By how many milliseconds that is more than without security.
+    pub(super) fn added(&self, (way, bytes, hops): Setting) -> f64 {
+        self.mean((way, bytes, hops)) - self.mean((UDP, bytes, hops))
     }
 
     /// All of them, over what varies.
     pub(super) fn figure(&self, across: &'static str, x: fn(&Setting) -> f64) -> Figure {
         let row = |(setting, time): &(Setting, Sample)| time.row(setting.0.label, "ms").at(x(setting));
-        Figure { title: "Round-trip time", across: Some(across), rows: self.0.iter().map(row).collect() }
+        Figure { title: TIME, across: Some(across), rows: self.0.iter().map(row).collect() }
+    }
+
+    /// What security adds to those that are wanted.
+    pub(super) fn figure_added(
+        &self,
+        title: &'static str,
+        across: &'static str,
+        x: fn(&Setting) -> f64,
+        is_wanted: impl Fn(&Setting) -> bool,
+    ) -> Figure {
+        let settings = self.0.iter().map(|(setting, _)| *setting);
+        let wanted = settings.filter(|setting| setting.0 != UDP && is_wanted(setting));
+        let row = |setting: Setting| {
+            Row::new(setting.0.label, self.added(setting), "ms", Provenance::Estimate).at(x(&setting))
+        };
+        Figure { title, across: Some(across), rows: wanted.map(row).collect() }
     }
 }
 
-fn round_trip((way, bytes, hops): Setting, seed: u64) -> Result<f64, Error> {
+fn round_trip((way, bytes, hops): Setting, mac: Mac, seed: u64) -> Result<f64, Error> {
     let text = include_str!("../../../../../scenarios/securesense.toml");
     let mode = way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
     let scenario = ScenarioBuilder::parse("scenarios/securesense.toml", text)?
         .security(security)
+        .mac(mac)
         .seed(seed)
         .traffic_kind(TrafficKind::Echo { payload: bytes })
         .destination(Destination::Node(hops))
