@@ -20,21 +20,17 @@ pub struct Claim {
     pub tolerance: Option<&'static str>,
     /// The values that say so; of one that does not hold, its cause and the run that removes it.
     pub why: String,
-    /// What it says of the values, where that can be asked of others, too.
+    /// What it says of the values, so that it can be asked of others, too.
     #[serde(skip)]
-    pub statement: Option<Statement>,
+    pub statement: Statement,
 }
 
 impl Claim {
-    pub(crate) fn new(text: impl Into<String>, holds: bool, why: impl Into<String>) -> Self {
-        Self { text: text.into(), holds, counted: true, tolerance: None, why: why.into(), statement: None }
-    }
-
     /// What a statement says of these values.
     pub(crate) fn stated(text: impl Into<String>, statement: Statement, figures: &[Figure]) -> Self {
         let Checked { holds, values } = statement.check(figures);
         let tolerance = statement.tolerance().map(Tolerance::name);
-        Self { tolerance, statement: Some(statement), ..Self::new(text, holds, values) }
+        Self { text: text.into(), holds, counted: true, tolerance, why: values, statement }
     }
 
     /// Adds, if it does not hold, what a run says from which `what` is removed: the statement, of that run's values.
@@ -59,15 +55,6 @@ impl Claim {
     pub(crate) fn perhaps(mut self, guess: &str) -> Self {
         if !self.holds {
             self.why = format!("{}. A guess, which no run has shown: {guess}", self.why);
-        }
-        self
-    }
-
-    /// Adds, if it does not hold, why not, and what a run says in which that is removed.
-    pub(crate) fn because(mut self, cause: &str, run: impl AsRef<str>) -> Self {
-        if !self.holds {
-            let run = run.as_ref();
-            self.why = format!("{}. Cause: {cause}. Run that removes it: {run}", self.why);
         }
         self
     }

@@ -19,6 +19,9 @@ pub enum Provenance {
     /// Reckoned from what the paper says alone.
     #[serde(rename = "published")]
     Published,
+    /// What this project is to reach.
+    #[serde(rename = "aim")]
+    Aim,
 }
 
 impl Provenance {
@@ -29,6 +32,7 @@ impl Provenance {
             Self::ExactEmulation => "exact emulation",
             Self::Estimate => "estimate",
             Self::Published => "published",
+            Self::Aim => "aim",
         }
     }
 }

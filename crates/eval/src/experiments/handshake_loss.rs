@@ -10,6 +10,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method, OWN};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "handshake-loss",
@@ -50,6 +52,9 @@ const AIRS: [(&str, Option<u32>, u8); 3] = [
     (", in bursts, seven retries", Some(BURST), RETRIES.1),
 ];
 
+const AT_AIM: &str = "Handshakes whose first attempt succeeds, at 20 %";
+const SHOWN: &str = "At least so many, with 95 % confidence, at 20 %";
+
 /// All handshakes of one kind: in a mode, at a loss, one by one or in bursts.
 struct Kind {
     label: String,
@@ -58,8 +63,23 @@ struct Kind {
 }
 
 impl Kind {
+    /// Of a hundred.
     fn success(&self) -> f64 {
-        100.0 * self.taken.iter().filter(|taken| taken.succeeded()).count() as f64 / self.taken.len() as f64
+        100.0 * self.successes() / self.taken.len() as f64
+    }
+
+    fn successes(&self) -> f64 {
+        self.taken.iter().filter(|taken| taken.succeeded()).count() as f64
+    }
+
+    /// The 95 % confidence interval of that (Wilson, 1927).
+    fn interval(&self) -> [f64; 2] {
+        wilson(self.successes(), self.taken.len() as f64)
+    }
+
+    fn success_row(&self, label: String) -> Row {
+        let row = Row::new(label, self.success(), "of 100", Provenance::Estimate);
+        Row { interval: Some(self.interval()), ..row }
     }
 
     /// Of those that succeeded; none if none did.
@@ -90,11 +110,18 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         kind.taken = taken.by_ref().take(context.runs as usize).collect();
     }
     let kinds: Vec<_> = kinds.into_iter().map(|(kind, _)| kind).collect();
-    let success = kinds.iter().map(|kind| {
-        Row::new(kind.label.clone(), kind.success(), "%", Provenance::Estimate)
-            .at(kind.air.loss.into())
-            .beside(target.at(&kind.label, kind.air.loss.into()))
+    let success = kinds.iter().map(|kind| kind.success_row(kind.label.clone()).at(kind.air.loss.into()));
+    let at_aim: Vec<_> = kinds.iter().filter(|kind| kind.air.loss == AIM).collect();
+    let shown = at_aim.iter().filter_map(|kind| {
+        let wanted = target.at(&kind.label, AIM.into())?.value;
+        let row = |label: String, value, provenance| Row::new(label, value, "of 100", provenance);
+        let [least, _] = kind.interval();
+        Some([
+            row(kind.label.clone(), least, Provenance::Estimate),
+            row(to_reach(&kind.label), wanted, Provenance::Aim),
+        ])
     });
+    let shown: Vec<_> = shown.flatten().collect();
     let figure = |title, row: &dyn Fn(&Kind) -> Option<Row>| {
         let rows = kinds.iter().filter_map(|kind| Some(row(kind)?.at(kind.air.loss.into())));
         Figure { title, across: Some("frames lost, %"), rows: rows.collect() }
@@ -108,54 +135,70 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let mean = |unit, value: fn(&Taken) -> f64| {
         move |kind: &Kind| Some(Sample::of(&kind.values(value)?).row(kind.label.clone(), unit))
     };
+    let at_aim = at_aim.iter().map(|kind| kind.success_row(kind.label.clone()));
     let figures = vec![
         Figure {
             title: "Handshakes whose first attempt succeeds",
             across: Some("frames lost, %"),
             rows: success.collect(),
         },
+        Figure { title: AT_AIM, across: None, rows: at_aim.collect() },
+        Figure { title: SHOWN, across: None, rows: shown },
         figure("Time of those, median", &time(0.5)),
         figure("Time of those, 95th percentile", &time(0.95)),
         figure("What all stations sent for one", &mean("B", |taken| taken.bytes)),
         figure("What the client consumed for one", &mean("mJ", |taken| taken.energy)),
     ];
-    let mut claims: Vec<_> = kinds.iter().filter_map(|kind| {
-        let wanted = target.at(&kind.label, kind.air.loss.into())?.value;
-        let failed: Vec<_> = kind.taken.iter().filter(|taken| !taken.succeeded()).collect();
-        let later = failed.iter().filter(|taken| taken.has_session).count();
-        let claim = Claim::new(
-            format!("At {AIM} % {wanted} % of the handshakes by {} succeed", kind.label),
-            kind.success() >= wanted,
-            format!("{:.2} % of {}, each at the first attempt", kind.success(), kind.taken.len()),
-        );
-        Some(claim.because(
-            "a flight was lost as often as it may be sent",
-            format!("with the further attempts that a node makes, {later} of the {} came to a session within an hour", failed.len()),
-        ))
-    }).collect();
+    let claims = claims(&figures);
+    Ok(Findings { claims, figures })
+}
+
+/// What the row is called of how many handshakes of a kind are to succeed.
+fn to_reach(kind: &str) -> String {
+    format!("{kind}, to reach")
+}
+
+fn claims(figures: &[Figure]) -> Vec<Claim> {
+    let mut claims = Vec::new();
     for (name, _) in PROOFS {
-        let success = |suffix: &str| {
-            let label = format!("{name}{suffix}");
-            kinds
-                .iter()
-                .find(|kind| kind.label == label && kind.air.loss == AIM)
-                .map_or(f64::NAN, Kind::success)
-        };
-        let [(alone, ..), (in_bursts, ..), (outlasted, ..)] = AIRS;
-        let [alone, in_bursts, outlasted] = [alone, in_bursts, outlasted].map(success);
+        let (shown, aim) = (Series::new(SHOWN, name), Series::new(SHOWN, to_reach(name)));
+        let wanted = aim.rows(figures).map(|row| row.value).fold(f64::NAN, f64::max);
         claims.push(
-            Claim::new(
-                format!("At {AIM} % of frames lost as many handshakes by {name} succeed when they are lost in bursts"),
-                in_bursts >= alone,
-                format!("{in_bursts:.2} %, and {alone:.2} % when they are lost one by one"),
+            Claim::stated(
+                format!("At {AIM} % of frames lost, more than {wanted} of 100 handshakes by {name} succeed, at the lower end of the 95 % interval"),
+                Statement::Below(aim, shown),
+                figures,
             )
-            .because(
+            .perhaps("so few handshakes do not show it: of 99.5, 800 without a failure do, and of 99, 400"),
+        );
+    }
+    for (name, _) in PROOFS {
+        let [(alone, ..), (in_bursts, ..), (outlasted, ..)] = AIRS;
+        let of = |suffix| Series::new(AT_AIM, format!("{name}{suffix}"));
+        let as_many = |suffix| Statement::Same(of(suffix), of(alone), Tolerance::Loss);
+        claims.push(
+            Claim::stated(
+                format!("At {AIM} % of frames lost as many handshakes by {name} succeed when they are lost in bursts"),
+                as_many(in_bursts),
+                figures,
+            )
+            .without(
                 "the MAC sends a frame four times within milliseconds, and a burst is as long on average: of a datagram's fragments one is mostly lost on some hop",
-                format!("when the MAC sends a frame eight times, {outlasted:.2} % succeed"),
+                &as_many(outlasted),
+                figures,
             ),
         );
     }
-    Ok(Findings { claims, figures })
+    claims
+}
+
+/// Between how many of a hundred succeed, with 95 % confidence, if so many of so many did.
+fn wilson(successes: f64, tries: f64) -> [f64; 2] {
+    const Z: f64 = 1.96;
+    let (share, spread) = (successes / tries, Z * Z / tries);
+    let centre = share + spread / 2.0;
+    let half = Z * (share * (1.0 - share) / tries + spread / (4.0 * tries)).sqrt();
+    [centre - half, centre + half].map(|end| 100.0 * end / (1.0 + spread))
 }
 
 /// The smallest of the values than which at most this share are smaller.
@@ -179,6 +222,15 @@ fn one(mode: &str, air: Air, seed: u64) -> Result<Taken, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_successes_show_little_and_many_much() {
+        // Wilson's interval of 8 of 10: 49.0 to 94.3.
+        let [low, high] = wilson(8.0, 10.0);
+        assert!((low - 49.0).abs() < 0.1 && (high - 94.3).abs() < 0.1, "{low} to {high}");
+        let low = |tries| wilson(tries, tries)[0];
+        assert!(low(10.0) < 75.0 && low(700.0) < 99.5 && low(800.0) > 99.5 && low(400.0) > 99.0);
+    }
 
     #[test]
     fn a_quantile_is_the_value_that_so_many_do_not_exceed() {
