@@ -157,5 +157,5 @@ fn a_lie_is_noticed_by_the_claims_that_hold() {
         others.len(),
         others.join("\n")
     );
-    assert!(noticed > 150 && share >= 0.95, "{noticed} notice a lie, and {} do not", others.len());
+    assert!(noticed > 120 && share >= 0.95, "{noticed} notice a lie, and {} do not", others.len());
 }

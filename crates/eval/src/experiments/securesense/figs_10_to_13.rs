@@ -77,7 +77,7 @@ const RAW: &str = "RPK";
 const CERTIFIED: &str = "X.509";
 
 /// Why a claim is not counted.
-const ASSUMED: &str = "nearly all of the time is multiplications on the curve, whose number the protocol says, and whose time in the engine is assumed";
+pub(super) const ASSUMED: &str = "nearly all of the time is multiplications on the curve, whose number the protocol says, and whose time in the engine is assumed";
 
 /// The handshake by what its ends prove who they are.
 struct Handshakes {
