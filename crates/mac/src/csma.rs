@@ -54,7 +54,11 @@ impl Access {
         let last = || (1 << self.exponent.min(MAX_BE)) - 1;
         match rules.backoff {
             Backoff::Standard => (entropy.next_u32() & last()) * rules.unit_backoff,
-            Backoff::OneLess => entropy.next_u32() % last().max(1) * rules.unit_backoff,
+            Backoff::Ticks(unit) => {
+                let unit = u32::from(unit.get());
+                let ticks = entropy.next_u32() % (last() * unit).max(1);
+                ticks / unit * rules.unit_backoff + ticks % unit * rules.unit_backoff / unit
+            }
             Backoff::Linear if retries == 0 && self.backoffs == 0 => 0,
             Backoff::Linear => {
                 let units = (u32::from(retries) + 1).min(MAX_LINEAR);
@@ -73,6 +77,8 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
+    use core::num::NonZeroU16;
+
     use super::*;
     use crate::rules::{Rules, Standard};
     use sixlock_testing::Fixed;
@@ -104,14 +110,21 @@ mod tests {
     }
 
     #[test]
-    fn contiki_ng_draws_one_unit_less_and_contiki_waits_longer_with_each_transmission() {
+    fn contiki_ng_draws_one_tick_less_and_contiki_waits_longer_with_each_transmission() {
         let csma = Csma { min_be: 3, max_be: 5, max_backoffs: 5, max_retries: 7 };
-        let rules = Rules { unit_backoff: 488, backoff: Backoff::OneLess, ..Rules::STANDARD };
+        let rules = Rules { unit_backoff: 488, backoff: Backoff::Ticks(NonZeroU16::MIN), ..Rules::STANDARD };
         let delays =
             (0..14).map(|drawn| Access::new(&csma).delay(&rules, 0, &mut Fixed(u32::to_le_bytes(drawn))));
         assert_eq!(delays.max(), Some(6 * 488));
         let none = Csma { min_be: 0, ..csma };
         assert_eq!(Access::new(&none).delay(&rules, 0, &mut Fixed([5])), 0);
+
+        // In Cooja a unit is 6 ms, and the clock ticks each millisecond.
+        let ticks = NonZeroU16::new(6).unwrap();
+        let rules = Rules { unit_backoff: 375, backoff: Backoff::Ticks(ticks), ..Rules::STANDARD };
+        let delays = [0, 1, 2, 6, 41, 42]
+            .map(|drawn| Access::new(&csma).delay(&rules, 0, &mut Fixed(u32::to_le_bytes(drawn))));
+        assert_eq!(delays, [0, 62, 125, 375, 6 * 375 + 5 * 375 / 6, 0]);
 
         let rules = Rules { unit_backoff: 7812, backoff: Backoff::Linear, ..Rules::STANDARD };
         let mut access = Access::new(&csma);

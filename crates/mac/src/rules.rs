@@ -1,3 +1,5 @@
+use core::num::NonZeroU16;
+
 use sixlock_base::New;
 
 /// The times of channel access, in symbols of 16 µs, and its rules, where those of others differ.
@@ -27,8 +29,8 @@ pub struct Rules {
 pub enum Backoff {
     /// 0 to 2^BE − 1 units (7.5.1.4).
     Standard,
-    /// 0 to 2^BE − 2 units, as with Contiki-NG.
-    OneLess,
+    /// From nothing to 2^BE − 1 units less a tick, in whole ticks of a clock, of which a unit has so many. As with Contiki-NG.
+    Ticks(NonZeroU16),
     /// None before a frame is sent for the first time; then one unit and a part, to a symbol, of as many as it was sent times, and one: of
     /// three at most. As with Contiki 2.6.
     Linear,

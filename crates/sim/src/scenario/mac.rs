@@ -1,5 +1,7 @@
 //! The `[mac]` of a scenario: the kinds of MAC, their times and their rules.
 
+use core::num::NonZeroU16;
+
 use sixlock_node::contikimac::Times;
 use sixlock_node::mac::tsch::{Slotframes, TschConfig};
 use sixlock_node::{Backoff, Rules};
@@ -16,6 +18,9 @@ use super::{Csma, Listen, Mac};
 const LONGEST: Span = Span::from_secs(10);
 /// Transmissions of a frame after the first by Contiki 2.6.
 const CONTIKI_RETRIES: u64 = 4;
+
+/// Ticks of a clock in a unit of waits.
+const BACKOFF_TICKS: core::ops::RangeInclusive<u64> = 1..=1000;
 
 /// Gaps between copies of a frame, in symbols: an assessment of the channel is in one, and two that belong together are not.
 const STROBE_GAP: core::ops::RangeInclusive<u16> = 8..=25;
@@ -74,10 +79,7 @@ pub(super) fn read(mut section: Section<'_, '_>, lines: &mut Lines) -> Result<(M
                     as u8,
                 max_retries: section.integer("max_retries", default.max_retries.into(), MAX_RETRIES)? as u8,
                 rules: Rules {
-                    backoff: section.choice(
-                        "backoff",
-                        &[("standard", Backoff::Standard), ("contiki-ng", Backoff::OneLess)],
-                    )?,
+                    backoff: backoff(&mut section)?,
                     retries_when_busy: section.choice("when_busy", &[("give-up", false), ("retry", true)])?,
                     ..times(&mut section, Rules::STANDARD)?
                 },
@@ -169,6 +171,17 @@ fn slotted(section: &mut Section<'_, '_>) -> Result<Mac, ScenarioError> {
         max_retries: section.integer("max_retries", 7, MAX_RETRIES)? as u8,
         ..Csma::default()
     }))
+}
+
+/// How waits are drawn.
+fn backoff(section: &mut Section<'_, '_>) -> Result<Backoff, ScenarioError> {
+    let name = section.choice("backoff", &["standard", "contiki-ng"].map(|name| (name, name)))?;
+    section.refuse_keys_of_others("backoff", name, &[("backoff_ticks", "contiki-ng")])?;
+    if name == "standard" {
+        return Ok(Backoff::Standard);
+    }
+    let ticks = section.integer("backoff_ticks", 1, BACKOFF_TICKS)?;
+    Ok(Backoff::Ticks(u16::try_from(ticks).ok().and_then(NonZeroU16::new).unwrap_or(NonZeroU16::MIN)))
 }
 
 /// The rules with the times that are given.
