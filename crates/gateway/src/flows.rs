@@ -78,6 +78,12 @@ impl<const N: usize> Flows<N> {
         self.occupy(now, place, known.is_none(), flow)
     }
 
+    /// The flow of a datagram, if there is one.
+    pub(crate) fn find(&mut self, now: Instant, flow: &Flow) -> Option<FlowId> {
+        let place = self.entries.iter().position(|entry| entry.live && entry.flow == *flow)?;
+        Some(self.occupy(now, place, false, *flow))
+    }
+
     /// A new flow to a node's port, begun from outside: `host` gets a port of its own.
     pub(crate) fn open(
         &mut self,

@@ -5,9 +5,9 @@ use sixlock_crypto::Crypto;
 use sixlock_interface::{Arrival, Config, Interface, Layers, NetworkSecurity, Pool, RadioMachine, SendError};
 
 use crate::firewall::Filter;
-use crate::flows::FlowId;
+use crate::flows::{Flow, FlowId};
 use crate::internet::Internet;
-use crate::outside::{Error, Exit, Outside, Upstream};
+use crate::outside::{Datagram, Error, Exit, Outside, Upstream};
 
 /// A border router with an [`Interface`] of the layers `L` into the mesh and at most `FLOWS` flows out of it. `I` protects packets
 /// that leave the mesh whole, and `F` says what may pass.
@@ -45,8 +45,21 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>, F: Filter> Gat
         upstream: impl FnOnce(Upstream<'_>),
     ) {
         match self.interface.handle_frame(cx, at, frame) {
-            // The border router itself offers no service.
-            Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
+            Some(Arrival::Datagram(delivered)) => {
+                let datagram = self.interface.datagram(&delivered);
+                let ends = Flow {
+                    node: datagram.source,
+                    node_port: datagram.source_port,
+                    host: datagram.destination,
+                    host_port: datagram.destination_port,
+                };
+                // The border router itself offers no service, but a flow may have been begun at its address.
+                let Some(flow) = self.outside.find(cx, &ends) else {
+                    return self.interface.port_unreachable(cx, at, delivered);
+                };
+                upstream(Upstream::Datagram(Datagram { flow, ends, payload: datagram.payload }));
+                self.interface.release(delivered);
+            }
             Some(Arrival::External(mut external)) => {
                 let leaves_whole = self.outside.takes_whole(self.interface.packet(&external));
                 let is_refused = L::Security::PROTECTS
@@ -83,7 +96,7 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>, F: Filter> Gat
         self.outside.internet.outbound(cx, buffer.get(..len)?)
     }
 
-    /// Begins a flow from the host outside at `host` to a node's port.
+    /// Begins a flow from the host outside at `host`, or from this router at its own address, to a node's port.
     pub fn open<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

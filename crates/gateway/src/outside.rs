@@ -143,6 +143,11 @@ impl<const FLOWS: usize, I, F: Filter> Outside<FLOWS, I, F> {
         self.flows.open(cx.now, node, node_port, host, cx.counters)
     }
 
+    /// The flow between these ends, if it was begun.
+    pub(crate) fn find<C, E, N>(&mut self, cx: &Cx<'_, C, E, N>, ends: &Flow) -> Option<FlowId> {
+        self.flows.find(cx.now, ends)
+    }
+
     /// The ends of a flow in which a datagram is to go into the mesh, if it may.
     pub(crate) fn ends<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, flow: FlowId) -> Result<Flow, Error> {
         let ends = self.flows.get(cx.now, flow).ok_or(Error::UnknownFlow)?;

@@ -8,6 +8,9 @@ pub const MAX_NODES: u32 = 65_535;
 /// The cloud's address, as the mesh sees it.
 pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
+/// The border router's number among the stations.
+pub(crate) const ROUTER: u32 = 0;
+
 /// The PAN of all networks.
 pub const PAN_ID: u16 = 0xabcd;
 /// The radio channel, which the simulated medium is, unless the network hops over all of them.

@@ -21,15 +21,13 @@ use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 use crate::costs::Step;
 use crate::discovery::Addressing;
 use crate::engine::Accelerated;
-use crate::network::CLOUD;
+use crate::network::{CLOUD, ROUTER};
 use crate::random::{Purpose, Stream};
 use crate::trial::{Use, Witness, fingerprint};
 
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;
 
-/// The border router's number among the stations.
-pub(crate) const ROUTER: u32 = 0;
 /// The buffer of a packet put together from fragments, in bytes.
 const ASSEMBLED: usize = 1792;
 /// A replay window of 64 packets.

@@ -123,11 +123,11 @@ impl Router {
         }
     }
 
-    /// Begins a flow from the cloud to a node's port.
-    pub(crate) fn open(&mut self, cx: &mut Context<'_>, node: Ipv6Addr, port: u16) -> FlowId {
+    /// Begins a flow from `host` to a node's port.
+    pub(crate) fn open(&mut self, cx: &mut Context<'_>, host: Ipv6Addr, node: Ipv6Addr, port: u16) -> FlowId {
         match self {
-            Self::Whole(gateway) => gateway.open(cx, CLOUD, node, port),
-            Self::Split(split) => split.host.open(cx, CLOUD, node, port),
+            Self::Whole(gateway) => gateway.open(cx, host, node, port),
+            Self::Split(split) => split.host.open(cx, host, node, port),
         }
     }
 

@@ -6,8 +6,9 @@ use sixlock_base::{Instant, NetworkSuite};
 use sixlock_gateway::Tunnels;
 use sixlock_gateway::ipsec::{Automated, Transform};
 
+use crate::network::ROUTER;
 use crate::peerings::{ChangeError, Changed, Peerings};
-use crate::protection::{Peering, Prefix, ROUTER, Tunnel};
+use crate::protection::{Peering, Prefix, Tunnel};
 
 /// A border router that is a security gateway. It opens what comes by the tunnels of one side, and what goes on into those
 /// of the other it protects anew: it sees all of it in the clear.

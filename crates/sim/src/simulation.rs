@@ -38,6 +38,7 @@ use crate::far_end::RemoteHost;
 use crate::forest::Forest;
 use crate::handshakes::Handshakes;
 use crate::medium::{Medium, Reception, airtime};
+use crate::network::{CLOUD, ROUTER};
 use crate::outbound::Outbound;
 use crate::peerings::{ChangeError, Changed, Peerings};
 use crate::power::Power;
@@ -53,7 +54,7 @@ use crate::time::Time;
 use crate::timeline::Timeline;
 use crate::trial::Trial;
 
-use deployment::{Deployment, ROUTER};
+use deployment::Deployment;
 
 /// Room for what a border router puts around packets from outside: a tunnel, and a source route.
 const AROUND: usize = 512;
@@ -257,7 +258,7 @@ impl Simulation {
     /// Begins a flow from outside to a node's UDP port.
     pub fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
         let (now, address) = (self.now, self.deployment.mesh_address(node));
-        self.stations[0].with_gateway(now, |gateway, cx, _| gateway.open(cx, address, port))
+        self.stations[0].with_gateway(now, |gateway, cx, _| gateway.open(cx, CLOUD, address, port))
     }
 
     /// The event counters of a node, or of the border router, which is 0.

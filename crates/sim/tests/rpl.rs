@@ -311,3 +311,22 @@ fn modelled_nodes_route_by_rpl_in_every_mode_and_what_they_take_is_reckoned() {
         }
     }
 }
+
+/// Nothing outside of the mesh has a part in it, and in non-storing mode no header goes around what the root sends.
+#[test]
+fn the_border_router_sends_echoes_itself_and_they_take_less_time() {
+    for mode in ["non-storing", "storing"] {
+        let times = ["", "from = 0\n"].map(|from| {
+            let text = format!(
+                "security = \"none\"\nduration = \"600s\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+                [topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"20s\"\n{from}"
+            );
+            let scenario = Scenario::parse("rpl", &text).unwrap_or_else(|error| panic!("{error}"));
+            let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+            let times = report.nodes.iter().map(|node| node.rtt_ms.expect("an echo").mean);
+            times.collect::<Vec<_>>()
+        });
+        let [by_cloud, by_router] = &times;
+        assert!(by_router.iter().zip(by_cloud).all(|(router, cloud)| router < cloud), "{mode}: {times:?}");
+    }
+}

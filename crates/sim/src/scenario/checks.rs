@@ -9,7 +9,7 @@ use sixlock_node::{Backoff, Rules};
 
 use crate::built_image::sleeps_as_images;
 use crate::discovery::{Addressing, DiscoveryKind};
-use crate::network::{CHANNELS, MAX_NODES};
+use crate::network::{CHANNELS, MAX_NODES, ROUTER};
 use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
@@ -305,14 +305,24 @@ impl Scenario {
         }
         self.check_pattern()?;
         let TrafficKind::Echo { payload } = traffic.kind else { return self.check_confirmable() };
-        let is_bare = self.security.network.is_none()
-            && self.security.transport.is_none()
-            && self.routing == RoutingKind::Static;
+        let is_open = self.security.network.is_none() && self.security.transport.is_none();
+        let is_clear = is_open && self.security.link.is_none();
+        let is_bare = is_open && self.routing == RoutingKind::Static;
         if !(if is_bare { BARE_PAYLOAD } else { PAYLOAD }).contains(&payload) {
             return Err(fault(Key::Payload, NOT_A_PAYLOAD));
         }
-        if traffic.from.is_some() {
-            return Err(fault(Key::From, "echoes are the cloud's: to names the node that answers them"));
+        match traffic.from {
+            None => {}
+            Some(ROUTER) if is_clear && self.serial.is_none() => {}
+            Some(ROUTER) => {
+                return Err(fault(
+                    Key::From,
+                    "the border router sends echoes in the clear alone, and without [serial]",
+                ));
+            }
+            Some(_) => {
+                return Err(fault(Key::From, "echoes are the cloud's: to names the node that answers them"));
+            }
         }
         match traffic.credential {
             Credential::None => Ok(()),
@@ -432,7 +442,8 @@ impl Scenario {
 
     fn check_destination(&self, layout: &Layout) -> Result<(), Fault> {
         let last = layout.nodes();
-        if let Some(node) = self.traffic.from.filter(|&node| node > last) {
+        let is_report = self.traffic.kind == TrafficKind::Report;
+        if let Some(node) = self.traffic.from.filter(|&node| node > last || (node == ROUTER && is_report)) {
             return Err(fault(
                 Key::From,
                 format!("node {node} cannot post readings: the last node is {last}"),

@@ -356,7 +356,9 @@ fn read_traffic(
         TrafficKind::Report
     };
     let pattern = read_pattern(&mut section)?;
-    let from = section.optional_integer("from", NODES)?.map(|from| from as u32);
+    // Echoes come from the cloud, or from the border router.
+    let senders = if matches!(kind, TrafficKind::Echo { .. }) { 0..=*NODES.end() } else { NODES };
+    let from = section.optional_integer("from", senders)?.map(|from| from as u32);
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
     let keys = [

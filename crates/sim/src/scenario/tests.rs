@@ -525,6 +525,14 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
             "echoes are the cloud's: to names the node that answers them",
         ),
         (
+            new().traffic(Traffic { kind: echo, from: Some(0), ..traffic }),
+            "the border router sends echoes in the clear alone, and without [serial]",
+        ),
+        (
+            new().traffic(Traffic { from: Some(0), ..traffic }),
+            "node 0 cannot post readings: the last node is 6",
+        ),
+        (
             new().traffic(Traffic { kind: echo, credential: Credential::Query, ..traffic }),
             "echoes prove nothing: leave credential out",
         ),

@@ -30,7 +30,7 @@ use crate::frame_time::FrameTime;
 use crate::listening::StationListening;
 use crate::machines::{SimulatedNode, StationMac};
 use crate::modelled::Modelled;
-use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
+use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID, ROUTER};
 use crate::options::{FarEnd, Options};
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
@@ -48,9 +48,6 @@ use crate::time::{SYMBOL, Span, Time};
 use crate::topology::Layout;
 
 use super::emulation::Emulation;
-
-/// The border router's number among the stations.
-pub(super) const ROUTER: u32 = 0;
 
 /// How a station starts.
 struct Start {
@@ -165,6 +162,11 @@ impl Deployment {
     /// The address of station `id` in the mesh.
     pub(super) fn mesh_address(&self, id: u32) -> Ipv6Addr {
         self.scenario.addressing.of(self.address(id))
+    }
+
+    /// Who sends echoes: the cloud, or the border router.
+    pub(super) fn echo_host(&self) -> Ipv6Addr {
+        self.scenario.traffic.from.map_or(CLOUD, |router| self.mesh_address(router))
     }
 
     /// Station `id`, ready to run.

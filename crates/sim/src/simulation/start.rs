@@ -199,12 +199,14 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
     recorder
 }
 
-/// The flows from outside by which echoes go.
+/// The flows by which echoes go.
 pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Time) -> Vec<FlowId> {
     let secured = deployment.scenario.security.transport.is_some();
     let port = if secured { DTLS_ECHO_PORT } else { ECHO_PORT };
-    let open =
-        |id| router.with_gateway(now, |gateway, cx, _| gateway.open(cx, deployment.mesh_address(id), port));
+    let host = deployment.echo_host();
+    let open = |id| {
+        router.with_gateway(now, |gateway, cx, _| gateway.open(cx, host, deployment.mesh_address(id), port))
+    };
     deployment.ids().filter_map(open).collect()
 }
 
