@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::claim::Claim;
 use crate::figure::Figure;
+use crate::setup::Parameters;
 
 /// What an experiment has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,11 +15,29 @@ pub struct Evaluation {
     pub experiment: &'static str,
     /// The paper, and what of it is reproduced.
     pub source: String,
+    /// The paper's title, or that of who else has measured.
+    #[serde(skip)]
+    pub paper: String,
+    /// What of it is reproduced.
+    #[serde(skip)]
+    pub at: &'static str,
+    /// What it shows, in a sentence.
+    #[serde(skip)]
+    pub shows: &'static str,
+    /// What of it is not made, each with the reason.
+    #[serde(skip)]
+    pub missing: &'static [&'static str],
+    /// Whether it is of no paper, but this project's own.
+    #[serde(skip)]
+    pub is_own: bool,
     /// Whether it could be reproduced.
     pub reproduced: bool,
     /// If not, why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'static str>,
+    /// What it was made with, if it could be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Parameters>,
     /// Its values.
     #[serde(rename = "rows", serialize_with = "flat")]
     pub figures: Vec<Figure>,

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
 use crate::published::Paper;
+use crate::setup::Parameters;
 
 /// What this project is to reach.
 pub(crate) const OWN: &str = include_str!("../../../published/sixlock.toml");
@@ -44,6 +45,8 @@ impl KeptRuns {
 pub struct Context<'a> {
     /// How many runs, each with a seed of its own, an experiment makes where chance has a say.
     pub runs: u32,
+    /// The commit that the program was built from.
+    pub commit: &'a str,
     /// Runs that were made for an experiment before.
     pub kept: &'a KeptRuns,
     /// Is told, as the run goes on, which part of it is done: from 0 to 1.
@@ -157,7 +160,7 @@ impl Experiment {
         }
     }
 
-    /// Whether it is of no paper, but this project's own.
+    /// Whether it is of none of the five papers, but this project's own.
     pub fn is_own(&self) -> bool {
         self.paper == OWN
     }
@@ -177,8 +180,14 @@ impl Experiment {
             schema: 1,
             experiment: self.name,
             source: format!("{}, {}", paper.title, self.at),
+            paper: paper.title,
+            at: self.at,
+            shows: self.shows,
+            missing: self.missing(),
+            is_own: self.is_own(),
             reproduced: why.is_none(),
             why,
+            parameters: Parameters::of(self.name, context.runs, context.commit),
             figures: findings.figures,
             claims: findings.claims,
         })

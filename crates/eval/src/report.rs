@@ -1,90 +1,150 @@
-//! The report: one page of HTML that needs nothing else.
+//! The report: a page for each paper, one for our own experiments, and one that leads to them, with the values of each figure as CSV.
+//! They need nothing but each other.
 
-use core::fmt::Write;
+mod csv;
+mod document;
+mod figure;
+mod index;
+mod page;
+mod place;
+mod summary;
 
-use crate::escape::escape;
+use self::page::Page;
 use crate::evaluation::Evaluation;
-use crate::plot::{number, svg};
-use crate::published::Read;
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #222; --pale: #777; --paper: #fff; --grid: #ddd; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --pale: #999; --paper: #181818; --grid: #444; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-svg { width: 100%; height: auto; } svg text { font-size: 13px; fill: var(--ink); }
-.grid { stroke: var(--grid); } .bar { fill: none; stroke-width: 1.5; }
-table { border-collapse: collapse; font-size: 0.9rem; width: 100%; } td, th { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--grid); text-align: left; }
-.n { text-align: right; font-variant-numeric: tabular-nums; } .source, summary { color: var(--pale); }
-.claims dt { font-weight: 600; } .claims dd { margin: 0 0 0.8rem 1.5rem; }
-";
-
-/// The page that shows `evaluations`.
-pub fn html(evaluations: &[Evaluation]) -> String {
-    let mut out = String::from("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">");
-    out.push_str("<meta name=\"viewport\" content=\"width=device-width\"><title>Sixlock: the papers' experiments</title>");
-    // Writing to a string does not fail, here and below.
-    let _ = write!(out, "<style>{STYLE}</style><h1>The papers' experiments</h1>");
-    out.push_str("<p>A filled dot is ours, a hollow one the paper's, a bar the mean's 95 % confidence interval over runs. Each value says where it is from: ");
-    out.push_str("<i>measured</i> in this run on what the code made, counted by <i>exact emulation</i> of the firmware, an <i>estimate</i> by a model of time, ");
-    out.push_str("or reckoned from what was <i>published</i> alone.</p>");
-    let (reproduced, not_yet): (Vec<_>, Vec<_>) =
-        evaluations.iter().partition(|evaluation| evaluation.reproduced);
-    for evaluation in reproduced {
-        experiment(&mut out, evaluation);
-    }
-    if !not_yet.is_empty() {
-        out.push_str("<h2>Not yet reproduced</h2><ul>");
-        for evaluation in not_yet {
-            let why = escape(evaluation.why.unwrap_or_default());
-            let _ = write!(
-                out,
-                "<li><b>{}</b>, {}: {why}</li>",
-                evaluation.experiment,
-                escape(&evaluation.source)
-            );
-        }
-        out.push_str("</ul>");
-    }
-    out + "</html>\n"
+/// A file of the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportFile {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
 }
 
-fn experiment(out: &mut String, evaluation: &Evaluation) {
-    let name = evaluation.experiment;
-    let _ =
-        write!(out, "<h2 id=\"{name}\">{name}</h2><p class=\"source\">{}</p>", escape(&evaluation.source));
-    if !evaluation.claims.is_empty() {
-        out.push_str("<dl class=\"claims\">");
-        for claim in &evaluation.claims {
-            let verdict = if claim.holds { "✓ holds" } else { "✗ does not hold" };
-            let (text, why) = (escape(&claim.text), escape(&claim.why));
-            let _ = write!(out, "<dt>{verdict}: {text}</dt><dd>{why}</dd>");
+/// The files that show `evaluations`. The first is `index.html`, which leads to the others.
+pub fn report(evaluations: &[Evaluation]) -> Vec<ReportFile> {
+    let pages = page::pages(evaluations);
+    let mut files = vec![ReportFile { name: "index.html".into(), text: index::html(&pages) }];
+    files.extend(pages.iter().map(|page| ReportFile { name: page.file(), text: page.html() }));
+    let values = pages
+        .iter()
+        .flat_map(Page::figures)
+        .map(|(place, figure)| ReportFile { name: csv::file(&place), text: csv::text(figure) });
+    files.extend(values);
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Claim;
+    use crate::figure::{Figure, Provenance, Row};
+    use crate::published::{Published, Read};
+    use crate::setup::Parameters;
+
+    fn evaluation(experiment: &'static str, is_own: bool) -> Evaluation {
+        let published = Some(Published { value: 3.0, read: Read::Prose });
+        let row = |x| Row::new("ESP, \"all\"", 2.5, "ms", Provenance::Measured).at(x).beside(published);
+        let figure =
+            Figure { title: "Time", across: Some("payload, bytes"), rows: vec![row(16.0), row(64.0)] };
+        let parameters = Parameters {
+            platform: "Tmote Sky",
+            mac: "NullMAC",
+            routing: "static",
+            seeds: "1 to 2".into(),
+            runs: 2,
+            commit: "0123abc".into(),
+        };
+        let uncounted = Claim { counted: false, ..Claim::new("uncounted", true, "arithmetic") };
+        Evaluation {
+            schema: 1,
+            experiment,
+            source: "A paper, figure 1".into(),
+            paper: "A paper".into(),
+            at: "figure 1",
+            shows: "times",
+            missing: &[],
+            is_own,
+            reproduced: true,
+            why: None,
+            parameters: Some(parameters),
+            figures: vec![figure],
+            claims: vec![
+                Claim::new("<b> holds", true, "so"),
+                Claim::new("fails", false, "not so"),
+                uncounted,
+            ],
         }
-        out.push_str("</dl>");
     }
-    for figure in &evaluation.figures {
-        let _ = write!(out, "<h3>{}</h3>{}", escape(figure.title), svg(figure));
-        let across = escape(figure.across.unwrap_or_default());
-        let _ = write!(
-            out,
-            "<details><summary>The values</summary><table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">95 % interval<th class=\"n\">published<th><th>unit<th>provenance</tr>"
+
+    fn file<'f>(files: &'f [ReportFile], name: &str) -> &'f str {
+        &files.iter().find(|file| file.name == name).unwrap_or_else(|| panic!("no {name}")).text
+    }
+
+    #[test]
+    fn each_paper_has_a_page_our_own_have_one_and_the_index_leads_to_all() {
+        let all = [
+            evaluation("a2008-fig1", false),
+            evaluation("a2008-fig2", false),
+            evaluation("b2012-table1", false),
+            evaluation("loss", true),
+        ];
+        let files = report(&all);
+        let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "index.html",
+                "a2008.html",
+                "b2012.html",
+                "own.html",
+                "a2008-fig1-1.csv",
+                "a2008-fig2-1.csv",
+                "b2012-table1-1.csv",
+                "loss-1.csv",
+            ]
         );
-        for row in &figure.rows {
-            let cell = |value: Option<f64>| value.map(number).unwrap_or_default();
-            let _ = write!(
-                out,
-                "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td>{}</tr>",
-                escape(&row.label),
-                cell(row.x),
-                number(row.value),
-                row.interval
-                    .map(|[low, high]| format!("{} to {}", number(low), number(high)))
-                    .unwrap_or_default(),
-                cell(row.published),
-                row.read.map_or("", Read::name),
-                escape(row.unit),
-                row.provenance.name()
-            );
+        let index = file(&files, "index.html");
+        for name in ["a2008", "b2012", "own"] {
+            assert!(index.contains(&format!("href=\"{name}.html\"")), "{index}");
         }
-        out.push_str("</table></details>");
+    }
+
+    #[test]
+    fn a_page_has_contents_a_summary_parameters_and_values_of_each_figure() {
+        let files = report(&[evaluation("a2008-fig1", false)]);
+        let page = file(&files, "a2008.html");
+        for wanted in [
+            "href=\"#a2008-fig1\"",
+            "id=\"a2008-fig1\"",
+            "1 holds, 1 does not hold, 1 is not counted",
+            "Tmote Sky",
+            "NullMAC",
+            "1 to 2",
+            "0123abc",
+            "href=\"a2008-fig1-1.csv\"",
+            "&lt;b&gt; holds",
+            "href=\"index.html\"",
+            "<svg ",
+        ] {
+            assert!(page.contains(wanted), "{wanted}: {page}");
+        }
+        assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("<script"), "{page}");
+    }
+
+    #[test]
+    fn values_are_a_table_whose_labels_may_have_commas_and_quotes() {
+        let files = report(&[evaluation("a2008-fig1", false)]);
+        let csv = file(&files, "a2008-fig1-1.csv");
+        let lines: Vec<_> = csv.split("\r\n").collect();
+        assert_eq!(
+            lines,
+            [
+                "label,\"payload, bytes\",value,sd,interval low,interval high,unit,published,read,provenance",
+                "\"ESP, \"\"all\"\"\",16,2.5,,,,ms,3,prose,measured",
+                "\"ESP, \"\"all\"\"\",64,2.5,,,,ms,3,prose,measured",
+                "",
+            ]
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Figure, KeptRuns, Series, Statement, html};
+use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Figure, KeptRuns, Series, Statement, report};
 
 /// All of them, made once.
 fn evaluations() -> &'static [Evaluation] {
@@ -12,7 +12,7 @@ fn evaluations() -> &'static [Evaluation] {
     ALL.get_or_init(|| {
         let kept = KeptRuns::default();
         let progress = |share| assert!((0.0..=1.0).contains(&share));
-        let context = Context { runs: 2, kept: &kept, progress: &progress };
+        let context = Context { runs: 2, commit: "unknown", kept: &kept, progress: &progress };
         EXPERIMENTS.iter().map(|experiment| experiment.run(&context).unwrap()).collect()
     })
 }
@@ -66,12 +66,15 @@ fn names_are_those_that_others_rely_on_and_none_stands_twice() {
 fn json_and_the_report_have_all_that_was_found() {
     let evaluations = evaluations();
     let json: Value = serde_json::from_str(&serde_json::to_string(evaluations).unwrap()).unwrap();
-    let page = html(evaluations);
+    let files = report(evaluations);
+    let pages: String =
+        files.iter().filter(|file| file.name.ends_with(".html")).map(|file| file.text.as_str()).collect();
     for (evaluation, found) in json.as_array().unwrap().iter().zip(evaluations) {
         assert_eq!(evaluation["schema"], 1);
         assert_eq!(evaluation["experiment"], found.experiment);
+        assert_eq!(evaluation["parameters"].is_object(), found.reproduced, "{}", found.experiment);
         assert!(evaluation["source"].is_string() && evaluation["reproduced"].is_boolean());
-        assert!(page.contains(found.experiment));
+        assert!(pages.contains(found.experiment));
         let rows = evaluation["rows"].as_array().unwrap();
         assert_eq!(rows.len(), found.figures.iter().map(|figure| figure.rows.len()).sum::<usize>());
         for row in rows {
@@ -86,9 +89,10 @@ fn json_and_the_report_have_all_that_was_found() {
         }
     }
     let plots = evaluations.iter().map(|evaluation| evaluation.figures.len()).sum::<usize>();
-    assert_eq!(page.matches("<svg ").count(), plots);
-    assert_eq!(page.matches("</svg>").count(), plots);
-    assert!(!page.contains("NaN") && !page.contains("inf\""));
+    assert_eq!(pages.matches("<svg ").count(), plots);
+    assert_eq!(pages.matches("</svg>").count(), plots);
+    assert_eq!(files.iter().filter(|file| file.name.ends_with(".csv")).count(), plots);
+    assert!(!pages.contains("NaN") && !pages.contains("inf\""));
 }
 
 /// Figures in which the values of a series are others: all of them, or the last alone, which is what tells how a series goes.

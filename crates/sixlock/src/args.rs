@@ -385,7 +385,7 @@ pub(crate) struct Eval {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Folder for a report with plots, index.html, and the result as JSON, eval.json
+    /// Folder for a report: index.html, a page for each paper with plots, their values as CSV, and the result as JSON, eval.json
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
     /// Runs with a seed of their own, of experiments in which chance has a say

@@ -3,15 +3,18 @@
 use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
-use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, html};
+use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, ReportFile, report};
 
 use crate::args::Eval;
 use crate::progress;
 
 /// Steps that an experiment's progress is shown in.
 const STEPS: u64 = 100;
+/// The commit that this program was built from.
+const COMMIT: &str = env!("SIXLOCK_COMMIT");
 
 pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
@@ -27,14 +30,12 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     for (done, experiment) in (0..).zip(wanted) {
         bar.set_message(experiment.name);
         let show = |share: f64| bar.set_position(STEPS * done + (STEPS as f64 * share) as u64);
-        evaluations.push(experiment.run(&Context { runs: args.runs, kept: &kept, progress: &show })?);
+        let context = Context { runs: args.runs, commit: COMMIT, kept: &kept, progress: &show };
+        evaluations.push(experiment.run(&context)?);
     }
     bar.finish_and_clear();
     if let Some(folder) = &args.report {
-        let cannot = |error| format!("cannot write the report to {}: {error}", folder.display());
-        fs::create_dir_all(folder).map_err(cannot)?;
-        fs::write(folder.join("index.html"), html(&evaluations)).map_err(cannot)?;
-        fs::write(folder.join("eval.json"), serde_json::to_vec(&evaluations)?).map_err(cannot)?;
+        write_report(folder, &evaluations)?;
         to_stderr!("the report is {}", folder.join("index.html").display());
     }
     if args.json {
@@ -45,6 +46,17 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
             print(&mut out, evaluation)?;
         }
     }
+    Ok(())
+}
+
+/// Writes the pages, and the result as JSON beside them.
+fn write_report(folder: &Path, evaluations: &[Evaluation]) -> Result<(), Box<dyn Error>> {
+    let cannot = |error| format!("cannot write the report to {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(cannot)?;
+    for ReportFile { name, text } in report(evaluations) {
+        fs::write(folder.join(name), text).map_err(cannot)?;
+    }
+    fs::write(folder.join("eval.json"), serde_json::to_vec(evaluations)?).map_err(cannot)?;
     Ok(())
 }
 

@@ -46,8 +46,17 @@ fn an_experiment_is_printed_and_reported() {
     let names: Vec<_> = printed.as_array().unwrap().iter().map(|one| &one["experiment"]).collect();
     assert_eq!(names, ["raza2012-table2", "thesis-fig29"]);
     assert_eq!([&printed[0]["reproduced"], &printed[1]["reproduced"]], [true, false]);
-    let page = std::fs::read_to_string(report.join("index.html")).unwrap();
-    assert!(page.contains("<svg ") && page.contains("thesis-fig29"));
+    let commit = printed[0]["parameters"]["commit"].as_str().unwrap();
+    assert!(!commit.is_empty());
+    let file = |name: &str| std::fs::read_to_string(report.join(name)).unwrap();
+    let index = file("index.html");
+    assert!(index.contains("href=\"raza2012.html\"") && index.contains("href=\"thesis.html\""));
+    let page = file("raza2012.html");
+    assert!(
+        page.contains(commit) && page.contains("<svg ") && page.contains("href=\"raza2012-table2-1.csv\"")
+    );
+    assert!(file("raza2012-table2-1.csv").starts_with("label,x,value,"));
+    assert!(file("thesis.html").contains("thesis-fig29"));
 
     let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
     assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");

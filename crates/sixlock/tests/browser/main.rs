@@ -1,10 +1,11 @@
-//! The dashboard as a person sees it, in Chromium, at the size of a laptop and at that of a telephone.
+//! The dashboard and the report of `sixlock eval` as a person sees them, in Chromium, at the size of a laptop and at that of a telephone.
 //!
 //! `./test` runs it; alone: `cargo test -p sixlock --test browser -- --ignored`. With `SIXLOCK_PICTURES` in its
 //! environment, it lets the charts grow for two minutes and takes the pictures in `docs/` anew.
 
 mod account;
 mod loading;
+mod report;
 mod silence;
 #[path = "../support/mod.rs"]
 mod support;

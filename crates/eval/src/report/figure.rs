@@ -1,0 +1,75 @@
+//! A figure on a page: the plot, what it was made with, and its values.
+
+use core::fmt::Write;
+
+use super::csv;
+use super::place::Place;
+use crate::escape::escape;
+use crate::figure::{Figure, Row};
+use crate::plot::{number, svg};
+use crate::published::Read;
+use crate::setup::Parameters;
+
+/// Adds it to a page.
+pub(super) fn html(out: &mut String, place: &Place, figure: &Figure, parameters: Option<&Parameters>) {
+    // Writing to a string does not fail, here and below.
+    let _ = write!(
+        out,
+        "<figure id=\"{place}\"><figcaption><h3>{}</h3></figcaption><div class=\"scroll plot\">{}</div>",
+        escape(figure.title),
+        svg(figure)
+    );
+    if let Some(parameters) = parameters {
+        list(out, parameters);
+    }
+    let _ = write!(out, "<details><summary>The values</summary><div class=\"scroll\">");
+    table(out, figure);
+    let _ = write!(
+        out,
+        "</div></details><p><a href=\"{}\" download>The values as CSV</a></p></figure>",
+        csv::file(place)
+    );
+}
+
+fn list(out: &mut String, parameters: &Parameters) {
+    let Parameters { platform, mac, routing, seeds, runs, commit } = parameters;
+    out.push_str("<dl class=\"parameters\">");
+    for (name, value) in [
+        ("Platform", *platform),
+        ("MAC", mac),
+        ("Routing", routing),
+        ("Seeds", seeds),
+        ("Runs", &runs.to_string()),
+        ("Commit", commit),
+    ] {
+        let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
+    }
+    out.push_str("</dl>");
+}
+
+fn table(out: &mut String, figure: &Figure) {
+    let across = escape(figure.across.unwrap_or_default());
+    let _ = write!(
+        out,
+        "<table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">95 % interval<th class=\"n\">published<th><th>unit<th>provenance</tr>"
+    );
+    figure.rows.iter().for_each(|row| line(out, row));
+    out.push_str("</table>");
+}
+
+fn line(out: &mut String, row: &Row) {
+    let cell = |value: Option<f64>| value.map(number).unwrap_or_default();
+    let interval = row.interval.map(|[low, high]| format!("{} to {}", number(low), number(high)));
+    let _ = write!(
+        out,
+        "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td>{}</tr>",
+        escape(&row.label),
+        cell(row.x),
+        number(row.value),
+        interval.unwrap_or_default(),
+        cell(row.published),
+        row.read.map_or("", Read::name),
+        escape(row.unit),
+        row.provenance.name()
+    );
+}

@@ -1,0 +1,135 @@
+//! A page: the experiments of a paper, or our own.
+
+use core::fmt::Write;
+
+use super::document::document;
+use super::figure;
+use super::place::Place;
+use super::summary::Summary;
+use crate::claim::Claim;
+use crate::escape::escape;
+use crate::evaluation::Evaluation;
+use crate::figure::Figure;
+
+/// The page of our own experiments.
+const OWN: (&str, &str) = ("own", "Experiments of our own, and validation");
+
+/// The experiments that stand on one page.
+pub(super) struct Page<'e> {
+    name: &'e str,
+    pub(super) title: String,
+    pub(super) evaluations: Vec<&'e Evaluation>,
+}
+
+/// The pages of all experiments, in their order.
+pub(super) fn pages(evaluations: &[Evaluation]) -> Vec<Page<'_>> {
+    let mut pages: Vec<Page<'_>> = Vec::new();
+    for evaluation in evaluations {
+        let (name, title) = name_and_title(evaluation);
+        match pages.iter_mut().find(|page| page.name == name) {
+            Some(page) => page.evaluations.push(evaluation),
+            None => pages.push(Page { name, title: title.into(), evaluations: vec![evaluation] }),
+        }
+    }
+    pages
+}
+
+/// The name and the title of the page that an experiment stands on. Names of experiments begin with their paper's.
+fn name_and_title(evaluation: &Evaluation) -> (&str, &str) {
+    if evaluation.is_own {
+        return OWN;
+    }
+    let name = evaluation.experiment;
+    (name.split_once('-').map_or(name, |(paper, _)| paper), &evaluation.paper)
+}
+
+impl<'e> Page<'e> {
+    /// The name of its file.
+    pub(super) fn file(&self) -> String {
+        format!("{}.html", self.name)
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        Summary::of(self.evaluations.iter().copied())
+    }
+
+    /// All its figures, with where they stand.
+    pub(super) fn figures(&self) -> impl Iterator<Item = (Place, &'e Figure)> + '_ {
+        self.evaluations.iter().flat_map(|evaluation| figures(evaluation))
+    }
+
+    pub(super) fn html(&self) -> String {
+        let mut body = String::from("<nav><a href=\"index.html\">All papers</a></nav>");
+        // Writing to a string does not fail, here and below.
+        let _ = write!(body, "<p>Of the claims on this page, {}.</p>", self.summary());
+        self.contents(&mut body);
+        for evaluation in &self.evaluations {
+            experiment(&mut body, evaluation);
+        }
+        document(&self.title, &body)
+    }
+
+    fn contents(&self, out: &mut String) {
+        let _ =
+            write!(out, "<div class=\"scroll\"><table><tr><th>experiment<th>shows{}</tr>", Summary::HEADS);
+        for evaluation in &self.evaluations {
+            let Evaluation { experiment, at, shows, .. } = evaluation;
+            let shows = if evaluation.reproduced { shows } else { "not made yet" };
+            let _ = write!(
+                out,
+                "<tr><td><a href=\"#{experiment}\">{experiment}</a><br><span class=\"pale\">{}</span><td>{}{}</tr>",
+                escape(at),
+                escape(shows),
+                Summary::of(core::iter::once(*evaluation)).cells()
+            );
+        }
+        out.push_str("</table></div>");
+    }
+}
+
+fn figures(evaluation: &Evaluation) -> impl Iterator<Item = (Place, &Figure)> {
+    let experiment = evaluation.experiment;
+    (1..).zip(&evaluation.figures).map(move |(number, figure)| (Place { experiment, number }, figure))
+}
+
+fn experiment(out: &mut String, evaluation: &Evaluation) {
+    let name = evaluation.experiment;
+    let _ = write!(
+        out,
+        "<section><h2 id=\"{name}\">{name}</h2><p class=\"pale\">{}</p>",
+        escape(&evaluation.source)
+    );
+    let about = match evaluation.why {
+        Some(why) => format!("Not made yet: it {why}."),
+        None => format!("It shows {}.", evaluation.shows),
+    };
+    let _ = write!(out, "<p>{}</p>", escape(&about));
+    if !evaluation.missing.is_empty() {
+        let _ = write!(out, "<p>Not made: {}.</p>", escape(&evaluation.missing.join("; ")));
+    }
+    claims(out, &evaluation.claims);
+    for (place, shown) in figures(evaluation) {
+        figure::html(out, &place, shown, evaluation.parameters.as_ref());
+    }
+    out.push_str("</section>");
+}
+
+fn claims(out: &mut String, claims: &[Claim]) {
+    if claims.is_empty() {
+        return;
+    }
+    out.push_str("<ul class=\"claims\">");
+    for claim in claims {
+        let verdict = if claim.holds { "✓ holds" } else { "✗ does not hold" };
+        let counted = if claim.counted { "" } else { ", not counted" };
+        let tolerance = claim.tolerance.map(|tolerance| format!(" (tolerance of {tolerance})"));
+        let _ = write!(
+            out,
+            "<li><span class=\"verdict\">{verdict}{counted}:</span> {}{}<p>{}</p></li>",
+            escape(&claim.text),
+            escape(&tolerance.unwrap_or_default()),
+            escape(&claim.why)
+        );
+    }
+    out.push_str("</ul>");
+}

@@ -1,0 +1,171 @@
+//! What experiments are made with.
+
+use serde::Serialize;
+
+/// What an experiment was made with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Parameters {
+    /// What nodes run on.
+    pub platform: &'static str,
+    /// How they get at the channel, and when they listen.
+    pub mac: &'static str,
+    /// Which way packets go.
+    pub routing: &'static str,
+    /// The seeds of its runs.
+    pub seeds: String,
+    /// How many runs each value is the mean of.
+    pub runs: u32,
+    /// The commit that the program was built from.
+    pub commit: String,
+}
+
+/// What experiments have in common.
+struct Setup {
+    platform: &'static str,
+    mac: &'static str,
+    routing: &'static str,
+    /// Whether chance has a say.
+    is_drawn: bool,
+    experiments: &'static [&'static str],
+}
+
+const NONE: &str = "none";
+const STATIC: &str = "static, the shortest way";
+const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
+
+const SETUPS: [Setup; 11] = [
+    Setup {
+        platform: "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so",
+        mac: "CSMA of Contiki 2.6 over ContikiMAC",
+        routing: "RPL, storing mode, MRHOF",
+        is_drawn: true,
+        experiments: &[
+            "thesis-fig30",
+            "thesis-fig31",
+            "thesis-fig32",
+            "thesis-fig33",
+            "thesis-fig34",
+            "thesis-fig35",
+            "thesis-table5",
+            "thesis-table6",
+            "thesis-table7",
+            "thesis-fig37",
+            "thesis-fig38",
+            "thesis-fig39",
+            "thesis-fig40",
+            "thesis-fig41",
+            "thesis-table8",
+            "thesis-table9",
+            "thesis-table10",
+        ],
+    },
+    Setup {
+        platform: "native nodes, which take no time",
+        mac: "frames of IEEE 802.15.4, no network",
+        routing: NONE,
+        is_drawn: false,
+        experiments: &[
+            "thesis-fig26",
+            "thesis-fig27",
+            "raza2012-table2",
+            "granjal2008-fig3",
+            "derubertis2013-fig6",
+        ],
+    },
+    Setup {
+        platform: "MSP430F1611 of a Tmote Sky: images linked, and run in mspdebug",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &[
+            "thesis-table11",
+            "thesis-table12",
+            "thesis-table13",
+            "thesis-table14",
+            "raza2012-table1",
+        ],
+    },
+    Setup {
+        platform: "Tmote Sky: cycles counted in an emulator, and the CC2420's AES by its data sheet",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &["raza2012-fig9"],
+    },
+    Setup {
+        platform: "Tmote Sky",
+        mac: "NullMAC, radios always on",
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &[
+            "raza2012-fig10",
+            "raza2012-fig11",
+            "raza2012-fig12",
+            "raza2012-fig13",
+            "raza2012-fig14",
+        ],
+    },
+    Setup {
+        platform: "ATmega128 of a MicaZ, cycles counted in simavr",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &["granjal2008-table3", "granjal2008-fig1", "granjal2008-fig2"],
+    },
+    Setup {
+        platform: "ST MB851",
+        mac: CSMA,
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &[
+            "derubertis2013-fig3",
+            "derubertis2013-fig4",
+            "derubertis2013-fig5",
+            "derubertis2013-handshake",
+        ],
+    },
+    Setup {
+        platform: "Cortex-M3: images linked, and run in QEMU",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &["derubertis2013-fig7", "securesense-fig18"],
+    },
+    Setup {
+        platform: "OpenMote",
+        mac: "NullMAC and CSMA-CA of IEEE 802.15.4-2006, radios always on",
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &["securesense-fig9"],
+    },
+    Setup {
+        platform: "OpenMote, cryptography by its engine",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &[
+            "securesense-fig10",
+            "securesense-fig11",
+            "securesense-fig12",
+            "securesense-fig13",
+            "securesense-fig14",
+        ],
+    },
+    Setup {
+        platform: "OpenMote",
+        mac: CSMA,
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &["securesense-fig16", "securesense-fig17", "handshake-loss"],
+    },
+];
+
+impl Parameters {
+    /// Those of the experiment of this name, made so often where chance has a say; none if it cannot be made yet.
+    pub(crate) fn of(experiment: &str, runs: u32, commit: &str) -> Option<Self> {
+        let setup = SETUPS.iter().find(|setup| setup.experiments.contains(&experiment))?;
+        let (seeds, runs) = if setup.is_drawn { (format!("1 to {runs}"), runs) } else { (NONE.into(), 1) };
+        let &Setup { platform, mac, routing, .. } = setup;
+        Some(Self { platform, mac, routing, seeds, runs, commit: commit.into() })
+    }
+}
