@@ -16,6 +16,10 @@ use crate::setup::Parameters;
 
 /// What this project is to reach.
 pub(crate) const OWN: &str = include_str!("../../../published/sixlock.toml");
+/// What others have measured, outside of the papers.
+pub(crate) const MEASUREMENTS: &str = include_str!("../../../published/measurements.toml");
+/// What the IETF prints of security protocols.
+pub(crate) const COMPARISON: &str = include_str!("../../../published/comparison.toml");
 
 /// Runs that several experiments look at, so that each is made once.
 #[derive(Default)]
@@ -162,7 +166,7 @@ impl Experiment {
 
     /// Whether it is of none of the five papers, but this project's own.
     pub fn is_own(&self) -> bool {
-        self.paper == OWN
+        [OWN, MEASUREMENTS, COMPARISON].contains(&self.paper)
     }
 
     /// Makes it. One that cannot be made yet has no values and no claims.

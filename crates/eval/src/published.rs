@@ -23,6 +23,8 @@ pub enum Read {
     Printed,
     /// The running text says it.
     Prose,
+    /// Somebody has measured it and passed it on; no text prints it.
+    Measurement,
 }
 
 impl Read {
@@ -31,6 +33,7 @@ impl Read {
         match self {
             Self::Printed => "printed",
             Self::Prose => "prose",
+            Self::Measurement => "measurement",
         }
     }
 }

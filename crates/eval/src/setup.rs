@@ -33,7 +33,7 @@ const NONE: &str = "none";
 const STATIC: &str = "static, the shortest way";
 const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
 
-const SETUPS: [Setup; 11] = [
+const SETUPS: [Setup; 12] = [
     Setup {
         platform: "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so",
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
@@ -70,6 +70,7 @@ const SETUPS: [Setup; 11] = [
             "raza2012-table2",
             "granjal2008-fig3",
             "derubertis2013-fig6",
+            "protocol-comparison",
         ],
     },
     Setup {
@@ -157,6 +158,13 @@ const SETUPS: [Setup; 11] = [
         routing: STATIC,
         is_drawn: true,
         experiments: &["securesense-fig16", "securesense-fig17", "handshake-loss"],
+    },
+    Setup {
+        platform: "native nodes, which take no time, as Cooja's motes; the CC2420 of a Tmote Sky",
+        mac: "CSMA of Contiki-NG in Cooja, radios always on (scenarios/cooja.toml)",
+        routing: "RPL, non-storing mode, MRHOF",
+        is_drawn: true,
+        experiments: &["validation"],
     },
 ];
 

@@ -312,7 +312,7 @@ fn modelled_nodes_route_by_rpl_in_every_mode_and_what_they_take_is_reckoned() {
     }
 }
 
-/// Nothing outside of the mesh has a part in it, and in non-storing mode no header goes around what the root sends.
+/// Nothing outside of the mesh has a part in it, so that addresses are compressed.
 #[test]
 fn the_border_router_sends_echoes_itself_and_they_take_less_time() {
     for mode in ["non-storing", "storing"] {

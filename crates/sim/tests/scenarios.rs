@@ -21,6 +21,7 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
     for wanted in [
         "chain-4.toml",
         "contiki-ng-mac.toml",
+        "cooja.toml",
         "derubertis2013.toml",
         "grid-100.toml",
         "grid-200.toml",

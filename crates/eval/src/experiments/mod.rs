@@ -1,5 +1,6 @@
 //! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
 
+mod comparison;
 mod derubertis2013;
 mod footprint;
 mod granjal2008;
@@ -13,6 +14,7 @@ mod raza2012;
 mod sample;
 mod securesense;
 mod thesis;
+mod validation;
 
 use crate::experiment::Experiment;
 
@@ -73,4 +75,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
     securesense::fig_17::EXPERIMENT,
     securesense::fig_18::EXPERIMENT,
     handshake_loss::EXPERIMENT,
+    validation::EXPERIMENT,
+    comparison::EXPERIMENT,
 ];

@@ -105,7 +105,8 @@ pub(super) fn record(content: usize) -> Result<Vec<u8>, Error> {
     carrying((5684, 5684), &record)
 }
 
-fn carrying(ports: (u16, u16), payload: &[u8]) -> Result<Vec<u8>, Error> {
+/// A datagram between two nodes and these ports.
+pub(super) fn carrying(ports: (u16, u16), payload: &[u8]) -> Result<Vec<u8>, Error> {
     let [source, destination] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
     let mut datagram = [&[0; udp::Header::LEN], payload].concat();
     udp::Header { source_port: ports.0, destination_port: ports.1 }
