@@ -75,6 +75,19 @@ fn records_carry_what_the_other_side_asked_for() {
     }
 }
 
+/// draft-ietf-iotops-security-protocol-comparison, section 4.1: 29, 30 and 31 bytes. It leaves out the content type that a record with an id has
+/// behind its content (RFC 9146 section 4).
+#[test]
+fn records_take_what_the_comparison_of_security_protocols_says_and_the_content_type() {
+    let overheads = [&[][..], &[0x42], &[0x40, 0x02]].map(|bytes| {
+        let mut pair = giving(1, id(&[]), id(bytes));
+        pair.run(1000);
+        pair.carries_data();
+        (last_record(&pair, Side::Client).len() - b"to the server".len(), pair.client.overhead())
+    });
+    assert_eq!(overheads, [(29, 29), (30 + 1, 30 + 1), (31 + 1, 31 + 1)]);
+}
+
 #[test]
 fn handshakes_with_ids_survive_loss_reordering_and_repetition() {
     let patient = Config { retransmissions: 30, linger: Duration::from_secs(3600), ..CONFIG };

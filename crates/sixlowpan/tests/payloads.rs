@@ -208,6 +208,24 @@ fn overheads_of_a_record() {
     assert_eq!(overhead(&GHC, same), 16);
 }
 
+/// draft-ietf-iotops-security-protocol-comparison, section 4.1: the overhead of DTLS 1.2, as a function of the sequence number, and of the
+/// connection id. Of the number of three bytes the draft says 16, and shows no bytes.
+#[test]
+fn records_take_what_the_comparison_of_security_protocols_says() {
+    for (id, number, plain, ghc) in [
+        ("", "000000000005", 29, 16),
+        ("", "000000001005", 29, 16),
+        ("", "000000100005", 29, 17),
+        ("42", "000000000005", 30, 17),
+        ("4002", "000000000005", 31, 18),
+    ] {
+        let record =
+            hex(&format!("17fefd 0001 {number} {id} 0016 0001{number} aea015566792 4dff8a24e4cb35b9"));
+        let overheads = [&PLAIN, &GHC].map(|link| behind_udp(link, &record).len() - 6);
+        assert_eq!(overheads, [plain, ghc], "id {id}, number {number}");
+    }
+}
+
 #[test]
 fn records_become_what_lithe_has() {
     // Type, version, epoch and number, length, and what it becomes, made by hand.
