@@ -41,6 +41,7 @@ mod tests {
     use crate::figure::{Figure, Provenance, Row};
     use crate::published::{Published, Read};
     use crate::setup::Parameters;
+    use crate::statement::{Series, Statement};
 
     fn evaluation(experiment: &'static str, is_own: bool) -> Evaluation {
         let published = Some(Published { value: 3.0, read: Read::Prose });
@@ -55,7 +56,15 @@ mod tests {
             runs: 2,
             commit: "0123abc".into(),
         };
-        let uncounted = Claim { counted: false, ..Claim::new("uncounted", true, "arithmetic") };
+        let claim = |text: &str, holds, why: &str| Claim {
+            text: text.into(),
+            holds,
+            counted: true,
+            tolerance: None,
+            why: why.into(),
+            statement: Statement::SomeOf(Series::new("Time", "ESP")),
+        };
+        let uncounted = Claim { counted: false, ..claim("uncounted", true, "arithmetic") };
         Evaluation {
             schema: 1,
             experiment,
@@ -69,11 +78,7 @@ mod tests {
             why: None,
             parameters: Some(parameters),
             figures: vec![figure],
-            claims: vec![
-                Claim::new("<b> holds", true, "so"),
-                Claim::new("fails", false, "not so"),
-                uncounted,
-            ],
+            claims: vec![claim("<b> holds", true, "so"), claim("fails", false, "not so"), uncounted],
         }
     }
 

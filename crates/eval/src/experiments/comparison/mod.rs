@@ -12,6 +12,8 @@ use crate::error::Error;
 use crate::experiment::{COMPARISON, Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "protocol-comparison",
@@ -22,7 +24,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const FLIGHTS: &str = "Flights of a handshake";
-const RECORDS: &str = "What DTLS 1.2 adds to 6 bytes";
+const WITHOUT_ID: &str = "What DTLS 1.2 adds to 6 bytes";
+const WITH_ID: &str = "What DTLS 1.2 adds to 6 bytes, with a connection id";
+const AS_DRAFTED: &str = "What DTLS 1.2 adds to 6 bytes, with a connection id, as the draft writes it";
+/// Records as they are, and compressed by GHC.
+const LABELS: [(&str, bool); 2] = [("DTLS 1.2", false), ("DTLS 1.2, GHC", true)];
+const IDS: [&[u8]; 2] = [&[0x42], &[0x40, 0x02]];
+const CAUSE: &str = "a record with an id has its content type behind its content, and before it one of its own, which GHC's dictionary does not have (RFC 9146, section 4): the draft leaves out both";
 
 fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
     let handshakes = [
@@ -35,20 +43,29 @@ fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
         (1..).zip(flights).map(row).collect::<Vec<_>>()
     };
     let total = |(label, flights): &(&'static str, Vec<usize>)| bytes_of(*label, flights.iter().sum());
+    let across = Some("bytes of the connection id");
     let figures = vec![
         Figure { title: FLIGHTS, across: Some("flight"), rows: handshakes.iter().flat_map(flight).collect() },
         Figure { title: "All flights", across: None, rows: handshakes.iter().map(total).collect() },
-        Figure { title: RECORDS, across: Some("bytes of the connection id"), rows: records(draft)? },
+        Figure { title: WITHOUT_ID, across, rows: records(draft, &[&[]], flights::record)? },
+        Figure { title: WITH_ID, across, rows: records(draft, &IDS, flights::record)? },
+        Figure { title: AS_DRAFTED, across, rows: records(draft, &IDS, as_drafted)? },
         packet::figure()?,
     ];
-    let ([whole, ghc], [longer, longer_ghc]) = (as_drafted(&[0x42])?, as_drafted(&[0x40, 0x02])?);
-    let claims = vec![
-        sizes(&figures, 0..=0),
-        sizes(&figures, 1..=2).because(
-            "a record with an id has its content type behind its content, and before it one of its own, which GHC's dictionary does not have (RFC 9146, section 4): the draft leaves out both",
-            format!("a record as the draft writes it has {whole} and {ghc} with an id of 1 byte, {longer} and {longer_ghc} with one of 2"),
-        ),
-    ];
+    let as_published = |title, label| Statement::Published(Series::new(title, label), Tolerance::Exact);
+    let claim = |title, what: &str, (label, _): (&'static str, bool)| {
+        let text = format!("{label}: a record {what} takes as much as the draft says (section 4.1)");
+        Claim::stated(text, as_published(title, label), &figures)
+    };
+    let without_id = LABELS.map(|label| claim(WITHOUT_ID, "without an id", label));
+    let with_id = LABELS.map(|label| {
+        claim(WITH_ID, "with an id of 1 or 2 bytes", label).without(
+            CAUSE,
+            &as_published(AS_DRAFTED, label.0),
+            &figures,
+        )
+    });
+    let claims = without_id.into_iter().chain(with_id).collect();
     Ok(Findings { figures, claims })
 }
 
@@ -56,13 +73,17 @@ fn bytes_of(label: impl Into<String>, bytes: usize) -> Row {
     Row::new(label, bytes as f64, "B", Provenance::Measured)
 }
 
-/// What records take beyond their content, as they are and compressed, by the id that they carry.
-fn records(draft: &Paper) -> Result<Vec<Row>, Error> {
+/// What records take beyond their content, as they are and compressed, by the id that each is made with.
+fn records(
+    draft: &Paper,
+    ids: &[&[u8]],
+    record: fn(&[u8]) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<Row>, Error> {
     let published = draft.table("record")?;
     let mut rows = Vec::new();
-    for (label, is_compressed) in [("DTLS 1.2", false), ("DTLS 1.2, GHC", true)] {
-        for id in [&[][..], &[0x42], &[0x40, 0x02]] {
-            let record = flights::record(id)?;
+    for (label, is_compressed) in LABELS {
+        for &id in ids {
+            let record = record(id)?;
             let length = if is_compressed { packet::behind_udp(&record)? } else { record.len() };
             let x = id.len() as f64;
             let row = bytes_of(label, length - flights::CONTENT.len()).at(x);
@@ -72,35 +93,12 @@ fn records(draft: &Paper) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Rows of records whose ids are so long.
-fn of_ids(figures: &[Figure], ids: core::ops::RangeInclusive<u8>) -> impl Iterator<Item = &Row> {
-    let is_wanted = move |row: &&Row| ids.clone().any(|id| row.x == Some(id.into()));
-    figures.iter().filter(|figure| figure.title == RECORDS).flat_map(|figure| &figure.rows).filter(is_wanted)
-}
-
-/// Whether records with ids of these lengths are as long as the draft says.
-fn sizes(figures: &[Figure], ids: core::ops::RangeInclusive<u8>) -> Claim {
-    let (from, to) = (*ids.start(), *ids.end());
-    let with = if to == 0 { "no id".into() } else { format!("an id of {from} or {to} bytes") };
-    let are_same = of_ids(figures, ids.clone()).all(|row| row.published == Some(row.value));
-    Claim::new(
-        format!("A record with {with} takes as much, whole and by GHC, as the draft says (section 4.1)"),
-        are_same,
-        format!("it has {}", described(figures, ids)),
-    )
-}
-
-fn described(figures: &[Figure], ids: core::ops::RangeInclusive<u8>) -> String {
-    let values: Vec<_> = of_ids(figures, ids).map(|row| format!("{} ({})", row.value, row.label)).collect();
-    values.join(", ")
-}
-
 /// Where the id stands in a record.
 const ID_AT: usize = 11;
 
-/// What a record with this id takes beyond its content as the draft writes it, whole and by GHC.
-fn as_drafted(id: &[u8]) -> Result<[usize; 2], Error> {
+/// A record with this id as the draft writes it.
+fn as_drafted(id: &[u8]) -> Result<Vec<u8>, Error> {
     let mut record = flights::record(&[])?;
     record.splice(ID_AT..ID_AT, id.iter().copied());
-    Ok([record.len(), packet::behind_udp(&record)?].map(|length| length - flights::CONTENT.len()))
+    Ok(record)
 }

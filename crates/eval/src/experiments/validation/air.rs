@@ -8,7 +8,10 @@ use crate::error::Error;
 use crate::experiment::Findings;
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
+use crate::statement::{Series, Statement};
+use crate::tolerance::Tolerance;
 
+const TITLE: &str = "How long a node's radio has sent, by the byte";
 const LABEL: &str = "a byte";
 /// What the physical layer puts before a frame, in bytes (6.3).
 const BEFORE: u64 = 6;
@@ -17,18 +20,14 @@ pub(super) fn run(measured: &Paper) -> Result<Findings, Error> {
     let published = measured.table("air-time")?.get(LABEL);
     let value = byte()?;
     let row = Row::new(LABEL, value, "ms", Provenance::Measured).beside(published);
-    let is_same = published.is_some_and(|published| (published.value - value).abs() < 1e-9);
-    let claim = Claim {
-        counted: false,
-        ..Claim::new(
-            "A byte is on the air for 32 us (IEEE 802.15.4-2006, 6.5.3)",
-            is_same,
-            format!("true by the way the simulator is built: {} us", 1000.0 * value),
-        )
-    };
-    let figure =
-        Figure { title: "How long a node's radio has sent, by the byte", across: None, rows: vec![row] };
-    Ok(Findings { figures: vec![figure], claims: vec![claim] })
+    let figures = vec![Figure { title: TITLE, across: None, rows: vec![row] }];
+    let claim = Claim::stated(
+        "A byte is on the air for 32 us (IEEE 802.15.4-2006, 6.5.3)",
+        Statement::Published(Series::new(TITLE, LABEL), Tolerance::Validation),
+        &figures,
+    );
+    let claims = vec![claim.uncounted("it is true by the way the simulator is built")];
+    Ok(Findings { figures, claims })
 }
 
 /// How long a node has sent, in milliseconds, divided by all the bytes of what it has sent.
