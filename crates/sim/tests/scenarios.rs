@@ -20,6 +20,7 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
     names.sort();
     for wanted in [
         "chain-4.toml",
+        "coin-cell.toml",
         "contiki-ng-mac.toml",
         "cooja.toml",
         "derubertis2013.toml",
