@@ -124,14 +124,14 @@ impl<K: KeyFeature> Ends<K> {
         let secrets = CookieSecrets::new(&mut Counting(2));
         ends.client.connect(&mut ends.lent.cx(), &of_client, None);
         while !(ends.client.is_connected() && ends.server.is_connected()) {
-            ends.from_client(&secrets, &of_server)?;
-            ends.from_server()?;
+            ends.client_speaks(&secrets, &of_server)?;
+            ends.server_speaks()?;
         }
         Ok(ends)
     }
 
     /// What the client sends reaches the server.
-    fn from_client(&mut self, secrets: &CookieSecrets, config: &Config) -> Result<(), Error> {
+    fn client_speaks(&mut self, secrets: &CookieSecrets, config: &Config) -> Result<(), Error> {
         let mut out = [0; DATAGRAM];
         let mut datagram = [0; DATAGRAM];
         let Some(length) = self.client.poll_transmit(&mut self.lent.cx(), &mut datagram) else {
@@ -158,7 +158,7 @@ impl<K: KeyFeature> Ends<K> {
     }
 
     /// All that the server sends reaches the client.
-    fn from_server(&mut self) -> Result<(), Error> {
+    fn server_speaks(&mut self) -> Result<(), Error> {
         let mut out = [0; DATAGRAM];
         while let Some(length) = self.server.poll_transmit(&mut self.lent.cx(), &mut out) {
             self.flights.add(false, length);
