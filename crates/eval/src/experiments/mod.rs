@@ -1,5 +1,6 @@
 //! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
 
+mod captured;
 mod comparison;
 mod derubertis2013;
 mod footprint;

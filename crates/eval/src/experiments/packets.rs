@@ -23,7 +23,7 @@ const ROOM: usize = 96;
 const HEADERS: usize = 64;
 
 /// The sequence number of the packets here.
-pub(super) const SEQUENCE: u32 = 2;
+const SEQUENCE: u32 = 2;
 
 /// Epoch and number of a record, which are the explicit nonce, too: one of the first 255, as that of RFC 7400's figure 16.
 const NONCE: [u8; 8] = [0, 1, 0, 0, 0, 0, 0, 5];
@@ -31,10 +31,7 @@ const NONCE: [u8; 8] = [0, 1, 0, 0, 0, 0, 0, 5];
 const OPAQUE: u8 = 253;
 
 /// What a suite does to packets, under a key of no importance.
-pub(super) fn transform<C: IpsecCrypto>(
-    crypto: &mut C,
-    suite: NetworkSuite,
-) -> Result<AnyTransform<C>, Error> {
+fn transform<C: IpsecCrypto>(crypto: &mut C, suite: NetworkSuite) -> Result<AnyTransform<C>, Error> {
     AnyTransform::new(crypto, suite, &vec![7; suite.key_len()])
         .map_err(|error| Error(format!("a key for {suite}: {error:?}")))
 }

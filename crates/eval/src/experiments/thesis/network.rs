@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use sixlock_base::Security;
 use sixlock_sim::{
-    Destination, EnergestTicks, Options, Platform, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
+    Destination, EnergestTicks, Options, Platform, Scenario, ScenarioBuilder, Simulation, Span, Time,
+    TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -205,7 +206,14 @@ impl Measured {
     }
 }
 
-fn run(setting: Setting, seed: u64) -> Result<Run, Error> {
+/// When datagrams are sent that count.
+pub(super) fn counted() -> core::ops::Range<Time> {
+    let begin = Time::ZERO + FORMING;
+    begin..begin + SENDING
+}
+
+/// The scenario of a setting.
+pub(super) fn scenario(setting: Setting, seed: u64) -> Result<Scenario, Error> {
     let Setting { network, mode, bytes, target, clock, processor } = setting;
     let (file, text) = network.scenario();
     let security =
@@ -222,27 +230,32 @@ fn run(setting: Setting, seed: u64) -> Result<Run, Error> {
     if processor == Processor::Instant {
         builder = builder.profile(None);
     }
-    let scenario = builder.build()?;
+    Ok(builder.build()?)
+}
+
+/// How many of the datagrams that count were sent, and the response times of those that came back, in milliseconds.
+pub(super) fn echoes(simulation: &Simulation) -> (usize, Vec<f64>) {
+    let echoes = simulation.echoes();
+    let these: Vec<_> = echoes.iter().filter(|echo| counted().contains(&echo.sent)).take(DATAGRAMS).collect();
+    let times = these.iter().filter_map(|echo| echo.round_trip);
+    (these.len(), times.map(|time| time.micros() as f64 / 1000.0).collect())
+}
+
+fn run(setting: Setting, seed: u64) -> Result<Run, Error> {
+    let scenario = scenario(setting, seed)?;
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    let (begin, end) = (Time::ZERO + FORMING, Time::ZERO + FORMING + SENDING);
     let mut ticks = [Vec::new(), Vec::new()];
-    for (ticks, time) in ticks.iter_mut().zip([begin, end]) {
+    for (ticks, time) in ticks.iter_mut().zip([counted().start, counted().end]) {
         simulation.step_until(time);
         let nodes = simulation.report().nodes;
         ticks.extend(nodes.iter().filter_map(|node| Some(node.energest?.ticks)));
     }
-    simulation.step_until(end + RETURNING);
-    let echoes = simulation.echoes();
-    let of_these = echoes.iter().filter(|echo| (begin..end).contains(&echo.sent));
-    let (mut sent, mut times) = (0, Vec::new());
-    for echo in of_these.take(DATAGRAMS) {
-        sent += 1;
-        times.extend(echo.round_trip.map(|time| time.micros() as f64 / 1000.0));
-    }
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let (sent, times) = echoes(&simulation);
     let [before, after] = ticks;
     Ok(Run {
         response: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        lost: f64::from(sent) - times.len() as f64,
+        lost: (sent - times.len()) as f64,
         joules: before.iter().zip(&after).map(|(before, after)| joules(before, after)).collect(),
     })
 }
