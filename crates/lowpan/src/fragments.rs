@@ -1,7 +1,7 @@
 //! A packet in frames ([RFC 4944 section 5.3](https://www.rfc-editor.org/rfc/rfc4944#section-5.3)).
 
 use sixlock_sixlowpan::ipsec::Context;
-use sixlock_sixlowpan::{Compressed, FragmentHeader, LinkAddresses, UNCOMPRESSED, compress_with};
+use sixlock_sixlowpan::{Compressed, Error, FragmentHeader, LinkAddresses, UNCOMPRESSED, compress_with};
 
 /// Least payload a frame must carry: a fragment header and eight bytes.
 pub const MIN_CAPACITY: usize = FragmentHeader::SUBSEQUENT_LEN + 8;
@@ -38,21 +38,36 @@ pub(crate) fn emit_part(
     let (written, consumed, end) = if offset > 0 {
         (0, offset, end_of_fragment(packet, offset, out.len()))
     } else {
-        match compress_with(context, packet, link, out)
-            .map(|compressed| filled(packet, compressed, out.len()))
-        {
+        match front(context, packet, link, out).map(|front| filled(packet, front, out.len())) {
             Ok(Some(filled)) => filled,
             // Compressed headers are never split; uncompressed ones may be.
-            _ => {
-                *out.first_mut()? = UNCOMPRESSED;
-                (1, 0, end_of_fragment(packet, 0, out.len() - 1))
-            }
+            _ => filled(packet, uncompressed(out).ok()?, out.len())?,
         }
     };
     let out = out.get_mut(written..)?;
     let verbatim = packet.get(consumed..end)?;
     out.get_mut(..verbatim.len())?.copy_from_slice(verbatim);
     (end > offset).then_some(Part { len: header_len + written + verbatim.len(), end })
+}
+
+/// Writes what a packet begins with on the link: its headers compressed, or that they are not, if it is too short for that.
+fn front(
+    context: &impl Context,
+    packet: &[u8],
+    link: LinkAddresses,
+    out: &mut [u8],
+) -> Result<Compressed, Error> {
+    if packet.len() < context.compress_from() {
+        uncompressed(out)
+    } else {
+        compress_with(context, packet, link, out)
+    }
+}
+
+/// Writes that the headers of a packet are not compressed.
+fn uncompressed(out: &mut [u8]) -> Result<Compressed, Error> {
+    *out.first_mut().ok_or(Error::BufferTooSmall)? = UNCOMPRESSED;
+    Ok(Compressed { written: 1, consumed: 0, is_closed: false })
 }
 
 /// Where a fragment ends that carries `room` bytes of the packet from `from` on: offsets count the uncompressed packet, in units of
@@ -70,9 +85,9 @@ fn filled(packet: &[u8], compressed: Compressed, room: usize) -> Option<(usize, 
     (end >= consumed).then_some((written, consumed, end))
 }
 
-/// Writes all of `packet`, compressed and without a fragment header, if it fits.
+/// Writes all of `packet` without a fragment header, if it fits.
 fn emit_whole(context: &impl Context, packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Option<Part> {
-    let compressed = compress_with(context, packet, link, out).ok()?;
+    let compressed = front(context, packet, link, out).ok()?;
     let verbatim = packet.get(compressed.consumed..)?;
     if compressed.is_closed && !verbatim.is_empty() {
         return None;

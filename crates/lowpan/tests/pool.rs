@@ -170,6 +170,37 @@ fn packets_leave_in_the_order_they_came_each_with_its_tag() {
     assert_eq!(received, [packet(100, 0), packet(100, 1), packet(100, 2)]);
 }
 
+/// A link on which packets of fewer bytes are not compressed.
+struct Threshold(usize);
+
+impl Context for Threshold {
+    fn compress_from(&self) -> usize {
+        self.0
+    }
+}
+
+#[test]
+fn packets_shorter_than_is_said_go_as_they_are_and_longer_ones_compressed() {
+    let mut rig = Rig::seeded(0);
+    let packet = packet(10, 0);
+    for (from, capacity, sizes) in [
+        (0, CAPACITY, &[19][..]),
+        (58, CAPACITY, &[19]),
+        (59, CAPACITY, &[59]),
+        // Where it does not fit a frame, it goes in fragments, and is not compressed either.
+        (59, 46, &[4 + 1 + 40, 5 + 18]),
+    ] {
+        let mut sender = pool::<1280, 2>();
+        sender.send(&mut rig.cx(), link(1, 2), &packet).unwrap();
+        let sent = drain_with(&mut Threshold(from), &mut sender, capacity);
+        assert_eq!(sent.iter().map(Vec::len).collect::<Vec<_>>(), sizes, "{from} {capacity}");
+        assert_eq!(fragment_sizes(Threshold(from), &packet, link(1, 2), capacity).collect::<Vec<_>>(), sizes);
+        let begins_uncompressed = [0, 4].map(|at| sent[0][at..at + 2] == [0x41, packet[0]]);
+        assert_eq!(begins_uncompressed, [sizes == [59], sizes.len() == 2]);
+        assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &sent), [&packet[..]], "{from} {capacity}");
+    }
+}
+
 #[test]
 fn headers_too_long_for_a_frame_go_uncompressed() {
     let mut rig = Rig::seeded(0);

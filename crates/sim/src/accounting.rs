@@ -24,7 +24,7 @@
 use core::net::Ipv6Addr;
 use std::collections::{BTreeMap, VecDeque};
 
-use sixlock_base::{Eui64, Security};
+use sixlock_base::{Eui64, New, Security};
 use sixlock_crypto::{BlockCiphers, Soft};
 use sixlock_ieee802154::enhanced::{self, Asn};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
@@ -40,7 +40,7 @@ use crate::attack::frames::{ends, open, unseal};
 use crate::attack::{PacketFingerprint, fingerprint};
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::numbers::Numbers;
-use crate::protection::{Cleartext, SPI, Seal};
+use crate::protection::{Cleartext, Compression, SPI, Seal};
 use crate::sizes::PROTECTED as PROTECTED_NODES;
 
 /// The UDP ports of CoAP and of echoes over DTLS.
@@ -76,6 +76,8 @@ pub(crate) struct Observer {
     /// The context of addresses: the prefix of the mesh.
     prefix: OneContext,
     contexts: Box<Contexts<{ 2 * PROTECTED_NODES }, true, Option<PayloadCompression>>>,
+    /// How links compress what nothing protects.
+    unprotected: Compression<0>,
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
     oldest: VecDeque<Seal>,
@@ -227,13 +229,15 @@ enum Without {
 impl Observer {
     pub(crate) fn new(
         (security, prefix): (Security, [u8; 8]),
-        compression: Option<PayloadCompression>,
+        compression: (Option<PayloadCompression>, usize),
         link_key: Option<&[u8; 16]>,
         numbers: Numbers,
         stations: usize,
     ) -> Self {
         let mut contexts = Box::new(Contexts::new());
-        contexts.payloads = compression;
+        contexts.payloads = compression.0;
+        let mut unprotected = Compression::NEW;
+        unprotected.set(compression);
         if security.network.is_some() {
             contexts.start(Format::default(), SPI);
         }
@@ -241,6 +245,7 @@ impl Observer {
             security,
             prefix: OneContext(prefix),
             contexts,
+            unprotected,
             cleartexts: BTreeMap::new(),
             oldest: VecDeque::new(),
             key: link_key.map(|key| Soft.aes_128(key)),
@@ -499,8 +504,7 @@ impl Observer {
         let of_rest = if purpose.is_handshake() { Purpose::Session } else { purpose };
         let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, purpose: of_rest };
         if let Some(len) = bare.filter(|_| is_secured) {
-            let mut payloads = self.contexts.payloads;
-            let shared = WithAddresses::new(&mut payloads, self.prefix, |_| true);
+            let shared = WithAddresses::new(&mut self.unprotected, self.prefix, |_| true);
             let sizes = fragment_sizes(shared, &self.packet[..len], link, capacity);
             for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
                 *frame = size as u8;
@@ -686,7 +690,7 @@ mod tests {
     fn observer() -> Observer {
         Observer::new(
             ("dtls-psk".parse().unwrap(), MESH_PREFIX),
-            None,
+            (None, 0),
             None,
             Numbers { nodes: 2, routers: 1 },
             3,
@@ -720,6 +724,26 @@ mod tests {
             }
             let total: usize = secured.iter().map(Vec::len).sum();
             assert_eq!(shares, total as i64 - bare.iter().sum::<usize>() as i64, "{payload_len}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_to_be_compressed_without_security_saves_that() {
+        let mut payload = vec![0; RECORD + 8];
+        payload[0] = APPLICATION_DATA;
+        let [frame] = &frames(&packet(COAPS_PORT, &payload))[..] else { panic!("more than a frame") };
+        let bare = packet(COAPS_PORT, &payload[RECORD..]);
+        let compressed: usize = fragment_sizes((), &bare, link(), 104).sum();
+        for (from, bare) in [(bare.len(), compressed), (bare.len() + 1, 1 + bare.len())] {
+            let mut observer = Observer::new(
+                ("dtls-psk".parse().unwrap(), MESH_PREFIX),
+                (None, from),
+                None,
+                Numbers { nodes: 2, routers: 1 },
+                3,
+            );
+            let expected = frame.len() as i64 - (bare + OVERHEAD) as i64;
+            assert_eq!(security_bytes(&mut observer, 2, frame), expected);
         }
     }
 
@@ -798,7 +822,7 @@ mod tests {
         assert_eq!(observed(&mut observer, &data[0]), ("fragment", Some(1), false));
         let mut bare = Observer::new(
             (Security::default(), MESH_PREFIX),
-            None,
+            (None, 0),
             None,
             Numbers { nodes: 2, routers: 1 },
             3,
@@ -814,7 +838,7 @@ mod tests {
         }
         let mut none = Observer::new(
             (Security::default(), MESH_PREFIX),
-            None,
+            (None, 0),
             None,
             Numbers { nodes: 2, routers: 1 },
             3,

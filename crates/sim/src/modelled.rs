@@ -19,6 +19,7 @@ use crate::application::Part;
 use crate::carried;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
+use crate::machines::NodeCompression;
 use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::protection::{Cleartext, Peering, protocol};
@@ -207,6 +208,11 @@ impl Modelled {
     /// Whether a packet waits for a neighbour that has to ask for it.
     pub(crate) fn holds_for(&mut self, neighbour: Eui64) -> bool {
         self.node.waits_for(neighbour)
+    }
+
+    /// How it compresses headers.
+    pub(crate) fn compression(&mut self) -> &mut NodeCompression {
+        self.node.compression()
     }
 
     /// How it routes.

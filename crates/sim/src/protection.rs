@@ -582,9 +582,16 @@ pub(crate) struct Compression<const FLOWS: usize> {
     contexts: Option<Box<Contexts<FLOWS>>>,
     /// How payloads are compressed.
     pub(crate) payloads: Option<PayloadCompression>,
+    /// From how many bytes on packets are compressed.
+    pub(crate) from: usize,
 }
 
 impl<const FLOWS: usize> Compression<FLOWS> {
+    /// Compresses as the links of a scenario do.
+    pub(crate) fn set(&mut self, (payloads, from): (Option<PayloadCompression>, usize)) {
+        (self.payloads, self.from) = (payloads, from);
+    }
+
     /// Lets the headers of IPsec be compressed.
     pub(crate) fn start(&mut self) {
         self.contexts.get_or_insert_with(|| {
@@ -596,10 +603,14 @@ impl<const FLOWS: usize> Compression<FLOWS> {
 }
 
 impl<const FLOWS: usize> New for Compression<FLOWS> {
-    const NEW: Self = Self { contexts: None, payloads: None };
+    const NEW: Self = Self { contexts: None, payloads: None, from: 0 };
 }
 
 impl<const FLOWS: usize> Context for Compression<FLOWS> {
+    fn compress_from(&self) -> usize {
+        self.from
+    }
+
     fn payloads(&self) -> Option<PayloadCompression> {
         self.payloads
     }

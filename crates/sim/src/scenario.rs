@@ -66,6 +66,8 @@ pub struct Scenario {
     pub(crate) addressing: Addressing,
     /// How nodes and border router compress the payload of UDP over links; none as it is.
     pub(crate) compression: Option<PayloadCompression>,
+    /// From how many bytes on they compress the headers of a packet.
+    pub(crate) compress_from: u16,
     /// How fast the serial line between border router and host is, in bits per second, if there is one.
     pub(crate) serial: Option<u32>,
     /// What the border router runs on; without, its work takes no time.
@@ -281,6 +283,7 @@ impl Default for Scenario {
             routing: RoutingKind::Static,
             addressing: Addressing::default(),
             compression: None,
+            compress_from: 0,
             serial: None,
             router: None,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },

@@ -84,3 +84,39 @@ fn no_board_compresses() {
     let error = Scenario::parse("s", "[lowpan]\ncompression = \"lith\"").unwrap_err();
     assert!(error.to_string().contains("\"lithe\""), "{error}");
 }
+
+/// The lengths of the frames in which a node one hop away echoes this many bytes, on links that compress packets from a length on.
+fn echoed(platform: &str, payload: u32, compress_from: u32) -> Vec<usize> {
+    let text = format!(
+        "duration = \"20s\"\nsecurity = \"none\"\n{platform}\n[lowpan]\ncompress_from = \"{compress_from}B\"\n\
+        [topology]\nkind = \"chain\"\nnodes = 1\n[traffic]\nkind = \"echo\"\npayload = \"{payload}B\"\nperiod = \"1s\""
+    );
+    let (report, lengths) = run(&Scenario::parse("short", &text).unwrap());
+    assert!(report.nodes.iter().all(|node| node.sent > 15 && node.delivered == node.sent), "{report:?}");
+    lengths
+}
+
+#[test]
+fn packets_shorter_than_the_threshold_are_not_compressed_on_hosts_and_on_boards() {
+    for platform in ["", "[platform]\nprofile = \"mb851\""] {
+        // Headers of IPv6 and UDP are 48 bytes, those of the frame and its FCS 23, and a byte says that nothing is compressed.
+        let short = echoed(platform, 14, 63);
+        assert!(short.iter().all(|&length| length == 23 + 1 + 48 + 14), "{short:?}");
+        let compressed = echoed(platform, 14, 62);
+        assert!(compressed.iter().all(|&length| length < 60), "{compressed:?}");
+        assert_eq!(echoed(platform, 14, 0), compressed);
+    }
+}
+
+#[test]
+fn no_image_is_told_from_which_length_on_to_compress() {
+    let error = |text: &str| Scenario::parse("s", text).unwrap_err().to_string();
+    let emulated = "[lowpan]\ncompress_from = \"63B\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"10m\"\ny = \"0m\"\nkind = \"emulated\"\nplatform = \"tmote-sky\"";
+    assert!(
+        error(emulated).starts_with("s:2: node 1 is emulated, and its firmware compresses"),
+        "{}",
+        error(emulated)
+    );
+    let expected = "s:2: compress_from: packets are compressed from \"0B\" to \"1280B\" on";
+    assert_eq!(error("[lowpan]\ncompress_from = \"1281B\""), expected);
+}

@@ -71,6 +71,12 @@ pub trait Context {
         false
     }
 
+    /// The length in bytes from which packets that go out are compressed; shorter ones go as they are
+    /// ([RFC 4944 section 5.1](https://www.rfc-editor.org/rfc/rfc4944#section-5.1)). What comes in may be either.
+    fn compress_from(&self) -> usize {
+        0
+    }
+
     /// How the payload of UDP is compressed. With `None` it is sent uncompressed, and a compressed one is refused.
     fn payloads(&self) -> Option<PayloadCompression> {
         None

@@ -28,6 +28,10 @@ impl<X: Context, A: AddressContexts, F: Fn(Eui64) -> bool> Context for WithAddre
         self.shared.is_stateless()
     }
 
+    fn compress_from(&self) -> usize {
+        self.shared.compress_from()
+    }
+
     fn payloads(&self) -> Option<PayloadCompression> {
         self.shared.payloads()
     }

@@ -126,6 +126,11 @@ impl ScenarioBuilder {
         self.set(&[Key::Compression], |scenario| scenario.compression = compression)
     }
 
+    /// Sets from how many bytes on links compress the headers of a packet: with 0, of all.
+    pub fn compress_from(self, bytes: u16) -> Self {
+        self.set(&[Key::CompressFrom], |scenario| scenario.compress_from = bytes)
+    }
+
     /// Sets where the nodes stand.
     pub fn topology(self, topology: Topology) -> Self {
         self.set(&[], |scenario| scenario.topology = topology).without_places()
@@ -220,7 +225,7 @@ impl ScenarioBuilder {
     }
 
     fn on_boards(self, change: impl FnOnce(&mut Scenario)) -> Self {
-        self.set(&[Key::Security, Key::Compression, Key::Routing], change)
+        self.set(&[Key::Security, Key::Compression, Key::CompressFrom, Key::Routing], change)
     }
 
     /// The scenario, if it can be simulated.

@@ -47,6 +47,9 @@ const PAYLOAD: RangeInclusive<u16> = 8..=1024;
 /// That which fills a packet of 1,280 bytes, where nothing is added to it: headers of IPv6 and UDP take 48.
 const BARE_PAYLOAD: RangeInclusive<u16> = 8..=1232;
 pub(super) const NOT_A_PAYLOAD: &str = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"; without IPsec, DTLS and RPL up to 1232";
+/// The lengths from which packets may be compressed: up to that of the longest.
+pub(super) const COMPRESS_FROM: RangeInclusive<u16> = 0..=1280;
+pub(super) const NOT_A_LENGTH: &str = "packets are compressed from \"0B\" to \"1280B\" on";
 /// The longest period: devices tell times apart that are less than 24 days apart.
 const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
 /// The same of a Poisson process, whose times are now and then many times as long: one in 500 million more than 20 times.
@@ -74,6 +77,7 @@ pub(super) enum Key {
     Discovery,
     Prefix,
     Compression,
+    CompressFrom,
     Topology,
     Node(u32),
     Spacing,
@@ -566,6 +570,14 @@ impl Scenario {
     }
 
     fn check_compression(&self) -> Result<(), Fault> {
+        if let (Some(id), true) = (self.emulated.keys().next(), self.compress_from > 0) {
+            return Err(fault(
+                Key::CompressFrom,
+                format!(
+                    "node {id} is emulated, and its firmware compresses the headers of all packets: leave [lowpan] compress_from out"
+                ),
+            ));
+        }
         match self.compression.is_some() && self.has_boards() {
             true => Err(fault(
                 Key::Compression,

@@ -17,11 +17,14 @@ use crate::time::Span;
 use crate::toml_reader::{Section, Source, did_you_mean};
 use crate::topology::{Placement, Topology};
 use crate::units::{
-    parse_charge, parse_duration, parse_length, parse_prefix, parse_self_discharge, parse_span, parse_voltage,
+    parse_bytes, parse_charge, parse_duration, parse_length, parse_prefix, parse_self_discharge, parse_span,
+    parse_voltage,
 };
 
 use super::beside::beside;
-use super::checks::{BAUD, Key, Lines, NODES, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS};
+use super::checks::{
+    BAUD, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
+};
 use super::{
     Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
     Setting, Traffic, TrafficKind, attack, mac, radio,
@@ -110,6 +113,7 @@ impl ScenarioBuilder {
             routing: default.routing,
             addressing: default.addressing,
             compression: default.compression,
+            compress_from: default.compress_from,
             serial: read_serial(&mut top)?,
             router: read_router(&mut top, file, &mut files)?,
             topology: default.topology,
@@ -157,6 +161,11 @@ impl ScenarioBuilder {
         scenario.compression =
             lowpan.choice("compression", &[&[("none", None)], &compressions[..]].concat())?;
         lines.insert(Key::Compression, lowpan.line("compression"));
+        scenario.compress_from = lowpan.parsed("compress_from", default.compress_from, |text| {
+            let bytes = u16::try_from(parse_bytes(text)?).ok();
+            bytes.filter(|bytes| COMPRESS_FROM.contains(bytes)).ok_or_else(|| NOT_A_LENGTH.to_string())
+        })?;
+        lines.insert(Key::CompressFrom, lowpan.line("compress_from"));
         lowpan.finish()?;
         scenario.profile = read_platform(top.section("platform", "[platform]")?, file, &mut files)?;
         scenario.files = files;

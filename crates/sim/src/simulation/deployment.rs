@@ -504,26 +504,28 @@ impl Deployment {
         if is_deep { LONG_HOP_LIMIT } else { HOP_LIMIT }
     }
 
-    /// Tells a station the hop limit of its packets, and one whose CPU takes no time how its links compress, and its routes; a board is told
-    /// those at its start.
+    /// Tells a station the hop limit of its packets and how its links compress, and one whose CPU takes no time its routes; a board is told
+    /// those at its start, and an image compresses in its own way.
     fn connect(&self, station: &mut Station) -> Result<(), String> {
         let ways = self
             .routes_below(station.id, self.scenario.routing)
             .map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
-        let (compression, hop_limit) = (self.scenario.compression, self.hop_limit());
+        let compression = (self.scenario.compression, self.scenario.compress_from.into());
+        let hop_limit = self.hop_limit();
         let listed = match &mut station.machine {
             Machine::Node(node) => {
-                node.interface().compression().payloads = compression;
+                node.interface().compression().set(compression);
                 node.interface().routing().hop_limit = hop_limit;
                 node.interface().routing().list(ways)
             }
             Machine::Gateway(gateway) => {
-                gateway.interface().compression().payloads = compression;
+                gateway.interface().compression().set(compression);
                 gateway.interface().routing().hop_limit = hop_limit;
                 gateway.interface().routing().list(ways)
             }
             Machine::Board(board) => {
                 if let Processor::Modelled(modelled) = board.processor() {
+                    modelled.compression().set(compression);
                     modelled.routing().hop_limit = hop_limit;
                 }
                 true

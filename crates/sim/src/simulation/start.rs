@@ -61,11 +61,11 @@ impl Simulation {
         let link = scenario.security.link.zip(deployment.link_key().copied());
         let attackers = Attackers::new(scenario, &deployment.layout, link);
         let all = stations.len() + attackers.places().count();
-        let (compression, key) = (scenario.compression, deployment.link_key());
+        let compression = (scenario.compression, scenario.compress_from.into());
         let mut observer = Observer::new(
             (scenario.security, scenario.addressing.prefix),
             compression,
-            key,
+            deployment.link_key(),
             deployment.layout.numbers(),
             all,
         );
