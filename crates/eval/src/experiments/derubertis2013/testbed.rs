@@ -1,10 +1,11 @@
 //! The paper's testbed: a host that sends datagrams to one MB851, which sends them back.
 
-use sixlock_base::{Counter, NetworkSuite, Security};
-use sixlock_sim::{
-    Energy, Options, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind,
-};
+use sixlock_base::{NetworkSuite, Security};
+use sixlock_decode::{Layer, LinkAddress, Mac};
+use sixlock_ieee802154::Address;
+use sixlock_sim::{Energy, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind};
 
+use super::super::captured::{Captured, Frame};
 use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
@@ -41,7 +42,8 @@ pub(super) struct Taken {
     bytes: u16,
     /// There and back, in milliseconds.
     pub(super) response: Sample,
-    /// What is on the air, handshake and acknowledgements included, in bytes a second.
+    /// What the client sends and receives, as the frames that carry it are on the air, in bytes a second: the handshake included, and
+    /// no acknowledgements, which are the link's.
     pub(super) bandwidth: Sample,
     /// That without the handshake.
     pub(super) steady: Sample,
@@ -55,15 +57,27 @@ pub(super) struct Taken {
     pub(super) handshake: Sample,
 }
 
+/// What is otherwise than in the scenario.
+type Vary = fn(ScenarioBuilder) -> ScenarioBuilder;
+
 /// The paper's measurements, made again.
 pub(super) struct Testbed(Vec<Taken>);
 
 impl Testbed {
     /// Each way with each size, with as many seeds as are wanted.
     pub(super) fn measure(context: &Context<'_>, sizes: &[u16]) -> Result<Self, Error> {
+        Self::of(context, sizes, |builder| builder)
+    }
+
+    /// The same where headers are compressed whatever the length of the packet.
+    pub(super) fn all_compressed(context: &Context<'_>, sizes: &[u16]) -> Result<Self, Error> {
+        Self::of(context, sizes, |builder| builder.compress_from(0))
+    }
+
+    fn of(context: &Context<'_>, sizes: &[u16], vary: Vary) -> Result<Self, Error> {
         let settings: Vec<_> =
             WAYS.into_iter().flat_map(|way| sizes.iter().map(move |&bytes| (way, bytes))).collect();
-        context.each(&settings, |&(way, bytes)| taken(way, bytes, context.runs)).map(Self)
+        context.each(&settings, |&(way, bytes)| taken(way, bytes, context.runs, vary)).map(Self)
     }
 
     /// One value; not a number if that was not measured.
@@ -93,10 +107,10 @@ impl Testbed {
     }
 }
 
-fn taken(way: SecurityMode, bytes: u16, runs: u32) -> Result<Taken, Error> {
+fn taken(way: SecurityMode, bytes: u16, runs: u32, vary: Vary) -> Result<Taken, Error> {
     let mut columns: [Vec<f64>; 6] = Default::default();
     for seed in 1..=u64::from(runs) {
-        for (column, value) in columns.iter_mut().zip(run(way, bytes, seed)?) {
+        for (column, value) in columns.iter_mut().zip(run(way, bytes, seed, vary)?) {
             column.push(value);
         }
     }
@@ -105,25 +119,24 @@ fn taken(way: SecurityMode, bytes: u16, runs: u32) -> Result<Taken, Error> {
     Ok(Taken { way, bytes, response, bandwidth, steady, energy, at_server, handshake })
 }
 
-fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
+fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 6], Error> {
     let text = include_str!("../../../../../scenarios/derubertis2013.toml");
     let mode = way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    let scenario = ScenarioBuilder::parse("scenarios/derubertis2013.toml", text)?
+    let scenario = vary(ScenarioBuilder::parse("scenarios/derubertis2013.toml", text)?)
         .security(security)
         .seed(seed)
         .traffic_kind(TrafficKind::Echo { payload: bytes })
         .build()?;
-    let mut simulation = Simulation::new(&scenario, Options::default())?;
-    let end = Time::ZERO + scenario.duration();
+    let captured = Captured::default();
+    let mut simulation = Simulation::new(&scenario, captured.options())?;
     let lost = || Error(format!("there was no echo: {mode}, {bytes} bytes, seed {seed}"));
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let frames: Vec<_> = captured.frames()?.iter().filter_map(DataFrame::of).collect();
     // The handshake is over when the first echo is sent.
-    while simulation.echoes().is_empty() {
-        simulation.step_until(simulation.next_time().filter(|next| *next <= end).ok_or_else(lost)?);
-    }
-    let before = on_the_air(&simulation);
-    let frames = frames_until(&mut simulation, end);
-    let all = on_the_air(&simulation);
+    let begin = simulation.echoes().first().ok_or_else(lost)?.sent;
+    let all: usize = frames.iter().map(|frame| frame.bytes).sum();
+    let of_echoes: usize = frames.iter().filter(|frame| frame.begin >= begin).map(|frame| frame.bytes).sum();
     let report = simulation.report();
     let node = report.nodes.first().ok_or_else(lost)?;
     let response = node.rtt_ms.ok_or_else(lost)?.mean;
@@ -135,51 +148,54 @@ fn run(way: SecurityMode, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
     let seconds = echoes * scenario.traffic().period.as_secs();
     Ok([
         response,
-        f64::from(all) / seconds,
-        f64::from(all - before) / seconds,
+        all as f64 / seconds,
+        of_echoes as f64 / seconds,
         energy / echoes,
         at_server(&simulation, &frames).ok_or_else(lost)?,
         node.handshake_ms().map_or(0.0, |handshake| handshake.mean),
     ])
 }
 
-/// The border router and the node, as they are counted.
-const STATIONS: [u32; 2] = [0, NODE];
 const NODE: u32 = 1;
 
-/// When frames of the border router and the node have ended, and whose, until `end`.
-fn frames_until(simulation: &mut Simulation, end: Time) -> Vec<(Time, u32)> {
-    let sent = |simulation: &Simulation| {
-        STATIONS.map(|id| simulation.counters(id).map_or(0, |counters| counters.get(Counter::BytesSent)))
-    };
-    let (mut frames, mut before) = (Vec::new(), sent(simulation));
-    while let Some(next) = simulation.next_time().filter(|next| *next <= end) {
-        simulation.step_until(next);
-        let now = sent(simulation);
-        let who = STATIONS.into_iter().zip(now.into_iter().zip(before));
-        frames.extend(who.filter(|(_, (now, before))| now != before).map(|(id, _)| (next, id)));
-        before = now;
-    }
-    frames
+/// A frame of the client's datagrams: what the border router sends for it, or the node to it.
+struct DataFrame {
+    begin: Time,
+    end: Time,
+    from: u32,
+    bytes: usize,
 }
 
-/// How long echoes take the node on average, in milliseconds, from the border router's first frame to the node's last.
-fn at_server(simulation: &Simulation, frames: &[(Time, u32)]) -> Option<f64> {
+/// Bytes in front of a frame on the air, preamble and length; and how long each takes, in microseconds (IEEE 802.15.4, at 2.4 GHz).
+const BEFORE_FRAME: u64 = 6;
+const PER_BYTE: u64 = 32;
+
+impl DataFrame {
+    fn of(frame: &Frame) -> Option<Self> {
+        let Some(Layer::Mac(Mac {
+            kind: "data", source: Some(LinkAddress(Address::Extended(source))), ..
+        })) = frame.layers.first()
+        else {
+            return None;
+        };
+        let begin = Time::ZERO + Span::from_micros(frame.us);
+        let end = begin + Span::from_micros((BEFORE_FRAME + frame.bytes as u64) * PER_BYTE);
+        Some(Self { begin, end, from: source.node_id()?, bytes: frame.bytes })
+    }
+}
+
+/// How long echoes take the node on average, in milliseconds, from when it has received the first frame to when it has sent its last.
+fn at_server(simulation: &Simulation, frames: &[DataFrame]) -> Option<f64> {
     let echoes = simulation.echoes();
     let mut spans = Vec::new();
     for (at, echo) in echoes.iter().enumerate() {
         let next = echoes.get(at + 1).map(|next| next.sent);
-        let is_of_it = |(time, _): &&(Time, u32)| *time >= echo.sent && next.is_none_or(|next| *time < next);
+        let is_of_it =
+            |frame: &&DataFrame| frame.begin >= echo.sent && next.is_none_or(|next| frame.begin < next);
         let mut of_it = frames.iter().filter(is_of_it);
-        let (received, _) = of_it.clone().find(|(_, id)| *id != NODE)?;
-        let (sent, _) = of_it.rfind(|(_, id)| *id == NODE)?;
-        spans.push(sent.since(*received).micros() as f64 / 1000.0);
+        let received = of_it.clone().find(|frame| frame.from != NODE)?;
+        let sent = of_it.rfind(|frame| frame.from == NODE)?;
+        spans.push(sent.end.since(received.end).micros() as f64 / 1000.0);
     }
     (!spans.is_empty()).then(|| spans.iter().sum::<f64>() / spans.len() as f64)
-}
-
-/// The bytes that the border router and the node have sent.
-fn on_the_air(simulation: &Simulation) -> u32 {
-    let network = simulation.network();
-    network.router.bytes + network.nodes.iter().map(|node| node.transmissions.bytes).sum::<u32>()
 }
