@@ -6,6 +6,7 @@ use sixlock_dtls::{Certificates, RawPublicKeys};
 use sixlock_sim::{CryptoTime, KeyRings, NodeReport, Options, Scenario, ScenarioBuilder, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
+use super::{CERTIFIED, PROOFS, PSK, RAW};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -49,16 +50,16 @@ type Side = fn(&Ends) -> &Messages;
 const SERVER: Side = |ends| &ends.server;
 const CLIENT: Side = |ends| &ends.client;
 /// With elliptic curves, and without.
-const ALL: fn(&CryptoTime) -> Span = |lasted| lasted.curves + lasted.rest;
-const REST: fn(&CryptoTime) -> Span = |lasted| lasted.rest;
-const CURVES: fn(&CryptoTime) -> Span = |lasted| lasted.curves;
+pub(super) const ALL: fn(&CryptoTime) -> Span = |lasted| lasted.curves + lasted.rest;
+pub(super) const REST: fn(&CryptoTime) -> Span = |lasted| lasted.rest;
+pub(super) const CURVES: fn(&CryptoTime) -> Span = |lasted| lasted.curves;
 
 const EACH: &str = "Time for each message with certificates";
 const EACH_REST: &str = "Time for each message with certificates, without elliptic curves";
 const IN_ALL: &str = "Time for all messages";
 const PARTS: &str = "Parts of that with certificates";
-const OF_CURVES: &str = "elliptic curves and the master secret";
-const OF_ELSE: &str = "all else";
+pub(super) const OF_CURVES: &str = "elliptic curves and the master secret";
+pub(super) const OF_ELSE: &str = "all else";
 const MORE_THAN_PSK: &str = "What certificates take more than a pre-shared key";
 const OF_MESSAGES: &str = "further and larger messages";
 const MORE_THAN_RAW: &str = "What certificates take more than raw public keys";
@@ -72,22 +73,18 @@ const LONGEST: &str = "The longest of them";
 const FINISHED: &str = "a Finished";
 const OTHERS: &str = "the others";
 
-const PSK: &str = "PSK";
-const RAW: &str = "RPK";
-const CERTIFIED: &str = "X.509";
-
 /// Why a claim is not counted.
 pub(super) const ASSUMED: &str = "nearly all of the time is multiplications on the curve, whose number the protocol says, and whose time in the engine is assumed";
 
 /// The handshake by what its ends prove who they are.
-struct Handshakes {
+pub(super) struct Handshakes {
     psk: Ends,
     raw: Ends,
-    certified: Ends,
+    pub(super) certified: Ends,
 }
 
 impl Handshakes {
-    fn measure() -> Result<Self, Error> {
+    pub(super) fn measure() -> Result<Self, Error> {
         let rings = |mode: &str| {
             let scenario = secured(mode, "")?;
             let rings = KeyRings::new(&scenario, 1).ok_or_else(|| Error("there are no keys".into()))?;
@@ -220,8 +217,7 @@ fn without_curves(handshakes: &Handshakes, side: Side, paper: &Paper) -> Result<
 
 fn figure_10(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let mut findings = with_curves(&Handshakes::measure()?, SERVER);
-    let rows = [(PSK, "dtls-psk@engine"), (RAW, "dtls-rpk@engine"), (CERTIFIED, "dtls-x509@engine")];
-    let rows = rows.map(|(name, mode)| Ok(Row::new(name, in_network(mode)?, "ms", Provenance::Estimate)));
+    let rows = PROOFS.map(|(name, mode)| Ok(Row::new(name, in_network(mode)?, "ms", Provenance::Estimate)));
     findings.figures.push(Figure {
         title: "The whole handshake of a host with such a node, over a hop",
         across: None,

@@ -10,3 +10,13 @@ mod messages;
 mod round_trip;
 
 const PAPER: &str = include_str!("../../../../../published/securesense.toml");
+
+const PSK: &str = "PSK";
+const RAW: &str = "RPK";
+const CERTIFIED: &str = "X.509";
+/// By what both sides prove who they are, as rows name it, and the mode, with cryptography in the chip's engine.
+const PROOFS: [(&str, &str); 3] =
+    [(PSK, "dtls-psk@engine"), (RAW, "dtls-rpk@engine"), (CERTIFIED, "dtls-x509@engine")];
+
+/// Contiki's CSMA over radios that sleep by its ContikiMAC.
+const CONTIKIMAC: &str = "[mac]\nkind = \"contiki-csma\"\nlisten = \"contikimac\"";
