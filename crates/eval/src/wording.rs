@@ -1,6 +1,6 @@
 //! What papers say in words, in per cent: once, for all of them.
 
-/// "Negligible": less than so many per cent more.
+/// "Negligible", or "not significant": less than so many per cent more or less.
 pub(crate) const NEGLIGIBLE: f64 = 15.0;
 /// "Similar", or "the same": less than so many per cent more or less.
 pub(crate) const SIMILAR: f64 = 25.0;

@@ -71,7 +71,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     securesense::figs_10_to_13::FIGURE_12,
     securesense::figs_10_to_13::FIGURE_13,
     securesense::fig_14::EXPERIMENT,
-    not_yet::SECURESENSE_FIG_15,
+    securesense::fig_15::EXPERIMENT,
     securesense::fig_16::EXPERIMENT,
     securesense::fig_17::EXPERIMENT,
     securesense::fig_18::EXPERIMENT,

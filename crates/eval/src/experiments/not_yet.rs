@@ -4,7 +4,6 @@ use crate::experiment::{Experiment, Method};
 
 const THESIS: &str = include_str!("../../../../published/thesis.toml");
 const GRANJAL: &str = include_str!("../../../../published/granjal2008.toml");
-const SECURESENSE: &str = include_str!("../../../../published/securesense.toml");
 const ANOTHER_AES: &str =
     "needs a second AES in images for the MSP430, one that reads tables, beside the one that computes";
 
@@ -21,10 +20,4 @@ pub(super) const GRANJAL_TABLE_2: Experiment = not_yet(
     GRANJAL,
     "table 2 (section 3.2)",
     "needs images for the ATmega128 of each algorithm alone, with 6LoWPAN and without",
-);
-pub(super) const SECURESENSE_FIG_15: Experiment = not_yet(
-    "securesense-fig15",
-    SECURESENSE,
-    "figure 15 (section 5.2)",
-    "needs what each message of a handshake consumes, receiver and sender apart, with radios that sleep by ContikiMAC",
 );
