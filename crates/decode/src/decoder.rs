@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use sixlock_base::Eui64;
-use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header};
+use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header, enhanced};
 use sixlock_ipsec::Contexts;
 use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -16,7 +16,8 @@ use crate::datagrams::{Datagrams, Whole};
 use crate::dtls::Sessions;
 use crate::keys::Keys;
 use crate::layer::{Compression, Data, Datagram, Fragment, Layer, Reason, TellWhole, Unread};
-use crate::{ipv6, link};
+use crate::slots::Slots;
+use crate::{enhanced as version_2, ipv6, link};
 
 /// Senders whose last frame is remembered, to tell which are sent again; beyond, one of them is forgotten.
 const SENDERS: usize = 4096;
@@ -27,7 +28,7 @@ const FLOWS: usize = 256;
 /// The first bits of the dispatch bytes that mark a frame as none of 6LoWPAN.
 const NOT_LOWPAN: u8 = 0b00;
 
-/// Reads frame after frame, and remembers what later ones need: datagrams under way and sessions.
+/// Reads frame after frame, and remembers what later ones need: datagrams under way, sessions and time slots.
 pub struct Decoder {
     keys: Keys,
     datagrams: Datagrams,
@@ -35,6 +36,7 @@ pub struct Decoder {
     contexts: Contexts<FLOWS, true, Option<PayloadCompression>>,
     prefixes: AddressPrefixes,
     last: BTreeMap<Eui64, Vec<u8>>,
+    slots: Slots,
 }
 
 impl Decoder {
@@ -49,6 +51,7 @@ impl Decoder {
             sessions: Sessions::default(),
             contexts,
             last: BTreeMap::new(),
+            slots: Slots::default(),
         }
     }
 
@@ -64,11 +67,16 @@ impl Decoder {
     fn frame(&mut self, record: &Record, layers: &mut Vec<Layer>) -> Result<(), Unread> {
         let body = link::body(record)?;
         let malformed = |error| Unread::malformed("MAC header", body.len(), error);
-        let (header, header_len) = Header::parse(body).map_err(malformed)?;
+        let (header, header_len) = match Header::parse(body) {
+            Err(sixlock_ieee802154::Error::Version) => return self.enhanced(record, body, layers),
+            read => read.map_err(malformed)?,
+        };
         let without = Header { security: None, ..header };
         let auxiliary_len = header.emitted_len() - without.emitted_len();
         let fcs_len = record.frame.len() - body.len();
-        let repeated = self.is_repeated(&header, &record.frame);
+        let [source, destination] = [header.source, header.destination]
+            .map(|endpoint| endpoint.map(|Endpoint { address, .. }| address));
+        let repeated = self.is_repeated(source, &record.frame);
         layers.push(link::mac(&header, header_len.saturating_sub(auxiliary_len) + fcs_len, repeated));
         let (front, rest) = body.split_at_checked(header_len).unwrap_or_default();
         let payload = match &header.security {
@@ -78,9 +86,43 @@ impl Decoder {
                 link::open(&self.keys.link, auxiliary, &header, front, rest)?
             }
         };
-        match (header.frame_type, link_addresses(&header)) {
+        self.carried(record.us, header.frame_type, link_addresses(source, destination), &payload, layers)
+    }
+
+    /// Reads a frame of version 2.
+    fn enhanced(&mut self, record: &Record, body: &[u8], layers: &mut Vec<Layer>) -> Result<(), Unread> {
+        let malformed = |error| Unread::malformed("MAC header", body.len(), error);
+        let (header, header_len) = enhanced::Header::parse(body).map_err(malformed)?;
+        let repeated = self.is_repeated(header.source, &record.frame);
+        layers.push(version_2::mac(&header, record.frame.len() - body.len(), repeated));
+        let (front, behind) = body.split_at_checked(header_len).unwrap_or_default();
+        let sender = header.source.or_else(|| self.acknowledges(&header));
+        let frame = version_2::Frame { header, sender, front, behind, us: record.us };
+        let payload = frame.payload(&self.keys.link, &mut self.slots, layers)?;
+        let link = link_addresses(header.source, header.destination);
+        self.carried(record.us, header.frame_type, link, &payload, layers)
+    }
+
+    /// Who sent an acknowledgement that does not say so: whom the last frame of its receiver was for.
+    fn acknowledges(&self, ack: &enhanced::Header) -> Option<Address> {
+        let asks = self.last.get(&eui64(ack.destination?))?;
+        let (asks, _) = enhanced::Header::parse(asks).ok()?;
+        let is_answer = ack.frame_type == FrameType::Ack && asks.ack_request && asks.sequence == ack.sequence;
+        asks.destination.filter(|_| is_answer)
+    }
+
+    /// Reads what a frame carries.
+    fn carried(
+        &mut self,
+        us: u64,
+        frame_type: FrameType,
+        link: Option<LinkAddresses>,
+        payload: &[u8],
+        layers: &mut Vec<Layer>,
+    ) -> Result<(), Unread> {
+        match (frame_type, link) {
             _ if payload.is_empty() => Ok(()),
-            (FrameType::Data, Some(link)) => self.lowpan(record.us, link, &payload, layers),
+            (FrameType::Data, Some(link)) => self.lowpan(us, link, payload, layers),
             _ => {
                 layers.push(Layer::Data(Data { bytes: payload.len() }));
                 Ok(())
@@ -89,8 +131,8 @@ impl Decoder {
     }
 
     /// Whether a frame is the one that its sender sent last.
-    fn is_repeated(&mut self, header: &Header, frame: &[u8]) -> bool {
-        let Some(Endpoint { address, .. }) = header.source else { return false };
+    fn is_repeated(&mut self, source: Option<Address>, frame: &[u8]) -> bool {
+        let Some(address) = source else { return false };
         if self.last.len() >= SENDERS && !self.last.contains_key(&eui64(address)) {
             self.last.pop_first();
         }
@@ -227,11 +269,8 @@ fn write_checksum(packet: &mut [u8], elided: ElidedChecksum) -> Option<()> {
 }
 
 /// The addresses that elided interface identifiers are made of.
-fn link_addresses(header: &Header) -> Option<LinkAddresses> {
-    Some(LinkAddresses {
-        source: eui64(header.source?.address),
-        destination: eui64(header.destination?.address),
-    })
+fn link_addresses(source: Option<Address>, destination: Option<Address>) -> Option<LinkAddresses> {
+    Some(LinkAddresses { source: eui64(source?), destination: eui64(destination?) })
 }
 
 /// An address as the EUI-64 that has its interface identifier

@@ -5,6 +5,7 @@ use std::net::Ipv6Addr;
 
 use serde::Serialize;
 
+use crate::elements::Elements;
 use crate::shown::{Hex, LinkAddress};
 
 /// One layer of a frame. Its `bytes` are those that it takes itself, without what it carries.
@@ -14,6 +15,7 @@ use crate::shown::{Hex, LinkAddress};
 pub enum Layer {
     Mac(Mac),
     LinkSecurity(LinkSecurity),
+    Elements(Elements),
     Fragment(Fragment),
     Compression(Compression),
     Datagram(Datagram),
@@ -35,10 +37,12 @@ pub enum Layer {
 pub struct Mac {
     /// Bytes of both.
     pub bytes: usize,
+    /// The version of its format: 0 is that of 2003, 1 of 2006, 2 of 2015.
+    pub version: u8,
     /// `data`, `ack`, `beacon` or `command`.
     pub kind: &'static str,
-    /// The sequence number.
-    pub sequence: u8,
+    /// The sequence number, which frames of version 2 may leave out.
+    pub sequence: Option<u8>,
     /// The PAN it is sent to.
     pub pan: Option<u16>,
     /// Who sends it.
@@ -60,8 +64,11 @@ pub struct LinkSecurity {
     pub level: &'static str,
     /// The key's index, if it has one.
     pub key: Option<u8>,
-    /// The frame counter.
-    pub counter: u32,
+    /// The frame counter, which frames of version 2 may leave out.
+    pub counter: Option<u32>,
+    /// The number of the time slot by which it was opened, if that is in its nonce instead of the frame counter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asn: Option<u64>,
 }
 
 /// The header of a fragment.
@@ -401,11 +408,13 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mac(mac) => mac.fmt(f),
-            Self::LinkSecurity(LinkSecurity { level, key, counter, .. }) => {
+            Self::LinkSecurity(LinkSecurity { level, key, counter, asn, .. }) => {
                 f.write_str(level)?;
                 key.map_or(Ok(()), |key| write!(f, " key {key}"))?;
-                write!(f, " #{counter}")
+                counter.map_or(Ok(()), |counter| write!(f, " #{counter}"))?;
+                asn.map_or(Ok(()), |asn| write!(f, " ASN {asn}"))
             }
+            Self::Elements(elements) => elements.fmt(f),
             Self::Fragment(Fragment { tag, offset, carried, size, .. }) => {
                 write!(f, "fragment {offset}..{} of {size} tag 0x{tag:04x}", usize::from(*offset) + carried)
             }
@@ -465,8 +474,10 @@ fn sealed(
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.version == 2 { format!("enhanced {}", self.kind) } else { self.kind.into() };
         match (&self.source, &self.destination) {
-            (None, None) => write!(f, "{}", self.kind)?,
+            (None, None) => f.write_str(&kind)?,
+            (None, Some(destination)) if self.kind == "ack" => write!(f, "{kind} to {destination}")?,
             (source, destination) => {
                 let name = |address: &Option<LinkAddress>| match address {
                     Some(address) => address.to_string(),
@@ -474,11 +485,11 @@ impl fmt::Display for Mac {
                 };
                 write!(f, "{} > {}", name(source), name(destination))?;
                 if self.kind != "data" {
-                    write!(f, " {}", self.kind)?;
+                    write!(f, " {kind}")?;
                 }
             }
         }
-        write!(f, " seq {}", self.sequence)?;
+        self.sequence.map_or(Ok(()), |sequence| write!(f, " seq {sequence}"))?;
         if self.repeated { f.write_str(" again") } else { Ok(()) }
     }
 }

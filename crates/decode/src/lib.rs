@@ -12,15 +12,20 @@ mod contexts;
 mod datagrams;
 mod decoder;
 mod dtls;
+mod elements;
+mod enhanced;
 mod ipsec;
 mod ipv6;
 mod keys;
 mod layer;
 mod link;
+mod sealed;
 mod shown;
+mod slots;
 
 pub use capture::{Capture, CaptureError, Record};
 pub use decoder::Decoder;
+pub use elements::{Element, Elements, Link, Slotframe, Unknown};
 pub use keys::{Keys, KeysError};
 pub use layer::{
     Ah, Coap, CoapOption, Compression, Data, Datagram, Dtls, Esp, Extension, Fragment, Icmpv6, Ipv6, Layer,

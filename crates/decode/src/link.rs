@@ -1,14 +1,13 @@
-//! The MAC header and link security.
+//! The MAC header and link security of frames of versions 0 and 1, and the FCS of all.
 
 use std::collections::BTreeMap;
 
-use sixlock_crypto::{AES_128_KEY, BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
-use sixlock_ieee802154::{
-    Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, fcs,
-};
+use sixlock_crypto::AES_128_KEY;
+use sixlock_ieee802154::{Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, SecurityLevel, fcs};
 
 use crate::capture::Record;
 use crate::layer::{Layer, LinkSecurity, Mac, Reason, Unread};
+use crate::sealed::{self, Sealed};
 use crate::shown::LinkAddress;
 
 /// The FCS-less bytes of a frame, or why they are not read.
@@ -32,17 +31,24 @@ pub(crate) fn body(record: &Record) -> Result<&[u8], Unread> {
     if sent == right { Ok(body) } else { Err(refuse(format!("FCS 0x{sent:04x}, should be 0x{right:04x}"))) }
 }
 
+/// What a frame is for, in a word.
+pub(crate) const fn kind(frame_type: FrameType) -> &'static str {
+    match frame_type {
+        FrameType::Beacon => "beacon",
+        FrameType::Data => "data",
+        FrameType::Ack => "ack",
+        FrameType::Command => "command",
+    }
+}
+
+/// The header of a frame of version 0 or 1 as a layer.
 pub(crate) fn mac(header: &Header, bytes: usize, repeated: bool) -> Layer {
     let address = |endpoint: Option<Endpoint>| endpoint.map(|endpoint| LinkAddress(endpoint.address));
     Layer::Mac(Mac {
         bytes,
-        kind: match header.frame_type {
-            FrameType::Beacon => "beacon",
-            FrameType::Data => "data",
-            FrameType::Ack => "ack",
-            FrameType::Command => "command",
-        },
-        sequence: header.sequence,
+        version: header.version as u8,
+        kind: kind(header.frame_type),
+        sequence: Some(header.sequence),
         pan: header.destination.or(header.source).map(|endpoint| endpoint.pan_id),
         source: address(header.source),
         destination: address(header.destination),
@@ -54,26 +60,12 @@ pub(crate) fn mac(header: &Header, bytes: usize, repeated: bool) -> Layer {
 /// The auxiliary header, and the MIC at the end of the `behind` bytes behind it, as a layer.
 pub(crate) fn security(auxiliary: &AuxiliaryHeader, header: &Header, behind: usize) -> Layer {
     let without = Header { security: None, ..*header };
-    let key = match auxiliary.key_id {
-        KeyId::Implicit => None,
-        KeyId::Index(index) | KeyId::ShortSource { index, .. } | KeyId::LongSource { index, .. } => {
-            Some(index)
-        }
-    };
     Layer::LinkSecurity(LinkSecurity {
         bytes: header.emitted_len() - without.emitted_len() + auxiliary.level.mic_len().min(behind),
-        level: match auxiliary.level {
-            SecurityLevel::None => "NONE",
-            SecurityLevel::Mic32 => "MIC-32",
-            SecurityLevel::Mic64 => "MIC-64",
-            SecurityLevel::Mic128 => "MIC-128",
-            SecurityLevel::Enc => "ENC",
-            SecurityLevel::EncMic32 => "ENC-MIC-32",
-            SecurityLevel::EncMic64 => "ENC-MIC-64",
-            SecurityLevel::EncMic128 => "ENC-MIC-128",
-        },
-        key,
-        counter: auxiliary.frame_counter,
+        level: sealed::level_name(auxiliary.level),
+        key: sealed::key_index(auxiliary.key_id),
+        counter: Some(auxiliary.frame_counter),
+        asn: None,
     })
 }
 
@@ -91,60 +83,37 @@ pub(crate) fn open(
         _ => 0,
     };
     let (clear, sealed) = behind.split_at_checked(clear).unwrap_or_default();
-    let refuse = |reason, why: String| Unread::new("payload", sealed.len(), reason, why);
+    let refuse = |reason, why: &str| Unread::new("payload", sealed.len(), reason, why);
     let level = auxiliary.level;
     if level == SecurityLevel::None {
         return Ok(behind.to_vec());
     }
-    let candidates: Vec<_> = match auxiliary.key_id {
-        KeyId::Implicit => keys.values().collect(),
-        KeyId::Index(index) | KeyId::ShortSource { index, .. } | KeyId::LongSource { index, .. } => {
-            let key = keys.get(&index);
-            key.into_iter().collect()
-        }
-    };
-    if candidates.is_empty() {
-        let why = match auxiliary.key_id {
-            KeyId::Implicit => "no key of the links is given".into(),
-            KeyId::Index(index) | KeyId::ShortSource { index, .. } | KeyId::LongSource { index, .. } => {
-                format!("none of the links with index {index} is given")
-            }
-        };
-        return Err(refuse(Reason::NoKey, why));
-    }
+    let keys = sealed::keys(keys, auxiliary.key_id)
+        .map_err(|why| Unread::new("payload", sealed.len(), Reason::NoKey, why))?;
     if header.frame_type == FrameType::Beacon {
-        return Err(refuse(Reason::Unsupported, "beacons are not opened".into()));
+        return Err(refuse(Reason::Unsupported, "beacons are not opened"));
     }
     let Some(Endpoint { address: Address::Extended(source), .. }) = header.source else {
-        let why = "its nonce has the extended address of its sender, which it does not carry".into();
-        return Err(refuse(Reason::Unsupported, why));
+        return Err(refuse(Reason::Unsupported, sealed::NO_EXTENDED_SOURCE));
     };
     let Some((payload, mic)) = sealed.split_at_checked(sealed.len().wrapping_sub(level.mic_len())) else {
-        return Err(refuse(Reason::Malformed, "too short for a MIC".into()));
+        return Err(refuse(Reason::Malformed, sealed::NO_MIC));
     };
-    if mic.is_empty() && candidates.len() > 1 {
+    if mic.is_empty() && keys.len() > 1 {
         let why = "without a MIC nothing tells which of the keys of the links is its own";
-        return Err(refuse(Reason::Unsupported, why.into()));
+        return Err(refuse(Reason::Unsupported, why));
     }
-    let mic = Tag::from_bytes(mic).unwrap_or(Tag::empty(CcmTag::Zero));
-    let nonce = auxiliary.nonce(source);
-    for key in candidates {
-        let key = Soft.aes_128(key);
-        let mut opened = payload.to_vec();
-        let (authentic, data) =
-            if level.is_encrypted() { (&[][..], &mut opened[..]) } else { (payload, &mut [][..]) };
-        let aad = [front, clear, authentic].concat();
-        if Soft.ccm_open(&key, CcmNonce::Thirteen(&nonce), &aad, data, &mic).is_ok() {
-            return Ok([clear, &opened].concat());
-        }
-    }
-    Err(refuse(Reason::BadMic, String::new()))
+    let front = [front, clear].concat();
+    let opened = Sealed { level, front: &front, content: payload, mic }.open(&keys, &auxiliary.nonce(source));
+    let opened = opened.ok_or_else(|| refuse(Reason::BadMic, ""))?;
+    Ok([clear, &opened].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use sixlock_base::Eui64;
+    use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 
     const KEY: [u8; 16] =
         [0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf];

@@ -151,6 +151,7 @@ proptest! {
                 Layer::LinkSecurity(layer) => layer.bytes,
                 Layer::Fragment(layer) => layer.bytes,
                 Layer::Compression(layer) => layer.bytes,
+                Layer::Elements(layer) => layer.bytes,
                 _ => 0,
             });
             prop_assert!(on_air.sum::<usize>() <= length, "{layers:?}");

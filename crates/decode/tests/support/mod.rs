@@ -8,7 +8,7 @@ use std::process::Command;
 
 use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
-use sixlock_decode::Record;
+use sixlock_decode::{Decoder, Keys, Layer, Record};
 use sixlock_ieee802154::fcs;
 use sixlock_ipsec::{AnyTransform, Contexts, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::udp;
@@ -168,6 +168,27 @@ impl Node {
         }
         file
     }
+}
+
+/// Frames in hexadecimal, FCS included, with when they begin in microseconds.
+pub(crate) fn records(frames: &[(u64, &str)]) -> Vec<Record> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let record = |&(us, hex): &(u64, &str)| {
+        let frame = hex.as_bytes().chunks(2).map(byte).collect();
+        Record { us, frame, fcs: true, missing: 0 }
+    };
+    frames.iter().map(record).collect()
+}
+
+/// The layers of each of `records`.
+pub(crate) fn decoded(keys: Keys, records: &[Record]) -> Vec<Vec<Layer>> {
+    let mut decoder = Decoder::new(keys);
+    records.iter().map(|record| decoder.decode(record)).collect()
+}
+
+/// The layers of frames as they are shown.
+pub(crate) fn shown(frames: &[Vec<Layer>]) -> Vec<Vec<String>> {
+    frames.iter().map(|layers| layers.iter().map(Layer::to_string).collect()).collect()
 }
 
 /// A capture, removed when dropped.
