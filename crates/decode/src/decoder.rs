@@ -17,7 +17,7 @@ use crate::dtls::Sessions;
 use crate::keys::Keys;
 use crate::layer::{Compression, Data, Datagram, Fragment, Layer, Reason, TellWhole, Unread};
 use crate::slots::Slots;
-use crate::{enhanced as version_2, ipv6, link};
+use crate::{contikimac, enhanced as version_2, ipv6, link};
 
 /// Senders whose last frame is remembered, to tell which are sent again; beyond, one of them is forgotten.
 const SENDERS: usize = 4096;
@@ -122,7 +122,10 @@ impl Decoder {
     ) -> Result<(), Unread> {
         match (frame_type, link) {
             _ if payload.is_empty() => Ok(()),
-            (FrameType::Data, Some(link)) => self.lowpan(us, link, payload, layers),
+            (FrameType::Data, Some(link)) => match contikimac::payload(payload, layers) {
+                [] => Ok(()),
+                payload => self.lowpan(us, link, payload, layers),
+            },
             _ => {
                 layers.push(Layer::Data(Data { bytes: payload.len() }));
                 Ok(())

@@ -16,6 +16,8 @@ pub enum Layer {
     Mac(Mac),
     LinkSecurity(LinkSecurity),
     Elements(Elements),
+    #[serde(rename = "contikimac")]
+    ContikiMac(ContikiMac),
     Fragment(Fragment),
     Compression(Compression),
     Datagram(Datagram),
@@ -69,6 +71,17 @@ pub struct LinkSecurity {
     /// The number of the time slot by which it was opened, if that is in its nonce instead of the frame counter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asn: Option<u64>,
+}
+
+/// The header of ContikiMAC, and the padding behind the payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContikiMac {
+    /// Bytes of both.
+    pub bytes: usize,
+    /// Bytes of the payload, as the header says.
+    pub payload: usize,
+    /// Bytes of the padding.
+    pub padding: usize,
 }
 
 /// The header of a fragment.
@@ -415,6 +428,10 @@ impl fmt::Display for Layer {
                 asn.map_or(Ok(()), |asn| write!(f, " ASN {asn}"))
             }
             Self::Elements(elements) => elements.fmt(f),
+            Self::ContikiMac(ContikiMac { payload, padding, .. }) => {
+                write!(f, "ContikiMAC {payload}")?;
+                if *padding > 0 { write!(f, " padded by {padding}") } else { Ok(()) }
+            }
             Self::Fragment(Fragment { tag, offset, carried, size, .. }) => {
                 write!(f, "fragment {offset}..{} of {size} tag 0x{tag:04x}", usize::from(*offset) + carried)
             }

@@ -9,6 +9,7 @@
 mod capture;
 mod coap;
 mod contexts;
+mod contikimac;
 mod datagrams;
 mod decoder;
 mod dtls;
@@ -28,7 +29,7 @@ pub use decoder::Decoder;
 pub use elements::{Element, Elements, Link, Slotframe, Unknown};
 pub use keys::{Keys, KeysError};
 pub use layer::{
-    Ah, Coap, CoapOption, Compression, Data, Datagram, Dtls, Esp, Extension, Fragment, Icmpv6, Ipv6, Layer,
-    LinkSecurity, Mac, Message, MessageBody, Reason, RplInformation, Udp, Unread,
+    Ah, Coap, CoapOption, Compression, ContikiMac, Data, Datagram, Dtls, Esp, Extension, Fragment, Icmpv6,
+    Ipv6, Layer, LinkSecurity, Mac, Message, MessageBody, Reason, RplInformation, Udp, Unread,
 };
 pub use shown::{Hex, LinkAddress};

@@ -117,6 +117,7 @@ fn payloads() -> impl Strategy<Value = Vec<u8>> {
         behind(&[0xc0, 50, 0, 1, 0x7e, 0x33]),
         behind(&[0xe0, 50, 0, 1, 1]),
         behind(&[0x41, 0x60]),
+        (any(), 0u8..60).prop_map(|(rest, length)| [&[0, length][..], &rest].concat()),
         any().prop_map(|payload| datagram(5683, &payload)),
         any().prop_map(|payload| datagram(5684, &[&[22, 0xfe, 0xfd][..], &payload].concat())),
         any().prop_map(|payload| {
@@ -151,6 +152,7 @@ proptest! {
                 Layer::LinkSecurity(layer) => layer.bytes,
                 Layer::Fragment(layer) => layer.bytes,
                 Layer::Compression(layer) => layer.bytes,
+                Layer::ContikiMac(layer) => layer.bytes,
                 Layer::Elements(layer) => layer.bytes,
                 _ => 0,
             });
