@@ -19,6 +19,7 @@ mod rpl;
 pub mod seeds;
 mod senml;
 mod serial;
+mod slots;
 mod x509;
 
 pub use input::{join, split};

@@ -19,7 +19,10 @@ pub(crate) const NEIGHBOUR: Eui64 = Eui64::of_node(2);
 const UPLINK: Eui64 = Eui64::of_node(0);
 pub(crate) const LINK: LinkAddresses = LinkAddresses { source: NEIGHBOUR, destination: OWN };
 
-const PAN: u16 = 0xabcd;
+pub(crate) const PAN: u16 = 0xabcd;
+/// The key of the links, and its index.
+pub(crate) const KEY: &[u8; 16] = b"a key of a PAN..";
+pub(crate) const KEY_INDEX: u8 = 1;
 pub(crate) const MTU: usize = 1280;
 /// The layers of a node or border router.
 pub(crate) type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, Routes<[Route; 4]>>;
@@ -37,7 +40,7 @@ fn security(suite: u8) -> Option<LinkSecurity> {
         6 => LinkSuite::CbcMac128,
         _ => return None,
     };
-    Some(LinkSecurity { suite, key: *b"a key of a PAN..", key_index: 1 })
+    Some(LinkSecurity { suite, key: *KEY, key_index: KEY_INDEX })
 }
 
 /// The frame with a right FCS behind it: chance would hardly find one.

@@ -17,7 +17,7 @@ use sixlock_testing::{Rig, packets};
 
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
-use crate::{bridge, capture, dtls, endpoint, ipsec, join, rpl as rpl_messages};
+use crate::{bridge, capture, dtls, endpoint, ipsec, join, rpl as rpl_messages, slots};
 
 /// An input for an entry point.
 pub struct Seed {
@@ -88,6 +88,15 @@ pub fn all() -> Vec<Seed> {
                 &format!("{name}-suite-{suite}"),
                 capture::of(frames.iter().map(|frame| &frame[..])),
             );
+            if let [payload] = &fragments[..] {
+                let in_slots = slots::frames(suite != 0, payload);
+                let file = capture::of(in_slots.iter().map(|frame| &frame[..]));
+                add("capture", &format!("{name}-in-slots-suite-{suite}"), file);
+                let padded = [&[0, payload.len() as u8][..], payload, &[0; 4]].concat();
+                let strobed = self::frames(suite, &[padded]);
+                let file = capture::of(strobed.iter().map(|frame| &frame[..]));
+                add("capture", &format!("{name}-contikimac-suite-{suite}"), file);
+            }
             for exit in [0, PACKETS] {
                 let input = [vec![suite | exit], marked(1, &frames)].concat();
                 add("gateway", &format!("{name}-suite-{suite}-exit-{exit}"), input);
