@@ -1,7 +1,7 @@
 //! Figure 4: what the client sends and receives at five datagrams a second.
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, PROTECTED, SIZES, SecurityMode, Taken, Testbed, WAYS};
-use super::{by_size, worst_claims, worst_of};
+use super::{by_size, without_more_frames, worst_claims, worst_of, worst_of_as_many_frames};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -31,6 +31,7 @@ const OF_FEW: &str = "The same with few bytes, the handshake included";
 const OF_FEW_COMPRESSED: &str =
     "The same with few bytes, if headers are compressed whatever the length of the packet";
 const WORST: &str = "What the client sends and receives more than without security";
+const AS_MANY_FRAMES: &str = "The same, of the sizes with which security needs no more frames";
 /// Bytes from which on headers are compressed without security, too.
 const COMPRESSED: f64 = SIZES[1] as f64;
 
@@ -45,13 +46,13 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         Figure { title: OF_FEW, across: None, rows: of_few(&testbed).into() },
         Figure { title: OF_FEW_COMPRESSED, across: None, rows: of_few(&all_compressed).into() },
         worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BANDWIDTH)),
+        worst_of_as_many_frames(&testbed, AS_MANY_FRAMES, published, BANDWIDTH),
     ];
     let of = |figure, way: SecurityMode| Series::new(figure, way.label);
     let more = worst_claims(&figures, WORST, Tolerance::Percent, |name, said| {
         format!("In the worst case {name} takes {said} % more (section IV)")
     });
-    let guess = "where security needs a frame more, its headers are sent once more; the paper does not tell the lengths of addresses and prefixes in its network, nor whether its sniffer counts what is sent again";
-    let mut claims: Vec<_> = more.map(|claim| claim.perhaps(guess)).into();
+    let mut claims = without_more_frames(more, AS_MANY_FRAMES, &figures);
     let claim = |text: &str, statement| Claim::stated(text, statement, &figures);
     claims.push(claim(
         "With few bytes more is sent without security than with AH (section IV)",

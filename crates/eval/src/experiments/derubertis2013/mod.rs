@@ -38,6 +38,34 @@ fn worst_of(
     Figure { title, across: None, rows: rows.into() }
 }
 
+/// The same of the sizes with which security needs as many frames as there are without it.
+fn worst_of_as_many_frames(
+    testbed: &Testbed,
+    title: &'static str,
+    published: &Table,
+    value: fn(&Taken) -> Sample,
+) -> Figure {
+    worst_of(testbed, title, "%", published, |way, bytes| match testbed.needs_more_frames(way, bytes) {
+        true => f64::MIN,
+        false => testbed.overhead(way, bytes, value),
+    })
+}
+
+/// Adds to claims of worst cases what the figure of this title says: how it is where security needs as many frames as there are without it.
+fn without_more_frames(claims: [Claim; 3], title: &'static str, figures: &[Figure]) -> Vec<Claim> {
+    let with_as_many = |statement: &Statement| match statement {
+        Statement::Published(series, tolerance) => {
+            Statement::Published(Series { figure: title, ..series.clone() }, *tolerance)
+        }
+        other => other.clone(),
+    };
+    let tried = |claim: Claim| {
+        let statement = with_as_many(&claim.statement);
+        claim.without("with some sizes security needs a frame more, there and back", &statement, figures)
+    };
+    claims.map(tried).into()
+}
+
 /// Whether that is what the paper says: for each way, `text` of its name and of the paper's value.
 fn worst_claims(
     figures: &[Figure],

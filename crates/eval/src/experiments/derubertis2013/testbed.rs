@@ -53,6 +53,8 @@ pub(super) struct Taken {
     /// How long it takes the node from the end of the first frame of an echo that it receives to that of the last that it sends, in
     /// milliseconds: what the paper's metric of energy multiplies.
     pub(super) at_server: Sample,
+    /// Frames in which an echo goes there and back.
+    frames: Sample,
     /// How long the handshake takes, in milliseconds; nothing where there is none.
     pub(super) handshake: Sample,
 }
@@ -101,6 +103,12 @@ impl Testbed {
         100.0 * self.added(way, bytes, value) / self.mean(NOTHING, bytes, value)
     }
 
+    /// Whether an echo of so many bytes needs more frames than without security; those that are sent again do not count.
+    pub(super) fn needs_more_frames(&self, way: SecurityMode, bytes: u16) -> bool {
+        let frames = |way| self.mean(way, bytes, |taken| taken.frames).round();
+        frames(way) > frames(NOTHING)
+    }
+
     /// What that is at the size at which it is most.
     pub(super) fn worst(&self, of: impl Fn(u16) -> f64) -> f64 {
         SIZES.into_iter().map(of).fold(f64::MIN, f64::max)
@@ -108,18 +116,18 @@ impl Testbed {
 }
 
 fn taken(way: SecurityMode, bytes: u16, runs: u32, vary: Vary) -> Result<Taken, Error> {
-    let mut columns: [Vec<f64>; 6] = Default::default();
+    let mut columns: [Vec<f64>; 7] = Default::default();
     for seed in 1..=u64::from(runs) {
         for (column, value) in columns.iter_mut().zip(run(way, bytes, seed, vary)?) {
             column.push(value);
         }
     }
-    let [response, bandwidth, steady, energy, at_server, handshake] =
+    let [response, bandwidth, steady, energy, at_server, frames, handshake] =
         columns.map(|column| Sample::of(&column));
-    Ok(Taken { way, bytes, response, bandwidth, steady, energy, at_server, handshake })
+    Ok(Taken { way, bytes, response, bandwidth, steady, energy, at_server, frames, handshake })
 }
 
-fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 6], Error> {
+fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 7], Error> {
     let text = include_str!("../../../../../scenarios/derubertis2013.toml");
     let mode = way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
@@ -136,7 +144,7 @@ fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 6],
     // The handshake is over when the first echo is sent.
     let begin = simulation.echoes().first().ok_or_else(lost)?.sent;
     let all: usize = frames.iter().map(|frame| frame.bytes).sum();
-    let of_echoes: usize = frames.iter().filter(|frame| frame.begin >= begin).map(|frame| frame.bytes).sum();
+    let of_echoes: Vec<_> = frames.iter().filter(|frame| frame.begin >= begin).collect();
     let report = simulation.report();
     let node = report.nodes.first().ok_or_else(lost)?;
     let response = node.rtt_ms.ok_or_else(lost)?.mean;
@@ -149,9 +157,10 @@ fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 6],
     Ok([
         response,
         all as f64 / seconds,
-        of_echoes as f64 / seconds,
+        of_echoes.iter().map(|frame| frame.bytes).sum::<usize>() as f64 / seconds,
         energy / echoes,
         at_server(&simulation, &frames).ok_or_else(lost)?,
+        of_echoes.len() as f64 / echoes,
         node.handshake_ms().map_or(0.0, |handshake| handshake.mean),
     ])
 }
