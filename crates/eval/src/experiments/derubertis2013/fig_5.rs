@@ -3,7 +3,7 @@
 use sixlock_sim::Platform;
 
 use super::testbed::{AH, DTLS, ESP, PROTECTED, SIZES, SecurityMode, Taken, Testbed};
-use super::{by_size, worst_claims, worst_of};
+use super::{by_size, without_more_frames, worst_claims, worst_of, worst_of_as_many_frames};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
@@ -25,6 +25,7 @@ const OURS: &str = "Energy of CPU and radio for a datagram, the handshake's part
 const THEIRS: &str = "The paper's metric: time from the first fragment received to the last bit sent, at the current of the CPU";
 const AT_ENDS: &str = "More than without security with the fewest bytes and the most, by the paper's metric";
 const WORST: &str = "More than without security, by the paper's metric";
+const AS_MANY_FRAMES: &str = "The same, of the sizes with which security needs no more frames";
 const OUR_WORST: &str = "More than without security, ours";
 
 const ENERGY: fn(&Taken) -> Sample = |taken| taken.energy;
@@ -50,6 +51,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         by_size(&testbed, OURS, "mJ", ENERGY),
         Figure { title: AT_ENDS, across: Some("payload, bytes"), rows: at_ends.collect() },
         worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BY_PAPER)),
+        worst_of_as_many_frames(&testbed, AS_MANY_FRAMES, published, BY_PAPER),
         Figure {
             title: OUR_WORST,
             across: None,
@@ -70,8 +72,7 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
     let more = worst_claims(figures, WORST, Tolerance::Percent, |name, said| {
         format!("{name} consumes up to {said} % more (section IV)")
     });
-    let guess = "with 64 bytes security needs a second frame there and back, and an echo without security takes this node hardly more than its frames are on the air";
-    let mut claims: Vec<_> = more.map(|claim| claim.perhaps(guess)).into();
+    let mut claims = without_more_frames(more, AS_MANY_FRAMES, figures);
     let claim = |text: String, statement| Claim::stated(text, statement, figures);
     let dtls_is_most = |figure| Statement::Most(of(figure, DTLS), vec![of(figure, AH), of(figure, ESP)]);
     claims.extend([
