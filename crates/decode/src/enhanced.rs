@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sixlock_base::Eui64;
 use sixlock_crypto::AES_128_KEY;
 use sixlock_ieee802154::enhanced::{Asn, Follows, Header, NonceCounter, Security};
 use sixlock_ieee802154::{Address, Error, FrameType, SecurityLevel};
@@ -136,9 +137,8 @@ impl Opening<'_> {
     fn payload(&mut self, slots: &Slots) -> Result<Vec<u8>, Unread> {
         let Frame { behind, front, .. } = *self.frame;
         let level = self.security.level;
-        let refuse = |what, bytes: &[u8], reason, why: &str| Unread::new(what, bytes.len(), reason, why);
         let Some((content, mic)) = behind.split_at_checked(behind.len().wrapping_sub(level.mic_len())) else {
-            return Err(refuse("payload", behind, Reason::Malformed, sealed::NO_MIC));
+            return Err(Unread::new("payload", behind.len(), Reason::Malformed, sealed::NO_MIC));
         };
         let (follows, rest) = self.frame.read_header(&mut self.elements, content)?;
         // What is in the clear is read also if nothing proves it.
@@ -149,46 +149,56 @@ impl Opening<'_> {
         if let (SecurityLevel::None, Some(payload)) = (level, &clear) {
             return Ok(payload.clone());
         }
-        let keys = sealed::keys(self.keys, self.security.key_id)
-            .map_err(|why| Unread::new("payload", rest.len(), Reason::NoKey, why))?;
-        let Some(Address::Extended(sender)) = self.frame.sender else {
-            let why = match self.frame.header.frame_type {
-                FrameType::Ack => {
-                    "its nonce has the address of its sender, and no frame before it that it acknowledges tells that"
-                }
-                _ => sealed::NO_EXTENDED_SOURCE,
-            };
-            return Err(refuse("payload", rest, Reason::Missing, why));
-        };
-        let (header_elements, _) = content.split_at_checked(content.len() - rest.len()).unwrap_or_default();
-        let front = [front, header_elements].concat();
+        let refuse = |reason, why: &str| Unread::new("payload", rest.len(), reason, why);
+        let keys =
+            sealed::keys(self.keys, self.security.key_id).map_err(|why| refuse(Reason::NoKey, &why))?;
+        let sender = self.sender().map_err(|(reason, why)| refuse(reason, why))?;
+        let slots = self.slots(slots).map_err(|why| refuse(Reason::Missing, why))?;
+        if mic.is_empty() && keys.len() * slots.len() > 1 {
+            let why = "without a MIC nothing tells which key or which time slot is its own";
+            return Err(refuse(Reason::Unsupported, why));
+        }
+        let front = [front, content.strip_suffix(rest).unwrap_or_default()].concat();
         let sealed = Sealed { level, front: &front, content: rest, mic };
-        let opened = match self.security.counter {
-            NonceCounter::FrameCounter(_) => sealed.open(&keys, &self.security.nonce(sender, Asn::MAX)),
-            NonceCounter::Asn { .. } => {
-                if mic.is_empty() {
-                    let why = "without a MIC nothing tells whether the number of its slot is right";
-                    return Err(refuse("payload", rest, Reason::Unsupported, why));
-                }
-                let candidates = match self.elements.asn() {
-                    Some(asn) => vec![asn],
-                    None => slots.of(pan_id(&self.frame.header), self.frame.us),
-                };
-                if candidates.is_empty() {
-                    let why = "its nonce has the number of its time slot, and no beacon before it that could be opened tells that";
-                    return Err(refuse("payload", rest, Reason::Missing, why));
-                }
-                candidates.into_iter().find_map(|asn| {
-                    let opened = sealed.open(&keys, &self.security.nonce(sender, asn))?;
-                    self.asn = Some(asn);
-                    Some(opened)
-                })
-            }
-        };
-        let opened = opened.ok_or_else(|| refuse("payload", rest, Reason::BadMic, ""))?;
+        let opened = slots.into_iter().find_map(|slot| {
+            // A nonce that has the frame counter has no slot.
+            let nonce = self.security.nonce(sender, slot.unwrap_or(Asn::MAX));
+            Some((slot, sealed.open(&keys, &nonce)?))
+        });
+        let (slot, opened) = opened.ok_or_else(|| refuse(Reason::BadMic, ""))?;
+        self.asn = slot;
         match clear {
             Some(payload) => Ok(payload),
             None => read_payload(&mut self.elements, follows, &opened),
         }
+    }
+
+    /// Who sent it, as its nonce has it.
+    fn sender(&self) -> Result<Eui64, (Reason, &'static str)> {
+        match self.frame.sender {
+            Some(Address::Extended(sender)) => Ok(sender),
+            None if self.frame.header.frame_type == FrameType::Ack => Err((
+                Reason::Missing,
+                "its nonce has the address of its sender, and no frame before it that it acknowledges tells that",
+            )),
+            _ => Err((Reason::Unsupported, sealed::NO_EXTENDED_SOURCE)),
+        }
+    }
+
+    /// The slots that its nonce may have, the most likely first, and `None` if it has none.
+    fn slots(&self, slots: &Slots) -> Result<Vec<Option<Asn>>, &'static str> {
+        if let NonceCounter::FrameCounter(_) = self.security.counter {
+            return Ok(vec![None]);
+        }
+        let candidates = match self.elements.asn() {
+            Some(asn) => vec![asn],
+            None => slots.of(pan_id(&self.frame.header), self.frame.us),
+        };
+        if candidates.is_empty() {
+            return Err(
+                "its nonce has the number of its time slot, and no beacon before it that could be opened tells that",
+            );
+        }
+        Ok(candidates.into_iter().map(Some).collect())
     }
 }

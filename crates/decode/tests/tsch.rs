@@ -5,8 +5,11 @@ mod support;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
+use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Soft, Tag};
 use sixlock_decode::{Decoder, Keys, Layer, Record};
-use support::{decoded, records, shown};
+use sixlock_ieee802154::enhanced::{Asn, Header, NonceCounter, Security};
+use sixlock_ieee802154::{Address, BROADCAST, FrameType, KeyId, SecurityLevel};
+use support::{LINK, decoded, records, shown};
 
 /// A beacon, a packet and its acknowledgement.
 const PLAIN: [(u64, &str); 3] = [
@@ -123,6 +126,44 @@ fn a_beacon_that_nothing_proves_tells_no_slot() {
     assert!(frames[0].contains(&BEACON.replace("51", "50")), "it is shown all the same: {:?}", frames[0]);
     assert_eq!(frames[0].last().unwrap(), "! payload: bad MIC (28 bytes)");
     assert!(frames[1].last().unwrap().contains("no beacon before it"), "{:?}", frames[1]);
+}
+
+#[test]
+fn a_frame_with_a_counter_needs_no_slot() {
+    let header = Header {
+        frame_type: FrameType::Data,
+        pending: false,
+        ack_request: false,
+        sequence: None,
+        destination_pan_id: Some(0xabcd),
+        destination: Some(Address::Short(BROADCAST)),
+        source_pan_id: None,
+        source: Some(Address::Extended(LINK.source)),
+        security: Some(Security {
+            level: SecurityLevel::EncMic32,
+            key_id: KeyId::Index(1),
+            counter: NonceCounter::FrameCounter(7),
+        }),
+        elements: true,
+    };
+    let mut front = vec![0; header.emitted_len()];
+    header.emit(&mut front).unwrap();
+    // A header element that is not known, and what says that payload elements follow; one of these, encrypted.
+    front.extend([0x01, 0x10, 0xaa, 0x00, 0x3f]);
+    let mut content = vec![0x02, 0x90, 1, 2, 0x00, 0xf8, 0x3f, 9];
+    let mut mic = Tag::empty(CcmTag::Four);
+    let key = Soft.aes_128(&support::unhex(&KEY[KEY.len() - 32..]).try_into().unwrap());
+    let nonce = header.security.unwrap().nonce(LINK.source, Asn::MAX);
+    Soft.ccm_seal(&key, CcmNonce::Thirteen(&nonce), &front, &mut content, &mut mic);
+    let mut frame = [&front, &content[..], mic.bytes()].concat();
+    let shown_of = |frame: Vec<u8>| {
+        shown(&decoded(keys(), &[Record { us: 0, frame, fcs: false, missing: 0 }])).remove(0)[1..].to_vec()
+    };
+    let expected = ["ENC-MIC-32 key 1 #7", "elements header 0x20 of 1, payload 0x2 of 2", "data 2"];
+    assert_eq!(shown_of(frame.clone()), expected);
+    *frame.last_mut().unwrap() ^= 1;
+    let expected = ["ENC-MIC-32 key 1 #7", "elements header 0x20 of 1", "! payload: bad MIC (8 bytes)"];
+    assert_eq!(shown_of(frame), expected);
 }
 
 /// What the frame is without its FCS, which would tell of any damage.

@@ -172,12 +172,14 @@ impl Node {
 
 /// Frames in hexadecimal, FCS included, with when they begin in microseconds.
 pub(crate) fn records(frames: &[(u64, &str)]) -> Vec<Record> {
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    let record = |&(us, hex): &(u64, &str)| {
-        let frame = hex.as_bytes().chunks(2).map(byte).collect();
-        Record { us, frame, fcs: true, missing: 0 }
-    };
+    let record = |&(us, hex): &(u64, &str)| Record { us, frame: unhex(hex), fcs: true, missing: 0 };
     frames.iter().map(record).collect()
+}
+
+/// The bytes that `text` writes in hexadecimal.
+pub(crate) fn unhex(text: &str) -> Vec<u8> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 /// The layers of each of `records`.
