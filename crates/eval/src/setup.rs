@@ -33,7 +33,7 @@ const NONE: &str = "none";
 const STATIC: &str = "static, the shortest way";
 const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
 
-const SETUPS: [Setup; 12] = [
+const SETUPS: [Setup; 13] = [
     Setup {
         platform: "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so",
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
@@ -134,10 +134,17 @@ const SETUPS: [Setup; 12] = [
     },
     Setup {
         platform: "OpenMote",
-        mac: "NullMAC and CSMA-CA of IEEE 802.15.4-2006, radios always on",
+        mac: "NullMAC and CSMA-CA of IEEE 802.15.4-2006, radios always on, and Contiki's CSMA over ContikiMAC",
         routing: STATIC,
         is_drawn: true,
         experiments: &["securesense-fig9"],
+    },
+    Setup {
+        platform: "OpenMote, cryptography by its engine",
+        mac: "Contiki's CSMA over ContikiMAC",
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &["securesense-fig15"],
     },
     Setup {
         platform: "OpenMote, cryptography by its engine",

@@ -226,6 +226,28 @@ fn decode_takes_echoes_over_dtls_for_no_coap() {
 }
 
 #[test]
+fn decode_reads_what_radios_that_sleep_send() {
+    for (listen, kind, layer) in [("tsch", "csma", "elements"), ("contikimac", "contiki-csma", "contikimac")]
+    {
+        for mode in ["none", "llsec+dtls-psk"] {
+            let text = format!(
+                "duration = \"120s\"\nsecurity = \"{mode}\"\n[mac]\nkind = \"{kind}\"\nlisten = \"{listen}\"\n\
+                 [routing]\nkind = \"rpl\"\n[topology]\nkind = \"chain\"\nnodes = 2\n[traffic]\nperiod = \"10s\"\n"
+            );
+            let run = Run::of(&format!("{listen}-{mode}"), &text, &[]);
+            let layers = run.layers(true);
+            assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{listen}, {mode}");
+            assert!(count(&layers, &[("layer", layer)]) > 0, "{listen}, {mode}");
+            let requests = count(&layers, &[("layer", "coap"), ("code", "POST")]) as u64;
+            assert!(
+                requests >= run.sum("delivered") && requests > 0,
+                "{listen}, {mode}: {requests} requests"
+            );
+        }
+    }
+}
+
+#[test]
 fn decode_says_what_it_could_not_open() {
     let run = Run::new("decode", &["--duration", "60s", "--security", "llsec+dtls-psk"]);
     let secured = count(&run.layers(true), &[("layer", "link-security")]);

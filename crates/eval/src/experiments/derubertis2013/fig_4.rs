@@ -58,10 +58,11 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         "With few bytes more is sent without security than with AH (section IV)",
         Statement::Below(of(OF_FEW, AH), of(OF_FEW, NOTHING)),
     ));
-    claims.push(claim(
+    let cause = claim(
         "That is because headers are not compressed under a length of the packet: if they are, more is sent with AH (section IV)",
         Statement::Below(of(OF_FEW_COMPRESSED, NOTHING), of(OF_FEW_COMPRESSED, AH)),
-    ));
+    );
+    claims.push(cause.uncounted("it is the paper's reason, and the paper has no run without it"));
     for way in PROTECTED {
         claims.push(claim(
             &format!("Where headers are compressed without security, too, less is sent without it than with {} (section IV)", way.label),

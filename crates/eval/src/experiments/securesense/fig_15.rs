@@ -13,7 +13,7 @@ use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
-use crate::wording::{CLEARLY, NEGLIGIBLE};
+use crate::wording::{CLEARLY, MUCH, NEGLIGIBLE};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig15",
@@ -191,8 +191,8 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
         }
         let of = |title, what| Series::new(title, of_side(side, what));
         for proof in PUBLIC_KEYS {
-            let text = format!("a handshake by {proof} consumes clearly more than one by a pre-shared key");
-            let statement = Statement::FarBelow(of(WHOLE, PSK), of(WHOLE, proof), CLEARLY);
+            let text = format!("a handshake by {proof} consumes much more than one by a pre-shared key");
+            let statement = Statement::FarBelow(of(WHOLE, PSK), of(WHOLE, proof), MUCH);
             claims.push(stated(&text, "5.5", statement));
         }
         claims.push(
