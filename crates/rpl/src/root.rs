@@ -153,7 +153,7 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
     /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)). The route to a host that does not speak RPL ends at its
-    /// router, which takes that header off. A packet of this host has the route in itself, unless IPsec has protected it.
+    /// router, which takes that header off.
     fn send_down(
         &self,
         root: Own,
@@ -168,9 +168,6 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         match (hops.clone().next(), path.is_external) {
             (None, false) => Some(packet.len),
             (None, true) => packet::tunnel_alone(packet.buffer, packet.len, addresses),
-            (Some(_), false) if packet::may_take_route(packet.buffer.get(..packet.len)?, addresses.0) => {
-                packet::insert_route(packet.buffer, packet.len, first, hops)
-            }
             (Some(_), _) => packet::tunnel_with_route(packet.buffer, packet.len, addresses, hops),
         }
     }
