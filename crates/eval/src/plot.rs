@@ -6,10 +6,11 @@ mod dots;
 mod lines;
 mod marks;
 mod number;
+mod shown;
 
 pub(crate) use self::number::number;
 
-use crate::figure::{Figure, Row};
+use crate::figure::Figure;
 
 /// The figure as SVG; nothing where it has no rows.
 pub fn svg(figure: &Figure) -> String {
@@ -22,15 +23,10 @@ pub fn svg(figure: &Figure) -> String {
     }
 }
 
-/// All values that rows show.
-fn shown(rows: &[Row]) -> impl Iterator<Item = f64> + Clone + '_ {
-    rows.iter().flat_map(|row| row.interval.unwrap_or([row.value; 2]).into_iter().chain(row.published))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Provenance;
+    use crate::figure::{Provenance, Row};
     use crate::published::{Published, Read};
 
     fn row(label: &str, x: Option<f64>) -> Row {

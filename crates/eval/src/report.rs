@@ -4,9 +4,9 @@
 mod csv;
 mod document;
 mod figure;
+mod figure_id;
 mod index;
 mod page;
-mod place;
 mod summary;
 
 use self::page::Page;

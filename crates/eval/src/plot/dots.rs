@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::canvas::{Anchor, CHARACTER, Canvas, WIDTH};
 use super::marks::Marks;
 use super::number::number;
-use super::shown;
+use super::shown::shown;
 use crate::figure::{Figure, Row};
 
 /// What a row takes of the height.

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::canvas::{Anchor, CHARACTER, Canvas, LINE, WIDTH};
 use super::marks::Marks;
 use super::number::number;
-use super::shown;
+use super::shown::shown;
 use crate::figure::{Figure, Row};
 
 const LEFT: f64 = 70.0;

@@ -1,12 +1,12 @@
 //! The values of a figure as CSV (RFC 4180).
 
-use super::place::Place;
+use super::figure_id::FigureId;
 use crate::figure::{Figure, Row};
 use crate::published::Read;
 
 /// The name of the file with the values of the figure that stands there.
-pub(super) fn file(place: &Place) -> String {
-    format!("{place}.csv")
+pub(super) fn file(id: &FigureId) -> String {
+    format!("{id}.csv")
 }
 
 /// What is in it: a line for each row, below one that names the columns.

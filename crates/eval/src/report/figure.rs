@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use super::csv;
-use super::place::Place;
+use super::figure_id::FigureId;
 use crate::escape::escape;
 use crate::figure::{Figure, Row};
 use crate::plot::{number, svg};
@@ -11,11 +11,11 @@ use crate::published::Read;
 use crate::setup::Parameters;
 
 /// Adds it to a page.
-pub(super) fn html(out: &mut String, place: &Place, figure: &Figure, parameters: Option<&Parameters>) {
+pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters: Option<&Parameters>) {
     // Writing to a string does not fail, here and below.
     let _ = write!(
         out,
-        "<figure id=\"{place}\"><figcaption><h3>{}</h3></figcaption><div class=\"scroll plot\">{}</div>",
+        "<figure id=\"{id}\"><figcaption><h3>{}</h3></figcaption><div class=\"scroll plot\">{}</div>",
         escape(figure.title),
         svg(figure)
     );
@@ -27,7 +27,7 @@ pub(super) fn html(out: &mut String, place: &Place, figure: &Figure, parameters:
     let _ = write!(
         out,
         "</div></details><p><a href=\"{}\" download>The values as CSV</a></p></figure>",
-        csv::file(place)
+        csv::file(id)
     );
 }
 

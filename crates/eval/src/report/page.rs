@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use super::document::document;
 use super::figure;
-use super::place::Place;
+use super::figure_id::FigureId;
 use super::summary::Summary;
 use crate::claim::Claim;
 use crate::escape::escape;
@@ -54,7 +54,7 @@ impl<'e> Page<'e> {
     }
 
     /// All its figures, with where they stand.
-    pub(super) fn figures(&self) -> impl Iterator<Item = (Place, &'e Figure)> + '_ {
+    pub(super) fn figures(&self) -> impl Iterator<Item = (FigureId, &'e Figure)> + '_ {
         self.evaluations.iter().flat_map(|evaluation| figures(evaluation))
     }
 
@@ -87,9 +87,9 @@ impl<'e> Page<'e> {
     }
 }
 
-fn figures(evaluation: &Evaluation) -> impl Iterator<Item = (Place, &Figure)> {
+fn figures(evaluation: &Evaluation) -> impl Iterator<Item = (FigureId, &Figure)> {
     let experiment = evaluation.experiment;
-    (1..).zip(&evaluation.figures).map(move |(number, figure)| (Place { experiment, number }, figure))
+    (1..).zip(&evaluation.figures).map(move |(number, figure)| (FigureId { experiment, number }, figure))
 }
 
 fn experiment(out: &mut String, evaluation: &Evaluation) {
@@ -108,8 +108,8 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
         let _ = write!(out, "<p>Not made: {}.</p>", escape(&evaluation.missing.join("; ")));
     }
     claims(out, &evaluation.claims);
-    for (place, shown) in figures(evaluation) {
-        figure::html(out, &place, shown, evaluation.parameters.as_ref());
+    for (id, shown) in figures(evaluation) {
+        figure::html(out, &id, shown, evaluation.parameters.as_ref());
     }
     out.push_str("</section>");
 }

@@ -131,16 +131,12 @@ impl ScenarioBuilder {
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
-        let kind = routing.choice("kind", &["static", "rpl"].map(|kind| (kind, kind)))?;
-        routing.refuse_keys_of_others("kind", kind, &[("mode", "rpl"), ("objective", "rpl")])?;
+        let is_rpl = routing.choice("kind", &[("static", false), ("rpl", true)])?;
         let mode =
             routing.choice("mode", &[("non-storing", RplMode::NonStoring), ("storing", RplMode::Storing)])?;
         let objective =
             routing.choice("objective", &[("mrhof", Objective::Mrhof), ("of0", Objective::Of0)])?;
-        scenario.routing = match kind {
-            "rpl" => RoutingKind::Rpl { objective, mode },
-            _ => RoutingKind::Static,
-        };
+        scenario.routing = if is_rpl { RoutingKind::Rpl { objective, mode } } else { RoutingKind::Static };
         lines.insert(Key::Routing, routing.line("kind"));
         routing.finish()?;
         let mut network = top.section("network", "[network]")?;

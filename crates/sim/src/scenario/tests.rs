@@ -178,7 +178,6 @@ fn events_are_within_the_duration_that_the_file_or_the_caller_gives() {
 fn errors_name_the_line_and_what_to_do() {
     for (text, message) in [
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
-        ("[routing]\nmode = \"storing\"", "f:2: mode belongs to kind = \"rpl\""),
         (
             "[routing]\nkind = \"rpl\"\n[platform]\nprofile = \"micaz\"",
             "f:2: a micaz has no memory for RPL: set [routing] kind to \"static\", or name another platform",

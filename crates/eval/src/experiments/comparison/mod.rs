@@ -3,14 +3,16 @@
 
 mod flights;
 mod packet;
+mod row;
 
 use sixlock_dtls::{Certificates, RawPublicKeys};
 
 use self::flights::keys;
+use self::row::bytes_of;
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{COMPARISON, Context, Experiment, Findings, Method};
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::{Figure, Row};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
@@ -67,10 +69,6 @@ fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
     });
     let claims = without_id.into_iter().chain(with_id).collect();
     Ok(Findings { figures, claims })
-}
-
-fn bytes_of(label: impl Into<String>, bytes: usize) -> Row {
-    Row::new(label, bytes as f64, "B", Provenance::Measured)
 }
 
 /// What records take beyond their content, as they are and compressed, by the id that each is made with.
