@@ -280,21 +280,11 @@ impl Simulation {
             (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), ScheduledEvent::Line) => self.receive(id, Arriving::Line),
             (Owner::Node(id), ScheduledEvent::Processor) => self.processor_is_done(id),
+            (Owner::Node(id), ScheduledEvent::Radio) => self.radio_goes_on(id, end),
             (Owner::Node(id), event) => {
                 let now = self.now;
-                let end = self.events.next_time().map_or(end, |next| next.min(end));
-                let is_calm = self.trial.is_none() && !self.has_due(id);
                 let station = &mut self.stations[id as usize];
                 match event {
-                    // Between two assessments, the machine knows of nothing.
-                    ScheduledEvent::Radio => {
-                        if is_calm && station.wake_up(now, end, &mut self.events, &mut self.medium) {
-                            return;
-                        }
-                        if !station.handle_radio(now, &mut self.medium) {
-                            return station.schedule_radio(&mut self.events);
-                        }
-                    }
                     ScheduledEvent::RadioTimer => station.handle_radio_timer(now),
                     ScheduledEvent::Board => {}
                     _ => station.handle_timer(now),
@@ -302,6 +292,23 @@ impl Simulation {
                 self.settle(id);
             }
             _ => self.handle_far_end_timer(),
+        }
+    }
+
+    /// The radio of station `id` goes on with what it was told; nobody looks before `end` what comes of it.
+    fn radio_goes_on(&mut self, id: u32, end: Time) {
+        let now = self.now;
+        let end = self.events.next_time().map_or(end, |next| next.min(end));
+        let is_calm = self.trial.is_none() && !self.has_due(id);
+        let station = &mut self.stations[id as usize];
+        if is_calm && station.wake_up(now, end, &mut self.events, &mut self.medium) {
+            return;
+        }
+        if station.handle_radio(now, &mut self.medium) {
+            self.settle(id);
+        } else {
+            // Between two assessments, the machine knows of nothing.
+            station.schedule_radio(&mut self.events);
         }
     }
 
