@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+/// The cell without a value.
+pub(crate) const NOTHING: &str = "–";
+
 /// Prints `rows`, each cell as wide as the widest of its column, aligned to the right.
 pub(crate) fn print(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

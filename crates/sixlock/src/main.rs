@@ -9,6 +9,7 @@ mod cloud;
 mod columns;
 mod decode;
 mod durable;
+mod estimates;
 mod evaluate;
 mod gateway_file;
 mod key_ring;

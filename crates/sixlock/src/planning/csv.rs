@@ -3,23 +3,18 @@
 use std::io::{self, Write};
 
 use sixlock_plan::{Footprint, Network, OBJECTIVES, Plan};
-use sixlock_sim::Estimate;
+
+use crate::estimates;
 
 use super::words::verdict;
 
 /// Prints each option with its verdict, the means of its objectives, and where their 95 % intervals begin and end.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan) -> io::Result<()> {
-    let columns = OBJECTIVES.iter().map(|objective| objective.quantity.column);
-    let columns: Vec<_> = columns.map(|column| format!("{column},{column}.low,{column}.high")).collect();
+    let columns: Vec<_> =
+        OBJECTIVES.iter().map(|objective| estimates::csv_heading(objective.quantity.column)).collect();
     writeln!(out, "security,listen,verdict,seeds,{},flash_bytes,ram_bytes", columns.join(","))?;
     for candidate in &plan.comparison.candidates {
-        let cells = (0..OBJECTIVES.len()).map(|index| match candidate.estimate(index) {
-            Estimate::Nothing => ",,".into(),
-            Estimate::One(value) => format!("{value},,"),
-            Estimate::Several { spread, interval: [low, high], .. } => {
-                format!("{},{low},{high}", spread.mean)
-            }
-        });
+        let cells = (0..OBJECTIVES.len()).map(|index| estimates::csv(candidate.estimate(index)));
         let (choice, (name, _)) = (&candidate.choice, verdict(network, plan, candidate));
         let listen = choice.listen.as_deref().unwrap_or_default();
         let of = |part: fn(&Footprint) -> u32| {

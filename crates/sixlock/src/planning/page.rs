@@ -5,8 +5,10 @@ use std::fmt::Write;
 use sixlock_eval::escape;
 use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan, Verdict};
 
+use crate::estimates::cell;
+
 use super::chart::{self, Line};
-use super::table::{cell, columns};
+use super::table::columns;
 use super::words::{again, changes, protects, takes, tried, verdict};
 
 const STYLE: &str = "
@@ -81,7 +83,7 @@ impl Page<'_> {
         for (_, candidate) in &remain {
             let _ = write!(out, "<tr><th>{}", escape(&candidate.choice.to_string()));
             for &index in &columns {
-                let _ = write!(out, "<td class=\"n\">{}", cell(&candidate.estimate(index)));
+                let _ = write!(out, "<td class=\"n\">{}", cell(candidate.estimate(index)));
             }
         }
         out.push_str("</table></div><dl>");

@@ -7,11 +7,9 @@ use sixlock_plan::{Candidate, Modes, Network, OBJECTIVES, Plan, Verdict};
 use sixlock_sim::{Estimate, Quantity};
 
 use crate::columns;
+use crate::estimates::cell;
 
 use super::words::{again, changes, protects, takes, tried, verdict};
-
-/// What stands where there is no value.
-const NOTHING: &str = "–";
 
 /// Prints those that remain with their values, then the others with the reason.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
@@ -89,7 +87,7 @@ fn values(out: &mut impl Write, candidates: &[&Candidate]) -> io::Result<()> {
     let heading = columns.iter().map(|&index| OBJECTIVES[index].quantity.column.to_owned());
     let mut rows: Vec<Vec<String>> = vec![["option".into()].into_iter().chain(heading).collect()];
     for candidate in candidates {
-        let cells = columns.iter().map(|&index| cell(&candidate.estimate(index)));
+        let cells = columns.iter().map(|&index| cell(candidate.estimate(index)));
         rows.push([candidate.choice.to_string()].into_iter().chain(cells).collect());
     }
     columns::print(out, &rows)
@@ -100,13 +98,4 @@ pub(super) fn columns<'a>(candidates: impl Iterator<Item = &'a Candidate> + Clon
     let has =
         |index: &usize| candidates.clone().any(|candidate| candidate.estimate(*index) != Estimate::Nothing);
     (0..OBJECTIVES.len()).filter(has).collect()
-}
-
-/// A mean, with half of its 95 % interval.
-pub(super) fn cell(estimate: &Estimate) -> String {
-    match estimate {
-        Estimate::Nothing => NOTHING.into(),
-        Estimate::One(value) => format!("{value:.2}"),
-        Estimate::Several { spread, .. } => format!("{:.2} ± {:.2}", spread.mean, spread.half()),
-    }
 }

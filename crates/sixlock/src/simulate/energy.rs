@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use sixlock_sim::Report;
 
+use crate::columns::NOTHING;
+
 use super::cells::Cells;
-use super::table::{NOTHING, line};
+use super::table::line;
 
 /// The parts of energy: what their columns are called, and their names in reports.
 const PARTS: [(&str, &str); 8] = [

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use sixlock_sim::{Estimate, Quantity, Report};
 
+use crate::columns::NOTHING;
+
 use super::quantities::{QUANTITIES, estimate};
-use super::table::NOTHING;
 
 /// Prints a line a value.
 pub(super) fn print(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {

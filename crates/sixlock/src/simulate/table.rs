@@ -9,11 +9,10 @@ use sixlock_sim::{
     AttackCost, Credential, Destination, HandshakeReport, NodeReport, Report, Scenario, TrafficKind,
 };
 
+use crate::columns::NOTHING;
+
 use super::cells::Cells;
 use super::rpl;
-
-/// What stands where there is no value.
-pub(super) const NOTHING: &str = "–";
 
 /// Prints what was run, and how the far end knows whose readings come.
 pub(super) fn heading(out: &mut impl Write, scenario: &Scenario, reports: &[Report]) -> io::Result<()> {

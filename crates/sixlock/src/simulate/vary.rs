@@ -10,12 +10,12 @@ use sixlock_sim::{Estimate, Report, Scenario, ScenarioError, Setting, run_each};
 
 use crate::args::Sim;
 use crate::columns;
+use crate::estimates;
 use crate::progress;
 use crate::variation::Variation;
 
 use super::quantities::{QUANTITIES, estimate};
 use super::scenario;
-use super::table::NOTHING;
 
 /// Most runs of one command: their reports are held until all are there.
 const RUNS: u64 = 10_000;
@@ -159,18 +159,12 @@ impl Combination {
 /// begins and ends.
 fn csv(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::Result<()> {
     let keys = args.vary.iter().map(|variation| variation.key.clone());
-    let columns = QUANTITIES.iter().map(|quantity| quantity.column);
-    let columns = columns.map(|column| format!("{column},{column}.low,{column}.high"));
+    let columns = QUANTITIES.iter().map(|quantity| estimates::csv_heading(quantity.column));
     let heading: Vec<_> = keys.chain(["runs".into()]).chain(columns).collect();
     writeln!(out, "{}", heading.join(","))?;
     for combination in combinations {
-        let cells = QUANTITIES.iter().map(|quantity| match estimate(quantity, &combination.reports) {
-            Estimate::Nothing => ",,".into(),
-            Estimate::One(value) => format!("{value},,"),
-            Estimate::Several { spread, interval: [low, high], .. } => {
-                format!("{},{low},{high}", spread.mean)
-            }
-        });
+        let of = |quantity| estimates::csv(estimate(quantity, &combination.reports));
+        let cells = QUANTITIES.iter().map(of);
         let runs = combination.reports.len().to_string();
         let cells: Vec<_> = combination.values().chain([runs]).chain(cells).collect();
         writeln!(out, "{}", cells.join(","))?;
@@ -192,11 +186,7 @@ fn table(out: &mut impl Write, args: &Sim, combinations: &[Combination]) -> io::
     let mut rows =
         vec![keys.chain(quantities().map(|quantity| quantity.column.into())).collect::<Vec<String>>()];
     for combination in combinations {
-        let cells = quantities().map(|quantity| match estimate(quantity, &combination.reports) {
-            Estimate::Nothing => NOTHING.into(),
-            Estimate::One(value) => format!("{value:.2}"),
-            Estimate::Several { spread, .. } => format!("{:.2} ± {:.2}", spread.mean, spread.half()),
-        });
+        let cells = quantities().map(|quantity| estimates::cell(estimate(quantity, &combination.reports)));
         rows.push(combination.values().chain(cells).collect());
     }
     columns::print(out, &rows)
