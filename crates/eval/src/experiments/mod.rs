@@ -2,6 +2,7 @@
 
 mod captured;
 mod comparison;
+mod counting;
 mod derubertis2013;
 mod footprint;
 mod granjal2008;

@@ -1,6 +1,6 @@
 //! A handshake of DTLS 1.2 without loss, and the records of the session that it comes to.
 
-use sixlock_base::{Counters, Cx, Entropy, Instant, Security};
+use sixlock_base::{Counters, Cx, Instant, Security};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     Answer, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Features, Full, Handshake,
@@ -10,6 +10,7 @@ use sixlock_dtls::{
 use sixlock_sim::{KeyRing, KeyRings, ScenarioBuilder};
 
 use crate::error::Error;
+use crate::experiments::counting::Counting;
 
 /// Content of a record, as long as the draft's.
 pub(super) const CONTENT: [u8; 6] = *b"secure";
@@ -25,18 +26,6 @@ const KEY: &[u8] = b"a key of sixteen";
 type Keys = (&'static KeyRing, &'static KeyRing);
 type Client<K> = ClientSession<Soft, Handshake<Soft, Features<K>>, Full<Features<K>>>;
 type Server<K> = ServerSession<Soft, Handshake<Soft, Features<K>>, Full<Features<K>>>;
-
-/// Random bytes: those of a counter.
-struct Counting(u64);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *byte = (self.0 >> 56) as u8;
-        }
-    }
-}
 
 /// What both ends are lent.
 struct Lent {

@@ -10,6 +10,7 @@ use sixlock_dtls::{
 use sixlock_sim::{CryptoTime, KeyRing, Platform, Span, Step, TimedCrypto};
 
 use crate::error::Error;
+use crate::experiments::counting::Counting;
 
 /// Room for a datagram: whole messages fit, each in a record of its own.
 const DATAGRAM: usize = 2048;
@@ -36,18 +37,6 @@ pub(super) fn whole(messages: &Messages, part: fn(&CryptoTime) -> Span) -> f64 {
 
 pub(super) fn milliseconds(span: Span) -> f64 {
     span.micros() as f64 / 1e3
-}
-
-/// Random bytes: those of a counter.
-struct Counting(u64);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *byte = (self.0 >> 56) as u8;
-        }
-    }
 }
 
 /// One end: what it computes with, and what that took for each message.

@@ -1,0 +1,15 @@
+//! Random bytes for handshakes between two ends that are driven by hand: the same each time.
+
+use sixlock_base::Entropy;
+
+/// Random bytes: those of a counter.
+pub(super) struct Counting(pub(super) u64);
+
+impl Entropy for Counting {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *byte = (self.0 >> 56) as u8;
+        }
+    }
+}
