@@ -7,7 +7,7 @@ use sixlock_mac::contikimac::{HEADER, unpadded};
 
 use crate::layer::{ContikiMac, Layer};
 
-/// What of `received` is payload. The rest is a layer, if there is one.
+/// The payload in `received`. The header in front of it and the padding behind it are a layer, if they are there.
 pub(crate) fn payload<'f>(received: &'f [u8], layers: &mut Vec<Layer>) -> &'f [u8] {
     let Some(payload) = unpadded(received) else { return received };
     let padding = received.len() - HEADER - payload.len();

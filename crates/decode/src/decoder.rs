@@ -103,7 +103,7 @@ impl Decoder {
         self.carried(record.us, header.frame_type, link, &payload, layers)
     }
 
-    /// Who sent an acknowledgement that does not say so: whom the last frame of its receiver was for.
+    /// The sender of an acknowledgement that names none: the device that the last frame of its receiver was for.
     fn acknowledges(&self, ack: &enhanced::Header) -> Option<Address> {
         let asks = self.last.get(&eui64(ack.destination?))?;
         let (asks, _) = enhanced::Header::parse(asks).ok()?;

@@ -27,7 +27,7 @@ pub struct Elements {
 pub enum Element {
     /// How early or late a frame came.
     TimeCorrection {
-        /// What its sender is to add to its clock.
+        /// The time that its sender is to add to its clock.
         microseconds: i16,
         /// Whether it was not taken.
         nack: bool,
@@ -92,7 +92,7 @@ pub struct Link {
     pub timeslot: u16,
     /// The channel offset.
     pub channel_offset: u16,
-    /// What it is for: `transmit`, `receive`, `shared`, `timekeeping`, `priority`.
+    /// Its uses: `transmit`, `receive`, `shared`, `timekeeping`, `priority`.
     pub options: Vec<&'static str>,
 }
 

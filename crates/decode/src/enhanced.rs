@@ -17,7 +17,7 @@ use crate::slots::Slots;
 /// A frame of version 2, its header read.
 pub(crate) struct Frame<'f> {
     pub(crate) header: Header,
-    /// Who sent it, also if it does not say so itself.
+    /// Its sender, also if it does not name it.
     pub(crate) sender: Option<Address>,
     /// The bytes of the header.
     pub(crate) front: &'f [u8],
@@ -141,7 +141,7 @@ impl Opening<'_> {
             return Err(Unread::new("payload", behind.len(), Reason::Malformed, sealed::NO_MIC));
         };
         let (follows, rest) = self.frame.read_header(&mut self.elements, content)?;
-        // What is in the clear is read also if nothing proves it.
+        // Elements in the clear are read also if nothing proves them.
         let clear = match level.is_encrypted() {
             true => None,
             false => Some(read_payload(&mut self.elements, follows, rest)?),
@@ -173,7 +173,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Who sent it, as its nonce has it.
+    /// The address of its sender, as its nonce has it.
     fn sender(&self) -> Result<Eui64, (Reason, &'static str)> {
         match self.frame.sender {
             Some(Address::Extended(sender)) => Ok(sender),
