@@ -6,13 +6,13 @@ use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Event, LinkLayer, MacLayer, RadioCommand};
-use sixlock_net::{Discovery, Fragments, Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_net::{Discovery, Fragments, Net, NextHop, Router, SendError, Uplink, Verdict};
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
 use crate::discovered::discovered;
 use crate::layers::Layers;
-use crate::leaving::{next_hop_of, passes, prepare, surround};
+use crate::leaving::{counter_of, next_hop_of, passes, prepare, surround};
 use crate::routing::{FrameOutcome, Routing};
 use crate::rpl::LONGEST_ROUTE;
 use crate::security::NetworkSecurity;
@@ -201,10 +201,8 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 let next_hop = NextHop::Neighbour(next_hop);
                 match prepare(&self.net, &mut self.security, cx, buffer, len, next_hop)? {
                     (NextHop::Neighbour(next_hop), len) => {
-                        let Some(len) = surround(&self.net, buffer, len) else {
-                            cx.counters.count(Counter::Ipv6TooBig);
-                            return None;
-                        };
+                        let surrounded = surround(&self.net, buffer, len);
+                        let len = surrounded.map_err(|error| cx.counters.count(counter_of(error))).ok()?;
                         let (link, packet) = (self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
                         // A packet that finds no room is dropped, and lowpan has counted it.
                         let _ =
@@ -613,9 +611,17 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         };
         let link = self.link_to(next_hop);
         let (bytes, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
-        let Some(len) = surround(&self.net, bytes, len) else {
-            self.send_surrounded(cx, buffer, link, len);
-            return None;
+        let len = match surround(&self.net, bytes, len) {
+            Ok(len) => len,
+            Err(SendError::NoRoom) => {
+                self.send_surrounded(cx, buffer, link, len);
+                return None;
+            }
+            Err(error) => {
+                cx.counters.count(counter_of(error));
+                self.release_buffer(buffer);
+                return None;
+            }
         };
         // A packet that finds no room is dropped, and lowpan has counted it.
         match buffer {
@@ -651,7 +657,7 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         let (bytes, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
         let packet = longer.get_mut(..len).zip(bytes.get(..len)).map(|(to, from)| to.copy_from_slice(from));
         self.release_buffer(buffer);
-        let len = packet.and_then(|()| surround(&self.net, &mut longer, len));
+        let len = packet.and_then(|()| surround(&self.net, &mut longer, len).ok());
         match len.and_then(|len| longer.get(..len)) {
             Some(packet) => {
                 // A packet that finds no room is dropped, and lowpan has counted it.
@@ -816,13 +822,13 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
 fn grow<B: Array<u8>>(
     packet: &mut Packet<B>,
     room: usize,
-    write: impl FnOnce(&mut [u8], usize) -> Option<usize>,
+    write: impl FnOnce(&mut [u8], usize) -> Result<usize, SendError>,
 ) -> Result<(), SendError> {
     let len = packet.len();
     packet.push_back(room.min(packet.tailroom())).map_err(|_| SendError::NoRoom)?;
     let grown = write(packet.bytes_mut(), len);
     packet.truncate(grown.unwrap_or(len));
-    grown.map(drop).ok_or(SendError::NoRoom)
+    grown.map(drop)
 }
 
 impl<C: Crypto, L: Layers<C>> Default for Interface<C, L> {

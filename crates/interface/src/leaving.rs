@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv};
 use sixlock_ipv6::Header;
-use sixlock_net::{Discovery, Net, NextHop, Router};
+use sixlock_net::{Discovery, Net, NextHop, Router, SendError};
 
 use crate::routing::Routing;
 use crate::security::NetworkSecurity;
@@ -46,10 +46,9 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     let (is_own, is_inside) = (net.is_own(source), next_hop != NextHop::External);
     let is_routed = is_own && is_inside && !net.is_registered(buffer);
     let len = match is_routed {
-        true => net.router().originate(buffer, len).or_else(|| {
-            cx.counters.count(Counter::Ipv6TooBig);
-            None
-        })?,
+        true => {
+            net.router().originate(buffer, len).map_err(|error| cx.counters.count(counter_of(error))).ok()?
+        }
         false => len,
     };
     let meets_policy = if security.is_for_others() { is_inside } else { is_own };
@@ -61,16 +60,23 @@ pub(crate) fn prepare<C, E: Entropy, N: Nv, S: NetworkSecurity<C>, R: Routing, D
     Some((next_hop, len))
 }
 
-/// Puts around a packet that is ready to leave for a neighbour what it needs on its way. Returns its length then, or `None` if there is not
-/// enough room in `buffer`.
+/// What counts a packet that cannot be made ready to leave.
+pub(crate) fn counter_of(error: SendError) -> Counter {
+    match error {
+        SendError::NoRoute => Counter::Ipv6NoRoute,
+        _ => Counter::Ipv6TooBig,
+    }
+}
+
+/// Puts around a packet that is ready to leave for a neighbour what it needs on its way. Returns its length then.
 pub(crate) fn surround<R: Routing, D: Discovery>(
     net: &Net<R, D>,
     buffer: &mut [u8],
     len: usize,
-) -> Option<usize> {
+) -> Result<usize, SendError> {
     // No router but this one is on the way to a neighbour that is registered here.
     match R::ROUTES && !net.is_registered(buffer) {
         true => net.router().encapsulate(buffer, len),
-        false => Some(len),
+        false => Ok(len),
     }
 }

@@ -2,7 +2,7 @@ use core::ops::Range;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Nv};
 use sixlock_mac::Outcome;
-use sixlock_net::{Route, Router, Routes};
+use sixlock_net::{Route, Router, Routes, SendError};
 
 /// Where packets go, what a routing protocol does to them, and what it learns and sends. Where routes are listed, that is nothing.
 pub trait Routing: Router {
@@ -28,21 +28,22 @@ pub trait Routing: Router {
         None
     }
 
-    /// Bytes that [`Routing::originate`] and [`Routing::encapsulate`] add to a packet of this host at most.
-    fn room(&self) -> usize {
-        0
-    }
-
     /// Puts into a packet of this host, the first `len` bytes of `buffer`, what routers read, before IPsec protects it. Returns its
-    /// length then, or `None` if there is not enough room.
-    fn originate(&self, _: &mut [u8], len: usize) -> Option<usize> {
-        Some(len)
+    /// length then.
+    ///
+    /// # Errors
+    /// [`SendError::NoRoute`] or [`SendError::NoRoom`].
+    fn originate(&self, _: &mut [u8], len: usize) -> Result<usize, SendError> {
+        Ok(len)
     }
 
     /// Puts around a packet that is to go to a neighbour, the first `len` bytes of `buffer`, a header with what routers read, if the
-    /// packet has none and needs one. Returns its length then, or `None` if there is not enough room.
-    fn encapsulate(&self, _: &mut [u8], len: usize) -> Option<usize> {
-        Some(len)
+    /// packet has none and needs one. Returns its length then.
+    ///
+    /// # Errors
+    /// [`SendError::NoRoute`] or [`SendError::NoRoom`].
+    fn encapsulate(&self, _: &mut [u8], len: usize) -> Result<usize, SendError> {
+        Ok(len)
     }
 
     /// Where in a packet for this host the one is that [`Routing::encapsulate`] put a header around.

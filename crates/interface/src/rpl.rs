@@ -10,7 +10,7 @@ use sixlock_ipv6::rpl::{
 };
 use sixlock_ipv6::{Header, extension, next_header};
 use sixlock_mac::Outcome;
-use sixlock_net::{ForwardError, Router};
+use sixlock_net::{ForwardError, Router, SendError};
 use sixlock_rpl::{Advertising, DataError, Error, ExternalTargets, Knowledge, MAX_HOPS, Node, Profile, Root};
 
 use crate::routing::{FrameOutcome, Routing};
@@ -44,6 +44,13 @@ fn to_forward_error(error: DataError) -> ForwardError {
         }
         DataError::SourceRoute { pointer } => ForwardError::SourceRoute { pointer },
         DataError::NoRoute => ForwardError::NoRoute,
+    }
+}
+
+fn to_send_error(error: DataError) -> SendError {
+    match error {
+        DataError::NoRoute => SendError::NoRoute,
+        _ => SendError::NoRoom,
     }
 }
 
@@ -98,6 +105,10 @@ impl<P: Profile> Router for RplNode<P> {
         P::Advertising::ADVERTISES && source_route::leads_on(packet)
     }
 
+    fn room(&self) -> usize {
+        Node::<P>::ROOM
+    }
+
     fn comes_back(&self, packet: &[u8]) -> bool {
         P::Advertising::ADVERTISES && has_forwarding_error(packet)
     }
@@ -138,16 +149,12 @@ impl<P: Profile> Routing for RplNode<P> {
         self.0.dag_rank().map(|rank| rank.saturating_sub(1).min(u8::MAX.into()) as u8)
     }
 
-    fn room(&self) -> usize {
-        Node::<P>::ROOM
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
+        self.0.originate(buffer, len).map_err(to_send_error)
     }
 
-    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        self.0.originate(buffer, len)
-    }
-
-    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        self.0.encapsulate(buffer, len)
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
+        self.0.encapsulate(buffer, len).map_err(to_send_error)
     }
 
     fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {
@@ -195,6 +202,10 @@ impl<K: Knowledge> Router for RplRoot<K> {
         destination == ALL_RPL_NODES
     }
 
+    fn room(&self) -> usize {
+        LONGEST_ROUTE
+    }
+
     fn comes_back(&self, packet: &[u8]) -> bool {
         has_forwarding_error(packet)
     }
@@ -221,20 +232,19 @@ impl<K: Knowledge> Router for RplRoot<K> {
 impl<K: Knowledge> Routing for RplRoot<K> {
     const ROUTES: bool = true;
 
-    fn room(&self) -> usize {
-        LONGEST_ROUTE
-    }
-
     /// A source route goes around what IPsec has protected, in [`Routing::encapsulate`].
-    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        if K::MODE == ModeOfOperation::STORING { self.0.originate(buffer, len) } else { Some(len) }
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
+        if K::MODE != ModeOfOperation::STORING {
+            return Ok(len);
+        }
+        self.0.originate(buffer, len).map_err(to_send_error)
     }
 
-    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        if self.0.has_option_down(buffer.get(..len)?) {
-            return Some(len);
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
+        if self.0.has_option_down(buffer.get(..len).ok_or(SendError::NoRoom)?) {
+            return Ok(len);
         }
-        self.0.encapsulate(buffer, len)
+        self.0.encapsulate(buffer, len).map_err(to_send_error)
     }
 
     fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>> {

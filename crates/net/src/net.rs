@@ -487,7 +487,13 @@ impl<R: Router, D: Discovery> Net<R, D> {
         // An unknown option may ask for an answer to a multicast packet too.
         let about_option = matches!(message, Message::ParameterProblem { problem: Problem::Option, .. });
         let about_error = extension::carries_error(packet).unwrap_or(false);
-        let total = (FRONT + len).min(MTU).min(buffer.len());
+        let room = match self.router.room() {
+            0 => 0,
+            _ if self.next_hop(header.source) == Some(NextHop::External) => 0,
+            room => room,
+        };
+        let longest = MTU.min(buffer.len()).saturating_sub(room);
+        let total = (FRONT + len).min(longest);
         if header.source == Ipv6Addr::UNSPECIFIED
             || header.source.is_multicast()
             || header.destination.is_multicast() && !about_option

@@ -36,6 +36,11 @@ pub trait Router: New {
         64
     }
 
+    /// Bytes that are added to a packet of this host at most, for routers to read.
+    fn room(&self) -> usize {
+        0
+    }
+
     /// Whether a packet to the group `destination` is for this router.
     fn takes(&self, _: Ipv6Addr) -> bool {
         false

@@ -235,6 +235,49 @@ fn a_border_router_lets_the_mesh_out_and_nobody_else() {
     );
 }
 
+/// A router that puts a header of 8 bytes into each packet of its host, and knows the way to one node.
+struct Inserting;
+
+impl New for Inserting {
+    const NEW: Self = Self;
+}
+
+impl Router for Inserting {
+    fn next_hop(&self, destination: Ipv6Addr) -> Option<Eui64> {
+        (destination == mesh(3)).then_some(node(3))
+    }
+
+    fn room(&self) -> usize {
+        8
+    }
+}
+
+#[test]
+fn an_error_leaves_room_for_what_the_router_inserts_on_its_way_into_the_mesh() {
+    let mut rig = Rig::seeded(0);
+    for (uplink, source, room) in
+        [(Uplink::None, mesh(3), 8), (Uplink::External, mesh(3), 8), (Uplink::External, CLOUD, 0)]
+    {
+        let mut net = Net::<Inserting>::new();
+        net.start(node(2), uplink);
+        let packet = packet(source, mesh(9), 64, next_header::NONE, &[0; 182]);
+        let mut buffer = packet.clone();
+        let verdict = match source {
+            CLOUD => net.handle_external(&mut rig.cx(), &mut buffer, packet.len()),
+            _ => net.handle(&mut rig.cx(), NEIGHBOUR, &mut buffer, packet.len()),
+        };
+        let len = match verdict {
+            Verdict::Forward { len, .. } | Verdict::External { len } => len,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(len, packet.len() - room, "{uplink:?} {source}");
+        let (header, payload) = Header::parse(&buffer[..len]).unwrap();
+        let (message, body) = Message::parse(header.source, header.destination, payload).unwrap();
+        assert_eq!(message, Message::DestinationUnreachable(Unreachable::NoRoute));
+        assert_eq!(body, &packet[..body.len()]);
+    }
+}
+
 #[test]
 fn what_cannot_go_on_is_answered() {
     let mut rig = Rig::seeded(0);

@@ -13,9 +13,6 @@ use crate::error::DataError;
 use crate::output::HOP_LIMIT;
 use crate::prefix::MeshPrefix;
 
-/// What a header with the option and one that tunnels a packet take, in bytes.
-pub(crate) const TUNNEL: usize = Header::LEN + HEADER;
-
 /// Where a packet goes.
 pub(crate) fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
     Header::address_at(packet, Header::DESTINATION_AT).map(|destination| Ipv6Addr::from(*destination))

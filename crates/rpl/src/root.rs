@@ -63,7 +63,7 @@ pub trait Knowledge: New {
         node: Eui64,
         packet: Down<'_>,
         information: (u8, PacketInformation),
-    ) -> Option<usize>;
+    ) -> Result<usize, DataError>;
 }
 
 /// What the root's addresses are made of.
@@ -160,16 +160,17 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         node: Eui64,
         packet: Down<'_>,
         _: (u8, PacketInformation),
-    ) -> Option<usize> {
-        let path = self.graph.path(root.address, node)?;
-        let first = root.global(path.first()?);
+    ) -> Result<usize, DataError> {
+        let path = self.graph.path(root.address, node).ok_or(DataError::NoRoute)?;
+        let first = root.global(path.first().ok_or(DataError::NoRoute)?);
         let hops = path.rest().map(|node| root.global(node));
         let addresses = (root.global(root.address), first);
-        match (hops.clone().next(), path.is_external) {
+        let len = match (hops.clone().next(), path.is_external) {
             (None, false) => Some(packet.len),
             (None, true) => packet::tunnel_alone(packet.buffer, packet.len, addresses),
             (Some(_), _) => packet::tunnel_with_route(packet.buffer, packet.len, addresses, hops),
-        }
+        };
+        len.ok_or(DataError::NoRoom)
     }
 }
 
@@ -487,25 +488,31 @@ impl<K: Knowledge> Root<K> {
         self.knowledge.poll_transmit(self.own, dodag.instance, out)
     }
 
-    /// Puts into or around a packet of this node, the first `len` bytes of `buffer`, what routers read. Its length then; `None` if there
-    /// is no room or no way. What leaves the mesh or stays on the link goes as it is.
-    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+    /// Puts into or around a packet of this node, the first `len` bytes of `buffer`, what routers read. Returns its length then. What
+    /// leaves the mesh or stays on the link goes as it is.
+    ///
+    /// # Errors
+    /// [`DataError::NoRoute`] if nothing is known of the destination, [`DataError::NoRoom`], or [`DataError::Malformed`].
+    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, DataError> {
         self.send_down(buffer, len, true)
     }
 
     /// Puts around a packet of another, the first `len` bytes of `buffer`, what routers read. The same in the end.
-    pub fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+    ///
+    /// # Errors
+    /// As of [`Root::originate`].
+    pub fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Result<usize, DataError> {
         self.send_down(buffer, len, false)
     }
 
-    fn send_down(&self, buffer: &mut [u8], len: usize, is_own: bool) -> Option<usize> {
-        let packet = buffer.get(..len)?;
+    fn send_down(&self, buffer: &mut [u8], len: usize, is_own: bool) -> Result<usize, DataError> {
+        let packet = buffer.get(..len).ok_or(DataError::Malformed)?;
         if packet::stays_on_link(packet) {
-            return Some(len);
+            return Ok(len);
         }
-        let destination = packet::destination(packet)?;
-        let Some(node) = output::node_of(self.own.prefix, destination) else { return Some(len) };
-        let dodag = self.dodag.get()?;
+        let destination = packet::destination(packet).ok_or(DataError::Malformed)?;
+        let Some(node) = output::node_of(self.own.prefix, destination) else { return Ok(len) };
+        let dodag = self.dodag.get().ok_or(DataError::NoRoute)?;
         let information = PacketInformation {
             is_down: true,
             rank_error: false,

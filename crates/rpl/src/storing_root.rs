@@ -1,7 +1,7 @@
 use sixlock_base::{Array, Eui64, Instant, New};
 use sixlock_ipv6::rpl::{Dao, ModeOfOperation, Options, PacketInformation};
 
-use crate::error::Error;
+use crate::error::{DataError, Error};
 use crate::graph::{Graph, Member};
 use crate::output;
 use crate::packet;
@@ -111,13 +111,13 @@ impl<A: Array<Route>, H: Array<Member>> Knowledge for StoringRoot<A, H> {
         node: Eui64,
         packet: Down<'_>,
         (kind, information): (u8, PacketInformation),
-    ) -> Option<usize> {
-        self.next_hop(root.address, node)?;
+    ) -> Result<usize, DataError> {
+        self.next_hop(root.address, node).ok_or(DataError::NoRoute)?;
         let Down { buffer, len, is_own } = packet;
         // One that has come to speak RPL tells the way itself.
         let speaks = self.storing.routes.next_hop(node).is_some();
         let router = self.hosts.router_of(node).filter(|_| !speaks);
-        match (is_own, router) {
+        let len = match (is_own, router) {
             (true, None) => packet::insert(buffer, len, kind, information),
             // It is protected first.
             (true, Some(_)) => Some(len),
@@ -125,6 +125,7 @@ impl<A: Array<Route>, H: Array<Member>> Knowledge for StoringRoot<A, H> {
                 let addresses = (root.global(root.address), root.global(router.unwrap_or(node)));
                 packet::tunnel_with_option(buffer, len, addresses, kind, information)
             }
-        }
+        };
+        len.ok_or(DataError::NoRoom)
     }
 }

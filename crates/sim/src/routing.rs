@@ -8,7 +8,7 @@ use sixlock_base::{Cx, Entropy, Eui64, Instant, New, Nv, NvError};
 use sixlock_ipv6::nd::RegisteredAddress;
 use sixlock_ipv6::rpl::PrefixInformation;
 use sixlock_node::rpl::{RplNode, RplRoot};
-use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing};
+use sixlock_node::{ForwardError, FrameOutcome, Route, Router, Routes, Routing, SendError};
 use sixlock_rpl::objective::{Mrhof, Of0};
 use sixlock_rpl::{
     Advertiser, Advertising, Event, ExternalHost, Externals, GivenPrefix, Member, MeshPrefix, Neighbour,
@@ -369,6 +369,10 @@ impl<A: Routing, B: Routing> Router for AnyRouting<A, B> {
         routed!(&self.by, by => by.next_hop(destination))
     }
 
+    fn room(&self) -> usize {
+        routed!(&self.by, by => by.room())
+    }
+
     fn takes(&self, destination: Ipv6Addr) -> bool {
         routed!(&self.by, by => by.takes(destination))
     }
@@ -418,15 +422,11 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         routed!(&self.by, by => by.join_metric())
     }
 
-    fn room(&self) -> usize {
-        routed!(&self.by, by => by.room())
-    }
-
-    fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+    fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
         routed!(&self.by, by => by.originate(buffer, len))
     }
 
-    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+    fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
         routed!(&self.by, by => by.encapsulate(buffer, len))
     }
 

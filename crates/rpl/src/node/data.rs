@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::rpl::PacketInformation;
-use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
+use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, HEADER, RANK_ERROR};
 
 use super::{Node, Profile};
 use crate::advertising::Advertising;
@@ -17,7 +17,7 @@ use crate::storing::Downward;
 
 impl<P: Profile> Node<P> {
     /// Bytes that [`Node::originate`] adds to a packet at most.
-    pub const ROOM: usize = packet::TUNNEL;
+    pub const ROOM: usize = HEADER;
 
     /// The neighbour to which a packet to `destination`, which is not this node, goes: downwards if there is a route, else to the
     /// parent. A leaf has the same, for packets of its own.
@@ -35,15 +35,18 @@ impl<P: Profile> Node<P> {
         storing.routes.next_hop(node)
     }
 
-    /// Puts into a packet of this node, the first `len` bytes of `buffer`, the option that routers read. Its length then; `None` if there
-    /// is no room or no way. What stays on the link has no option.
-    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
-        let packet = buffer.get(..len)?;
+    /// Puts into a packet of this node, the first `len` bytes of `buffer`, the option that routers read. Returns its length then. What
+    /// stays on the link has no option.
+    ///
+    /// # Errors
+    /// [`DataError::NoRoute`] if this node is in no DODAG, [`DataError::NoRoom`], or [`DataError::Malformed`].
+    pub fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, DataError> {
+        let packet = buffer.get(..len).ok_or(DataError::Malformed)?;
         if packet::stays_on_link(packet) {
-            return Some(len);
+            return Ok(len);
         }
-        let destination = packet::destination(packet)?;
-        let dodag = self.dodag.get().filter(|_| self.rank != 0)?;
+        let destination = packet::destination(packet).ok_or(DataError::Malformed)?;
+        let dodag = self.dodag.get().filter(|_| self.rank != 0).ok_or(DataError::NoRoute)?;
         let information = PacketInformation {
             is_down: self.route_down(destination).is_some(),
             rank_error: false,
@@ -51,7 +54,7 @@ impl<P: Profile> Node<P> {
             instance: dodag.instance,
             sender_rank: self.rank(),
         };
-        packet::insert(buffer, len, dodag.option_kind(), information)
+        packet::insert(buffer, len, dodag.option_kind(), information).ok_or(DataError::NoRoom)
     }
 
     /// Does to a packet that is not for this node, or whose source route goes on behind it, what a router does; the neighbour to send it

@@ -7,6 +7,7 @@ use sixlock_ipv6::rpl::{ControlMessage, Dao, Message, ModeOfOperation, PacketInf
 use sixlock_ipv6::{Header, nd::RegisteredAddress};
 
 use super::{Node, Profile};
+use crate::error::DataError;
 use crate::external::{self, ExternalTargets};
 use crate::output;
 use crate::packet;
@@ -126,18 +127,22 @@ impl<P: Profile> Node<P> {
 
     /// Puts around a packet of a host below this node that does not speak RPL a header with the option that routers read, up to the root:
     /// so nothing in the packet changes
-    /// ([RFC 9008 section 7.1.3](https://www.rfc-editor.org/rfc/rfc9008#section-7.1.3)). Its length then; `None` if there is no room, or no
-    /// way. Another packet stays as it is.
-    pub fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Option<usize> {
+    /// ([RFC 9008 section 7.1.3](https://www.rfc-editor.org/rfc/rfc9008#section-7.1.3)). Returns its length then. Another packet stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// [`DataError::NoRoute`] if this node is in no DODAG, [`DataError::NoRoom`], or [`DataError::Malformed`].
+    pub fn encapsulate(&self, buffer: &mut [u8], len: usize) -> Result<usize, DataError> {
         if !P::External::TELLS {
-            return Some(len);
+            return Ok(len);
         }
-        let packet = buffer.get(..len)?;
+        let packet = buffer.get(..len).ok_or(DataError::Malformed)?;
         if packet::stays_on_link(packet) || !self.is_of_external(packet) {
-            return Some(len);
+            return Ok(len);
         }
-        let dodag = self.dodag.get().filter(|_| self.rank != 0)?;
-        let addresses = (self.address.with_prefix(*self.prefix.get()?), Ipv6Addr::from(dodag.id));
+        let dodag = self.dodag.get().filter(|_| self.rank != 0).ok_or(DataError::NoRoute)?;
+        let prefix = *self.prefix.get().ok_or(DataError::NoRoute)?;
+        let addresses = (self.address.with_prefix(prefix), Ipv6Addr::from(dodag.id));
         let information = PacketInformation {
             is_down: false,
             rank_error: false,
@@ -146,5 +151,6 @@ impl<P: Profile> Node<P> {
             sender_rank: self.rank,
         };
         packet::tunnel_with_option(buffer, len, addresses, dodag.option_kind(), information)
+            .ok_or(DataError::NoRoom)
     }
 }

@@ -76,13 +76,13 @@ fn a_packet_of_a_node_carries_the_option_and_is_whole_at_its_destination() {
     let upper = extension::process(&buffer).unwrap();
     assert_eq!((upper.protocol, upper.at), (17, 48));
     assert!(udp::Header::parse(mesh(OWN), mesh(0), &buffer[upper.at..]).is_ok(), "the checksum");
-    assert_eq!(bench.node.originate(&mut buffer, length), Some(length), "once");
-    assert_eq!(bench.node.originate(&mut plain.clone(), plain.len()), None, "no room");
+    assert_eq!(bench.node.originate(&mut buffer, length), Ok(length), "once");
+    assert_eq!(bench.node.originate(&mut plain.clone(), plain.len()), Err(DataError::NoRoom));
     // On the link there are no routers.
     let on_link = datagram(mesh(OWN), "ff02::1".parse().unwrap());
-    assert_eq!(bench.node.originate(&mut on_link.clone(), on_link.len()), Some(on_link.len()));
+    assert_eq!(bench.node.originate(&mut on_link.clone(), on_link.len()), Ok(on_link.len()));
     let alone = Bench::<Router>::new(NON_STORING);
-    assert_eq!(alone.node.originate(&mut buffer, length), None, "no way");
+    assert_eq!(alone.node.originate(&mut buffer, length), Err(DataError::NoRoute));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn hop_by_hop_options_of_a_packet_stay_beside_the_option() {
     let station = network.station(0);
     let Machine::StoringRoot(root) = &mut station.machine else { panic!() };
     root.forward(&mut station.rig.at(now), eui(1), &mut buffer).unwrap();
-    assert_eq!(root.encapsulate(&mut buffer, length), Some(length));
+    assert_eq!(root.encapsulate(&mut buffer, length), Ok(length));
     assert_eq!(buffer[48..], before[48..]);
     assert_eq!(buffer[..44], before[..44]);
     assert_eq!(option(&buffer), information(false, 128));
@@ -272,7 +272,7 @@ fn a_packet_from_outside_comes_to_its_node_as_it_was() {
         let mut unknown = datagram(outside, mesh(77));
         unknown.resize(600, 0);
         let refused = network.encapsulate(&mut unknown, 55);
-        assert_eq!(refused, None);
+        assert_eq!(refused, Err(DataError::NoRoute));
     }
 }
 

@@ -187,7 +187,7 @@ fn send_down(network: &mut Network, router: u32) -> Option<Vec<u8>> {
     let plain = datagram(outside(), mesh(HOST));
     let mut buffer = plain.clone();
     buffer.resize(plain.len() + 400, 0);
-    let length = network.encapsulate(&mut buffer, plain.len())?;
+    let length = network.encapsulate(&mut buffer, plain.len()).ok()?;
     buffer.truncate(length);
     let next_hop = network.next_hop_of_root(destination(&buffer)).unwrap();
     network.transmit(0, next_hop, buffer);

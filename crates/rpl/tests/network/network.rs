@@ -260,8 +260,8 @@ impl Network {
         self.stations[&id].rig.count(counter)
     }
 
-    pub(crate) fn encapsulate(&self, buffer: &mut [u8], length: usize) -> Option<usize> {
-        each!(&self.stations[&0].machine, root => root.encapsulate(buffer, length), _node => None)
+    pub(crate) fn encapsulate(&self, buffer: &mut [u8], length: usize) -> Result<usize, DataError> {
+        each!(&self.stations[&0].machine, root => root.encapsulate(buffer, length), _node => Err(DataError::NoRoute))
     }
 
     pub(crate) fn next_hop_of_root(&self, destination: Ipv6Addr) -> Option<Eui64> {
@@ -364,8 +364,9 @@ impl Network {
         buffer.resize(PACKET + 400, 0);
         let machine = &self.stations[&id].machine;
         let length = each!(machine, root => root.originate(&mut buffer, length), node => node.originate(&mut buffer, length));
-        let Some(length) = length else {
-            return self.station(id).refused.push(DataError::NoRoute);
+        let length = match length {
+            Ok(length) => length,
+            Err(error) => return self.station(id).refused.push(error),
         };
         buffer.truncate(length);
         let destination = destination(&buffer);
@@ -520,7 +521,7 @@ impl Network {
             let length = packet.len();
             if !root.has_option_down(&packet) {
                 packet.resize(length + 400, 0);
-                let length = root.encapsulate(&mut packet, length).ok_or(DataError::NoRoute)?;
+                let length = root.encapsulate(&mut packet, length)?;
                 packet.truncate(length);
             }
             root.next_hop(destination(&packet)).ok_or(DataError::NoRoute)
@@ -528,7 +529,7 @@ impl Network {
         node => node.forward(&mut cx, eui(from), &mut packet).and_then(|next_hop| {
             let length = packet.len();
             packet.resize(length + 400, 0);
-            let length = node.encapsulate(&mut packet, length).ok_or(DataError::NoRoom)?;
+            let length = node.encapsulate(&mut packet, length)?;
             packet.truncate(length);
             Ok(next_hop)
         }));
