@@ -2,11 +2,15 @@
 
 use std::error::Error;
 
+use rustix::process::setpriority_process;
 use sixlock_cloud::{Config, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
 use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
+
+/// How nice the threads of HTTP are to those that serve devices: many requests at once, of whomever, do not hold up a device's post.
+const NICE: i32 = 5;
 
 pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
     match &args.action {
@@ -29,7 +33,13 @@ pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
 }
 
 fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // What serves devices and writes the database has threads of its own, which this one starts. If a priority is refused, posts wait longer.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .on_thread_start(|| {
+            let _ = setpriority_process(None, NICE);
+        })
+        .build()?;
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
         announce(&cloud, &args.cloud.data)?;

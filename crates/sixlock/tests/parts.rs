@@ -24,6 +24,27 @@ fn cloud_and_router(directory: &Path, mode: &str, devices: &[&str], options: &[&
 }
 
 #[test]
+fn threads_that_serve_devices_come_before_those_of_http() {
+    let directory = tempfile::tempdir().unwrap();
+    let cloud = Part::start(
+        directory.path(),
+        &["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"],
+    );
+    cloud.says("coaps=");
+    let threads = cloud.threads();
+    let of = |name: &str| {
+        let nice = threads.iter().filter(|(own, _)| own.starts_with(name)).map(|(_, nice)| *nice);
+        let nice: Vec<i64> = nice.collect();
+        assert!(!nice.is_empty(), "no thread {name}: {threads:?}");
+        nice
+    };
+    let http = of("tokio");
+    for first in [of("coap-"), of("writer")] {
+        assert!(first.iter().max() < http.iter().min(), "{threads:?}");
+    }
+}
+
+#[test]
 fn nodes_join_a_border_router_and_the_cloud_has_their_readings() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -15,6 +16,8 @@ use crate::secrets::Secret;
 
 /// Threads that hash. More would take the processors from everything else.
 const THREADS: usize = 2;
+/// How nice these threads are to those that serve devices: a hash takes a processor for many times as long as a post.
+const NICE: i32 = 10;
 /// Bytes of a hash.
 const HASH: usize = 32;
 
@@ -108,6 +111,8 @@ fn lock(waiting: &Waiting) -> MutexGuard<'_, Work> {
 
 /// Hashes passwords until no more will come.
 fn work_on(waiting: &Waiting) {
+    // If that is refused, posts wait longer while passwords are looked into.
+    let _ = setpriority_process(None, NICE);
     let mut memory = Vec::new();
     while let Some(job) = next(waiting) {
         // Nobody waits for it if the client has gone.

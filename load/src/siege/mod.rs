@@ -19,6 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use rustix::process::setpriority_process;
 use sixlock_interop::Authority;
 
 use crate::flood::Flooding;
@@ -48,6 +49,8 @@ const USERS_P99: Duration = Duration::from_millis(200);
 const DEVICES_FACTOR: u32 = 2;
 /// and the most memory that the cloud may have, in bytes.
 const MEMORY: u64 = 150_000_000;
+/// How nice those are to others who besiege.
+const BACKGROUND: i32 = 10;
 /// How long anything else may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -236,14 +239,18 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Observ
     let posts = post(fleet, plan, |_| {
         thread::scope(|scope| {
             let held = [(Misbehaviour::SlowBody, plan.slow_bodies), (Misbehaviour::NeverReads, plan.unread)];
-            let holding = [0, 1].map(|n| scope.spawn(move || hold(server, from, held[n], &tried[n], stop)));
-            let feeds = scope.spawn(|| feeds::follow(server, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
-            let flood = scope.spawn(|| begin_handshakes(target, &authentications, plan, stop));
+            let holding = [0, 1]
+                .map(|n| scope.spawn(move || in_background(|| hold(server, from, held[n], &tried[n], stop))));
+            let follow = || feeds::follow(server, Ipv4Addr::LOCALHOST, token, plan.feeds, stop);
+            let feeds = scope.spawn(move || in_background(follow));
+            let flood =
+                scope.spawn(|| in_background(|| begin_handshakes(target, &authentications, plan, stop)));
             let end = Instant::now() + plan.limit;
             // The others come when all those are there, or were turned away.
             wait(plan.limit / 3, || tried[0].load(Ordering::Relaxed) >= plan.slow_bodies);
             let look = move || user::look(server, Ipv4Addr::LOCALHOST, token, (plan.looks, plan.span), end);
-            let requests = move |kind, from, count| send(server, from, (kind, count), plan.span, end);
+            let requests =
+                move |kind, from, count| in_background(|| send(server, from, (kind, count), plan.span, end));
             let user = scope.spawn(look);
             let hostile = scope.spawn(move || requests(Kind::Hostile, from, plan.hostile));
             let guesses = scope
@@ -262,6 +269,14 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Observ
         });
     })?;
     Ok(Observations { posts, half_done: half_done?, ..observations })
+}
+
+/// Does the work of those who besiege, at a lower priority than that of the user and the devices, who share their processor: what these notice
+/// is to be of the cloud.
+fn in_background<T>(work: impl FnOnce() -> T) -> T {
+    // Without it, the figures are only worse.
+    let _ = setpriority_process(None, BACKGROUND);
+    work()
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {

@@ -42,6 +42,18 @@ impl Part {
         Self { process, lines }
     }
 
+    /// Its threads by name, and how nice each is to others.
+    pub(crate) fn threads(&self) -> Vec<(String, i64)> {
+        let tasks = format!("/proc/{}/task", self.process.id());
+        let read = |task: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(task.path().join("stat")).ok()?;
+            let (name, fields) = status.split_once('(')?.1.rsplit_once(") ")?;
+            // The 19th field of all, of which the first two are the id and the name.
+            Some((name.to_owned(), fields.split(' ').nth(16)?.parse().ok()?))
+        };
+        std::fs::read_dir(tasks).unwrap().map_while(Result::ok).filter_map(read).collect()
+    }
+
     /// Sends it this signal.
     pub(crate) fn signal(&self, signal: &str) {
         let process = self.process.id().to_string();
