@@ -44,8 +44,6 @@ fn every_key_of_the_format_is_read() {
         ack = false
         [routing]
         kind = "static"
-        mode = "storing"
-        objective = "of0"
         [platform]
         profile = "native"
         [topology]
@@ -221,6 +219,12 @@ fn errors_name_the_line_and_what_to_do() {
         (
             "[topology]\nkind = \"ring\"",
             "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
+        ),
+        ("[routing]\nmode = \"storing\"", "f:2: mode belongs to kind = \"rpl\""),
+        ("[routing]\nkind = \"static\"\nobjective = \"of0\"", "f:3: objective belongs to kind = \"rpl\""),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\nparent = 1",
+            "f:9: nodes find their parents by RPL: leave parent out, or set [routing] kind to \"static\"",
         ),
         ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 65535"),
         (
