@@ -442,17 +442,6 @@ impl<K: Knowledge> Root<K> {
         }
     }
 
-    /// Takes in that a packet was not sent on to `node` by a router: an error in a source routing header
-    /// ([RFC 6550 section 11.2.2.1](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.1)). The node is not known any more until it
-    /// tells of itself.
-    pub fn handle_unreachable(&mut self, node: Ipv6Addr) {
-        if let Some(node) = output::node_of(self.own.prefix, node)
-            && self.knowledge.forget(node, node)
-        {
-            self.events.push(Event::RoutesChanged);
-        }
-    }
-
     /// When to call [`Root::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         Instant::earliest(self.advertiser.trickle.poll_timeout(), self.knowledge.poll_timeout())

@@ -299,18 +299,6 @@ fn nodes_reach_each_other_over_the_root_or_the_router_above_both() {
 }
 
 #[test]
-fn a_route_that_a_router_cannot_follow_is_forgotten_by_the_root() {
-    let mut network = Network::chain(NON_STORING, 4);
-    network.settle(600);
-    assert_eq!(network.node_count(), 3);
-    let Machine::Root(root) = &mut network.station(0).machine else { panic!() };
-    root.handle_unreachable(mesh(3));
-    root.handle_unreachable(mesh(77));
-    assert_eq!(root.node_count(), 2);
-    assert_eq!((root.next_hop(mesh(3)), root.next_hop(mesh(2))), (None, Some(eui(1))));
-}
-
-#[test]
 fn leaves_are_reached_and_have_no_children() {
     let mut network = Network::chain(NON_STORING, 3);
     network.add_leaf(3, (180, 0));

@@ -16,7 +16,7 @@ use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
 use crate::time::Span;
 use crate::toml_reader::not_within;
-use crate::topology::{Layout, Topology};
+use crate::topology::{Layout, Topology, TopologyError};
 use crate::units::longer_than_nothing;
 
 use super::{
@@ -397,7 +397,28 @@ impl Scenario {
             }
         }
         self.check_links()?;
-        self.layout().map_err(|wrong| fault(wrong.node().map_or(Key::Topology, Key::Node), wrong.to_string()))
+        self.layout().map_err(|wrong| {
+            let message = match wrong {
+                TopologyError::Unreachable(_) => format!("{wrong}: {}", self.what_leads_a_way()),
+                _ => wrong.to_string(),
+            };
+            fault(wrong.node().map_or(Key::Topology, Key::Node), message)
+        })
+    }
+
+    /// What lets a way lead from all nodes to a router.
+    fn what_leads_a_way(&self) -> String {
+        let reach = match self.radio.model {
+            RadioModel::Links(_) => return "list links that carry frames both ways".into(),
+            RadioModel::LogDistance(_) => "raise transmit_power",
+            RadioModel::UnitDisk { .. } => "raise the range",
+        };
+        let distance = match self.topology {
+            Topology::Chain { .. } | Topology::Grid { .. } => "lower the spacing",
+            Topology::Random { .. } => "have more nodes or a smaller field",
+            Topology::List(_) => "move the nodes nearer to each other",
+        };
+        format!("{reach} or {distance}")
     }
 
     /// Whether the file of links, if there is one, is of this network.
@@ -715,6 +736,17 @@ impl Scenario {
             if self.security != Security::default() {
                 return wrong(format!(
                     "node {id} has the EUI-64 of node {other}, and they would use the same nonces and keys: set security to \"none\""
+                ));
+            }
+            let hears = |from: u32, to: u32| {
+                let at = |id: u32| layout.positions[id as usize];
+                self.radio
+                    .link(self.seed, (from, to), at(from), at(to))
+                    .is_some_and(|link| link.loss.is_some())
+            };
+            if hears(id, other) || hears(other, id) {
+                return wrong(format!(
+                    "node {id} has the EUI-64 of node {other}, and each would answer frames for the other: move them out of each other's range"
                 ));
             }
         }

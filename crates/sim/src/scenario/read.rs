@@ -13,6 +13,7 @@ use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
+use crate::text_file::read_text;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source, did_you_mean};
 use crate::topology::{Placement, Topology};
@@ -66,7 +67,7 @@ impl ScenarioBuilder {
     /// Says what cannot be read and where.
     pub fn load_with(path: &Path, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path)
             .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the scenario: {error}")))?;
         Self::parse_with(&file, &text, settings)
     }

@@ -220,6 +220,17 @@ fn errors_name_the_line_and_what_to_do() {
             "[topology]\nkind = \"ring\"",
             "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
         ),
+        (
+            "security = \"none\"\n[routing]\nkind = \"rpl\"\n[network]\ndiscovery = \"nd\"\n[topology]\nkind = \"list\"\n\
+            [[node]]\nid = 1\nx = \"20m\"\n[[node]]\nid = 2\nx = \"-20m\"\neui64 = 1",
+            "f:12: node 2 has the EUI-64 of node 1, and each would answer frames for the other: move them out of each other's range",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[network]\ndiscovery = \"nd\"\n[topology]\nkind = \"list\"\n\
+            [[node]]\nid = 1\nx = \"40m\"\nhost = true\n[[node]]\nid = 2\nx = \"80m\"",
+            "f:12: no way leads from node 2 to the router: raise the range or move the nodes nearer to each other",
+        ),
+        ("name = \"a\\u001b[31mb\"", "f:1: name has a control character in it, such as a new line"),
         ("[routing]\nmode = \"storing\"", "f:2: mode belongs to kind = \"rpl\""),
         ("[routing]\nkind = \"static\"\nobjective = \"of0\"", "f:3: objective belongs to kind = \"rpl\""),
         (
@@ -257,8 +268,12 @@ fn errors_name_the_line_and_what_to_do() {
             "f:2: no way leads from nodes 1 to 6 to the router: raise the range or lower the spacing",
         ),
         (
+            "[radio]\nmodel = \"log-distance\"\n[topology]\nspacing = \"9km\"",
+            "f:3: no way leads from nodes 1 to 6 to the router: raise transmit_power or lower the spacing",
+        ),
+        (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 3\nx = \"99m\"\n[[node]]\nid = 2\nx = \"200m\"",
-            "f:9: no way leads from nodes 2 to 3 to the router: raise the range or lower the spacing",
+            "f:9: no way leads from nodes 2 to 3 to the router: raise the range or move the nodes nearer to each other",
         ),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\nparent = 2",
