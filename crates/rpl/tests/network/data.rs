@@ -276,6 +276,34 @@ fn a_packet_from_outside_comes_to_its_node_as_it_was() {
     }
 }
 
+/// RFC 9008 section 8.1.2: the root is the source of its own packet. What IPsec covers stays as it was.
+#[test]
+fn a_packet_of_the_root_has_its_route_in_it_unless_it_is_protected() {
+    let mut network = Network::chain(NON_STORING, 6);
+    network.settle(600);
+    for id in 2..6 {
+        for protocol in [next_header::UDP, next_header::AH, next_header::ESP] {
+            let mut plain = datagram(mesh(0), mesh(id));
+            plain[Header::NEXT_HEADER_AT] = protocol;
+            let mut buffer = plain.clone();
+            buffer.resize(plain.len() + 400, 0);
+            let length = network.encapsulate(&mut buffer, plain.len()).unwrap();
+            buffer.truncate(length);
+            assert_eq!(buffer[Header::NEXT_HEADER_AT], next_header::ROUTING);
+            let is_inside = protocol == next_header::UDP;
+            assert_eq!(buffer[Header::LEN], if is_inside { protocol } else { next_header::IPV6 });
+            if is_inside {
+                assert_eq!(destination(&buffer), mesh(1));
+                network.transmit(0, eui(1), buffer);
+                network.run(1_000);
+                let received = network.station(id).received.pop().expect("a packet");
+                assert_eq!(destination(&received), mesh(id));
+                assert!(received.ends_with(&plain[Header::LEN..]), "{id}: {received:x?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn nodes_reach_each_other_over_the_root_or_the_router_above_both() {
     for mode in [NON_STORING, STORING] {

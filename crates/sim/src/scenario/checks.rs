@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sixlock_base::{Engines, LinkSuite, Security};
+use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
@@ -34,6 +35,8 @@ pub(super) const SLOTFRAME: RangeInclusive<u64> = 3..=9999;
 const ACK_AND_HEADER: u32 = 22;
 /// The numbers that nodes have, and how many there may be.
 pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
+/// How many leading octets addresses may have in common for source routes: the prefix, or more.
+pub(super) const COMMON_OCTETS: RangeInclusive<u64> = 8..=MOST_LEFT_OUT as u64;
 /// How many border routers.
 pub(super) const ROUTERS: RangeInclusive<u64> = 1..=1000;
 /// Frames that a link loses in a row.

@@ -24,7 +24,8 @@ use crate::units::{
 
 use super::beside::beside;
 use super::checks::{
-    BAUD, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
+    BAUD, COMMON_OCTETS, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
+    ROUTERS,
 };
 use super::{
     Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
@@ -153,6 +154,11 @@ impl ScenarioBuilder {
         scenario.addressing = Addressing {
             discovery: network.choice("discovery", &kinds)?,
             prefix: network.parsed("prefix", default.addressing.prefix, parse_prefix)?,
+            common_octets: network.integer(
+                "common_octets",
+                default.addressing.common_octets.into(),
+                COMMON_OCTETS,
+            )? as u8,
         };
         lines.insert(Key::Discovery, network.line("discovery"));
         lines.insert(Key::Prefix, network.line("prefix"));

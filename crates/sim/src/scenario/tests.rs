@@ -694,15 +694,17 @@ fn the_addresses_of_a_network_are_read() {
     use crate::discovery::{Addressing, DiscoveryKind};
     let read = |text: &str| Scenario::parse("f", text).map_err(|error| error.to_string());
     assert_eq!(Scenario::default().addressing, Addressing::default());
-    let text = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\n[routing]\nkind = \"rpl\"";
+    let text = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\ncommon_octets = 11\n[routing]\nkind = \"rpl\"";
     let addressing = Addressing {
         prefix: [0x20, 0x01, 0x0d, 0xb8, 0, 7, 0, 0],
         discovery: DiscoveryKind::NeighbourDiscovery,
+        common_octets: 11,
     };
     assert_eq!(read(text).unwrap().addressing, addressing);
     let emulated = "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"openmote\"";
     assert_eq!(read(&format!("[network]\ndiscovery = \"nd\"\n{emulated}")).unwrap().emulated.len(), 1);
     for (network, rest, wrong) in [
+        ("common_octets = 16", "", "between 8 and 15"),
         ("prefix = \"2001:db8::/48\"", "", "has 64 bits"),
         ("prefix = \"2001:db8::1/64\"", "", "behind its prefix"),
         ("prefix = \"fe80::/64\"", "", "no prefix of a network"),
