@@ -1,6 +1,8 @@
 //! DAOs, what becomes of them, and how routes are cleaned up.
 
-use sixlock_base::Counter;
+use core::cmp::Ordering;
+
+use sixlock_base::{Counter, lollipop};
 use sixlock_ipv6::rpl::{
     Configuration, Dao, Dco, Dio, INFINITE_LIFETIME, INFINITE_RANK, Message, ModeOfOperation, Prefix,
     RplOption, Status, Transit,
@@ -440,12 +442,34 @@ fn the_path_sequence_of_a_node_that_has_rebooted_is_newer() {
         let sent = daos(bench.pass(2_000, true));
         let sequence = sent[0].targets()[0].2;
         if let Some(last) = last {
-            assert!(sixlock_base::lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
+            assert!(lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
         }
         last = Some(sequence);
         bench.node = sixlock_rpl::Node::new();
         bench.start();
         bench.meet(1, 128);
+    }
+}
+
+/// Its first sequences are compared with what follows them as those of a node that has none that outlast a reboot.
+#[test]
+fn a_node_that_reboots_seven_times_before_anybody_hears_of_it_is_newer_all_the_same() {
+    for told in 0..20 {
+        let mut bench = router();
+        let mut last = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        // It tells of itself again and again, by each new parent.
+        for id in 2..2 + told {
+            bench.dio(id - 1, 900).unwrap();
+            bench.meet(id, 128);
+            last = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        }
+        for _ in 0..8 {
+            bench.node = sixlock_rpl::Node::new();
+            bench.start();
+        }
+        bench.meet(1, 128);
+        let sequence = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        assert_eq!(lollipop::compare(sequence, last), Some(Ordering::Greater), "{sequence} after {last}");
     }
 }
 
