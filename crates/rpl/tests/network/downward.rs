@@ -310,6 +310,25 @@ fn a_way_that_is_older_than_what_is_known_is_cleaned_up() {
     assert_eq!(cleaned(&mut bench), []);
 }
 
+/// A next hop that has rebooted knows nothing of the sequence that this router has heard, and takes an older one. It is not to lose by a
+/// cleanup the only way that there is.
+#[test]
+fn an_older_way_by_the_same_next_hop_is_taken_and_told() {
+    let mut bench = storing();
+    bench.dao(5, 1, &reaches(9, 242, 30)).unwrap();
+    let sent = daos(bench.pass(2_000, true));
+    acknowledge(&mut bench, &sent);
+    bench.dao(5, 1, &reaches(9, 8, 30)).unwrap();
+    let sent = bench.pass(2_000, true);
+    assert!(!sent.iter().any(|sent| matches!(sent.message(), Message::Dco(_))));
+    assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(5)));
+    assert_eq!(daos(sent)[0].targets(), vec![(9, 30, 8)]);
+    // A route that was taken away meanwhile is not.
+    bench.dao(5, 2, &reaches(9, 9, 0)).unwrap();
+    bench.dao(5, 3, &reaches(9, 8, 30)).unwrap();
+    assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(1)));
+}
+
 /// In a network that repairs itself, nodes are asked again and again. What they said last must not become too old, meanwhile, to be
 /// compared with what they say next.
 #[test]
