@@ -41,7 +41,7 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     let stormy = Span::from_secs(60 + draw.below(240));
     let quiet = Time::ZERO + stormy;
     let mut plan = draw.plan(nodes, &security, quiet);
-    if plan.spoils_handshakes() && security.transport.is_some() {
+    if plan.spoils_handshakes(traffic.to) && security.transport.is_some() {
         plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
     let radio = Radio { drift: draw.one_of(&DRIFTS), ..radio };

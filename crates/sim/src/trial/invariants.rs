@@ -165,7 +165,7 @@ impl Guarantees {
         let reboots = plan.has_reboots();
         // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
-        let is_spoilt = transport.is_some() && plan.spoils_handshakes();
+        let is_spoilt = transport.is_some() && plan.spoils_handshakes(scenario.traffic.to);
         let static_routes = scenario.routing == RoutingKind::Static;
         let recovery = if is_spoilt { RECOVERY_OF_HANDSHAKE } else { RECOVERY };
         let Some(Attack { reach, .. }) = plan.attack else {
