@@ -109,8 +109,8 @@ impl Simulation {
 
     /// Which stations do not recover, and how; none is named where it is the network that does not.
     ///
-    /// Echoes are sent again and again with the same time between that to one node and that to another, and nobody repeats them: two
-    /// that meet on their way do so each time. So at least one to each node is to arrive, and half of all.
+    /// Nobody repeats an echo, and two that meet on their way may both be lost. So at least one to each node is to arrive, and half of
+    /// all.
     fn does_not_recover(&self, trial: &Trial) -> Vec<(Option<u32>, String)> {
         let is_echo = matches!(self.deployment.scenario.traffic.kind, TrafficKind::Echo { .. });
         let (mut found, mut all, mut lost) = (Vec::new(), 0, 0);

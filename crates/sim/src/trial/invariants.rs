@@ -7,7 +7,7 @@ use sixlock_base::{Counter, Counters, Security};
 
 use crate::measured::values;
 use crate::routing::RoutingKind;
-use crate::scenario::{Mac, Scenario, TrafficKind};
+use crate::scenario::{Scenario, TrafficKind};
 use crate::time::{Span, Time};
 
 use super::plan::{Attack, Plan};
@@ -160,8 +160,6 @@ impl Guarantees {
         // A node without a tunnel to the security gateway has link security only.
         let is_for_all = scenario.gateway.as_ref().is_none_or(|gateway| gateway.link_only.is_empty());
         let echoes = matches!(scenario.traffic.kind, TrafficKind::Echo { .. });
-        // The host sends an echo to each node at the same time. With the NullMAC, those that collide once do so each time.
-        let collides = echoes && scenario.mac == Mac::Null;
         let reboots = plan.has_reboots();
         // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
@@ -171,7 +169,7 @@ impl Guarantees {
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
             let acknowledged = !reboots || transport.is_some();
-            let recovers = (keeps_sessions && !collides).then_some(recovery);
+            let recovers = keeps_sessions.then_some(recovery);
             let honest = !plan.datagrams.damage.happens_ever();
             return Self {
                 link: true,
@@ -191,10 +189,8 @@ impl Guarantees {
         // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
         // astray that restore compressed ones, for up to 64 packets.
         // Who forges versions of the DODAG leads nodes away from its root for as long as they last.
-        let is_undone = keeps_sessions
-            && !collides
-            && !reach.link_key
-            && (is_link_safe || network.is_none() && static_routes);
+        let is_undone =
+            keeps_sessions && !reach.link_key && (is_link_safe || network.is_none() && static_routes);
         let recovers = is_undone.then_some(recovery);
         let authentic =
             transport.is_some() || (is_link_safe || network.is_some() && is_for_all) && !reach.internet;
