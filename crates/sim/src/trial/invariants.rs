@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixlock_base::{Counter, Counters, Security};
 
 use crate::measured::values;
+use crate::readings::Skip;
 use crate::routing::RoutingKind;
 use crate::scenario::{Scenario, TrafficKind};
 use crate::time::{Span, Time};
@@ -218,6 +219,8 @@ pub(crate) struct Invariants {
     pub(crate) witness: Witness,
     made: BTreeSet<(u32, u64)>,
     delivered: BTreeSet<(u32, u64)>,
+    /// Those that were due while one before them was on its way, and not begun.
+    passed_over: BTreeSet<(u32, u64)>,
     /// By station, how many errors of packets without a route its policy has not let out.
     unreachable: BTreeMap<u32, u32>,
     breaches: Vec<Breach>,
@@ -231,6 +234,7 @@ impl Invariants {
             witness: Witness::default(),
             made: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            passed_over: BTreeSet::new(),
             unreachable: BTreeMap::new(),
             breaches: Vec::new(),
         }
@@ -384,6 +388,18 @@ impl Invariants {
         }
     }
 
+    /// A node does not begin a reading, for this cause.
+    pub(crate) fn skip(&mut self, node: u32, number: u64, cause: Skip) {
+        if matches!(cause, Skip::UnderWay | Skip::NoSession) {
+            self.passed_over.insert((node, number));
+        }
+    }
+
+    /// Whether a reading was not begun because the one before it was on its way, and that was delivered.
+    pub(crate) fn has_made_way(&self, node: u32, number: u64) -> bool {
+        self.passed_over.contains(&(node, number)) && self.is_delivered(node, number.saturating_sub(1))
+    }
+
     /// Whether a reading was delivered.
     pub(crate) fn is_delivered(&self, node: u32, number: u64) -> bool {
         self.delivered.contains(&(node, number))
@@ -441,6 +457,26 @@ mod tests {
         let broken: Vec<_> = invariants.breaches().iter().map(|breach| breach.invariant).collect();
         use Invariant::{AcknowledgedIsDelivered, DeliveredOnce, NoForgery};
         assert_eq!(broken, [DeliveredOnce, NoForgery, NoForgery, AcknowledgedIsDelivered]);
+    }
+
+    #[test]
+    fn a_reading_makes_way_for_the_one_before_it_if_that_arrives() {
+        let mut invariants = Invariants::new(1, ALL);
+        for (number, cause) in [
+            (2, Skip::NoSession),
+            (3, Skip::UnderWay),
+            (4, Skip::Off),
+            (5, Skip::NotBegun),
+            (7, Skip::UnderWay),
+        ] {
+            invariants.skip(3, number, cause);
+        }
+        for number in [1, 3, 4, 6] {
+            invariants.deliver(3, number);
+        }
+        let made_way: Vec<_> = (0..9).filter(|number| invariants.has_made_way(3, *number)).collect();
+        assert_eq!(made_way, [2, 7]);
+        assert!(!invariants.has_made_way(2, 2), "of another node");
     }
 
     #[test]
