@@ -15,7 +15,11 @@ const BELOW: f64 = 320.0;
 const CAPTION: f64 = 56.0;
 /// What the line and the dot before an entry of the legend take.
 const KEY: f64 = 40.0;
-const PUBLISHED: &str = "as published, in the colour of its series";
+/// Marks that each series may have beside its own, in its colour: what they are called, and how they are drawn.
+const KEYS: [(&str, fn(&Marks, &mut String, f64, f64), fn(&Row) -> Option<f64>); 2] = [
+    ("as published, in the colour of its series", Marks::published, |row| row.published),
+    ("your measurement, in the colour of its series", Marks::measured, |row| row.measured),
+];
 
 /// The rows of one label.
 struct Series<'f> {
@@ -32,9 +36,10 @@ struct Plot {
 
 pub(super) fn svg(figure: &Figure) -> String {
     let series = series(&figure.rows);
-    let has_published = figure.rows.iter().any(|row| row.published.is_some());
+    let keys: Vec<_> =
+        KEYS.into_iter().filter(|(.., value)| figure.rows.iter().any(|row| value(row).is_some())).collect();
     let columns = columns(&series);
-    let entries = series.len() + usize::from(has_published);
+    let entries = series.len() + keys.len();
     let height = BELOW + CAPTION + LINE * entries.div_ceil(columns) as f64;
     let mut plot = Plot {
         canvas: Canvas::new(height, figure.title),
@@ -46,8 +51,8 @@ pub(super) fn svg(figure: &Figure) -> String {
     for (entry, series) in series.iter().enumerate() {
         plot.legend(series, place(entry, columns));
     }
-    if has_published {
-        plot.key_of_published(place(series.len(), columns));
+    for (entry, (name, mark, _)) in (series.len()..).zip(keys) {
+        plot.key(name, mark, place(entry, columns));
     }
     plot.canvas.finish()
 }
@@ -65,7 +70,7 @@ fn series(rows: &[Row]) -> Vec<Series<'_>> {
 
 /// In how many columns all entries of the legend have room.
 fn columns(series: &[Series<'_>]) -> usize {
-    let labels = series.iter().map(|series| series.label).chain([PUBLISHED]);
+    let labels = series.iter().map(|series| series.label).chain(KEYS.map(|(name, ..)| name));
     let longest = labels.map(|label| label.chars().count()).max().unwrap_or_default();
     if KEY + CHARACTER * longest as f64 <= (RIGHT - LEFT) / 2.0 { 2 } else { 1 }
 }
@@ -114,8 +119,10 @@ impl Plot {
             ));
         }
         marks.ours(self.canvas.text_mut(), x, self.up.place(row.value));
-        if let Some(published) = row.published {
-            marks.published(self.canvas.text_mut(), x, self.up.place(published));
+        for (_, mark, value) in KEYS {
+            if let Some(value) = value(row) {
+                mark(marks, self.canvas.text_mut(), x, self.up.place(value));
+            }
         }
     }
 
@@ -131,10 +138,10 @@ impl Plot {
         self.canvas.draw("</g>");
     }
 
-    fn key_of_published(&mut self, (x, y): (f64, f64)) {
+    fn key(&mut self, name: &str, mark: fn(&Marks, &mut String, f64, f64), (x, y): (f64, f64)) {
         self.canvas.draw(r#"<g class="key">"#);
-        Marks::NEUTRAL.published(self.canvas.text_mut(), x + (KEY - 8.0) / 2.0, y);
-        self.canvas.text(x + KEY, y + 4.0, Anchor::Start, PUBLISHED);
+        mark(&Marks::NEUTRAL, self.canvas.text_mut(), x + (KEY - 8.0) / 2.0, y);
+        self.canvas.text(x + KEY, y + 4.0, Anchor::Start, name);
         self.canvas.draw("</g>");
     }
 }
