@@ -129,7 +129,9 @@ impl Measurement {
     fn parse(line: u64, fields: [&str; 6]) -> Result<Option<Self>, String> {
         let [experiment, figure, label, x, value, unit] = fields;
         if !EXPERIMENTS.iter().any(|known| known.name == experiment) {
-            return Err(format!("there is no experiment {experiment:?}; sixlock eval --list has their names"));
+            return Err(format!(
+                "there is no experiment {experiment:?}; sixlock eval --list has their names"
+            ));
         }
         if value.is_empty() {
             return Ok(None);
@@ -154,7 +156,10 @@ impl Measurement {
 fn find<'f>(figures: &'f mut [Figure], wanted: &Measurement) -> Result<&'f mut Row, String> {
     let titles: Vec<_> = figures.iter().map(|figure| figure.title).collect();
     let Some(figure) = figures.iter_mut().find(|figure| figure.title == wanted.figure) else {
-        return Err(format!("there is no figure {:?}; those of {} are {titles:?}", wanted.figure, wanted.experiment));
+        return Err(format!(
+            "there is no figure {:?}; those of {} are {titles:?}",
+            wanted.figure, wanted.experiment
+        ));
     };
     let (mut labels, mut places) = (Vec::new(), Vec::new());
     for row in &figure.rows {
@@ -248,8 +253,11 @@ mod tests {
     fn each_wrong_line_is_told_with_its_number() {
         let lines = "thesis-fig33,Time of some,AH,16,inf,ms\nthesis,Time of some,AH,16,1,ms\nthesis-fig33,Time of some,AH,a,1,ms\n\
                      thesis-fig33,Time of some,AH,16\n";
-        let told: Vec<_> =
-            read(lines).unwrap_err().into_iter().map(|Mistake { line, why }| format!("{line}: {why}")).collect();
+        let told: Vec<_> = read(lines)
+            .unwrap_err()
+            .into_iter()
+            .map(|Mistake { line, why }| format!("{line}: {why}"))
+            .collect();
         assert_eq!(
             told,
             [

@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(file(&files, "measured.csv"), filled);
         assert!(file(&files, "raza2012-fig9-1.csv").contains(",64,2.5,,,,ms,3,prose,7.5,measured"));
         let page = file(&files, "raza2012.html");
-        assert!(page.contains("<th class=\"n\">your measurement<th>unit") && page.contains("<td class=\"n\">7.5<td>ms"));
+        assert!(
+            page.contains("<th class=\"n\">your measurement<th>unit")
+                && page.contains("<td class=\"n\">7.5<td>ms")
+        );
         assert!(page.contains(">your measurement, in the colour of its series<"), "a key of the plot");
     }
 }

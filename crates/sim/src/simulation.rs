@@ -31,6 +31,7 @@ use crate::accounting::{Kind, Observer};
 use crate::attack::{Attackers, Trail};
 use crate::drops::Drops;
 use crate::echoes::Echoes;
+use crate::energy::StateTimes;
 use crate::environment::Environment;
 use crate::event_log::Logged;
 use crate::events::{Events, Owner, ScheduledEvent};
@@ -109,8 +110,9 @@ struct NodeState {
     is_connected: bool,
     /// The number of its next hop towards the border router, which is 0, or that of another: that of the layout until RPL finds another.
     parent: u32,
-    /// When packets could go to the border router and back first, where RPL finds their way.
-    joined: Option<Time>,
+    /// When packets could go to the border router and back first, where RPL finds their way, and how long the node's parts had been in each
+    /// state by then.
+    joined: Option<(Time, StateTimes)>,
     /// How often a router has refused an address of it, which is another's.
     duplicates: u32,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     if args.list {
         return Ok(list(&mut out, args.json)?);
     }
-    let measured = args.measured.as_deref().map(|path| Ok::<_, Box<dyn Error>>((path, read(path)?))).transpose()?;
+    let measured =
+        args.measured.as_deref().map(|path| Ok::<_, Box<dyn Error>>((path, read(path)?))).transpose()?;
     let is_wanted = |experiment: &&Experiment| {
         args.experiments.is_empty() || args.experiments.iter().any(|name| name == experiment.name)
     };

@@ -60,8 +60,7 @@ fn number(value: Option<f64>) -> String {
 }
 
 fn lines<const N: usize>(lines: impl Iterator<Item = [String; N]>) -> String {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     for line in lines {
         // Writing to memory does not fail, and all lines are of one length.
         let _ = writer.write_record(line);

@@ -49,9 +49,10 @@ impl Simulation {
         for id in changed {
             if self.joining.contains(&id) && self.has_joined(id) {
                 self.joining.remove(&id);
+                let now = self.state_times(id).map(|times| (self.now, times));
                 let joined = &mut self.nodes[id as usize - 1].joined;
                 let logged = if joined.is_none() { Logged::Joined {} } else { Logged::Rejoined {} };
-                joined.get_or_insert(self.now);
+                *joined = joined.take().or(now);
                 self.recorder.event(self.now, id, logged);
             }
         }
