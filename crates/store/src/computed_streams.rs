@@ -211,10 +211,9 @@ impl Store {
                 Some(named) => self.resource(owner, named).await?.map(|resource| resource.id),
                 None => Some(resource),
             };
-            let Some(resource) = resource else { return Err(Error::Unknown("resource of an input")) };
-            let Some(stream) = self.stream(resource, stream).await? else {
-                return Err(Error::Unknown("stream for an input"));
-            };
+            let unknown = |what| Error::UnknownInput { name: name.clone(), what };
+            let resource = resource.ok_or_else(|| unknown("resource"))?;
+            let stream = self.stream(resource, stream).await?.ok_or_else(|| unknown("stream"))?;
             inputs.push((name.clone(), stream.id));
         }
         Ok(inputs)
@@ -243,7 +242,7 @@ async fn insert_inputs(
         .execute(&mut *connection)
         .await?;
         if inserted.rows_affected() == 0 {
-            return Err(Error::Unknown("stream for an input"));
+            return Err(Error::UnknownInput { name: name.clone(), what: "stream" });
         }
     }
     Ok(())

@@ -78,6 +78,13 @@ pub enum Error {
     Parser(sixlock_ingest::ParserError),
     /// What is to compute a stream is no expression.
     Expression(sixlock_expression::ExpressionError),
+    /// An input of a computed stream is not there.
+    UnknownInput {
+        /// What the expression calls it.
+        name: String,
+        /// What is not there: its resource or its stream.
+        what: &'static str,
+    },
     /// A stream would be computed from itself.
     Cycle,
     /// A stream is computed, so its points are what its inputs make them.
@@ -235,6 +242,7 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::UnknownInput { name, what } => write!(f, "inputs: for {name} there is no such {what}"),
             Self::Cycle => f.write_str("the stream would be computed from itself, at once or by way of others"),
             Self::Computed => f.write_str("the stream is computed: its points are what those of its inputs make them"),
             Self::Changed => f.write_str("it was changed by another meanwhile"),

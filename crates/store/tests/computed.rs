@@ -284,8 +284,11 @@ async fn cycles_unknown_streams_and_what_would_be_too_much_are_refused() {
     let add = async |label: &str, expression: &str, inputs: &[&str]| {
         store.add_computed_stream(owned, (label, None, ""), &computation(expression, inputs)).await
     };
-    assert!(matches!(add("a", "t + x", &["t", "x"]).await, Err(Error::Unknown(_))));
-    assert!(matches!(add("a", "a + t", &["t", "a"]).await, Err(Error::Unknown(_))), "it is not there yet");
+    assert!(matches!(add("a", "t + x", &["t", "x"]).await, Err(Error::UnknownInput { .. })));
+    assert!(
+        matches!(add("a", "a + t", &["t", "a"]).await, Err(Error::UnknownInput { .. })),
+        "it is not there yet"
+    );
     assert!(matches!(add("a", "t +", &["t"]).await, Err(Error::Expression(_))));
     assert!(matches!(add("t", "t + 1", &["t"]).await, Err(Error::Taken(_))));
     assert!(matches!(add("a\u{202e}", "t + 1", &["t"]).await, Err(Error::Invalid(_))));
@@ -319,7 +322,7 @@ async fn cycles_unknown_streams_and_what_would_be_too_much_are_refused() {
     let bob = store.add_user("bob", "", "a long password".into(), false).await.unwrap().id;
     let of_bob = enrol(&store, bob, "bobs").await;
     let refused = store.add_computed_stream((bob, of_bob), ("f", None, ""), &of_t).await;
-    assert!(matches!(refused, Err(Error::Unknown(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::UnknownInput { .. })), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
