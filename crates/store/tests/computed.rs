@@ -13,7 +13,8 @@ use sixlock_store::{
 };
 
 const ALL: Page = Page { limit: LONGEST_PAGE, from: Some(0), until: None };
-const BEGIN: i64 = 1_700_000_000_000;
+/// Ten seconds before a day ends in Stockholm.
+const BEGIN: i64 = 1_700_002_790_000;
 
 async fn open(directory: &Path) -> (Store, Writer) {
     Store::open(directory).await.unwrap()

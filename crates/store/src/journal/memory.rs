@@ -77,7 +77,7 @@ impl Memory {
         let inputs = inputs.iter().map(|input| stored.stream(resource, input)).collect();
         let stream = stored.stream(resource, stream);
         drop(stored);
-        self.computed.insert(stream, Definition { expression, inputs });
+        self.computed.insert(stream, Definition { expression: expression.into(), inputs });
         let definitions = self.computed.iter();
         let definitions = definitions.map(|(stream, definition)| (*stream, Some(definition.clone())));
         self.definitions = Definitions::new(definitions);
@@ -332,7 +332,8 @@ mod tests {
         assert_eq!(commit.points, 2, "it is no retransmission of what was not stored");
     }
 
-    const BEGIN: i64 = 1_800_000_000_000;
+    /// Ten seconds before a day ends in Stockholm.
+    const BEGIN: i64 = 1_800_053_990_000;
 
     /// Streams that are computed, in the order of their definitions: the expression and its inputs.
     const COMPUTED: [(&str, &str, &[&str]); 9] = [

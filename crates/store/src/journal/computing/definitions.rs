@@ -1,6 +1,7 @@
 //! What is computed, as a journal remembers it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use sixlock_expression::Expression;
 
@@ -9,7 +10,7 @@ use crate::ids::StreamId;
 /// What computes a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
-    pub(crate) expression: Expression,
+    pub(crate) expression: Arc<Expression>,
     /// Its inputs in their order.
     pub(crate) inputs: Vec<StreamId>,
 }
@@ -102,7 +103,7 @@ mod tests {
     fn a_stream_stands_above_all_that_it_is_computed_from_and_one_in_a_cycle_is_left_out() {
         let definition = |inputs: &[i64]| {
             let names: Vec<String> = (0..inputs.len()).map(|n| format!("i{n}")).collect();
-            let expression = Expression::new(&names.join("+"), &names, "UTC").unwrap();
+            let expression = Expression::new(&names.join("+"), &names, "UTC").unwrap().into();
             Some(Definition { expression, inputs: inputs.iter().copied().map(StreamId).collect() })
         };
         let all = Definitions::new([

@@ -18,6 +18,8 @@ use crate::ids::{PointId, StreamId};
 /// What the journal knows of computed streams.
 #[derive(Default)]
 pub(crate) struct Computing {
+    /// What was read of each computed stream.
+    sources: HashMap<StreamId, (Source, Option<Definition>)>,
     definitions: Definitions,
     /// Which version of the definitions that is.
     version: Option<i64>,
@@ -46,7 +48,7 @@ impl Computing {
         let sql = "SELECT version FROM computed_version";
         let version = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
-            self.definitions = read(connection)?;
+            self.read(connection)?;
             self.version = Some(version);
         }
         self.unsorted.clear();
@@ -136,38 +138,63 @@ impl Computing {
     }
 }
 
-/// The definitions in the database. One that cannot be computed, because an input of it is gone, is there without its inputs.
-fn read(connection: &Connection) -> rusqlite::Result<Definitions> {
-    let mut inputs: HashMap<StreamId, Vec<(String, Option<StreamId>)>> = HashMap::new();
-    let mut statement = connection
-        .prepare_cached("SELECT computed, name, stream FROM computed_inputs ORDER BY computed, name")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let input: Option<i64> = row.get(2)?;
-        inputs.entry(StreamId(row.get(0)?)).or_default().push((row.get(1)?, input.map(StreamId)));
+impl Computing {
+    /// Reads the definitions in the database. Of those that are as they were, the syntax tree stays.
+    fn read(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut known = std::mem::take(&mut self.sources);
+        for (stream, source) in sources(connection)? {
+            let definition = match known.remove(&stream) {
+                Some((same, definition)) if same == source => definition,
+                _ => source.definition(),
+            };
+            self.sources.insert(stream, (source, definition));
+        }
+        let definitions = self.sources.iter();
+        self.definitions =
+            Definitions::new(definitions.map(|(stream, (_, definition))| (*stream, definition.clone())));
+        Ok(())
     }
+}
+
+/// What the database has of a computed stream.
+#[derive(PartialEq)]
+struct Source {
+    expression: String,
+    time_zone: String,
+    /// What the expression calls each input, and the stream that it is, unless that was deleted.
+    inputs: Vec<(String, Option<StreamId>)>,
+}
+
+impl Source {
+    /// The definition; `None` if nothing can be computed, because an input is gone.
+    fn definition(&self) -> Option<Definition> {
+        let inputs = self.inputs.iter().map(|(_, stream)| *stream).collect::<Option<Vec<StreamId>>>()?;
+        let names: Vec<&String> = self.inputs.iter().map(|(name, _)| name).collect();
+        // It was read when it was saved; one that another version saved, and this one does not read, is not computed.
+        let expression = Expression::new(&self.expression, &names, &self.time_zone).ok()?;
+        Some(Definition { expression: expression.into(), inputs })
+    }
+}
+
+fn sources(connection: &Connection) -> rusqlite::Result<HashMap<StreamId, Source>> {
     let mut statement =
         connection.prepare_cached("SELECT stream, expression, time_zone FROM computed_streams")?;
     let mut rows = statement.query([])?;
-    let mut streams = Vec::new();
+    let mut sources = HashMap::new();
     while let Some(row) = rows.next()? {
-        let (stream, expression, time_zone) = (StreamId(row.get(0)?), row.get(1)?, row.get(2)?);
-        let inputs = inputs.remove(&stream).unwrap_or_default();
-        streams.push((stream, definition(expression, time_zone, inputs)));
+        let source = Source { expression: row.get(1)?, time_zone: row.get(2)?, inputs: Vec::new() };
+        sources.insert(StreamId(row.get(0)?), source);
     }
-    Ok(Definitions::new(streams))
-}
-
-fn definition(
-    expression: String,
-    time_zone: String,
-    inputs: Vec<(String, Option<StreamId>)>,
-) -> Option<Definition> {
-    let (names, inputs): (Vec<String>, Vec<Option<StreamId>>) = inputs.into_iter().unzip();
-    let inputs = inputs.into_iter().collect::<Option<Vec<StreamId>>>()?;
-    // It was read when it was saved; an expression that this version does not read is not computed.
-    let expression = Expression::new(&expression, &names, &time_zone).ok()?;
-    Some(Definition { expression, inputs })
+    let sql = "SELECT computed, name, stream FROM computed_inputs ORDER BY computed, name";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Some(source) = sources.get_mut(&StreamId(row.get(0)?)) {
+            let stream: Option<i64> = row.get(2)?;
+            source.inputs.push((row.get(1)?, stream.map(StreamId)));
+        }
+    }
+    Ok(sources)
 }
 
 /// The points in the database, in the transaction that is being made.
