@@ -141,13 +141,14 @@ impl Copy {
 
     /// The first of so many networks in which something does not hold, and what that is.
     fn swarm(&self, first: u32, count: u32) -> Result<Option<(u32, String)>, Failure> {
-        let test = ["--package", "sixlock-sim", "--test", "swarm", "what_must_hold"];
+        let test = ["--package", "sixlock-sim", "--test", "swarm", "what_must_hold", "--", "--ignored"];
         let mut command = self.cargo(&["test", "--quiet", "--locked", "--release"]);
         let output = output(command.args(test).env("SIXLOCK_SWARM", format!("{count},{first}")))?;
-        if output.status.success() {
+        let text = String::from_utf8(output.stdout)?;
+        // Where no test has run, nobody has looked.
+        if output.status.success() && text.contains("1 passed") {
             return Ok(None);
         }
-        let text = String::from_utf8(output.stdout)?;
         let found = text.lines().find_map(|line| {
             let (_, what) = line.split_once(": not so: ")?;
             Some(what.split_once(':')?.0.to_owned())

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_ipv6::extension::{Chain, Extension, MAX_HEADERS, Upper};
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_ipv6::rpl::{PacketInformation, packet_information};
+use sixlock_ipv6::rpl::{PacketInformation, packet_information, source_route};
 use sixlock_ipv6::{Header, next_header, rpl, udp};
 
 use crate::dtls::Sessions;
@@ -40,9 +40,10 @@ pub(crate) fn decode(
             flow_label: header.flow_label,
         }));
         packet.truncate(Header::LEN + payload.len());
+        let destination = source_route::final_destination(&packet).unwrap_or(header.destination);
         let upper = extensions(keys, &mut packet, layers)?;
         let inner = packet.get(upper.at..).unwrap_or_default();
-        let (source, destination) = (header.source, header.destination);
+        let source = header.source;
         let unsupported = |what, why| Err(Unread::new(what, inner.len(), Reason::Unsupported, why));
         match upper.protocol {
             next_header::IPV6 => packet = inner.to_vec(),

@@ -323,8 +323,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         destination: Ipv6Addr,
         destination_port: u16,
     ) -> Result<(), SendError> {
-        let next_hop = self.net.udp(packet, source_port, destination, destination_port)?;
-        self.transmit(cx, at, packet, next_hop)
+        let next_hop = self.net.udp(packet, source_port, destination, destination_port);
+        if next_hop == Err(SendError::NoRoute) {
+            cx.counters.count(Counter::Ipv6NoRoute);
+        }
+        self.transmit(cx, at, packet, next_hop?)
     }
 
     /// Whether packets of this host that leave the link have a way, and an address that they may come from.

@@ -353,8 +353,13 @@ fn the_option_of_data_packets_is_found_in_both_spellings_and_behind_padding() {
 /// The packet from the root that visits node 1, then `hops`.
 fn routed(hops: &[Ipv6Addr]) -> Vec<u8> {
     let mut header = [0xee; 400];
-    let length = source_route::emit(&mut header, 17, node(1), hops.iter().copied()).unwrap();
-    assert_eq!(Some(length), source_route::length(node(1), hops.iter().copied()));
+    let length =
+        source_route::emit(&mut header, 17, node(1), hops.iter().copied(), source_route::MOST_LEFT_OUT)
+            .unwrap();
+    assert_eq!(
+        Some(length),
+        source_route::length(node(1), hops.iter().copied(), source_route::MOST_LEFT_OUT)
+    );
     packet(next_header::ROUTING, &header[..length])
 }
 
@@ -375,11 +380,14 @@ fn a_source_route_with_two_compressions_is_followed() {
     // CmprI 15, CmprE 13 (three octets), padding 3: two addresses.
     let header = [17, 1, 3, 2, 0xfd, 0x40, 0, 0, 2, 0x01, 0x02, 0x03, 0, 0, 0, 0];
     let mut packet = packet(next_header::ROUTING, &header);
-    assert_eq!(advance(&mut packet, |a| a == node(1)), Ok(Some(node(2))));
-    assert_eq!(packet[48], 1, "the address that it had takes the place");
     let last: Ipv6Addr = "fd00::12:7400:1:203".parse().unwrap();
+    assert_eq!(source_route::final_destination(&packet), Some(last));
+    assert_eq!(advance(&mut packet, |a| a == node(1)), Ok(Some(node(2))));
+    assert_eq!(source_route::final_destination(&packet), Some(last));
+    assert_eq!(packet[48], 1, "the address that it had takes the place");
     assert_eq!(advance(&mut packet, |a| a == node(2)), Ok(Some(last)));
     assert_eq!(destination(&packet), last);
+    assert_eq!(source_route::final_destination(&packet), Some(last));
     assert_eq!(advance(&mut packet, |a| a == last), Ok(None));
 }
 

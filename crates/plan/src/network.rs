@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span};
+use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span, read_text};
 
 use crate::choice::Choice;
 use crate::condition::Condition;
@@ -31,7 +31,7 @@ impl Network {
     /// Says what is wrong and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| ScenarioError {
+        let text = read_text(path).map_err(|error| ScenarioError {
             file: file.clone(),
             line: None,
             message: format!("cannot read the network: {error}"),

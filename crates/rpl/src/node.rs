@@ -85,7 +85,7 @@ const FIRST_SOLICITATION: u32 = 5_000;
 /// The same for one that has waited already.
 const NEXT_SOLICITATION: u32 = 1_000;
 
-/// How many path sequences are made durable at a time.
+/// How many path sequences are made durable at a time, behind the first of a node that has started.
 const SEQUENCES: u8 = 8;
 
 impl<P: Profile> Node<P> {
@@ -125,7 +125,8 @@ impl<P: Profile> Node<P> {
         instance: u8,
     ) -> Result<(), NvError> {
         (self.address, self.instance) = (address, instance);
-        self.path_sequence = self.sequence.raise(cx.nv, SEQUENCES)?;
+        // One alone: who reboots again and again before anybody hears of it is not to leave out more than can be compared.
+        self.path_sequence = self.sequence.raise(cx.nv, 1)?;
         // It only has to differ from what it was before a reboot, and nearly always does.
         self.dtsn = self.path_sequence;
         self.solicitation.start(cx.now, cx.entropy, FIRST_SOLICITATION);

@@ -133,11 +133,38 @@ pub(crate) fn tunnel_with_route(
     len: usize,
     (source, first): (Ipv6Addr, Ipv6Addr),
     hops: impl Iterator<Item = Ipv6Addr> + Clone,
+    most_left_out: u8,
 ) -> Option<usize> {
-    let room = source_route::length(first, hops.clone())?;
+    let room = source_route::length(first, hops.clone(), most_left_out)?;
     tunnel(buffer, len, (source, first), (next_header::ROUTING, room), |place, next| {
-        source_route::emit(place, next, first, hops).ok().map(drop)
+        source_route::emit(place, next, first, hops, most_left_out).ok().map(drop)
     })
+}
+
+/// Whether a source route may go into a packet: it is one of `source`, which inserts the route, and nothing in it is protected or comes
+/// before a route.
+pub(crate) fn may_take_route(packet: &[u8], source: Ipv6Addr) -> bool {
+    let is_own = Header::address_at(packet, Header::SOURCE_AT) == Some(&source.octets());
+    let next = packet.get(Header::NEXT_HEADER_AT);
+    is_own && matches!(next, Some(&(next_header::UDP | next_header::ICMPV6)))
+}
+
+/// Puts a source route into a packet, over `first` and then `hops`, the last of which is where it goes.
+pub(crate) fn insert_route(
+    buffer: &mut [u8],
+    len: usize,
+    first: Ipv6Addr,
+    hops: impl Iterator<Item = Ipv6Addr> + Clone,
+    most_left_out: u8,
+) -> Option<usize> {
+    let room = source_route::length(first, hops.clone(), most_left_out)?;
+    let &next = buffer.get(Header::NEXT_HEADER_AT)?;
+    let grown = grow(buffer, len, Header::LEN, room)?;
+    let place = grown.get_mut(Header::LEN..Header::LEN + room)?;
+    source_route::emit(place, next, first, hops, most_left_out).ok()?;
+    *grown.get_mut(Header::NEXT_HEADER_AT)? = next_header::ROUTING;
+    *grown.get_mut(Header::DESTINATION_AT..)?.first_chunk_mut()? = first.octets();
+    Some(grown.len())
 }
 
 /// What a router knows of itself when a packet comes.

@@ -7,6 +7,7 @@ use sixlock_ipv6::rpl::{
 };
 
 use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
+use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 
 use crate::advertising::Advertiser;
 use crate::dodag::{self, Dodag};
@@ -72,6 +73,7 @@ pub trait Knowledge: New {
 pub struct Own {
     pub(crate) address: Eui64,
     pub(crate) prefix: [u8; 8],
+    pub(crate) most_left_out: u8,
 }
 
 impl Own {
@@ -153,7 +155,7 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
 
     /// Around each packet, so that nothing in it changes, goes one with the source route, if there is more than one hop
     /// ([RFC 9008 section 8.1](https://www.rfc-editor.org/rfc/rfc9008#section-8.1)). The route to a host that does not speak RPL ends at its
-    /// router, which takes that header off.
+    /// router, which takes that header off. A packet of this host has the route in itself, unless IPsec has protected it.
     fn send_down(
         &self,
         root: Own,
@@ -168,7 +170,12 @@ impl<A: Array<Member>> Knowledge for SourceRoutes<A> {
         let len = match (hops.clone().next(), path.is_external) {
             (None, false) => Some(packet.len),
             (None, true) => packet::tunnel_alone(packet.buffer, packet.len, addresses),
-            (Some(_), _) => packet::tunnel_with_route(packet.buffer, packet.len, addresses, hops),
+            (Some(_), false) if packet::may_take_route(packet.buffer, addresses.0) => {
+                packet::insert_route(packet.buffer, packet.len, first, hops, root.most_left_out)
+            }
+            (Some(_), _) => {
+                packet::tunnel_with_route(packet.buffer, packet.len, addresses, hops, root.most_left_out)
+            }
         };
         len.ok_or(DataError::NoRoom)
     }
@@ -236,12 +243,15 @@ pub struct Settings {
     pub configuration: Configuration,
     /// Whether its DIOs tell the prefix.
     pub tells_prefix: bool,
+    /// The most leading octets that an address in a source route leaves out, if all of the route have them in common
+    /// ([RFC 6554 section 3](https://www.rfc-editor.org/rfc/rfc6554#section-3): `CmprI`).
+    pub most_left_out: u8,
 }
 
 impl Settings {
     /// The usual ones for a mesh of this prefix and the objective function `O`: Trickle from 4 s to 17 min, a redundancy of 10,
     /// lifetimes of half an hour, ranks that may rise by [`MAX_HOPS`] hops, and 0x23 as the type of the option in data packets. Its DIOs do
-    /// not tell the prefix.
+    /// not tell the prefix, and source routes are as short as they can be.
     ///
     /// A node that loses a short way must be able to go by any other, however long, or it stays away until there is a new version.
     pub const fn usual<O: ObjectiveFunction>(prefix: [u8; 8]) -> Self {
@@ -258,7 +268,15 @@ impl Settings {
             default_lifetime: 30,
             lifetime_unit: 60,
         };
-        Self { prefix, instance: 0, preference: 0, grounded: true, configuration, tells_prefix: false }
+        Self {
+            prefix,
+            instance: 0,
+            preference: 0,
+            grounded: true,
+            configuration,
+            tells_prefix: false,
+            most_left_out: MOST_LEFT_OUT,
+        }
     }
 }
 
@@ -290,7 +308,7 @@ impl<K: Knowledge> Root<K> {
     /// A root without an address. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
-            own: Own { address: Eui64([0; 8]), prefix: [0; 8] },
+            own: Own { address: Eui64([0; 8]), prefix: [0; 8], most_left_out: 0 },
             advertised: ToldPrefix::NEW,
             dodag: Slot::Empty,
             sequence: Sequence::NEW,
@@ -308,12 +326,13 @@ impl<K: Knowledge> Root<K> {
         address: Eui64,
         settings: &Settings,
     ) -> Result<(), StartError> {
-        let Settings { prefix, instance, preference, grounded, configuration, tells_prefix } = *settings;
+        let Settings { prefix, instance, preference, grounded, configuration, tells_prefix, most_left_out } =
+            *settings;
         let encoded = configuration.to_bytes();
         dodag::check(EncodedConfiguration::new(&encoded), configuration.objective)
             .map_err(|_| StartError::Configuration)?;
         let version = self.sequence.raise(cx.nv, 1).map_err(StartError::Version)?;
-        self.own = Own { address, prefix };
+        self.own = Own { address, prefix, most_left_out };
         self.advertised = if tells_prefix { ToldPrefix::forever(prefix) } else { ToldPrefix::NEW };
         // In a new version all nodes tell of themselves, whatever this number was before.
         self.dtsn = lollipop::FIRST;
@@ -439,17 +458,6 @@ impl<K: Knowledge> Root<K> {
         if attempts > 0 && self.knowledge.handle_outcome(neighbour, is_acknowledged) {
             self.events.push(Event::RoutesChanged);
             self.refresh(cx);
-        }
-    }
-
-    /// Takes in that a packet was not sent on to `node` by a router: an error in a source routing header
-    /// ([RFC 6550 section 11.2.2.1](https://www.rfc-editor.org/rfc/rfc6550#section-11.2.2.1)). The node is not known any more until it
-    /// tells of itself.
-    pub fn handle_unreachable(&mut self, node: Ipv6Addr) {
-        if let Some(node) = output::node_of(self.own.prefix, node)
-            && self.knowledge.forget(node, node)
-        {
-            self.events.push(Event::RoutesChanged);
         }
     }
 

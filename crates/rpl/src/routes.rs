@@ -103,7 +103,8 @@ impl<A: Array<Route>> Routes<A> {
     }
 
     /// Takes in that `next_hop` reaches `target`, for `millis` milliseconds or without an end. The next hop of an older route that is to
-    /// be cleaned up, if there is one. One that is not newer is taken from the next hop that it came from only.
+    /// be cleaned up, if there is one. One that is not newer is taken from the next hop that the route goes by, which knows best what
+    /// it has left of it, or, if it is the same, instead of a route that is no more.
     pub(crate) fn update(
         &mut self,
         now: Instant,
@@ -124,8 +125,11 @@ impl<A: Array<Route>> Routes<A> {
         };
         if let Some(route) = self.get_mut(target) {
             let is_newer = lollipop::may_be_newer(new.sequence, route.sequence);
-            let is_same = new.sequence == route.sequence;
-            if !(is_newer || is_same && (route.next_hop == next_hop || !route.leads())) {
+            let is_taken = match route.leads() {
+                true => route.next_hop == next_hop,
+                false => route.sequence == new.sequence,
+            };
+            if !is_newer && !is_taken {
                 return Err(Error::Stale);
             }
             let old = (route.leads() && route.next_hop != next_hop).then_some(route.next_hop);

@@ -4,8 +4,8 @@ use sixlock_base::{New, Nv, NvError, NvSlot, lollipop};
 
 /// A counter that outlasts reboots: who has heard it before takes its next value for a newer one.
 ///
-/// Values are reserved in blocks. A reboot leaves out the rest of a block, of which there may be as many in a row, unheard, as fit in
-/// the window in which values can be compared.
+/// Values are reserved in blocks. A reboot leaves out the rest of a block: as many values in a row may be left out, unheard, as fit in
+/// the window in which they can be compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequence {
     next: u32,

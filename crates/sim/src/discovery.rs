@@ -8,6 +8,7 @@ use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{
     BorderRouter, Capabilities, Context, Prefix, PrefixInformation, RegisteredAddress, Rovr,
 };
+use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 use sixlock_net::neighbour_discovery::{
     DefaultRouter, Event, Host, LearntContext, Network, Registrar, Registration, Router, Settings, Transmit,
 };
@@ -24,11 +25,13 @@ pub struct Addressing {
     pub prefix: [u8; 8],
     /// How nodes come to it.
     pub discovery: DiscoveryKind,
+    /// How many leading octets of nodes' addresses source routes take for common to all.
+    pub common_octets: u8,
 }
 
 impl Default for Addressing {
     fn default() -> Self {
-        Self { prefix: MESH_PREFIX, discovery: DiscoveryKind::Given }
+        Self { prefix: MESH_PREFIX, discovery: DiscoveryKind::Given, common_octets: MOST_LEFT_OUT }
     }
 }
 

@@ -83,6 +83,7 @@ mod station;
 mod statistics;
 mod swarm;
 mod table;
+mod text_file;
 mod time;
 mod timed_crypto;
 mod timeline;
@@ -138,6 +139,7 @@ pub use statistics::{
     TravelReport,
 };
 pub use swarm::{TrialResult, swarm, trial};
+pub use text_file::read_text;
 pub use time::{Span, Time};
 pub use timed_crypto::{CryptoTime, TimedCrypto};
 pub use topology::{Layout, Links, Placement, Topology, TopologyError};

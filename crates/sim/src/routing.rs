@@ -316,7 +316,11 @@ impl RootRouting {
             Objective::Mrhof => Settings::usual::<Mrhof>(prefix),
             Objective::Of0 => Settings::usual::<Of0>(prefix),
         };
-        let settings = Settings { tells_prefix: addressing.discovery == DiscoveryKind::Rpl, ..settings };
+        let settings = Settings {
+            tells_prefix: addressing.discovery == DiscoveryKind::Rpl,
+            most_left_out: addressing.common_octets,
+            ..settings
+        };
         match &mut self.by {
             By::Listed(_) => Ok(()),
             By::First(non_storing) => non_storing.change().0.start(cx, address, &settings),

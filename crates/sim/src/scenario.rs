@@ -101,7 +101,8 @@ pub struct Scenario {
 impl Radio {
     /// Which links there are.
     pub fn links(&self) -> Links {
-        Links { range: self.receives_within(), one_way: self.one_way, radio: self.clone() }
+        let (range, one_way) = (self.receives_within(), self.one_way);
+        Links { range, one_way, radio: self.clone(), hosts: BTreeSet::new() }
     }
 }
 
@@ -381,7 +382,7 @@ impl Scenario {
     /// # Errors
     /// Says why nodes cannot stand so; those of a scenario that was built can.
     pub(crate) fn layout(&self) -> Result<Layout, TopologyError> {
-        self.topology.lay_out(self.radio.links(), self.seed)
+        self.topology.lay_out(Links { hosts: self.hosts.clone(), ..self.radio.links() }, self.seed)
     }
 
     /// What the nodes send.

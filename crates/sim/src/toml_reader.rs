@@ -117,7 +117,12 @@ impl<'a, 'i> Section<'a, 'i> {
     pub(crate) fn string(&mut self, key: &'static str) -> Result<Option<&'a str>, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let string = value.get_ref().as_str();
-        string.map(Some).ok_or_else(|| self.error(key, format!("{key} is not a string: write it in quotes")))
+        let string =
+            string.ok_or_else(|| self.error(key, format!("{key} is not a string: write it in quotes")))?;
+        match string.contains(char::is_control) {
+            true => Err(self.error(key, format!("{key} has a control character in it, such as a new line"))),
+            false => Ok(Some(string)),
+        }
     }
 
     /// The strings of the array at `key`; none if it is not there.

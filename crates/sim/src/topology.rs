@@ -109,10 +109,7 @@ impl fmt::Display for TopologyError {
             Self::Circle(id) => write!(f, "the parents of node {id} lead round in a circle"),
             Self::Unreachable(ids) => {
                 let (noun, ids) = (if ids.len() == 1 { "node" } else { "nodes" }, spell(ids));
-                write!(
-                    f,
-                    "no way leads from {noun} {ids} to the router: raise the range or lower the spacing"
-                )
+                write!(f, "no way leads from {noun} {ids} to the router")
             }
         }
     }
@@ -144,6 +141,8 @@ pub struct Links {
     pub one_way: Probability,
     /// What else keeps frames from arriving within that range.
     pub(crate) radio: Radio,
+    /// The nodes that are hosts, through which no way leads.
+    pub(crate) hosts: BTreeSet<u32>,
 }
 
 /// How often a random field is drawn until it is one network.
@@ -192,7 +191,7 @@ impl Layout {
         &mut self,
         node: u32,
         to: (i32, i32),
-        Links { range, one_way, radio }: &Links,
+        Links { range, one_way, radio, .. }: &Links,
         (seed, stream): (u64, &mut Stream),
     ) {
         let (range, one_way) = (*range, *one_way);
@@ -266,7 +265,7 @@ impl Topology {
 
     fn lay_out_once(
         &self,
-        Links { range, one_way, radio }: &Links,
+        Links { range, one_way, radio, hosts }: &Links,
         seed: u64,
         stream: &mut Stream,
     ) -> Result<Layout, TopologyError> {
@@ -275,7 +274,7 @@ impl Topology {
         let near = near(&positions, range);
         let mut deaf = draw_deaf(&near, one_way, stream);
         deaf.append(&mut radio.dead_links(seed, &positions, 0..positions.len() as u32));
-        let mut layout = shortest_paths(positions, self.routers(), deaf, &near);
+        let mut layout = shortest_paths(positions, self.routers(), deaf, &near, hosts);
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
             if parent as usize >= layout.len() || parent as usize == id {
@@ -387,6 +386,7 @@ fn shortest_paths(
     routers: u32,
     deaf: BTreeSet<(u32, u32)>,
     near: &[Vec<u32>],
+    hosts: &BTreeSet<u32>,
 ) -> Layout {
     let unreached = vec![UNREACHED; positions.len()];
     let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, routers, deaf };
@@ -396,7 +396,7 @@ fn shortest_paths(
     }
     while !ring.is_empty() {
         let mut next = Vec::new();
-        for &here in &ring {
+        for &here in ring.iter().filter(|&&here| !hosts.contains(&(here as u32))) {
             for &there in &near[here] {
                 let (from, far) = (here as u32, there as usize);
                 let is_reached = layout.hops[far] != UNREACHED;

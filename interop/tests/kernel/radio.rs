@@ -481,7 +481,14 @@ fn the_kernel_forwards_our_source_route() {
         let datagram = packets::udp(address(ROUTER), address(NODE), 64, ports, &payload(length));
         let mut route = [0; 64];
         let hops = [address(NODE)].into_iter();
-        let route_len = source_route::emit(&mut route, next_header::UDP, address(KERNEL), hops).unwrap();
+        let route_len = source_route::emit(
+            &mut route,
+            next_header::UDP,
+            address(KERNEL),
+            hops,
+            source_route::MOST_LEFT_OUT,
+        )
+        .unwrap();
         let behind = [&route[..route_len], &datagram[Header::LEN..]].concat();
         let routed = packets::packet(address(ROUTER), address(KERNEL), 64, next_header::ROUTING, &behind);
         let mut packet = Packet::<[u8; 1280]>::new();

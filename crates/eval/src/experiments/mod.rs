@@ -10,6 +10,7 @@ mod granjal2008_fig3;
 
 mod handshake;
 mod handshake_loss;
+mod native_handshake;
 mod not_yet;
 mod packets;
 mod raza2012;

@@ -91,32 +91,40 @@ impl<'a> SourceRoute<'a> {
     }
 }
 
-/// The leading octets that all of `hops` have in common with `destination`, at most 15.
-fn common(destination: Ipv6Addr, hops: impl Iterator<Item = Ipv6Addr>) -> usize {
+/// The most octets that an address can leave out.
+pub const MOST_LEFT_OUT: u8 = 15;
+
+/// The leading octets that all of `hops` have in common with `destination`, at most `most`.
+fn common(destination: Ipv6Addr, hops: impl Iterator<Item = Ipv6Addr>, most: u8) -> usize {
     let destination = destination.octets();
     let common = |hop: Ipv6Addr| hop.octets().iter().zip(&destination).take_while(|(a, b)| a == b).count();
-    hops.map(common).min().unwrap_or(0).min(15)
+    hops.map(common).min().unwrap_or(0).min(most.min(MOST_LEFT_OUT).into())
 }
 
 /// Length of the header that [`emit`] writes, in bytes; `None` if there is no hop.
-pub fn length(destination: Ipv6Addr, hops: impl Iterator<Item = Ipv6Addr> + Clone) -> Option<usize> {
+pub fn length(
+    destination: Ipv6Addr,
+    hops: impl Iterator<Item = Ipv6Addr> + Clone,
+    most_left_out: u8,
+) -> Option<usize> {
     let count = hops.clone().count();
-    let each = 16 - common(destination, hops);
+    let each = 16 - common(destination, hops, most_left_out);
     (count > 0).then_some((FIXED + count * each).next_multiple_of(8))
 }
 
 /// Writes to the start of `out` the header before one of the kind `next` of a packet that visits `destination`, which its IPv6 header
 /// names, and then `hops`. Its length.
 ///
-/// All addresses leave out as many octets: an address may take the place of any other on the way.
+/// All addresses leave out as many octets, `most_left_out` at most: an address may take the place of any other on the way.
 pub fn emit(
     out: &mut [u8],
     next: u8,
     destination: Ipv6Addr,
     hops: impl Iterator<Item = Ipv6Addr> + Clone,
+    most_left_out: u8,
 ) -> Result<usize, Error> {
-    let length = length(destination, hops.clone()).ok_or(Error::Length)?;
-    let left_out = common(destination, hops.clone());
+    let length = length(destination, hops.clone(), most_left_out).ok_or(Error::Length)?;
+    let left_out = common(destination, hops.clone(), most_left_out);
     let count = u8::try_from(hops.clone().count()).map_err(|_| Error::Length)?;
     let units = u8::try_from(length / 8 - 1).map_err(|_| Error::Length)?;
     let out = out.get_mut(..length).ok_or(Error::Truncated)?;
@@ -175,6 +183,18 @@ pub fn advance(packet: &mut [u8], is_own: impl Fn(Ipv6Addr) -> bool) -> Result<b
 pub fn leads_on(packet: &[u8]) -> bool {
     let found = find(packet).ok().flatten();
     found.and_then(|(at, _)| packet.get(at + SEGMENTS_LEFT_AT)).is_some_and(|&left| left != 0)
+}
+
+/// Where `packet` goes in the end: what checksums take for its destination
+/// ([RFC 8200 section 8.1](https://www.rfc-editor.org/rfc/rfc8200#section-8.1)). Returns `None` if its headers are malformed.
+pub fn final_destination(packet: &[u8]) -> Option<Ipv6Addr> {
+    let destination = Ipv6Addr::from(*Header::address_at(packet, Header::DESTINATION_AT)?);
+    let Some((at, length)) = find(packet).ok()? else { return Some(destination) };
+    let route = SourceRoute::parse(packet.get(at..at + length)?).ok()?;
+    match route.segments_left {
+        0 => Some(destination),
+        _ => route.address(route.count - 1, destination),
+    }
 }
 
 /// Where the source route of `packet` begins, and its length. It may stand behind destination options.

@@ -276,6 +276,34 @@ fn a_packet_from_outside_comes_to_its_node_as_it_was() {
     }
 }
 
+/// RFC 9008 section 8.1.2: the root is the source of its own packet. What IPsec covers stays as it was.
+#[test]
+fn a_packet_of_the_root_has_its_route_in_it_unless_it_is_protected() {
+    let mut network = Network::chain(NON_STORING, 6);
+    network.settle(600);
+    for id in 2..6 {
+        for protocol in [next_header::UDP, next_header::AH, next_header::ESP] {
+            let mut plain = datagram(mesh(0), mesh(id));
+            plain[Header::NEXT_HEADER_AT] = protocol;
+            let mut buffer = plain.clone();
+            buffer.resize(plain.len() + 400, 0);
+            let length = network.encapsulate(&mut buffer, plain.len()).unwrap();
+            buffer.truncate(length);
+            assert_eq!(buffer[Header::NEXT_HEADER_AT], next_header::ROUTING);
+            let is_inside = protocol == next_header::UDP;
+            assert_eq!(buffer[Header::LEN], if is_inside { protocol } else { next_header::IPV6 });
+            if is_inside {
+                assert_eq!(destination(&buffer), mesh(1));
+                network.transmit(0, eui(1), buffer);
+                network.run(1_000);
+                let received = network.station(id).received.pop().expect("a packet");
+                assert_eq!(destination(&received), mesh(id));
+                assert!(received.ends_with(&plain[Header::LEN..]), "{id}: {received:x?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn nodes_reach_each_other_over_the_root_or_the_router_above_both() {
     for mode in [NON_STORING, STORING] {
@@ -296,18 +324,6 @@ fn nodes_reach_each_other_over_the_root_or_the_router_above_both() {
                 .all(|station| station.refused.iter().all(|error| *error != DataError::Rank))
         );
     }
-}
-
-#[test]
-fn a_route_that_a_router_cannot_follow_is_forgotten_by_the_root() {
-    let mut network = Network::chain(NON_STORING, 4);
-    network.settle(600);
-    assert_eq!(network.node_count(), 3);
-    let Machine::Root(root) = &mut network.station(0).machine else { panic!() };
-    root.handle_unreachable(mesh(3));
-    root.handle_unreachable(mesh(77));
-    assert_eq!(root.node_count(), 2);
-    assert_eq!((root.next_hop(mesh(3)), root.next_hop(mesh(2))), (None, Some(eui(1))));
 }
 
 #[test]

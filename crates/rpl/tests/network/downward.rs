@@ -1,6 +1,8 @@
 //! DAOs, what becomes of them, and how routes are cleaned up.
 
-use sixlock_base::Counter;
+use core::cmp::Ordering;
+
+use sixlock_base::{Counter, lollipop};
 use sixlock_ipv6::rpl::{
     Configuration, Dao, Dco, Dio, INFINITE_LIFETIME, INFINITE_RANK, Message, ModeOfOperation, Prefix,
     RplOption, Status, Transit,
@@ -308,6 +310,25 @@ fn a_way_that_is_older_than_what_is_known_is_cleaned_up() {
     assert_eq!(cleaned(&mut bench), []);
 }
 
+/// A next hop that has rebooted knows nothing of the sequence that this router has heard, and takes an older one. It is not to lose by a
+/// cleanup the only way that there is.
+#[test]
+fn an_older_way_by_the_same_next_hop_is_taken_and_told() {
+    let mut bench = storing();
+    bench.dao(5, 1, &reaches(9, 242, 30)).unwrap();
+    let sent = daos(bench.pass(2_000, true));
+    acknowledge(&mut bench, &sent);
+    bench.dao(5, 1, &reaches(9, 8, 30)).unwrap();
+    let sent = bench.pass(2_000, true);
+    assert!(!sent.iter().any(|sent| matches!(sent.message(), Message::Dco(_))));
+    assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(5)));
+    assert_eq!(daos(sent)[0].targets(), vec![(9, 30, 8)]);
+    // A route that was taken away meanwhile is not.
+    bench.dao(5, 2, &reaches(9, 9, 0)).unwrap();
+    bench.dao(5, 3, &reaches(9, 8, 30)).unwrap();
+    assert_eq!(bench.node.next_hop(mesh(9)), Some(eui(1)));
+}
+
 /// In a network that repairs itself, nodes are asked again and again. What they said last must not become too old, meanwhile, to be
 /// compared with what they say next.
 #[test]
@@ -440,12 +461,34 @@ fn the_path_sequence_of_a_node_that_has_rebooted_is_newer() {
         let sent = daos(bench.pass(2_000, true));
         let sequence = sent[0].targets()[0].2;
         if let Some(last) = last {
-            assert!(sixlock_base::lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
+            assert!(lollipop::may_be_newer(sequence, last), "{sequence} after {last}");
         }
         last = Some(sequence);
         bench.node = sixlock_rpl::Node::new();
         bench.start();
         bench.meet(1, 128);
+    }
+}
+
+/// Its first sequences are compared with what follows them as those of a node that has none that outlast a reboot.
+#[test]
+fn a_node_that_reboots_seven_times_before_anybody_hears_of_it_is_newer_all_the_same() {
+    for told in 0..20 {
+        let mut bench = router();
+        let mut last = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        // It tells of itself again and again, by each new parent.
+        for id in 2..2 + told {
+            bench.dio(id - 1, 900).unwrap();
+            bench.meet(id, 128);
+            last = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        }
+        for _ in 0..8 {
+            bench.node = sixlock_rpl::Node::new();
+            bench.start();
+        }
+        bench.meet(1, 128);
+        let sequence = daos(bench.pass(2_000, true))[0].targets()[0].2;
+        assert_eq!(lollipop::compare(sequence, last), Some(Ordering::Greater), "{sequence} after {last}");
     }
 }
 

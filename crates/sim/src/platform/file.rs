@@ -10,6 +10,7 @@ use crate::chip::Chip;
 use crate::energest::TICKS;
 use crate::error::ScenarioError;
 use crate::profile::{Profile, Storage};
+use crate::text_file::read_text;
 use crate::toml_reader::{Section, Source};
 use crate::units::{
     parse_bytes, parse_current, parse_frequency, parse_nanoseconds, parse_ticks, parse_voltage,
@@ -28,7 +29,7 @@ impl Platform {
     /// Says what is wrong in it and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path)
             .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the board: {error}")))?;
         let platform = Self::parse(&file, &text)?;
         if platform.is_shipped() {

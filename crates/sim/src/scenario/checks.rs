@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sixlock_base::{Engines, LinkSuite, Security};
+use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
@@ -16,7 +17,7 @@ use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
 use crate::time::Span;
 use crate::toml_reader::not_within;
-use crate::topology::{Layout, Topology};
+use crate::topology::{Layout, Topology, TopologyError};
 use crate::units::longer_than_nothing;
 
 use super::{
@@ -34,6 +35,8 @@ pub(super) const SLOTFRAME: RangeInclusive<u64> = 3..=9999;
 const ACK_AND_HEADER: u32 = 22;
 /// The numbers that nodes have, and how many there may be.
 pub(super) const NODES: RangeInclusive<u64> = 1..=MAX_NODES as u64;
+/// How many leading octets addresses may have in common for source routes: the prefix, or more.
+pub(super) const COMMON_OCTETS: RangeInclusive<u64> = 8..=MOST_LEFT_OUT as u64;
 /// How many border routers.
 pub(super) const ROUTERS: RangeInclusive<u64> = 1..=1000;
 /// Frames that a link loses in a row.
@@ -397,7 +400,28 @@ impl Scenario {
             }
         }
         self.check_links()?;
-        self.layout().map_err(|wrong| fault(wrong.node().map_or(Key::Topology, Key::Node), wrong.to_string()))
+        self.layout().map_err(|wrong| {
+            let message = match wrong {
+                TopologyError::Unreachable(_) => format!("{wrong}: {}", self.what_leads_a_way()),
+                _ => wrong.to_string(),
+            };
+            fault(wrong.node().map_or(Key::Topology, Key::Node), message)
+        })
+    }
+
+    /// What lets a way lead from all nodes to a router.
+    fn what_leads_a_way(&self) -> String {
+        let reach = match self.radio.model {
+            RadioModel::Links(_) => return "list links that carry frames both ways".into(),
+            RadioModel::LogDistance(_) => "raise transmit_power",
+            RadioModel::UnitDisk { .. } => "raise the range",
+        };
+        let distance = match self.topology {
+            Topology::Chain { .. } | Topology::Grid { .. } => "lower the spacing",
+            Topology::Random { .. } => "have more nodes or a smaller field",
+            Topology::List(_) => "move the nodes nearer to each other",
+        };
+        format!("{reach} or {distance}")
     }
 
     /// Whether the file of links, if there is one, is of this network.
@@ -715,6 +739,17 @@ impl Scenario {
             if self.security != Security::default() {
                 return wrong(format!(
                     "node {id} has the EUI-64 of node {other}, and they would use the same nonces and keys: set security to \"none\""
+                ));
+            }
+            let hears = |from: u32, to: u32| {
+                let at = |id: u32| layout.positions[id as usize];
+                self.radio
+                    .link(self.seed, (from, to), at(from), at(to))
+                    .is_some_and(|link| link.loss.is_some())
+            };
+            if hears(id, other) || hears(other, id) {
+                return wrong(format!(
+                    "node {id} has the EUI-64 of node {other}, and each would answer frames for the other: move them out of each other's range"
                 ));
             }
         }

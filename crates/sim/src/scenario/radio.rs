@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::ScenarioError;
 use crate::random::Probability;
+use crate::text_file::read_text;
 use crate::toml_reader::Section;
 use crate::units::{parse_decibels, parse_drift, parse_length};
 
@@ -132,7 +133,7 @@ fn read_links(
         ));
     };
     let path = beside(scenario, name);
-    let text = std::fs::read_to_string(&path)
+    let text = read_text(&path)
         .map_err(|error| section.error("links", format!("cannot read {}: {error}", path.display())))?;
     let table = LinkTable::parse(&path.display().to_string(), &text)?;
     Ok((path, table))

@@ -13,6 +13,7 @@ use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
+use crate::text_file::read_text;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source, did_you_mean};
 use crate::topology::{Placement, Topology};
@@ -23,7 +24,8 @@ use crate::units::{
 
 use super::beside::beside;
 use super::checks::{
-    BAUD, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST, ROUTERS,
+    BAUD, COMMON_OCTETS, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
+    ROUTERS,
 };
 use super::{
     Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
@@ -66,7 +68,7 @@ impl ScenarioBuilder {
     /// Says what cannot be read and where.
     pub fn load_with(path: &Path, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path)
             .map_err(|error| ScenarioError::of_file(&file, format!("cannot read the scenario: {error}")))?;
         Self::parse_with(&file, &text, settings)
     }
@@ -131,12 +133,16 @@ impl ScenarioBuilder {
         };
         lines.insert(Key::Security, top.line("security"));
         let mut routing = top.section("routing", "[routing]")?;
-        let is_rpl = routing.choice("kind", &[("static", false), ("rpl", true)])?;
+        let kind = routing.choice("kind", &["static", "rpl"].map(|name| (name, name)))?;
+        routing.refuse_keys_of_others("kind", kind, &[("mode", "rpl"), ("objective", "rpl")])?;
         let mode =
             routing.choice("mode", &[("non-storing", RplMode::NonStoring), ("storing", RplMode::Storing)])?;
         let objective =
             routing.choice("objective", &[("mrhof", Objective::Mrhof), ("of0", Objective::Of0)])?;
-        scenario.routing = if is_rpl { RoutingKind::Rpl { objective, mode } } else { RoutingKind::Static };
+        scenario.routing = match kind {
+            "rpl" => RoutingKind::Rpl { objective, mode },
+            _ => RoutingKind::Static,
+        };
         lines.insert(Key::Routing, routing.line("kind"));
         routing.finish()?;
         let mut network = top.section("network", "[network]")?;
@@ -148,6 +154,11 @@ impl ScenarioBuilder {
         scenario.addressing = Addressing {
             discovery: network.choice("discovery", &kinds)?,
             prefix: network.parsed("prefix", default.addressing.prefix, parse_prefix)?,
+            common_octets: network.integer(
+                "common_octets",
+                default.addressing.common_octets.into(),
+                COMMON_OCTETS,
+            )? as u8,
         };
         lines.insert(Key::Discovery, network.line("discovery"));
         lines.insert(Key::Prefix, network.line("prefix"));
@@ -433,7 +444,7 @@ fn read_topology(
         let mut placements = Vec::new();
         for entry in entries {
             let line = entry.line("id");
-            let ReadNode { placement, runs, eui64, is_host, has_mains } = read_node(entry)?;
+            let ReadNode { placement, runs, eui64, is_host, has_mains } = read_node(entry, scenario.routing)?;
             let id = placement.id;
             if let Some(first) = lines.insert(Key::Node(id), line) {
                 let first = first.map(|line| format!(", on line {line} too")).unwrap_or_default();
@@ -520,7 +531,7 @@ struct ReadNode {
     has_mains: bool,
 }
 
-fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
+fn read_node(mut section: Section<'_, '_>, routing: RoutingKind) -> Result<ReadNode, ScenarioError> {
     let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
     if section.span("id").is_none() {
         return Err(section.error("x", "a [[node]] needs an id"));
@@ -530,6 +541,12 @@ fn read_node(mut section: Section<'_, '_>) -> Result<ReadNode, ScenarioError> {
     let parent = section.optional_integer("parent", 0..=MAX_NODES.into())?.map(|parent| parent as u32);
     if id == 0 && parent.is_some() {
         return Err(section.error("parent", "node 0 is the router: it has no parent"));
+    }
+    if parent.is_some() && routing != RoutingKind::Static {
+        return Err(section.error(
+            "parent",
+            "nodes find their parents by RPL: leave parent out, or set [routing] kind to \"static\"",
+        ));
     }
     let is_emulated = section.choice("kind", &[("native", false), ("emulated", true)])?;
     let platform = section.parsed("platform", None, |name| Platform::named(name).map(Some))?;

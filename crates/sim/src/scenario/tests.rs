@@ -44,8 +44,6 @@ fn every_key_of_the_format_is_read() {
         ack = false
         [routing]
         kind = "static"
-        mode = "storing"
-        objective = "of0"
         [platform]
         profile = "native"
         [topology]
@@ -222,6 +220,23 @@ fn errors_name_the_line_and_what_to_do() {
             "[topology]\nkind = \"ring\"",
             "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"random\" or \"list\"",
         ),
+        (
+            "security = \"none\"\n[routing]\nkind = \"rpl\"\n[network]\ndiscovery = \"nd\"\n[topology]\nkind = \"list\"\n\
+            [[node]]\nid = 1\nx = \"20m\"\n[[node]]\nid = 2\nx = \"-20m\"\neui64 = 1",
+            "f:12: node 2 has the EUI-64 of node 1, and each would answer frames for the other: move them out of each other's range",
+        ),
+        (
+            "[routing]\nkind = \"rpl\"\n[network]\ndiscovery = \"nd\"\n[topology]\nkind = \"list\"\n\
+            [[node]]\nid = 1\nx = \"40m\"\nhost = true\n[[node]]\nid = 2\nx = \"80m\"",
+            "f:12: no way leads from node 2 to the router: raise the range or move the nodes nearer to each other",
+        ),
+        ("name = \"a\\u001b[31mb\"", "f:1: name has a control character in it, such as a new line"),
+        ("[routing]\nmode = \"storing\"", "f:2: mode belongs to kind = \"rpl\""),
+        ("[routing]\nkind = \"static\"\nobjective = \"of0\"", "f:3: objective belongs to kind = \"rpl\""),
+        (
+            "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\nparent = 1",
+            "f:9: nodes find their parents by RPL: leave parent out, or set [routing] kind to \"static\"",
+        ),
         ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 65535"),
         (
             "[topology]\nrouters = 2",
@@ -253,8 +268,12 @@ fn errors_name_the_line_and_what_to_do() {
             "f:2: no way leads from nodes 1 to 6 to the router: raise the range or lower the spacing",
         ),
         (
+            "[radio]\nmodel = \"log-distance\"\n[topology]\nspacing = \"9km\"",
+            "f:3: no way leads from nodes 1 to 6 to the router: raise transmit_power or lower the spacing",
+        ),
+        (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 3\nx = \"99m\"\n[[node]]\nid = 2\nx = \"200m\"",
-            "f:9: no way leads from nodes 2 to 3 to the router: raise the range or lower the spacing",
+            "f:9: no way leads from nodes 2 to 3 to the router: raise the range or move the nodes nearer to each other",
         ),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\nparent = 2",
@@ -675,15 +694,17 @@ fn the_addresses_of_a_network_are_read() {
     use crate::discovery::{Addressing, DiscoveryKind};
     let read = |text: &str| Scenario::parse("f", text).map_err(|error| error.to_string());
     assert_eq!(Scenario::default().addressing, Addressing::default());
-    let text = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\n[routing]\nkind = \"rpl\"";
+    let text = "[network]\ndiscovery = \"nd\"\nprefix = \"2001:db8:7::/64\"\ncommon_octets = 11\n[routing]\nkind = \"rpl\"";
     let addressing = Addressing {
         prefix: [0x20, 0x01, 0x0d, 0xb8, 0, 7, 0, 0],
         discovery: DiscoveryKind::NeighbourDiscovery,
+        common_octets: 11,
     };
     assert_eq!(read(text).unwrap().addressing, addressing);
     let emulated = "[routing]\nkind = \"rpl\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"openmote\"";
     assert_eq!(read(&format!("[network]\ndiscovery = \"nd\"\n{emulated}")).unwrap().emulated.len(), 1);
     for (network, rest, wrong) in [
+        ("common_octets = 16", "", "between 8 and 15"),
         ("prefix = \"2001:db8::/48\"", "", "has 64 bits"),
         ("prefix = \"2001:db8::1/64\"", "", "behind its prefix"),
         ("prefix = \"fe80::/64\"", "", "no prefix of a network"),

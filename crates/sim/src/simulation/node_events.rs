@@ -38,6 +38,9 @@ impl Simulation {
     /// Node `id` does not begin a reading that was due.
     pub(super) fn skip(&mut self, id: u32, reading: u64, cause: Skip) {
         self.node(id).readings.skip(reading, cause);
+        if let Some(trial) = &mut self.trial {
+            trial.invariants.skip(id, reading, cause);
+        }
         self.recorder.event(self.now, id, Logged::Skipped { reading, cause: cause.name() });
     }
 

@@ -186,7 +186,7 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
     if let Some(key) = deployment.link_key() {
         recorder.link_key(LINK_KEY_INDEX, key);
     }
-    let Addressing { prefix, discovery } = deployment.scenario.addressing;
+    let Addressing { prefix, discovery, .. } = deployment.scenario.addressing;
     // Nothing on the air tells it.
     if discovery == DiscoveryKind::Given && prefix != MESH_PREFIX {
         recorder.context(prefix);

@@ -1,7 +1,9 @@
 //! A network and what it goes through, in words.
 
 use crate::routing::RoutingKind;
-use crate::scenario::{Destination, LogDistance, Mac, Radio, RadioModel, Scenario, Traffic, TrafficKind};
+use crate::scenario::{
+    Destination, LogDistance, Mac, Pattern, Radio, RadioModel, Scenario, Traffic, TrafficKind,
+};
 use crate::security_gateway::NodesSide;
 use crate::time::{Span, Time};
 use crate::topology::Topology;
@@ -65,7 +67,12 @@ fn stations(topology: &Topology) -> String {
 }
 
 fn traffic(traffic: &Traffic) -> String {
-    let period = seconds(traffic.period);
+    let mut period = seconds(traffic.period);
+    if let Pattern::Periodic { jitter } = traffic.pattern
+        && jitter > Span::ZERO
+    {
+        period += &format!(" and up to {} late", seconds(jitter));
+    }
     match (traffic.kind, traffic.to) {
         (TrafficKind::Echo { payload }, Destination::Cloud) => {
             format!("an echo of {payload} bytes every {period}")

@@ -6,7 +6,8 @@ use sixlock_node::PayloadCompression;
 use crate::random::{Probability, Purpose, Stream};
 use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::scenario::{
-    Csma, Destination, LogDistance, Mac, Radio, RadioModel, Scenario, ScenarioBuilder, Traffic, TrafficKind,
+    Csma, Destination, LogDistance, Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, Traffic,
+    TrafficKind,
 };
 use crate::security_gateway::NodesSide;
 use crate::time::{Span, Time};
@@ -41,7 +42,7 @@ pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
     let stormy = Span::from_secs(60 + draw.below(240));
     let quiet = Time::ZERO + stormy;
     let mut plan = draw.plan(nodes, &security, quiet);
-    if plan.spoils_handshakes() && security.transport.is_some() {
+    if plan.spoils_handshakes(traffic.to) && security.transport.is_some() {
         plan.stop = quiet + QUIET_AFTER_SPOILT_HANDSHAKES;
     }
     let radio = Radio { drift: draw.one_of(&DRIFTS), ..radio };
@@ -205,7 +206,13 @@ impl Draw {
             TrafficKind::Echo { payload } if payload > SHORT_ECHO => Destination::Node(nodes),
             _ => Destination::Cloud,
         };
-        Traffic { kind, period, to, ..Scenario::default().traffic }
+        let jitter = match kind {
+            // Echoes that are sent with the same time between them each period collide each time, or never.
+            TrafficKind::Echo { .. } => Span::from_millis(period.micros() / 2_000),
+            TrafficKind::Report => Span::ZERO,
+        };
+        let pattern = Pattern::Periodic { jitter };
+        Traffic { kind, period, to, pattern, ..Scenario::default().traffic }
     }
 
     /// How long echoes are: also such that just fit, with which few nodes leave room for others.

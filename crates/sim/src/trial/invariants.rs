@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixlock_base::{Counter, Counters, Security};
 
 use crate::measured::values;
+use crate::readings::Skip;
 use crate::routing::RoutingKind;
-use crate::scenario::{Mac, Scenario, TrafficKind};
+use crate::scenario::{Scenario, TrafficKind};
 use crate::time::{Span, Time};
 
 use super::plan::{Attack, Plan};
@@ -160,18 +161,16 @@ impl Guarantees {
         // A node without a tunnel to the security gateway has link security only.
         let is_for_all = scenario.gateway.as_ref().is_none_or(|gateway| gateway.link_only.is_empty());
         let echoes = matches!(scenario.traffic.kind, TrafficKind::Echo { .. });
-        // The host sends an echo to each node at the same time. With the NullMAC, those that collide once do so each time.
-        let collides = echoes && scenario.mac == Mac::Null;
         let reboots = plan.has_reboots();
         // The host that sends echoes does not notice that a node has lost its session.
         let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
-        let is_spoilt = transport.is_some() && plan.spoils_handshakes();
+        let is_spoilt = transport.is_some() && plan.spoils_handshakes(scenario.traffic.to);
         let static_routes = scenario.routing == RoutingKind::Static;
         let recovery = if is_spoilt { RECOVERY_OF_HANDSHAKE } else { RECOVERY };
         let Some(Attack { reach, .. }) = plan.attack else {
             // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
             let acknowledged = !reboots || transport.is_some();
-            let recovers = (keeps_sessions && !collides).then_some(recovery);
+            let recovers = keeps_sessions.then_some(recovery);
             let honest = !plan.datagrams.damage.happens_ever();
             return Self {
                 link: true,
@@ -191,10 +190,8 @@ impl Guarantees {
         // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
         // astray that restore compressed ones, for up to 64 packets.
         // Who forges versions of the DODAG leads nodes away from its root for as long as they last.
-        let is_undone = keeps_sessions
-            && !collides
-            && !reach.link_key
-            && (is_link_safe || network.is_none() && static_routes);
+        let is_undone =
+            keeps_sessions && !reach.link_key && (is_link_safe || network.is_none() && static_routes);
         let recovers = is_undone.then_some(recovery);
         let authentic =
             transport.is_some() || (is_link_safe || network.is_some() && is_for_all) && !reach.internet;
@@ -222,6 +219,8 @@ pub(crate) struct Invariants {
     pub(crate) witness: Witness,
     made: BTreeSet<(u32, u64)>,
     delivered: BTreeSet<(u32, u64)>,
+    /// Those that were due while one before them was on its way, and not begun.
+    passed_over: BTreeSet<(u32, u64)>,
     /// By station, how many errors of packets without a route its policy has not let out.
     unreachable: BTreeMap<u32, u32>,
     breaches: Vec<Breach>,
@@ -235,6 +234,7 @@ impl Invariants {
             witness: Witness::default(),
             made: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            passed_over: BTreeSet::new(),
             unreachable: BTreeMap::new(),
             breaches: Vec::new(),
         }
@@ -388,6 +388,18 @@ impl Invariants {
         }
     }
 
+    /// A node does not begin a reading, for this cause.
+    pub(crate) fn skip(&mut self, node: u32, number: u64, cause: Skip) {
+        if matches!(cause, Skip::UnderWay | Skip::NoSession) {
+            self.passed_over.insert((node, number));
+        }
+    }
+
+    /// Whether a reading was not begun because the one before it was on its way, and that was delivered.
+    pub(crate) fn has_made_way(&self, node: u32, number: u64) -> bool {
+        self.passed_over.contains(&(node, number)) && self.is_delivered(node, number.saturating_sub(1))
+    }
+
     /// Whether a reading was delivered.
     pub(crate) fn is_delivered(&self, node: u32, number: u64) -> bool {
         self.delivered.contains(&(node, number))
@@ -445,6 +457,26 @@ mod tests {
         let broken: Vec<_> = invariants.breaches().iter().map(|breach| breach.invariant).collect();
         use Invariant::{AcknowledgedIsDelivered, DeliveredOnce, NoForgery};
         assert_eq!(broken, [DeliveredOnce, NoForgery, NoForgery, AcknowledgedIsDelivered]);
+    }
+
+    #[test]
+    fn a_reading_makes_way_for_the_one_before_it_if_that_arrives() {
+        let mut invariants = Invariants::new(1, ALL);
+        for (number, cause) in [
+            (2, Skip::NoSession),
+            (3, Skip::UnderWay),
+            (4, Skip::Off),
+            (5, Skip::NotBegun),
+            (7, Skip::UnderWay),
+        ] {
+            invariants.skip(3, number, cause);
+        }
+        for number in [1, 3, 4, 6] {
+            invariants.deliver(3, number);
+        }
+        let made_way: Vec<_> = (0..9).filter(|number| invariants.has_made_way(3, *number)).collect();
+        assert_eq!(made_way, [2, 7]);
+        assert!(!invariants.has_made_way(2, 2), "of another node");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a network goes through in a trial.
 
 use crate::random::Probability;
+use crate::scenario::Destination;
 use crate::time::{Span, Time};
 
 /// What the attacker can do.
@@ -64,9 +65,11 @@ impl Plan {
     }
 
     /// Whether a handshake may be left of which the other end knows nothing any more, or something else: messages of it, which nothing
-    /// protects yet, arrive that nobody sent so, or the far end forgets it.
-    pub(crate) fn spoils_handshakes(&self) -> bool {
-        self.attack.is_some() || self.datagrams.damage.happens_ever() || !self.restarts.is_empty()
+    /// protects yet, arrive that nobody sent so, or the far end forgets it, or the node that readings go to.
+    pub(crate) fn spoils_handshakes(&self, to: Destination) -> bool {
+        let node_forgets = matches!(to, Destination::Node(_)) && self.has_reboots();
+        let forgets = !self.restarts.is_empty() || node_forgets;
+        self.attack.is_some() || self.datagrams.damage.happens_ever() || forgets
     }
 
     /// Whether what is sent once may arrive twice, or so late that nobody knows it for a copy.
@@ -74,5 +77,40 @@ impl Plan {
         let Disturbance { duplicate, delay, .. } = self.frames;
         let kinds = [duplicate, delay, self.datagrams.duplicate];
         self.attack.is_some() || kinds.into_iter().any(Probability::happens_ever)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Disturbance = Disturbance {
+        lose: Probability::NEVER,
+        duplicate: Probability::NEVER,
+        delay: Probability::NEVER,
+        damage: Probability::NEVER,
+    };
+    const CALM: Plan = Plan {
+        frames: NONE,
+        datagrams: NONE,
+        attack: None,
+        power_fails: Probability::NEVER,
+        power_cuts: Vec::new(),
+        restarts: Vec::new(),
+        clocks: Time::ZERO,
+        quiet: Time::ZERO,
+        stop: Time::ZERO,
+    };
+
+    #[test]
+    fn a_handshake_is_spoilt_by_the_end_that_forgets_it() {
+        let spoils =
+            |plan: Plan| [Destination::Cloud, Destination::Node(2)].map(|to| plan.spoils_handshakes(to));
+        assert_eq!(spoils(CALM), [false, false]);
+        assert_eq!(spoils(Plan { restarts: vec![Time::ZERO], ..CALM }), [true, true]);
+        // A node whose power fails has forgotten those that others have begun with it.
+        assert_eq!(spoils(Plan { power_cuts: vec![(Time::ZERO, 2)], ..CALM }), [false, true]);
+        let often = Probability::new(0.5).unwrap();
+        assert_eq!(spoils(Plan { power_fails: often, ..CALM }), [false, true]);
     }
 }

@@ -1,14 +1,13 @@
 //! What the IETF's comparison of security protocols for CoAP says of DTLS 1.2, made by our code, and in its form what it does not
 //! say: the handshakes of DTLS 1.2, and IPsec.
 
-mod flights;
 mod packet;
 mod row;
 
 use sixlock_dtls::{Certificates, RawPublicKeys};
 
-use self::flights::keys;
 use self::row::bytes_of;
+use super::native_handshake::{self, keys};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{COMPARISON, Context, Experiment, Findings, Method};
@@ -36,9 +35,9 @@ const CAUSE: &str = "a record with an id has its content type behind its content
 
 fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
     let handshakes = [
-        ("PSK", flights::of::<()>(None)?),
-        ("RPK", flights::of::<RawPublicKeys>(keys("dtls-rpk")?)?),
-        ("X.509", flights::of::<Certificates>(keys("dtls-x509")?)?),
+        ("PSK", native_handshake::of::<()>(None)?),
+        ("RPK", native_handshake::of::<RawPublicKeys>(keys("dtls-rpk")?)?),
+        ("X.509", native_handshake::of::<Certificates>(keys("dtls-x509")?)?),
     ];
     let flight = |(label, flights): &(&'static str, Vec<usize>)| {
         let row = |(number, bytes): (u32, &usize)| bytes_of(*label, *bytes).at(number.into());
@@ -49,8 +48,8 @@ fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
     let figures = vec![
         Figure { title: FLIGHTS, across: Some("flight"), rows: handshakes.iter().flat_map(flight).collect() },
         Figure { title: "All flights", across: None, rows: handshakes.iter().map(total).collect() },
-        Figure { title: WITHOUT_ID, across, rows: records(draft, &[&[]], flights::record)? },
-        Figure { title: WITH_ID, across, rows: records(draft, &IDS, flights::record)? },
+        Figure { title: WITHOUT_ID, across, rows: records(draft, &[&[]], native_handshake::record)? },
+        Figure { title: WITH_ID, across, rows: records(draft, &IDS, native_handshake::record)? },
         Figure { title: AS_DRAFTED, across, rows: records(draft, &IDS, as_drafted)? },
         packet::figure()?,
     ];
@@ -84,7 +83,7 @@ fn records(
             let record = record(id)?;
             let length = if is_compressed { packet::behind_udp(&record)? } else { record.len() };
             let x = id.len() as f64;
-            let row = bytes_of(label, length - flights::CONTENT.len()).at(x);
+            let row = bytes_of(label, length - native_handshake::CONTENT.len()).at(x);
             rows.push(row.beside(published.at(label, x)));
         }
     }
@@ -96,7 +95,7 @@ const ID_AT: usize = 11;
 
 /// A record with this id as the draft writes it.
 fn as_drafted(id: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut record = flights::record(&[])?;
+    let mut record = native_handshake::record(&[])?;
     record.splice(ID_AT..ID_AT, id.iter().copied());
     Ok(record)
 }

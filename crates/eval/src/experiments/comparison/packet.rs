@@ -3,8 +3,8 @@
 use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_sixlowpan::PayloadCompression;
 
+use super::super::native_handshake::CONTENT;
 use super::super::packets::{carrying, compressed, compressed_with, datagram, protected};
-use super::flights::CONTENT;
 use super::row::bytes_of;
 use crate::error::Error;
 use crate::figure::Figure;
