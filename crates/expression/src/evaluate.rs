@@ -23,8 +23,7 @@ impl Expression {
         let until = |points: &&'_ [Point]| points.partition_point(|point| point.time <= at);
         let inputs: Vec<&[Point]> = inputs.iter().map(|points| &points[..until(points)]).collect();
         let mut evaluation = Evaluation { at, inputs, zone: &self.zone, points: 0 };
-        let value = evaluation.value(&self.root).filter(|value| value.is_finite());
-        Evaluated { value, points: evaluation.points }
+        Evaluated { value: evaluation.value(&self.root), points: evaluation.points }
     }
 }
 
@@ -51,7 +50,12 @@ impl<'a> Evaluation<'a> {
         self.window(input, Window::Points(1))?.last().copied()
     }
 
+    /// The value of `node`. What is no finite number is no value, here as at the end.
     fn value(&mut self, node: &Node) -> Option<f64> {
+        self.number(node).filter(|value| value.is_finite())
+    }
+
+    fn number(&mut self, node: &Node) -> Option<f64> {
         match node {
             Node::Number(number) => Some(*number),
             Node::Latest(input) => Some(self.latest(*input)?.value),
@@ -77,9 +81,7 @@ impl<'a> Evaluation<'a> {
                 let is_true = self.value(&nodes.0)? != 0.0;
                 self.value(if is_true { &nodes.1 } else { &nodes.2 })
             }
-            Node::Coalesce(nodes) => {
-                nodes.iter().find_map(|node| self.value(node).filter(|value| value.is_finite()))
-            }
+            Node::Coalesce(nodes) => nodes.iter().find_map(|node| self.value(node)),
             Node::Age(input) => Some(seconds(self.at, self.latest(*input)?.time)),
             Node::Delta(input, window) => {
                 let (first, last) = ends(self.window(*input, *window)?)?;

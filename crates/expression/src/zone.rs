@@ -29,19 +29,26 @@ impl Zone {
 
     /// When the day of `time` began: its first millisecond. `None` if `time` is beyond all calendars.
     pub(crate) fn day_began(&self, time: i64) -> Option<i64> {
-        let day = self.at(time)?.start_of_day().ok()?;
-        Some(day.timestamp().as_millisecond())
+        Some(self.day(time)?.timestamp().as_millisecond())
     }
 
-    /// When the day after that of `time` begins.
+    /// When the day after that of `time` begins. `None` if no calendar goes as far.
     pub(crate) fn day_ends(&self, time: i64) -> Option<i64> {
-        let next = self.at(time)?.tomorrow().ok()?.start_of_day().ok()?;
-        Some(next.timestamp().as_millisecond())
+        Some(day_after(&self.day(time)?)?.timestamp().as_millisecond())
     }
 
-    fn at(&self, time: i64) -> Option<Zoned> {
-        Some(Timestamp::from_millisecond(time).ok()?.to_zoned(self.0.clone()))
+    /// The beginning of the day of `time`: the last midnight that is not later. Where clocks were put back over midnight, the evening
+    /// that comes twice belongs to the new day the second time: days follow each other, and none is in two parts.
+    fn day(&self, time: i64) -> Option<Zoned> {
+        let time = Timestamp::from_millisecond(time).ok()?.to_zoned(self.0.clone());
+        let began = time.start_of_day().ok()?;
+        Some(day_after(&began).filter(|next| *next <= time).unwrap_or(began))
     }
+}
+
+/// The beginning of the day after the one that begins at `began`.
+fn day_after(began: &Zoned) -> Option<Zoned> {
+    began.tomorrow().ok()?.start_of_day().ok()
 }
 
 /// The difference in `text`, as `+02:00`.
@@ -94,6 +101,26 @@ mod tests {
             assert_eq!((zone.day_began(from), zone.day_ends(until - 1)), (Some(from), Some(until)));
         }
         assert_eq!(Zone::new("UTC").unwrap().day_began(i64::MAX), None);
+    }
+
+    /// A minute after midnight of 29 October 2006, clocks were put back by an hour in St John's, to 23:01 of the day before. In Samoa there
+    /// was no 30 December 2011.
+    #[test]
+    fn each_time_is_in_one_day_also_where_clocks_are_put_back_over_midnight_or_a_day_is_left_out() {
+        for (zone, from) in [("America/St_Johns", "2006-10-28"), ("Pacific/Apia", "2011-12-29")] {
+            let zone = Zone::new(zone).unwrap();
+            let mut ends = zone.day_ends(midday(from) - 24 * 3_600_000).unwrap();
+            for minute in 0..4 * 24 * 60 {
+                let time = midday(from) - 12 * 3_600_000 + minute * 60_000;
+                let (began, end) = (zone.day_began(time).unwrap(), zone.day_ends(time).unwrap());
+                assert!(began <= time && time < end, "{zone:?} {time}");
+                assert!(
+                    end == ends || began == ends,
+                    "{zone:?} {time}: the next day begins where this one ends"
+                );
+                ends = end;
+            }
+        }
     }
 
     #[test]

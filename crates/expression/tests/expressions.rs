@@ -59,6 +59,9 @@ fn numbers_operators_and_functions_mean_what_they_mean_elsewhere() {
         ("ln(0 * t)", None),
         ("pow(10, 400) * t", None),
         ("coalesce(t / 0, u)", Some(4.0)),
+        ("max(t / 0, u)", Some(4.0)),
+        ("t / 0 > u", None),
+        ("if(sqrt(-t) < u, t, u)", None),
     ] {
         assert_eq!(value(source, 10, &t, &u), expected, "{source}");
     }
