@@ -14,6 +14,9 @@ use crate::store::Store;
 use crate::streams::Stream;
 use crate::{computed_due, computed_graph, streams};
 
+/// The most computed streams of one owner: all their syntax trees are in memory.
+const MOST_OF_ONE_OWNER: i64 = 1000;
+
 /// A computed stream.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct ComputedStream {
@@ -147,6 +150,16 @@ impl Store {
         let inputs = self.find_inputs(owner, resource, &computation.inputs).await?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let computed: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM computed_streams JOIN streams ON streams.id = stream
+             JOIN resources ON resources.id = resource WHERE owner = $1",
+        )
+        .bind(owner.0)
+        .fetch_one(&mut *transaction)
+        .await?;
+        if computed >= MOST_OF_ONE_OWNER {
+            return Err(Error::Full("this user has 1000 computed streams already"));
+        }
         let stream = streams::insert(&mut transaction, resource, (label, unit, description)).await?.id;
         sqlx::query("INSERT INTO computed_streams (stream, expression, time_zone) VALUES ($1, $2, $3)")
             .bind(stream.0)
@@ -246,4 +259,51 @@ async fn insert_inputs(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::Device;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_user_has_at_most_a_thousand() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let mut resources = Vec::new();
+        for name in ["ann", "bob"] {
+            let user = store.add_user(name, "", "a long password".into(), false).await.unwrap().id;
+            let resource = store.enrol(user, Device::named(&format!("of-{name}"))).await.unwrap().resource.id;
+            store.add_stream(resource, "t", None, "").await.unwrap();
+            resources.push((user, resource));
+        }
+        let t = InputReference { resource: None, stream: "t".into() };
+        let computation = Computation {
+            expression: "t".into(),
+            time_zone: "UTC".into(),
+            inputs: [("t".to_owned(), t)].into(),
+        };
+        // All but one of them at once.
+        let sql =
+            "WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < 999)
+                   INSERT INTO streams (resource, label) SELECT $1, 'n' || n FROM numbers";
+        let mut writer = store.writer.lock().await;
+        sqlx::query(sql).bind(resources[0].1.0).execute(&mut *writer).await.unwrap();
+        let sql = "INSERT INTO computed_streams (stream, expression, time_zone)
+                   SELECT id, 't', 'UTC' FROM streams WHERE label LIKE 'n%'";
+        sqlx::query(sql).execute(&mut *writer).await.unwrap();
+        drop(writer);
+        let other = store.enrol(resources[0].0, Device::named("other")).await.unwrap().resource.id;
+        store.add_stream(other, "t", None, "").await.unwrap();
+        let add = async |owned, label| {
+            store
+                .add_computed_stream(owned, (label, None, ""), &computation)
+                .await
+                .map(|added| added.stream.label)
+        };
+        assert_eq!(add((resources[0].0, other), "last").await.unwrap(), "last");
+        let refused = add((resources[0].0, other), "more").await;
+        assert!(matches!(refused, Err(Error::Full(_))), "{refused:?}");
+        assert_eq!(add(resources[1], "first").await.unwrap(), "first");
+    }
 }

@@ -1,7 +1,9 @@
 //! Computed streams in the database: whatever the order of posts, their points are what a recomputation gives.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -9,7 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 use sixlock_expression::Expression;
 use sixlock_store::{
     Append, Computation, ComputedStream, Device, Error, Idempotency, InputReference, LONGEST_PAGE, Page,
-    Reading, ResourceId, Store, StreamId, UserId, Writer,
+    Reading, ResourceId, Store, StreamId, Transmission, UserId, Writer,
 };
 
 const ALL: Page = Page { limit: LONGEST_PAGE, from: Some(0), until: None };
@@ -319,6 +321,37 @@ async fn cycles_unknown_streams_and_what_would_be_too_much_are_refused() {
     let add = async |label: &str| store.add_computed_stream((owned.0, other), (label, None, ""), &of_t).await;
     add("d").await.unwrap();
     assert!(matches!(add("e").await, Err(Error::Full(_))));
+    // Nor is one computed from more than 64, when it is another below it that would change.
+    let (deep, chain) = (enrol(&store, owned.0, "deep").await, enrol(&store, owned.0, "chain").await);
+    for n in 0..60 {
+        store.add_stream(deep, &format!("r{n}"), None, "").await.unwrap();
+    }
+    store.add_stream(chain, "extra", None, "").await.unwrap();
+    let over = |plain: std::ops::Range<usize>, own: Option<&str>| {
+        let of_deep = |n| {
+            let stream = format!("r{n}");
+            (stream.clone(), InputReference { resource: Some("deep".into()), stream })
+        };
+        let own = own.map(|own| (own.to_owned(), InputReference { resource: None, stream: own.into() }));
+        let inputs: BTreeMap<_, _> = plain.map(of_deep).chain(own).collect();
+        let expression = inputs.keys().cloned().collect::<Vec<_>>().join("+");
+        Computation { inputs, ..computation(&expression, &[]) }
+    };
+    let mut lowest = None;
+    for (label, plain, own) in [
+        ("k0", 0..1, None),
+        ("k1", 1..16, Some("k0")),
+        ("k2", 16..31, Some("k1")),
+        ("k3", 31..46, Some("k2")),
+        ("k4", 46..60, Some("k3")),
+    ] {
+        let labels = (label, None, "");
+        let added = store.add_computed_stream((owned.0, chain), labels, &over(plain, own)).await.unwrap();
+        lowest.get_or_insert(added.stream.id);
+    }
+    let refused =
+        store.replace_computation((owned.0, chain), lowest.unwrap(), &over(0..1, Some("extra"))).await;
+    assert!(matches!(refused, Err(Error::Full(_))), "{refused:?}");
     // Another's streams are not found by any name.
     let bob = store.add_user("bob", "", "a long password".into(), false).await.unwrap().id;
     let of_bob = enrol(&store, bob, "bobs").await;
@@ -384,4 +417,88 @@ async fn a_window_of_too_many_points_has_no_value_and_of_one_millisecond_the_gre
     assert_eq!(is("latest").await[..2], [(0, 10_249.0), (1, 1.0)]);
     // The first of the latest 10,000 is the 251st, and then the 252nd.
     assert_eq!(is("change").await[..2], [(0, 9_999.0), (1, 1.0 - 251.0)]);
+}
+
+/// The folder of the store, the resource and the first post, for the process that is killed.
+const KILLED: [&str; 3] = ["SIXLOCK_KILLED_FOLDER", "SIXLOCK_KILLED_RESOURCE", "SIXLOCK_KILLED_FIRST"];
+
+/// The readings of post `number`: some late, and some of one millisecond.
+fn readings(number: i64) -> [(&'static str, i64, f64); 4] {
+    let late = number * 7 % 5 * 1_500;
+    let (time, value) = (number * 500 - late, (number * 31 % 13 - 4) as f64);
+    [("t", time, value), ("t", time, value + 1.0), ("u", time + 250, value), ("u", number * 500, -value)]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "another test runs it in a process, and kills that"]
+async fn posts_until_it_is_killed() {
+    let [folder, resource, first] = KILLED.map(|name| std::env::var(name).unwrap());
+    let (store, _writer) = open(Path::new(&folder)).await;
+    let resource = ResourceId(resource.parse().unwrap());
+    for number in first.parse::<i64>().unwrap().. {
+        // What was not acknowledged is sent again: nobody knows whether it was stored.
+        let token = number.to_be_bytes();
+        let transmission = Transmission { association: b"", message_id: number as u16, token: &token };
+        let idempotency = Idempotency::of(resource, transmission, b"");
+        store.append(Append { idempotency, ..append(resource, &readings(number)) }).await.unwrap();
+        println!("\nstored {number}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_it_was_killed_each_computed_point_of_what_was_acknowledged_is_there_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, mut writer, (user, resource)) = begin(directory.path()).await;
+    for stream in ["t", "u"] {
+        store.add_stream(resource, stream, None, "").await.unwrap();
+    }
+    for (stream, source, inputs) in COMPUTED {
+        compute(&store, (user, resource), stream, source, inputs).await;
+    }
+    let mut acknowledged = 0;
+    for round in 0..12 {
+        store.close().await;
+        writer.ended().await.unwrap();
+        drop(store);
+        let folder = directory.path().to_str().unwrap().to_owned();
+        let values = [folder, resource.0.to_string(), acknowledged.to_string()];
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["posts_until_it_is_killed", "--exact", "--ignored", "--nocapture"])
+            .envs(KILLED.into_iter().zip(values))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It goes on while this is read: what it does when it is killed is left to chance.
+        let mut left = 1 + round * 5 % 37;
+        for line in BufReader::new(process.stdout.take().unwrap()).lines() {
+            let Some(number) =
+                line.unwrap().strip_prefix("stored ").map(|number| number.parse::<i64>().unwrap())
+            else {
+                continue;
+            };
+            assert_eq!(number, acknowledged);
+            acknowledged += 1;
+            left -= 1;
+            if left == 0 {
+                process.kill().unwrap();
+            }
+        }
+        assert!(left <= 0 && !process.wait().unwrap().success(), "it ended by itself");
+
+        (store, writer) = open(directory.path()).await;
+        let computed = store.computed_streams(resource).await.unwrap();
+        assert!(computed.iter().all(|computed| computed.backfill.is_none()), "nothing was put off");
+        check(&store, resource).await;
+        let stored = [points(&store, resource, "t").await, points(&store, resource, "u").await];
+        let posted = |posts: i64| {
+            ["t", "u"].map(|stream| {
+                let all = (0..posts).flat_map(readings).filter(|(of, ..)| *of == stream);
+                let mut all: Vec<(i64, f64)> = all.map(|(_, time, value)| (time, value)).collect();
+                all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+                all
+            })
+        };
+        // The last one may have been stored, and not acknowledged.
+        assert!([posted(acknowledged), posted(acknowledged + 1)].contains(&stored), "round {round}");
+    }
 }

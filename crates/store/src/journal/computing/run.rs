@@ -16,7 +16,7 @@ pub(crate) const WORK_PER_POST: usize = 20_000;
 
 /// Times that are computed at once at most, with one look at the stored points.
 const TIMES_PER_SLICE: usize = 256;
-/// What one computed time counts as beside the points that are read for it.
+/// What one computed time, and one look for points, counts as beside the points that are read.
 const WORK_PER_TIME: usize = 8;
 /// How many points that are looked at count as much as one that is read.
 const LOOKS_PER_READ: usize = 8;
@@ -82,7 +82,7 @@ impl<'a, P: StoredPoints> Run<'a, P> {
     }
 
     /// The first time at which a point of an input at the first of `times`, all of which have one, has no share in what is computed,
-    /// or one after it.
+    /// or one after it: when there is no time to look for it, the last one that there is.
     fn end(
         &mut self,
         definition: &Definition,
@@ -93,10 +93,14 @@ impl<'a, P: StoredPoints> Run<'a, P> {
         let reach = definition.expression.reach(input, time);
         Ok(match reach.points {
             0 => reach.until,
-            points => match self.stored.time_behind(stream, time, points)? {
-                Some(behind) => reach.until.max(behind),
-                None => i64::MAX,
-            },
+            _ if self.work == 0 => i64::MAX,
+            points => {
+                self.spend(WORK_PER_TIME + points / LOOKS_PER_READ);
+                match self.stored.time_behind(stream, time, points)? {
+                    Some(behind) => reach.until.max(behind),
+                    None => i64::MAX,
+                }
+            }
         })
     }
 
@@ -105,11 +109,13 @@ impl<'a, P: StoredPoints> Run<'a, P> {
         while let Some(((_, stream), spans)) = self.due.pop_first() {
             let Some(definition) = self.definitions.of(stream) else { continue };
             let mut changed = BTreeSet::new();
-            for mut span in merge(spans) {
+            let spans = merge(spans);
+            let until = spans.last().map_or(i64::MIN, |last| last.until);
+            'spans: for mut span in spans {
                 while !span.is_empty() {
                     if self.work == 0 {
-                        self.put_off(stream, definition, span)?;
-                        break;
+                        self.put_off(stream, definition, Span { until, ..span })?;
+                        break 'spans;
                     }
                     span.from = self.slice(stream, definition, span, &mut changed)?;
                 }
@@ -222,7 +228,7 @@ impl<'a, P: StoredPoints> Run<'a, P> {
                 end = end.min(last.time);
             }
             points.extend(later);
-            self.spend(points.len());
+            self.spend(WORK_PER_TIME + points.len());
             inputs.push(points);
         }
         Ok((inputs, end.max(first.saturating_add(1))))
