@@ -91,7 +91,8 @@ pub(super) async fn list(
 /// Adds a stream that is computed from others
 ///
 /// Each post to one of its inputs computes it. What is made of points that are there already is computed after this is answered;
-/// `backfill` tells how far that has come.
+/// `backfill` tells how far that has come. A user has at most 1,000 of them; one is computed from at most 64 streams, and at most 64 from
+/// one, also by way of others (409).
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/computed-streams", tag = "computed streams",
     request_body = NewComputedStream, responses((status = 201, body = ComputedStream)))]
 pub(super) async fn add(
