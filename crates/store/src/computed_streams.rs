@@ -273,7 +273,7 @@ mod tests {
         let mut resources = Vec::new();
         for name in ["ann", "bob"] {
             let user = store.add_user(name, "", "a long password".into(), false).await.unwrap().id;
-            let resource = store.enrol(user, Device::named(&format!("of-{name}"))).await.unwrap().resource.id;
+            let resource = store.enrol(user, Device::named(format!("of-{name}"))).await.unwrap().resource.id;
             store.add_stream(resource, "t", None, "").await.unwrap();
             resources.push((user, resource));
         }
