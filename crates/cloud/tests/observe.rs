@@ -34,6 +34,8 @@ struct Client {
     resource: ResourceId,
     id: u16,
     token: [u8; 4],
+    /// The id of the last separate response.
+    separate: Option<u16>,
 }
 
 /// A message that was received.
@@ -62,10 +64,10 @@ impl Client {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(address).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        Self { socket, resource, id: 0, token: *b"seen" }
+        Self { socket, resource, id: 0, token: *b"seen", separate: None }
     }
 
-    /// Asks until it is answered in the acknowledgement; notifications that come meanwhile are not looked at.
+    /// Asks until it is answered; notifications that come meanwhile are not looked at.
     fn ask(
         &mut self,
         code: Code,
@@ -94,12 +96,20 @@ impl Client {
             if wait % 10 == 0 {
                 self.socket.send(&request[..length]).unwrap();
             }
-            if let Some(answer) = self.receive()
-                && answer.message().message_type() == Type::Acknowledgement
-                && answer.message().id() == self.id
-                && answer.message().code() != Code::EMPTY
-            {
-                return answer;
+            let Some(answer) = self.receive() else { continue };
+            let message = answer.message();
+            match message.message_type() {
+                Type::Acknowledgement if message.id() == self.id && message.code() != Code::EMPTY => {
+                    return answer;
+                }
+                // What takes the cloud longer is answered separately, and again until it sees the acknowledgement.
+                Type::Confirmable if answer.number(OptionNumber::OBSERVE).is_none() => {
+                    self.socket.send(&empty(Type::Acknowledgement, message.id())).unwrap();
+                    if self.separate.replace(message.id()) != Some(message.id()) {
+                        return answer;
+                    }
+                }
+                _ => {}
             }
         }
         panic!("no answer");
