@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         let context = Context { runs: args.runs, commit: COMMIT, kept: &kept, progress: &show };
         let mut evaluation = experiment.run(&context)?;
         if let Some((path, measurements)) = &measured {
-            measurements.enter(&mut evaluation).map_err(|mistakes| told(path, &mistakes))?;
+            measurements.enter(&mut evaluation).map_err(|mistakes| describe(path, &mistakes))?;
         }
         evaluations.push(evaluation);
     }
@@ -62,10 +62,10 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
 /// The reader's measurements.
 fn read(path: &Path) -> Result<Measurements, Box<dyn Error>> {
     let cannot = |error| format!("cannot read {}: {error}", path.display());
-    Ok(Measurements::read(fs::File::open(path).map_err(cannot)?).map_err(|mistakes| told(path, &mistakes))?)
+    Ok(Measurements::read(fs::File::open(path).map_err(cannot)?).map_err(|mistakes| describe(path, &mistakes))?)
 }
 
-fn told(path: &Path, mistakes: &[Mistake]) -> String {
+fn describe(path: &Path, mistakes: &[Mistake]) -> String {
     let line = |Mistake { line, why }: &Mistake| format!("{}:{line}: {why}", path.display());
     mistakes.iter().take(TOLD).map(line).collect::<Vec<_>>().join("\n")
 }
