@@ -20,10 +20,14 @@ use super::registry::Registry;
 /// ([RFC 6775 section 6.2](https://www.rfc-editor.org/rfc/rfc6775#section-6.2)). It tells them what it was told, for as long as that is
 /// valid still. There is room for as many routers as in `R`, contexts as in `L`, and registrations as in `N`.
 ///
+/// When it has become a router it tells all, a few times: those that were registered at it before it has rebooted, register anew.
+///
 /// Whose addresses are reachable by a routing protocol in which they take part themselves, is no neighbour here.
 pub struct Router<R, L, N> {
     host: Host<R, L>,
     registry: Registry<N>,
+    /// Whether all were told that it is a router.
+    is_announced: bool,
 }
 
 impl<R, L, N> Router<R, L, N>
@@ -34,7 +38,7 @@ where
 {
     /// A router without an address.
     pub const fn new() -> Self {
-        Self { host: Host::new(), registry: Registry::new() }
+        Self { host: Host::new(), registry: Registry::new(), is_announced: false }
     }
 
     /// Gives it its link-layer address and begins to look for a router; to be called first. Of its capabilities, that it is a router is
@@ -103,6 +107,15 @@ where
         if let Err(error) = taken {
             error.count(cx.counters);
         }
+        self.announce();
+    }
+
+    /// Tells all that it is a router, if it has just become one.
+    fn announce(&mut self) {
+        if !self.is_announced && self.host.is_router() {
+            self.is_announced = true;
+            self.registry.announce();
+        }
     }
 
     /// The prefix that its router tells.
@@ -123,7 +136,8 @@ where
 
     /// Whether there is something for [`Router::poll_transmit`].
     pub fn has_output(&self) -> bool {
-        self.host.has_output() || self.registry.has_output()
+        // What it has for others waits until it is a router again.
+        self.host.has_output() || self.host.is_router() && self.registry.has_output()
     }
 
     /// Writes the next packet to `out`. One for which there is no room is lost.
@@ -146,6 +160,7 @@ where
     pub fn handle_timeout<X, E: Entropy, M>(&mut self, cx: &mut Cx<'_, X, E, M>) {
         self.host.handle_timeout(cx);
         self.registry.handle_timeout(cx.now);
+        self.announce();
     }
 }
 
