@@ -174,3 +174,23 @@ fn nobody_is_a_parent_before_it_has_an_address() {
         assert_eq!(node.drops.get("malformed"), None, "{node:?}");
     }
 }
+
+#[test]
+fn a_router_that_reboots_is_registered_again_soon_and_an_address_is_lost_only_by_who_has_it() {
+    let reboot = "[[event]]\nat = \"600s\"\nnode = 20\nkind = \"reboot\"\n";
+    let (_, log) = run(&field(800, "storing", reboot).with_seed(105));
+    let mut registered = std::collections::BTreeSet::new();
+    for event in &log {
+        let node = event["node"].as_u64().unwrap();
+        match event["event"].as_str().unwrap() {
+            // It has lost all that it knew, and does not say so.
+            "on" => drop(registered.remove(&node)),
+            "registered" => assert!(registered.insert(node), "{event}"),
+            "unregistered" => assert!(registered.remove(&node), "{event}"),
+            _ => {}
+        }
+    }
+    let again = log.iter().rfind(|event| event["node"] == 20 && event["event"] == "registered").unwrap();
+    let seconds = again["us"].as_u64().unwrap() / 1_000_000;
+    assert!((600..645).contains(&seconds), "{seconds}");
+}

@@ -3,7 +3,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{
-    EncodedMessage, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION, ROUTER_ADVERTISEMENT, RegisteredAddress,
+    EncodedMessage, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION, ROUTER_ADVERTISEMENT,
+    ROUTER_SOLICITATION, RegisteredAddress,
 };
 
 use super::contexts::LearntContext;
@@ -97,6 +98,8 @@ where
                     ROUTER_ADVERTISEMENT | NEIGHBOUR_ADVERTISEMENT => {
                         self.host.take(cx, (&from, header), &message)
                     }
+                    // Its own router has rebooted: that does not find the border router over those that have found it over itself.
+                    ROUTER_SOLICITATION if self.host.router() == Some(from) => Err(Error::NotForUs),
                     // Until it is a router, it answers as a host.
                     NEIGHBOUR_SOLICITATION if network.is_none() => {
                         self.host.take(cx, (&from, header), &message)

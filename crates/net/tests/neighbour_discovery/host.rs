@@ -248,6 +248,16 @@ fn a_host_registers_again_when_its_router_has_begun_anew_but_not_often() {
     }
 }
 
+#[test]
+fn a_host_that_was_not_registered_does_not_lose_its_address() {
+    let mut lone = host();
+    lone.handle(ROUTER, &from_router(ROUTER, 1_800, &usual(true))).unwrap();
+    assert_eq!(lone.events(), [Event::ContextsChanged]);
+    // It does not answer.
+    lone.pass(60);
+    assert_eq!((lone.machine.router(), lone.events()), (None, vec![]));
+}
+
 /// RFC 4861 section 4.2: the lifetime is that of the router, and not of what it tells.
 #[test]
 fn a_router_that_is_none_any_more_still_tells_prefixes_and_contexts() {

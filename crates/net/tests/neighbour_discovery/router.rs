@@ -234,13 +234,26 @@ fn when_it_has_become_a_router_it_tells_all_three_times() {
     assert!(pair.to_all.iter().all(|packet| packet.destination == ALL_NODES && is_advertisement(packet)));
 }
 
+fn solicitation(id: u32) -> Packet {
+    Packet::new(link_local(id), ALL_ROUTERS, Message::RouterSolicitation, &[source_address(id)])
+}
+
+#[test]
+fn its_own_router_that_looks_for_one_does_not_find_it() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    let told = [HOST, BORDER].map(|id| {
+        pair.router.handle(id, &solicitation(id)).unwrap();
+        pair.router.pass(2).into_iter().filter(|(to, _)| *to == Some(node(id))).count()
+    });
+    assert_eq!(told, [1, 0]);
+}
+
 #[test]
 fn what_it_has_for_others_waits_while_it_is_no_router() {
     let mut pair = Pair::new();
     pair.pass(60);
-    let asks =
-        Packet::new(link_local(HOST), ALL_ROUTERS, Message::RouterSolicitation, &[source_address(HOST)]);
-    pair.router.handle(HOST, &asks).unwrap();
+    pair.router.handle(HOST, &solicitation(HOST)).unwrap();
     // Its own router is none any more, before it has answered.
     let options = [NdOption::BorderRouter(network(true).border_router), source_address(BORDER)];
     let gone = Packet::new(link_local(BORDER), ALL_NODES, advertisement(0), &options);

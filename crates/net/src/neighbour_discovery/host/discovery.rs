@@ -163,7 +163,9 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// Gives its router up: nothing is registered any more.
     pub(super) fn lose_router(&mut self) {
         self.routers.give_up();
-        self.events.push(Event::Lost);
+        if self.global.expiry.runs() {
+            self.events.push(Event::Lost);
+        }
         for registered in [&mut self.link_local, &mut self.global] {
             registered.expiry.stop();
             registered.renewal.stop();
