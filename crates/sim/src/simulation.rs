@@ -400,12 +400,13 @@ impl Simulation {
         }
     }
 
-    /// Records what has happened to station `id` in neighbour discovery; whether it is a host, and may have another router.
+    /// Records what has happened to station `id` in neighbour discovery; whether it is a host, and may have another router, or others have
+    /// registered at it, or do no more.
     fn tell_discovery(&mut self, id: u32) -> bool {
         let station = &mut self.stations[id as usize];
         let mut has_news = false;
         while let Some((event, registered)) = station.poll_discovery_event() {
-            has_news = station.is_host();
+            has_news |= station.is_host() || event == DiscoveryEvent::RegistrationsChanged;
             let logged = match (event, registered) {
                 (DiscoveryEvent::Registered, Some((router, address))) => {
                     let at = router.node_id().unwrap_or_default().into();
@@ -420,7 +421,10 @@ impl Simulation {
             };
             self.recorder.event(self.now, id, logged);
         }
-        if has_news && let Some(router) = self.stations[id as usize].parent() {
+        if self.stations[id as usize].is_host()
+            && has_news
+            && let Some(router) = self.stations[id as usize].parent()
+        {
             self.nodes[id as usize - 1].parent = router;
         }
         has_news

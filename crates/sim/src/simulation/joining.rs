@@ -68,6 +68,14 @@ impl Simulation {
             return false;
         }
         let (numbers, address) = (self.deployment.layout.numbers(), self.deployment.mesh_address(id));
+        // A router that has rebooted has forgotten the hosts below it, and the border router has not.
+        if self.stations[id as usize].is_host()
+            && let Some(router) =
+                self.stations[id as usize].parent().and_then(|router| numbers.station(router))
+            && !self.stations[router as usize].knows_host(address)
+        {
+            return false;
+        }
         // The way may end at an attacker, who is no station.
         let Some(at_root) = self.stations.get_mut(root as usize) else { return false };
         if numbers.is_router(root) {
