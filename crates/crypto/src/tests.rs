@@ -49,6 +49,7 @@ for_each_backend!(
         soft = super::Soft,
         small_keys = super::SmallKeys::default(),
         tiny = super::Tiny::new(),
+        tables = super::Tiny::with_tables(),
         metered = super::Metered::new(super::Soft),
         mixed = super::mixed()
     ],

@@ -2,23 +2,23 @@
 
 use zeroize::Zeroizing;
 
-use super::Tiny;
-use super::aes::Key;
+use super::aes::Aes;
 use super::ccm::Ccm;
 use super::gcm::GcmKey;
 use super::hash::{Hash, Hmac, HmacKey};
 use super::sha256::Sha256;
+use super::Tiny;
 use crate::{
     AES_128_KEY, AuthenticationFailed, BlockCiphers, CcmNonce, CcmTag, Hashes, SHA_256_DIGEST, Tag,
     constant_time_eq, wipe,
 };
 
-impl BlockCiphers for Tiny {
-    type Aes128 = Key;
-    type AesGcm = GcmKey;
+impl<A: Aes> BlockCiphers for Tiny<A> {
+    type Aes128 = Zeroizing<A::Key>;
+    type AesGcm = GcmKey<A::Key>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
-        Zeroizing::new(*key)
+        A::key(key)
     }
 
     fn ccm_seal(
@@ -29,7 +29,7 @@ impl BlockCiphers for Tiny {
         data: &mut [u8],
         tag: &mut Tag,
     ) {
-        let ccm = Ccm::new(key, nonce.bytes());
+        let ccm = Ccm::new(&**key, nonce.bytes());
         if tag.length() != CcmTag::Zero {
             ccm.tag(aad, data, tag.bytes_mut());
         }
@@ -44,7 +44,7 @@ impl BlockCiphers for Tiny {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
-        let ccm = Ccm::new(key, nonce.bytes());
+        let ccm = Ccm::new(&**key, nonce.bytes());
         ccm.apply_key_stream(data);
         if tag.length() == CcmTag::Zero {
             return Ok(());
@@ -84,7 +84,7 @@ impl BlockCiphers for Tiny {
     }
 }
 
-impl Hashes for Tiny {
+impl<A> Hashes for Tiny<A> {
     type Sha256 = Hash<Sha256>;
     type HmacKey = HmacKey<Sha256>;
 

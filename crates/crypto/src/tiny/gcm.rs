@@ -2,28 +2,28 @@
 
 use core::hint::black_box;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::aes::{self, Key};
 use super::modes::{self, BLOCK, xor};
+use crate::masked::BlockCipher;
 
 /// A key, wiped when dropped.
-pub struct GcmKey {
-    cipher: Key,
+pub struct GcmKey<K: Zeroize> {
+    cipher: Zeroizing<K>,
     /// The factor of each multiplication.
     factor: Zeroizing<[u8; BLOCK]>,
 }
 
-impl GcmKey {
-    pub(super) fn new(key: &Key) -> Self {
+impl<K: BlockCipher + Zeroize + Clone> GcmKey<K> {
+    pub(super) fn new(key: &Zeroizing<K>) -> Self {
         let mut factor = Zeroizing::new([0; BLOCK]);
-        aes::encrypt(key, &mut factor);
+        K::encrypt(key, &mut factor);
         Self { cipher: key.clone(), factor }
     }
 
     /// Encrypts or decrypts `data`: the two are the same.
     pub(super) fn apply_key_stream(&self, nonce: &[u8; 12], data: &mut [u8]) {
-        modes::apply_key_stream(&self.cipher, &counter_block(nonce, 2), data);
+        modes::apply_key_stream(&*self.cipher, &counter_block(nonce, 2), data);
     }
 
     /// The tag of `aad` and the encrypted `data`.
@@ -41,7 +41,7 @@ impl GcmKey {
         }
         self.add(&mut tag, &lengths);
         let mut mask = counter_block(nonce, 1);
-        aes::encrypt(&self.cipher, &mut mask);
+        K::encrypt(&self.cipher, &mut mask);
         xor(&mut tag, &mask);
         tag
     }

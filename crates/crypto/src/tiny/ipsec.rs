@@ -1,8 +1,8 @@
 //! The suites of IPsec.
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::aes::{self, Key};
+use super::aes::Aes;
 use super::ccm::Ccm;
 use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;
@@ -12,19 +12,23 @@ use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgor
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};
 
-impl BlockCipher for Key {
+impl<K: BlockCipher + Zeroize> BlockCipher for Zeroizing<K> {
     #[inline(never)]
     fn encrypt(&self, block: &mut [u8; AES_BLOCK]) {
-        aes::encrypt(self, block);
+        K::encrypt(self, block);
     }
 }
 
 /// Implements codes that are a masked CBC-MAC, and those that are an HMAC.
 macro_rules! authenticate {
     (masked $name:ident, |$key:ident| $prepared:expr) => {
-        authenticate!($name, MaskedKey<Key>, MaskedMac<'k, Key>, |$key| $prepared, |prepared| {
-            MaskedMac::new(prepared)
-        });
+        authenticate!(
+            $name,
+            MaskedKey<Zeroizing<A::Key>>,
+            MaskedMac<'k, Zeroizing<A::Key>>,
+            |$key| $prepared,
+            |prepared| MaskedMac::new(prepared)
+        );
     };
     (hmac $name:ident, $hash:ident) => {
         authenticate!(
@@ -38,7 +42,7 @@ macro_rules! authenticate {
     (
         $name:ident, $prepared:ty, $state:ty, |$key:ident| $prepare:expr, |$from:ident| $begin:expr
     ) => {
-        impl Authenticate<$name> for Tiny {
+        impl<A: Aes> Authenticate<$name> for Tiny<A> {
             type Key = $prepared;
             type State<'k> = $state;
 
@@ -62,30 +66,30 @@ macro_rules! authenticate {
     };
 }
 
-authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&Zeroizing::new(*key), |derived| derived));
-authenticate!(masked Cmac, |key| MaskedKey::cmac(Zeroizing::new(*key)));
+authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&A::key(key), |derived| A::key(&derived)));
+authenticate!(masked Cmac, |key| MaskedKey::cmac(A::key(key)));
 authenticate!(hmac HmacSha1, Sha1);
 authenticate!(hmac HmacSha256, Sha256);
 
-impl PacketCipher for Tiny {
-    type AesCbc = Key;
+impl<A: Aes> PacketCipher for Tiny<A> {
+    type AesCbc = Zeroizing<A::Key>;
 
     fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
-        modes::ctr(*self, key, first, data);
+        modes::apply_key_stream(&**key, first, data);
     }
 
     fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
-        Zeroizing::new(*key)
+        A::key(key)
     }
 
     fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
         // Blocks are whole.
-        let _ = modes::cbc_encrypt(*self, key, iv, blocks.as_flattened_mut());
+        let _ = modes::encrypt_chain(iv, blocks.as_flattened_mut(), |block| A::Key::encrypt(key, block));
     }
 
     fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
         // Blocks are whole.
-        let _ = modes::cbc_decrypt(*self, key, iv, blocks.as_flattened_mut());
+        let _ = modes::decrypt_chain(iv, blocks.as_flattened_mut(), |block| A::decrypt(key, block));
     }
 
     fn packet_ccm_seal(
@@ -99,7 +103,7 @@ impl PacketCipher for Tiny {
         if !matches!(icv.len(), 8 | 12 | 16) {
             return wipe(data);
         }
-        let ccm = Ccm::new(key, nonce);
+        let ccm = Ccm::new(&**key, nonce);
         ccm.tag(aad, data, icv);
         ccm.apply_key_stream(data);
     }
@@ -114,7 +118,7 @@ impl PacketCipher for Tiny {
     ) -> Result<(), AuthenticationFailed> {
         let mut expected = [0; AES_BLOCK];
         if let (8 | 12 | 16, Some(expected)) = (icv.len(), expected.get_mut(..icv.len())) {
-            let ccm = Ccm::new(key, nonce);
+            let ccm = Ccm::new(&**key, nonce);
             ccm.apply_key_stream(data);
             ccm.tag(aad, data, expected);
             if constant_time_eq(expected, icv) {

@@ -15,8 +15,12 @@ mod sha256;
 #[cfg(test)]
 mod tests;
 
-/// The backend of our own for 8- and 16-bit processors: AES with each round's key made when it is
-/// needed, SHA-256 as a loop.
+use core::marker::PhantomData;
+
+pub use self::aes::{Aes, OnTheFly, Tables};
+
+/// The backend of our own for 8- and 16-bit processors: SHA-256 as a loop, and AES in the way of `A`, with each round's key made when it
+/// is needed unless it says otherwise.
 ///
 /// AES here, and every other cipher below [`tiny`](crate::tiny), looks bytes up in tables, whose addresses depend on the key. Where
 /// there is a cache, its timing tells a neighbour about them. A value of this type proves that there is no cache: every cipher takes
@@ -31,16 +35,34 @@ mod tests;
 /// ```
 ///
 /// ```compile_fail,E0423
-/// sixlock_crypto::Tiny(());
+/// sixlock_crypto::Tiny(core::marker::PhantomData);
+/// ```
+///
+/// ```compile_fail,E0599
+/// sixlock_crypto::Tiny::with_tables();
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(any(target_os = "none", test, doc), derive(Default))]
-pub struct Tiny(());
+pub struct Tiny<A = OnTheFly>(PhantomData<A>);
 
 impl Tiny {
     /// The backend, for targets without an operating system only.
     #[cfg(any(target_os = "none", test, doc))]
     pub const fn new() -> Self {
-        Self(())
+        Self(PhantomData)
+    }
+}
+
+impl Tiny<Tables> {
+    /// The backend whose AES reads larger tables, for the same targets only.
+    #[cfg(any(target_os = "none", test, doc))]
+    pub const fn with_tables() -> Self {
+        Self(PhantomData)
+    }
+}
+
+#[cfg(any(target_os = "none", test, doc))]
+impl Default for Tiny {
+    fn default() -> Self {
+        Self::new()
     }
 }

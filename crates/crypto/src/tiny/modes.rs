@@ -1,7 +1,9 @@
 //! AES-128 in CBC and counter mode ([NIST SP 800-38A](https://doi.org/10.6028/NIST.SP.800-38A)), in place.
 
-use super::{Tiny, aes};
+use super::Tiny;
+use super::aes::bytes;
 use crate::AES_128_KEY;
+use crate::masked::BlockCipher;
 
 /// Length of a block, in bytes.
 pub const BLOCK: usize = 16;
@@ -17,7 +19,7 @@ pub fn cbc_encrypt(
     iv: &[u8; BLOCK],
     data: &mut [u8],
 ) -> Result<(), NotBlocks> {
-    encrypt_chain(iv, data, |block| aes::encrypt(key, block))
+    encrypt_chain(iv, data, |block| key.encrypt(block))
 }
 
 /// Decrypts `data`, which must be whole blocks.
@@ -27,7 +29,7 @@ pub fn cbc_decrypt(
     iv: &[u8; BLOCK],
     data: &mut [u8],
 ) -> Result<(), NotBlocks> {
-    decrypt_chain(iv, data, |block| aes::decrypt(key, block))
+    decrypt_chain(iv, data, |block| bytes::decrypt(key, block))
 }
 
 /// Encrypts `data` block by block, each added to the one before.
@@ -68,11 +70,11 @@ pub fn ctr(_: Tiny, key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8
 }
 
 /// [`ctr`], whose caller has proved that there is a [`Tiny`] when it made the key.
-pub(super) fn apply_key_stream(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
+pub(super) fn apply_key_stream(key: &impl BlockCipher, first: &[u8; BLOCK], data: &mut [u8]) {
     let mut counter = *first;
     for bytes in data.chunks_mut(BLOCK) {
         let mut stream = counter;
-        aes::encrypt(key, &mut stream);
+        key.encrypt(&mut stream);
         xor(bytes, &stream);
         for byte in counter[BLOCK - 4..].iter_mut().rev() {
             *byte = byte.wrapping_add(1);
