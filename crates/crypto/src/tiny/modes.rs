@@ -1,12 +1,30 @@
 //! AES-128 in CBC and counter mode ([NIST SP 800-38A](https://doi.org/10.6028/NIST.SP.800-38A)), in place.
 
-use super::Tiny;
-use super::aes::bytes;
+use super::{Tiny, aes};
 use crate::AES_128_KEY;
-use crate::masked::BlockCipher;
 
 /// Length of a block, in bytes.
 pub const BLOCK: usize = 16;
+
+/// Adds what `$encrypt` makes of `$first`, and of the counter blocks behind it, to `$data`. A function of a function would be larger.
+macro_rules! add_key_stream {
+    ($first:expr, $data:expr, |$block:ident| $encrypt:expr) => {
+        let mut counter = *$first;
+        for bytes in $data.chunks_mut($crate::tiny::modes::BLOCK) {
+            let mut stream = counter;
+            let $block = &mut stream;
+            $encrypt;
+            $crate::tiny::modes::xor(bytes, &stream);
+            for byte in counter[$crate::tiny::modes::BLOCK - 4..].iter_mut().rev() {
+                *byte = byte.wrapping_add(1);
+                if *byte != 0 {
+                    break;
+                }
+            }
+        }
+    };
+}
+pub(super) use add_key_stream;
 
 /// The data are not whole blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +37,7 @@ pub fn cbc_encrypt(
     iv: &[u8; BLOCK],
     data: &mut [u8],
 ) -> Result<(), NotBlocks> {
-    encrypt_chain(iv, data, |block| key.encrypt(block))
+    encrypt_chain(iv, data, |block| aes::encrypt(key, block))
 }
 
 /// Decrypts `data`, which must be whole blocks.
@@ -29,7 +47,7 @@ pub fn cbc_decrypt(
     iv: &[u8; BLOCK],
     data: &mut [u8],
 ) -> Result<(), NotBlocks> {
-    decrypt_chain(iv, data, |block| bytes::decrypt(key, block))
+    decrypt_chain(iv, data, |block| aes::decrypt(key, block))
 }
 
 /// Encrypts `data` block by block, each added to the one before.
@@ -70,19 +88,8 @@ pub fn ctr(_: Tiny, key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8
 }
 
 /// [`ctr`], whose caller has proved that there is a [`Tiny`] when it made the key.
-pub(super) fn apply_key_stream(key: &impl BlockCipher, first: &[u8; BLOCK], data: &mut [u8]) {
-    let mut counter = *first;
-    for bytes in data.chunks_mut(BLOCK) {
-        let mut stream = counter;
-        key.encrypt(&mut stream);
-        xor(bytes, &stream);
-        for byte in counter[BLOCK - 4..].iter_mut().rev() {
-            *byte = byte.wrapping_add(1);
-            if *byte != 0 {
-                break;
-            }
-        }
-    }
+pub(super) fn apply_key_stream(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
+    add_key_stream!(first, data, |block| aes::encrypt(key, block));
 }
 
 fn whole_blocks<const N: usize>(data: &mut [u8]) -> Result<&mut [[u8; N]], NotBlocks> {

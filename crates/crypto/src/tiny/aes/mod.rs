@@ -10,69 +10,76 @@ pub(super) mod tables;
 
 use zeroize::{Zeroize, Zeroizing};
 
+pub(super) use self::bytes::decrypt;
+
 use self::tables::Schedule;
+use super::{Tables, Tiny, modes};
 use crate::AES_128_KEY;
 use crate::masked::BlockCipher;
 
-/// A way to do AES-128.
-pub trait Aes: Copy + 'static {
+/// A backend's way to do AES-128.
+pub trait Aes: Sized {
     /// What is kept of a key.
     type Key: BlockCipher + Zeroize + Clone;
 
-    /// Prepares a key.
-    fn key(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key>;
+    /// What is kept of `key`.
+    fn prepared(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key>;
+
+    /// Encrypts or decrypts `data` in counter mode.
+    fn count(key: &Self::Key, first: &[u8; 16], data: &mut [u8]);
 
     /// Decrypts `block` in place.
     fn decrypt(key: &Self::Key, block: &mut [u8; 16]);
 }
 
-/// Each round's key is made when it is needed: a key takes 16 bytes of RAM, and the tables 512 bytes of flash.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTheFly;
-
-impl Aes for OnTheFly {
+impl Aes for Tiny {
     type Key = [u8; AES_128_KEY];
 
     #[inline(always)]
-    fn key(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key> {
+    fn prepared(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key> {
         Zeroizing::new(*key)
     }
 
     #[inline(always)]
-    fn decrypt(key: &Self::Key, block: &mut [u8; 16]) {
-        bytes::decrypt(key, block);
+    fn count(key: &Self::Key, first: &[u8; 16], data: &mut [u8]) {
+        modes::ctr(Self(()), key, first, data);
     }
+
+    #[inline(always)]
+    fn decrypt(key: &Self::Key, block: &mut [u8; 16]) {
+        decrypt(key, block);
+    }
+}
+
+/// Encrypts `block` in place: in the way that takes the least flash on the processor.
+pub(super) fn encrypt(key: &[u8; AES_128_KEY], block: &mut [u8; 16]) {
+    #[cfg(target_pointer_width = "16")]
+    bytes::encrypt(key, block);
+    #[cfg(not(target_pointer_width = "16"))]
+    columns::encrypt(key, block);
 }
 
 impl BlockCipher for [u8; AES_128_KEY] {
-    /// In the way that takes the least flash on the processor.
     #[inline(always)]
     fn encrypt(&self, block: &mut [u8; 16]) {
-        #[cfg(target_pointer_width = "16")]
-        bytes::encrypt(self, block);
-        #[cfg(not(target_pointer_width = "16"))]
-        columns::encrypt(self, block);
+        encrypt(self, block);
     }
 }
-
-/// The keys of all rounds are made when a key is prepared, which takes 176 bytes of RAM, and a round reads a table of 1,024 bytes of flash:
-/// the form that the [proposal of Rijndael](https://csrc.nist.gov/csrc/media/projects/cryptographic-standards-and-guidelines/documents/aes-development/rijndael-ammended.pdf)
-/// (section 5.2) has for processors of 32 bits. Blocks are decrypted as by [`OnTheFly`].
-///
-/// Like its tables, it is for processors without a cache alone.
-#[derive(Clone, Copy, Debug)]
-pub struct Tables;
 
 impl Aes for Tables {
     type Key = Schedule;
 
-    fn key(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key> {
+    fn prepared(key: &[u8; AES_128_KEY]) -> Zeroizing<Self::Key> {
         let mut schedule = Zeroizing::new(Schedule::default());
         schedule.expand(key);
         schedule
     }
 
+    fn count(key: &Self::Key, first: &[u8; 16], data: &mut [u8]) {
+        modes::add_key_stream!(first, data, |block| key.encrypt(block));
+    }
+
     fn decrypt(key: &Self::Key, block: &mut [u8; 16]) {
-        bytes::decrypt(&key.first(), block);
+        decrypt(&key.first(), block);
     }
 }

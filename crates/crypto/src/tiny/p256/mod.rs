@@ -95,7 +95,7 @@ impl PublicKey {
     }
 }
 
-impl<A> P256 for Tiny<A> {
+impl P256 for Tiny {
     fn p256_public_key(&mut self, secret: &[u8; P_256_SECRET]) -> Option<[u8; P_256_POINT]> {
         Some(SecretKey::from_bytes(secret)?.public_key().to_bytes())
     }
