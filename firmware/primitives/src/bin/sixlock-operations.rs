@@ -3,6 +3,8 @@
 #![no_std]
 #![no_main]
 
+use core::hint::black_box;
+
 use sixlock_crypto::Tiny;
 use sixlock_primitives::serve;
 
@@ -13,6 +15,12 @@ type Backend = Tiny;
 
 fn backend() -> Backend {
     Tiny::new()
+}
+
+/// Where it is.
+#[inline(always)]
+fn keep_code_key<K>(key: Option<K>) {
+    black_box(&key);
 }
 
 #[unsafe(no_mangle)]
