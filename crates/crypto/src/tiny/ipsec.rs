@@ -8,7 +8,7 @@ use super::ccm::Ccm;
 use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;
 use super::sha256::Sha256;
-use super::{Tables, Tiny, modes};
+use super::{Tables, Tiny};
 use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};
@@ -94,13 +94,11 @@ macro_rules! ciphers {
             }
 
             fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
-                // Blocks are whole.
-                let _ = modes::encrypt_chain(iv, blocks.as_flattened_mut(), |block| (**key).encrypt(block));
+                Self::chain(key, iv, blocks);
             }
 
             fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
-                // Blocks are whole.
-                let _ = modes::decrypt_chain(iv, blocks.as_flattened_mut(), |block| Self::decrypt(key, block));
+                Self::unchain(key, iv, blocks);
             }
 
             fn packet_ccm_seal(

@@ -28,8 +28,11 @@ pub trait Aes: Sized {
     /// Encrypts or decrypts `data` in counter mode.
     fn count(key: &Self::Key, first: &[u8; 16], data: &mut [u8]);
 
-    /// Decrypts `block` in place.
-    fn decrypt(key: &Self::Key, block: &mut [u8; 16]);
+    /// Encrypts `blocks` with CBC.
+    fn chain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]);
+
+    /// Decrypts `blocks` with CBC.
+    fn unchain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]);
 }
 
 impl Aes for Tiny {
@@ -46,8 +49,15 @@ impl Aes for Tiny {
     }
 
     #[inline(always)]
-    fn decrypt(key: &Self::Key, block: &mut [u8; 16]) {
-        decrypt(key, block);
+    fn chain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]) {
+        // Blocks are whole.
+        let _ = modes::cbc_encrypt(Self(()), key, iv, blocks.as_flattened_mut());
+    }
+
+    #[inline(always)]
+    fn unchain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]) {
+        // Blocks are whole.
+        let _ = modes::cbc_decrypt(Self(()), key, iv, blocks.as_flattened_mut());
     }
 }
 
@@ -79,7 +89,14 @@ impl Aes for Tables {
         modes::add_key_stream!(first, data, |block| key.encrypt(block));
     }
 
-    fn decrypt(key: &Self::Key, block: &mut [u8; 16]) {
-        decrypt(&key.first(), block);
+    fn chain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]) {
+        // Blocks are whole.
+        let _ = modes::encrypt_chain(iv, blocks.as_flattened_mut(), |block| key.encrypt(block));
+    }
+
+    fn unchain(key: &Self::Key, iv: &[u8; 16], blocks: &mut [[u8; 16]]) {
+        let key = key.first();
+        // Blocks are whole.
+        let _ = modes::decrypt_chain(iv, blocks.as_flattened_mut(), |block| decrypt(&key, block));
     }
 }
