@@ -12,5 +12,5 @@ pub(super) const GRANJAL_TABLE_2: Experiment = not_yet(
     "granjal2008-table2",
     GRANJAL,
     "table 2 (section 3.2)",
-    "needs images for the ATmega128 of each algorithm alone, with 6LoWPAN and without",
+    "needs ten images for the ATmega128: AES-192, 3DES, SHA-1 and SHA-512 alone and none of them, each with 6LoWPAN and without; so far one image has all four, and only firmware/primitives may link them",
 );
