@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::aes::Aes;
+use super::aes_backend::Aes;
 use super::ccm::Ccm;
 use super::gcm::GcmKey;
 use super::hash::{Hash, Hmac, HmacKey};

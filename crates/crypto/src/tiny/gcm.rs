@@ -4,7 +4,7 @@ use core::hint::black_box;
 
 use zeroize::Zeroizing;
 
-use super::aes::Aes;
+use super::aes_backend::Aes;
 use super::modes::{BLOCK, xor};
 use crate::masked::BlockCipher;
 

@@ -2,8 +2,9 @@
 
 use zeroize::Zeroizing;
 
+use super::aes;
 use super::aes::tables::Schedule;
-use super::aes::{self, Aes};
+use super::aes_backend::Aes;
 use super::ccm::Ccm;
 use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;

