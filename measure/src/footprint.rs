@@ -14,7 +14,7 @@ use crate::stack::{Drivers, board};
 use crate::toolchain::Toolchain;
 
 /// Features: what each is called, and the images with it and without.
-const FEATURES: [(&str, &str, &str); 19] = [
+const FEATURES: [(&str, &str, &str); 21] = [
     ("CSMA-CA and acknowledgements", "udp-none", "udp-none-nullmac"),
     ("link security", "udp-llsec", "udp-none"),
     ("RPL as a router instead of listed routes", "udp-none-rpl", "udp-none"),
@@ -28,6 +28,8 @@ const FEATURES: [(&str, &str, &str); 19] = [
     ("neighbour discovery as a host", "udp-none-host", "udp-none"),
     ("AH, AES-XCBC-MAC-96", "udp-ah-xcbc", "udp-none"),
     ("ESP, AES-CTR and AES-XCBC-MAC-96", "udp-esp-ctr-xcbc", "udp-none"),
+    ("AES by a table of columns, beside AH", "udp-ah-xcbc-tables", "udp-ah-xcbc"),
+    ("AES by a table of columns, beside ESP", "udp-esp-ctr-xcbc-tables", "udp-esp-ctr-xcbc"),
     ("DTLS, a server that sends back what it gets", "udp-dtls-psk", "udp-none"),
     ("CoAP and readings, posted and served", "coap-none", "udp-none"),
     ("DTLS instead of serving in the clear", "coap-dtls-psk-client", "coap-none"),

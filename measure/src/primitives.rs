@@ -73,7 +73,7 @@ fn everywhere(toolchain: &Toolchain, names: &[&str]) -> Result<Vec<String>, Fail
 }
 
 /// Builds images for `chip`; `PLATFORM=FILE` of each.
-pub(crate) fn arguments(toolchain: &Toolchain, chip: Chip, names: &[&str]) -> Result<Vec<String>, Failure> {
+fn arguments(toolchain: &Toolchain, chip: Chip, names: &[&str]) -> Result<Vec<String>, Failure> {
     let linked = link(toolchain, chip, names)?;
     Ok(linked.iter().map(|linked| format!("{}={}", chip.name(), linked.file.display())).collect())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use sixlock_sim::{Chip, FirmwareImage, ImageMac, ImageTraffic, Role};
+use sixlock_sim::{Chip, DeviceBackend, FirmwareImage, ImageMac, ImageTraffic, Role};
 
 use crate::command::{output, run};
 use crate::failure::Failure;
@@ -51,6 +51,9 @@ impl Drivers {
                 }
                 if *discovers {
                     command.arg("nd");
+                }
+                if image.backend != DeviceBackend::Tiny {
+                    command.arg(image.backend.name());
                 }
                 if *traffic == ImageTraffic::Leaf {
                     command.arg(&linked.file);

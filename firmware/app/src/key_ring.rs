@@ -4,12 +4,12 @@
 use core::ptr::{addr_of, addr_of_mut};
 
 use sixlock_base::Slot;
+use sixlock_crypto::Tiny;
 use sixlock_dtls::{CertificateType, Certificates, Credentials, RawPublicKeys, Trusted, message_buffer};
 use sixlock_lockstep::{CERTIFIED_KEYS as CERTIFIED, CertifiedKeys, Device, RAW_KEYS as RAW, RawKeys};
 use sixlock_node::{DtlsPublicKey, EchoServer, KeyPair, KeyRing, Sensor, Server};
 use sixlock_x509::{Certificate, Clock, Purpose, Trust};
 
-use crate::Backend;
 use crate::access::CloudAccess;
 use crate::device::given;
 use crate::sizes::SERVED;
@@ -22,17 +22,17 @@ type OneCertificate = Certificates<{ message_buffer(CERTIFICATE_MESSAGE) }>;
 const SESSIONS: usize = 1;
 
 /// Readings posted by CoAP through a DTLS session, with a raw public key.
-pub type DtlsRpk = Sensor<Backend, DtlsPublicKey<Backend, RawPublicKeys>>;
+pub type DtlsRpk = Sensor<Tiny, DtlsPublicKey<Tiny, RawPublicKeys>>;
 /// The same, with a certificate.
-pub type DtlsX509 = Sensor<Backend, DtlsPublicKey<Backend, OneCertificate>>;
+pub type DtlsX509 = Sensor<Tiny, DtlsPublicKey<Tiny, OneCertificate>>;
 /// Readings kept for who asks, and others' taken in, by CoAP through a DTLS session with raw public keys.
-pub type ServerRpk = Server<Backend, KeyPair<RawPublicKeys>, SESSIONS, SERVED>;
+pub type ServerRpk = Server<Tiny, KeyPair<RawPublicKeys>, SESSIONS, SERVED>;
 /// The same, with certificates.
-pub type ServerX509 = Server<Backend, KeyPair<OneCertificate>, SESSIONS, SERVED>;
+pub type ServerX509 = Server<Tiny, KeyPair<OneCertificate>, SESSIONS, SERVED>;
 /// No readings: it sends back what it gets through a DTLS session with raw public keys.
-pub type EchoesRpk = EchoServer<Backend, KeyPair<RawPublicKeys>, SESSIONS>;
+pub type EchoesRpk = EchoServer<Tiny, KeyPair<RawPublicKeys>, SESSIONS>;
 /// The same, with certificates.
-pub type EchoesX509 = EchoServer<Backend, KeyPair<OneCertificate>, SESSIONS>;
+pub type EchoesX509 = EchoServer<Tiny, KeyPair<OneCertificate>, SESSIONS>;
 
 /// Nothing in images that do not name it, and its section is left out of them; as that of the next.
 #[unsafe(no_mangle)]

@@ -30,13 +30,14 @@ pub use discovery::{DiscoveringHost, DiscoveringRouter};
 pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
-pub use lent::Backend;
+pub use lent::{Backend, WithTables};
 pub use routing::{Listed, NoRoutes, RplLeaf, RplRegistrar, RplRouter};
 pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, EspCtrXcbcRpl, Unprotected};
+pub use sixlock_crypto::Tiny;
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers; of a border router with these layers; of a sniffer; or of a device whose
+/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers, or with another backend; of a border router with these layers; of a sniffer; or of a device whose
 /// radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
@@ -55,14 +56,20 @@ macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty, routing: $routing:ty) => {
         $crate::image!(cloud: $channel, serves: $readings, protected: $protection, layers: $crate::Layers<$secured, $protection, $csma, $routing>);
     };
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, protected: $protection:ty, crypto: $backend:ty) => {
+        $crate::image!(cloud: $channel, serves: $readings, protected: $protection, layers: $crate::Layers<$secured, $protection, true, $crate::Listed, $backend>, crypto: $backend);
+    };
     (cloud: $channel:ty, serves: $readings:literal, protected: $protection:ty, layers: $layers:ty) => {
+        $crate::image!(cloud: $channel, serves: $readings, protected: $protection, layers: $layers, crypto: $crate::Tiny);
+    };
+    (cloud: $channel:ty, serves: $readings:literal, protected: $protection:ty, layers: $layers:ty, crypto: $backend:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $layers, $readings> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $layers, $readings, $backend> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {
             // SAFETY: this is called once, and nothing else names the static.
-            unsafe { $crate::run::<$channel, _, $readings, $protection>(&mut *core::ptr::addr_of_mut!(NODE)) }
+            unsafe { $crate::run::<$backend, $channel, _, $readings, $protection>(&mut *core::ptr::addr_of_mut!(NODE)) }
         }
 
         $crate::image!(panics);

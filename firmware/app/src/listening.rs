@@ -37,29 +37,29 @@ pub type SlottedLink = TimeSlotted<Link<false, NEIGHBOURS, SLOTTED_FRAMES>>;
 
 /// A MAC that can be told when to listen.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
-pub trait DeviceMac {
+pub trait DeviceMac<B> {
     /// Whether the radio is told what to do before it is time, as a timer that does not wait for the CPU begins with it.
     const AHEAD: bool;
 
     /// Begins to listen.
-    fn listen(&mut self, cx: &mut Context);
+    fn listen(&mut self, cx: &mut Context<B>);
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl<L: LinkLayer<Listening: DeviceListening>> DeviceMac for Mac<Backend, L> {
+impl<B: Backend, L: LinkLayer<Listening: DeviceListening>> DeviceMac<B> for Mac<B, L> {
     const AHEAD: bool = L::Listening::AHEAD;
 
     #[inline(always)]
-    fn listen(&mut self, cx: &mut Context) {
+    fn listen(&mut self, cx: &mut Context<B>) {
         self.listening().start(cx);
     }
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl<L: LinkLayer> DeviceMac for Tsch<Backend, L> {
+impl<B: Backend, L: LinkLayer> DeviceMac<B> for Tsch<B, L> {
     const AHEAD: bool = true;
 
-    fn listen(&mut self, _: &mut Context) {
+    fn listen(&mut self, _: &mut Context<B>) {
         let (_, at) = exchange::time();
         self.set_slots(&TschConfig::DEVICE, at);
     }
@@ -86,7 +86,7 @@ pub trait DeviceListening: Listening {
     const AHEAD: bool;
 
     /// Begins.
-    fn start(&mut self, cx: &mut Context);
+    fn start<B>(&mut self, cx: &mut Context<B>);
 }
 
 #[expect(private_interfaces, reason = "as above")]
@@ -94,7 +94,7 @@ impl DeviceListening for AlwaysOn {
     const AHEAD: bool = false;
 
     #[inline(always)]
-    fn start(&mut self, _: &mut Context) {}
+    fn start<B>(&mut self, _: &mut Context<B>) {}
 }
 
 #[expect(private_interfaces, reason = "as above")]
@@ -102,7 +102,7 @@ impl<const PHASES: usize> DeviceListening for ContikiMac<PHASES> {
     const AHEAD: bool = true;
 
     /// It wakes up at a time of its own, drawn within a cycle, and sends just before others are awaited to wake up.
-    fn start(&mut self, cx: &mut Context) {
+    fn start<B>(&mut self, cx: &mut Context<B>) {
         let (_, at) = exchange::time();
         // Of 16 bits, and a cycle is of 13.
         let drawn = cx.entropy.next_u32() >> 16;
@@ -114,7 +114,7 @@ impl<const PHASES: usize> DeviceListening for ContikiMac<PHASES> {
 impl DeviceListening for Sleepy {
     const AHEAD: bool = false;
 
-    fn start(&mut self, _: &mut Context) {
+    fn start<B>(&mut self, _: &mut Context<B>) {
         let (_, at) = exchange::time();
         self.start(POLL, at);
     }

@@ -10,9 +10,9 @@ use crate::listening::DeviceMac;
 
 /// Tells the machine what happens, unless it is a frame or at a serial port.
 #[inline(always)]
-pub(crate) fn happens(
-    cx: &mut Context,
-    machine: &mut impl RadioMachine<Crypto = Backend>,
+pub(crate) fn happens<B: Backend>(
+    cx: &mut Context<B>,
+    machine: &mut impl RadioMachine<Crypto = B>,
     at: Symbols,
     event: DeviceEvent,
 ) {
@@ -28,14 +28,14 @@ pub(crate) fn happens(
 
 /// Tells the radio what is due, and ends a task in which what `flags` say has happened; returns with what begins the next.
 #[inline(always)]
-pub(crate) fn wait<M: RadioMachine<Crypto = Backend>>(
+pub(crate) fn wait<B: Backend, M: RadioMachine<Crypto = B>>(
     machine: &mut M,
     mut flags: Flags,
 ) -> Option<DeviceEvent>
 where
-    <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Mac<Backend>: DeviceMac,
+    <<M::Layers as Layers<B>>::Link as LinkLayer>::Mac<B>: DeviceMac<B>,
 {
-    let ahead = <<M::Layers as Layers<Backend>>::Link as LinkLayer>::Mac::<Backend>::AHEAD;
+    let ahead = <<M::Layers as Layers<B>>::Link as LinkLayer>::Mac::<B>::AHEAD;
     let command = if ahead { machine.poll_radio() } else { machine.poll_radio_due() };
     flags.insert(exchange::set_timers(machine.poll_radio_timeout(), machine.poll_timeout()));
     match (command, machine.channel()) {

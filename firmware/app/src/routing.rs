@@ -73,12 +73,12 @@ const INSTANCE: u8 = 0;
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceRouting: Routing {
     /// Begins as the data says, if it can.
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>) -> bool;
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool;
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
-    fn start(&mut self, _: &mut Context, device: &Device<'_>) -> bool {
+    fn start<B>(&mut self, _: &mut Context<B>, device: &Device<'_>) -> bool {
         lent::add_routes(device, self)
     }
 }
@@ -86,7 +86,7 @@ impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
 #[expect(private_interfaces, reason = "as above")]
 impl<P: Profile> DeviceRouting for RplNode<P> {
     /// Data that lists routes is for another image.
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>) -> bool {
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool {
         device.routes.is_empty() && self.0.start(cx, device.address, INSTANCE).is_ok()
     }
 }
@@ -94,7 +94,7 @@ impl<P: Profile> DeviceRouting for RplNode<P> {
 #[expect(private_interfaces, reason = "as above")]
 impl<K: Knowledge> DeviceRouting for RplRoot<K> {
     /// Data that lists routes is for another image.
-    fn start(&mut self, cx: &mut Context, device: &Device<'_>) -> bool {
+    fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool {
         let settings = Settings { instance: INSTANCE, ..Settings::usual::<Mrhof>(MESH_PREFIX) };
         device.routes.is_empty() && self.0.start(cx, device.address, &settings).is_ok()
     }

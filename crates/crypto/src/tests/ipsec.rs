@@ -20,6 +20,7 @@ for_each_backend!(
     [
         soft = super::Soft,
         tiny = super::Tiny::new(),
+        tables = crate::tests::with_tables(),
         metered = crate::Metered::new(super::Soft),
         mixed = crate::tests::mixed()
     ],

@@ -1,23 +1,22 @@
 //! CCM ([RFC 3610](https://www.rfc-editor.org/rfc/rfc3610)), with AES-128 in the forward direction only.
 
-use super::aes;
 use super::mac::Chain;
 use super::modes::{BLOCK, xor};
-use crate::AES_128_KEY;
+use crate::masked::BlockCipher;
 
 /// Where a block has its counter, or the length of the data.
 const COUNTER: usize = BLOCK - 2;
 
 /// One message under one key and nonce.
-pub(super) struct Ccm<'a> {
-    key: &'a [u8; AES_128_KEY],
+pub(super) struct Ccm<'a, K> {
+    key: &'a K,
     /// The block with number 0.
     block: [u8; BLOCK],
 }
 
-impl<'a> Ccm<'a> {
+impl<'a, K: BlockCipher> Ccm<'a, K> {
     /// The nonce has 11 to 13 bytes.
-    pub(super) fn new(key: &'a [u8; AES_128_KEY], nonce: &[u8]) -> Self {
+    pub(super) fn new(key: &'a K, nonce: &[u8]) -> Self {
         let mut block = [0; BLOCK];
         // The width of the length field, less one.
         block[0] = COUNTER as u8 - nonce.len() as u8;
@@ -37,7 +36,7 @@ impl<'a> Ccm<'a> {
     fn mask(&self, bytes: &mut [u8], counter: u16) {
         let mut stream = self.block;
         stream[COUNTER..].copy_from_slice(&counter.to_be_bytes());
-        aes::encrypt(self.key, &mut stream);
+        self.key.encrypt(&mut stream);
         xor(bytes, &stream);
     }
 

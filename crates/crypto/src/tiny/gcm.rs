@@ -4,26 +4,27 @@ use core::hint::black_box;
 
 use zeroize::Zeroizing;
 
-use super::aes::{self, Key};
-use super::modes::{self, BLOCK, xor};
+use super::aes_backend::Aes;
+use super::modes::{BLOCK, xor};
+use crate::masked::BlockCipher;
 
 /// A key, wiped when dropped.
-pub struct GcmKey {
-    cipher: Key,
+pub struct GcmKey<B: Aes> {
+    cipher: Zeroizing<B::Key>,
     /// The factor of each multiplication.
     factor: Zeroizing<[u8; BLOCK]>,
 }
 
-impl GcmKey {
-    pub(super) fn new(key: &Key) -> Self {
+impl<B: Aes> GcmKey<B> {
+    pub(super) fn new(key: &Zeroizing<B::Key>) -> Self {
         let mut factor = Zeroizing::new([0; BLOCK]);
-        aes::encrypt(key, &mut factor);
+        B::Key::encrypt(key, &mut factor);
         Self { cipher: key.clone(), factor }
     }
 
     /// Encrypts or decrypts `data`: the two are the same.
     pub(super) fn apply_key_stream(&self, nonce: &[u8; 12], data: &mut [u8]) {
-        modes::apply_key_stream(&self.cipher, &counter_block(nonce, 2), data);
+        B::count(&self.cipher, &counter_block(nonce, 2), data);
     }
 
     /// The tag of `aad` and the encrypted `data`.
@@ -41,7 +42,7 @@ impl GcmKey {
         }
         self.add(&mut tag, &lengths);
         let mut mask = counter_block(nonce, 1);
-        aes::encrypt(&self.cipher, &mut mask);
+        B::Key::encrypt(&self.cipher, &mut mask);
         xor(&mut tag, &mask);
         tag
     }

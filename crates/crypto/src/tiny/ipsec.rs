@@ -2,33 +2,45 @@
 
 use zeroize::Zeroizing;
 
-use super::aes::{self, Key};
+use super::aes;
+use super::aes::tables::Schedule;
+use super::aes_backend::Aes;
 use super::ccm::Ccm;
 use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;
 use super::sha256::Sha256;
-use super::{Tiny, modes};
+use super::{Tables, Tiny};
 use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};
 
-impl BlockCipher for Key {
+impl BlockCipher for Zeroizing<[u8; AES_128_KEY]> {
     #[inline(never)]
     fn encrypt(&self, block: &mut [u8; AES_BLOCK]) {
         aes::encrypt(self, block);
     }
 }
 
+impl BlockCipher for Zeroizing<Schedule> {
+    fn encrypt(&self, block: &mut [u8; AES_BLOCK]) {
+        Schedule::encrypt(self, block);
+    }
+}
+
 /// Implements codes that are a masked CBC-MAC, and those that are an HMAC.
 macro_rules! authenticate {
-    (masked $name:ident, |$key:ident| $prepared:expr) => {
-        authenticate!($name, MaskedKey<Key>, MaskedMac<'k, Key>, |$key| $prepared, |prepared| {
-            MaskedMac::new(prepared)
-        });
+    (masked $backend:ident $name:ident, |$key:ident| $prepared:expr) => {
+        authenticate!(
+            $backend $name,
+            MaskedKey<Zeroizing<<Self as Aes>::Key>>,
+            MaskedMac<'k, Zeroizing<<Self as Aes>::Key>>,
+            |$key| $prepared,
+            |prepared| MaskedMac::new(prepared)
+        );
     };
     (hmac $name:ident, $hash:ident) => {
         authenticate!(
-            $name,
+            Tiny $name,
             HmacKey<$hash>,
             Hmac<'k, $hash>,
             |key| HmacKey::new::<{ size_of::<<$name as MacAlgorithm>::Code>() }>(key),
@@ -36,9 +48,9 @@ macro_rules! authenticate {
         );
     };
     (
-        $name:ident, $prepared:ty, $state:ty, |$key:ident| $prepare:expr, |$from:ident| $begin:expr
+        $backend:ident $name:ident, $prepared:ty, $state:ty, |$key:ident| $prepare:expr, |$from:ident| $begin:expr
     ) => {
-        impl Authenticate<$name> for Tiny {
+        impl Authenticate<$name> for $backend {
             type Key = $prepared;
             type State<'k> = $state;
 
@@ -62,66 +74,73 @@ macro_rules! authenticate {
     };
 }
 
-authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&Zeroizing::new(*key), |derived| derived));
-authenticate!(masked Cmac, |key| MaskedKey::cmac(Zeroizing::new(*key)));
 authenticate!(hmac HmacSha1, Sha1);
 authenticate!(hmac HmacSha256, Sha256);
 
-impl PacketCipher for Tiny {
-    type AesCbc = Key;
+/// The ciphers with AES in the way of `$backend`.
+macro_rules! ciphers {
+    ($backend:ident, |$derived:ident| $prepared:expr) => {
+        authenticate!(masked $backend Xcbc, |key| MaskedKey::xcbc(&Self::prepared(key), |$derived| $prepared));
+        authenticate!(masked $backend Cmac, |key| MaskedKey::cmac(Self::prepared(key)));
 
-    fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
-        modes::ctr(*self, key, first, data);
-    }
+        impl PacketCipher for $backend {
+            type AesCbc = Zeroizing<<Self as Aes>::Key>;
 
-    fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
-        Zeroizing::new(*key)
-    }
+            fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
+                Self::count(key, first, data);
+            }
 
-    fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
-        // Blocks are whole.
-        let _ = modes::cbc_encrypt(*self, key, iv, blocks.as_flattened_mut());
-    }
+            fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
+                Self::prepared(key)
+            }
 
-    fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
-        // Blocks are whole.
-        let _ = modes::cbc_decrypt(*self, key, iv, blocks.as_flattened_mut());
-    }
+            fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+                Self::chain(key, iv, blocks);
+            }
 
-    fn packet_ccm_seal(
-        &mut self,
-        key: &Self::Aes128,
-        nonce: &[u8; 11],
-        aad: &[u8],
-        data: &mut [u8],
-        icv: &mut [u8],
-    ) {
-        if !matches!(icv.len(), 8 | 12 | 16) {
-            return wipe(data);
-        }
-        let ccm = Ccm::new(key, nonce);
-        ccm.tag(aad, data, icv);
-        ccm.apply_key_stream(data);
-    }
+            fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+                Self::unchain(key, iv, blocks);
+            }
 
-    fn packet_ccm_open(
-        &mut self,
-        key: &Self::Aes128,
-        nonce: &[u8; 11],
-        aad: &[u8],
-        data: &mut [u8],
-        icv: &[u8],
-    ) -> Result<(), AuthenticationFailed> {
-        let mut expected = [0; AES_BLOCK];
-        if let (8 | 12 | 16, Some(expected)) = (icv.len(), expected.get_mut(..icv.len())) {
-            let ccm = Ccm::new(key, nonce);
-            ccm.apply_key_stream(data);
-            ccm.tag(aad, data, expected);
-            if constant_time_eq(expected, icv) {
-                return Ok(());
+            fn packet_ccm_seal(
+                &mut self,
+                key: &Self::Aes128,
+                nonce: &[u8; 11],
+                aad: &[u8],
+                data: &mut [u8],
+                icv: &mut [u8],
+            ) {
+                if !matches!(icv.len(), 8 | 12 | 16) {
+                    return wipe(data);
+                }
+                let ccm = Ccm::new(&**key, nonce);
+                ccm.tag(aad, data, icv);
+                ccm.apply_key_stream(data);
+            }
+
+            fn packet_ccm_open(
+                &mut self,
+                key: &Self::Aes128,
+                nonce: &[u8; 11],
+                aad: &[u8],
+                data: &mut [u8],
+                icv: &[u8],
+            ) -> Result<(), AuthenticationFailed> {
+                let mut expected = [0; AES_BLOCK];
+                if let (8 | 12 | 16, Some(expected)) = (icv.len(), expected.get_mut(..icv.len())) {
+                    let ccm = Ccm::new(&**key, nonce);
+                    ccm.apply_key_stream(data);
+                    ccm.tag(aad, data, expected);
+                    if constant_time_eq(expected, icv) {
+                        return Ok(());
+                    }
+                }
+                wipe(data);
+                Err(AuthenticationFailed)
             }
         }
-        wipe(data);
-        Err(AuthenticationFailed)
-    }
+    };
 }
+
+ciphers!(Tiny, |derived| derived);
+ciphers!(Tables, |derived| Self::prepared(&derived));

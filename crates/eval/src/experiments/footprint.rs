@@ -15,8 +15,12 @@ pub(super) const KILOBYTE: f64 = 1024.0;
 pub(super) const NONE: &str = "udp-none";
 pub(super) const AH: &str = "udp-ah-xcbc";
 pub(super) const ESP: &str = "udp-esp-ctr-xcbc";
+/// The same with an AES that keeps the keys of all rounds, and reads a table of columns.
+pub(super) const AH_WITH_TABLES: &str = "udp-ah-xcbc-tables";
+pub(super) const ESP_WITH_TABLES: &str = "udp-esp-ctr-xcbc-tables";
 /// AH where nothing is forwarded, and so with state of two flows.
 const LEAF: &str = "udp-ah-xcbc-leaf";
+const LEAF_WITH_TABLES: &str = "udp-ah-xcbc-leaf-tables";
 
 /// What an image takes, in bytes.
 #[derive(Clone, Copy)]
@@ -149,7 +153,7 @@ impl Table {
             move |image: &str| (image != NONE).then(|| images.beyond(image).map(|more| part(&more)))
         };
         let alone = |image: &str| Some(images.of(alone(image)?).map(|all| all.flash));
-        let leaf = |image: &str| (image == AH).then(|| images.beyond(LEAF).map(|more| (self.ram)(&more)));
+        let leaf = |image: &str| Some(images.beyond(leaf(image)?).map(|more| (self.ram)(&more)));
         Ok(vec![
             figure(ROM, rom, &whole(flash))?,
             figure(ROM_BEYOND, rom_beyond, &beyond(flash))?,
@@ -178,9 +182,9 @@ impl Table {
         });
         let ram = with_ipsec().filter_map(|pair| {
             let claim = claim(RAM_BEYOND, pair.label, "RAM more")?;
-            Some(match pair.image {
-                AH => claim.without(FLOWS, &published(RAM_OF_LEAVES, pair.label), figures),
-                _ => claim.perhaps("it has state of as many flows as AH"),
+            Some(match leaf(pair.image) {
+                Some(_) => claim.without(FLOWS, &published(RAM_OF_LEAVES, pair.label), figures),
+                None => claim.perhaps("it has state of as many flows as AH"),
             })
         });
         rom.chain(ram).collect()
@@ -192,6 +196,17 @@ fn alone(image: &str) -> Option<&'static str> {
     match image {
         AH => Some("ah-xcbc"),
         ESP => Some("esp-ctr-xcbc"),
+        AH_WITH_TABLES => Some("ah-xcbc-tables"),
+        ESP_WITH_TABLES => Some("esp-ctr-xcbc-tables"),
+        _ => None,
+    }
+}
+
+/// The image that differs from this one in that it forwards nothing.
+fn leaf(image: &str) -> Option<&'static str> {
+    match image {
+        AH => Some(LEAF),
+        AH_WITH_TABLES => Some(LEAF_WITH_TABLES),
         _ => None,
     }
 }
@@ -247,7 +262,11 @@ mod tests {
     #[test]
     fn the_images_of_both_tables_were_measured() {
         let images = Footprints::on_msp430().unwrap();
-        for image in [NONE, "udp-llsec", AH, LEAF, ESP, "ah-xcbc", "esp-ctr-xcbc"] {
+        let with_tables =
+            [AH_WITH_TABLES, LEAF_WITH_TABLES, ESP_WITH_TABLES, "ah-xcbc-tables", "esp-ctr-xcbc-tables"];
+        for image in
+            [NONE, "udp-llsec", AH, LEAF, ESP, "ah-xcbc", "esp-ctr-xcbc"].into_iter().chain(with_tables)
+        {
             assert!(
                 images.of(image).is_ok_and(|footprint| footprint.flash > 0.0 && footprint.stack > 0.0),
                 "{image}"

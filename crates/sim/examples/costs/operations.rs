@@ -74,10 +74,10 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
     Some(crypto.take())
 }
 
-/// What each operation takes on `cpu`, from what `cases` took.
-pub(crate) fn fit(cases: &Value, cpu: &str) -> Result<[f64; Operation::ALL.len()], Box<dyn Error>> {
+/// What each operation takes on `platform`, a backend on a CPU, from what `cases` took.
+pub(crate) fn fit(cases: &Value, platform: &str) -> Result<[f64; Operation::ALL.len()], Box<dyn Error>> {
     let mut rows = Vec::new();
-    for case in cases.as_array().into_iter().flatten().filter(|case| case["platform"] == cpu) {
+    for case in cases.as_array().into_iter().flatten().filter(|case| case["platform"] == platform) {
         let (name, len) =
             (case["primitive"].as_str().unwrap_or_default(), case["bytes"].as_u64().unwrap_or(0));
         let operations = of_case(name, len as usize).ok_or_else(|| format!("there is no case {name}"))?;
@@ -87,7 +87,7 @@ pub(crate) fn fit(cases: &Value, cpu: &str) -> Result<[f64; Operation::ALL.len()
         rows.push((coefficients, 1.0, format!("{name}, {len} bytes")));
     }
     if rows.is_empty() {
-        return Err(format!("nothing was measured on {cpu}").into());
+        return Err(format!("nothing was measured on {platform}").into());
     }
     let equations: Vec<(Vec<f64>, f64)> =
         rows.iter().map(|(coefficients, sum, _)| (coefficients.clone(), *sum)).collect();
@@ -95,7 +95,7 @@ pub(crate) fn fit(cases: &Value, cpu: &str) -> Result<[f64; Operation::ALL.len()
     for (coefficients, _, case) in &rows {
         let of_it: f64 = coefficients.iter().zip(&found).map(|(n, cost)| n * cost).sum();
         if (of_it - 1.0).abs() > TOLERANCE {
-            return Err(format!("{cpu}: {case} is missed by {:.1} %", (of_it - 1.0) * 100.0).into());
+            return Err(format!("{platform}: {case} is missed by {:.1} %", (of_it - 1.0) * 100.0).into());
         }
     }
     found.try_into().map_err(|_| "as many costs as operations".into())

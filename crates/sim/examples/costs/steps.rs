@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use sixlock_sim::{
-    Chip, Costs, HeldOut, MeasuredTask, Options, Platform, Scenario, Simulation, Span, Step, StepCost, Time,
+    Chip, Costs, DeviceBackend, EmulatedNode, HeldOut, MeasuredTask, Options, Platform, ScenarioBuilder,
+    Simulation, Span, Step, StepCost, Time,
 };
 
 use crate::least_squares::solve;
@@ -49,9 +50,10 @@ impl Case {
 
     /// What the emulated node does in it.
     fn run(&self, platform: &Platform, seed: u64) -> Result<Vec<MeasuredTask>, Box<dyn Error>> {
-        let name = platform.name();
+        let text = line(platform.name(), self.security, CSMA, &self.traffic);
+        let node = EmulatedNode { platform: platform.clone(), image: None };
         let scenario =
-            Scenario::parse(&self.name, &line(name, self.security, CSMA, &self.traffic))?.with_seed(seed);
+            ScenarioBuilder::parse(&self.name, &text)?.emulated(EMULATED, node).seed(seed).build()?;
         let end = Time::ZERO + Span::from_micros(scenario.duration().micros());
         let mut simulation = Simulation::new(&scenario, Options { shadows: true, ..Options::default() })?;
         simulation.step_until(end);
@@ -62,6 +64,9 @@ impl Case {
 
 /// The security modes of the images that a platform has, for echoes and for reports.
 fn modes(platform: &Platform) -> [&'static [&'static str]; 2] {
+    if platform.backend() == DeviceBackend::Tables {
+        return [&[AH, ESP], &[]];
+    }
     match platform.chip() {
         Chip::CortexM3 | Chip::Msp430F1611 => [&["none", "llsec", AH, ESP], &["none", "llsec", "dtls-psk"]],
         Chip::Atmega128 => [&["none", "llsec", AH, ESP], &["none", "llsec"]],

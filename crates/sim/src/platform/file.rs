@@ -7,6 +7,7 @@ use toml::de::DeTable;
 
 use crate::accelerator::Accelerator;
 use crate::chip::Chip;
+use crate::device_backend::DeviceBackend;
 use crate::energest::TICKS;
 use crate::error::ScenarioError;
 use crate::profile::{Profile, Storage};
@@ -89,7 +90,8 @@ impl Platform {
             bus_byte,
             receive_fifo,
         };
-        Ok(Self(Arc::new(Board { name, microcontroller, chip, is_emulated, profile, accelerator })))
+        let backend = DeviceBackend::default();
+        Ok(Self(Arc::new(Board { name, microcontroller, chip, is_emulated, profile, accelerator, backend })))
     }
 }
 

@@ -7,6 +7,7 @@ use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
 use crate::battery::Battery;
+use crate::device_backend::DeviceBackend;
 use crate::discovery::{Addressing, DiscoveryKind};
 use crate::error::ScenarioError;
 use crate::network::MAX_NODES;
@@ -323,10 +324,18 @@ fn read_platform(
         "native" => Ok(None),
         _ => Platform::named(name).map(Some).map_err(|_| Platform::unknown(name, &["native"])),
     })?;
+    let backend = section.choice("backend", &DeviceBackend::ALL)?;
     let file = section.string("file")?;
+    let with_backend = |section: &Section<'_, '_>, platform: Platform| {
+        platform.with_backend(backend).map_err(|wrong| section.error("backend", format!("backend: {wrong}")))
+    };
     let Some(name) = file else {
+        if profile.is_none() && section.span("backend").is_some() {
+            return Err(section.error("backend", "a backend is what a board's images link: name a board"));
+        }
+        let platform = profile.map(|profile| with_backend(&section, profile)).transpose()?;
         section.finish()?;
-        return Ok(profile);
+        return Ok(platform);
     };
     if section.span("profile").is_some() {
         return Err(
@@ -337,8 +346,8 @@ fn read_platform(
     if !path.is_file() {
         return Err(section.error("file", format!("there is no file {}", path.display())));
     }
+    let platform = with_backend(&section, Platform::load(&path)?)?;
     section.finish()?;
-    let platform = Platform::load(&path)?;
     files.push(path);
     Ok(Some(platform))
 }

@@ -305,6 +305,15 @@ fn errors_name_the_line_and_what_to_do() {
             "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\" or \"nrf52840\" or \"cc1352\" or \"esp32-c6\"; did you mean \"micaz\"?",
         ),
         (
+            "[platform]\nprofile = \"micaz\"\nbackend = \"tables\"",
+            "f:3: backend: what \"tables\" takes was not measured on atmega128",
+        ),
+        (
+            "[platform]\nprofile = \"tmote-sky\"\nbackend = \"table\"",
+            "f:3: backend: \"table\" is not \"tiny\" or \"tables\"; did you mean \"tables\"?",
+        ),
+        ("[platform]\nbackend = \"tiny\"", "f:2: a backend is what a board's images link: name a board"),
+        (
             "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
             "f:5: node 0 is the router, which runs natively",
         ),

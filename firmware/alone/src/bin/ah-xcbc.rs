@@ -11,7 +11,7 @@ use sixlock_ipsec::suite::{BadKey, Xcbc96};
 extern "Rust" fn run() -> ! {
     let transform = |key| Ok::<_, BadKey>(Ah::<_, false>(Xcbc96::new(&mut Tiny::new(), key)?));
     if let (Ok(inbound), Ok(outbound)) = (transform(b"from host to dev"), transform(b"from dev to host")) {
-        echo(&inbound, &outbound);
+        echo(Tiny::new(), &inbound, &outbound);
     }
     loop {
         wait(0, None);

@@ -18,7 +18,7 @@ extern "Rust" fn run() -> ! {
         transform(b"from dev to host ctr", b"from dev to host"),
     );
     if let (Ok(inbound), Ok(outbound)) = keys {
-        echo(&inbound, &outbound);
+        echo(Tiny::new(), &inbound, &outbound);
     }
     loop {
         wait(0, None);

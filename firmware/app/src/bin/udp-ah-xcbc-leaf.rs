@@ -2,6 +2,6 @@
 #![no_std]
 #![no_main]
 
-use sixlock_app::{AhXcbc, NoCloud};
+use sixlock_app::{AhXcbc, NoCloud, Tiny};
 
-sixlock_app::image!(cloud: NoCloud, secured: false, serves: 0, protected: AhXcbc<2>);
+sixlock_app::image!(cloud: NoCloud, secured: false, serves: 0, protected: AhXcbc<Tiny, 2>);

@@ -1,124 +1,29 @@
-//! What the costs of operations are found from: each kind of operation, in numbers of which no two are in proportion.
-//! That these give what they should is checked in the image `sixlock-primitives`.
+//! What the costs of operations of the usual backend are found from. That these give what they should is checked in the image
+//! `sixlock-primitives`.
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
 
-use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
-use sixlock_crypto::{BlockCiphers, CcmNonce, CcmTag, Hashes, Tag, Tiny};
-use sixlock_primitives::{Case, keep, serve};
+use sixlock_crypto::Tiny;
+use sixlock_primitives::serve;
 
-/// Some end a block, most do not.
-const SIZES: &[u16] = &[0, 7, 16, 40, 57, 64, 100, 128];
+#[path = "../operations.rs"]
+mod operations;
 
-/// Whole blocks of AES.
-const BLOCKS: &[u16] = &[16, 48, 64, 128];
+type Backend = Tiny;
 
-const KEY: [u8; 16] = [7; 16];
-const NONCE: [u8; 13] = [1; 13];
-/// As long as what a frame or a record has authenticated in the clear.
-const CLEAR: [u8; 21] = [3; 21];
+fn backend() -> Backend {
+    Tiny::new()
+}
 
-static CASES: &[Case] = &[
-    Case::new("nothing", &[0], |_| (), |_| true),
-    Case::new("aes-128-key", &[16], prepare, |_| true),
-    Case::new("ccm-seal", SIZES, seal_only, |_| true),
-    Case::new("ccm-seal-open", SIZES, seal_and_open, |_| true),
-    Case::new("sha-256", SIZES, hash, |_| true),
-    Case::new("hmac-sha-256-key", &[16], prepare_hmac, |_| true),
-    Case::new("hmac-sha-256", SIZES, mac, |_| true),
-    Case::new("aes-ctr", SIZES, count, |_| true),
-    Case::new("cbc-encrypt", BLOCKS, chain, |_| true),
-    Case::new("cbc-decrypt", BLOCKS, unchain, |_| true),
-    Case::new("xcbc-key", &[16], prepare_xcbc, |_| true),
-    Case::new("xcbc", SIZES, authenticate::<Xcbc, 16>, |_| true),
-    Case::new("hmac-sha-1-key", &[20], prepare_hmac_sha_1, |_| true),
-    Case::new("hmac-sha-1", SIZES, authenticate::<HmacSha1, 20>, |_| true),
-    Case::new("gcm-seal", SIZES, seal_gcm, |_| true),
-];
+/// Where it is.
+#[inline(always)]
+fn keep_code_key<K>(key: Option<K>) {
+    black_box(&key);
+}
 
 #[unsafe(no_mangle)]
 extern "Rust" fn run() -> ! {
-    serve(CASES)
-}
-
-fn prepare(_: &mut [u8]) {
-    let key = Tiny::new().aes_128(black_box(&KEY));
-    black_box(&key);
-}
-
-fn seal(data: &mut [u8]) -> Tag {
-    let key = Tiny::new().aes_128(black_box(&KEY));
-    let mut tag = Tag::empty(CcmTag::Eight);
-    Tiny::new().ccm_seal(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &mut tag);
-    black_box(tag)
-}
-
-fn seal_only(data: &mut [u8]) {
-    seal(data);
-}
-
-fn seal_and_open(data: &mut [u8]) {
-    let tag = seal(data);
-    let key = Tiny::new().aes_128(black_box(&KEY));
-    let opened = Tiny::new().ccm_open(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &tag);
-    keep(&[opened.is_ok().into()], data);
-}
-
-fn hash(data: &mut [u8]) {
-    let mut hash = Tiny::new().sha256();
-    Tiny::new().sha256_update(&mut hash, data);
-    keep(&Tiny::new().sha256_finish(hash), data);
-}
-
-fn prepare_hmac(_: &mut [u8]) {
-    let key = Tiny::new().hmac_key(black_box(&KEY));
-    black_box(&key);
-}
-
-fn mac(data: &mut [u8]) {
-    let key = Tiny::new().hmac_key(black_box(&KEY));
-    keep(&Tiny::new().hmac_sha256(&key, &[data]), data);
-}
-
-fn count(data: &mut [u8]) {
-    let key = Tiny::new().aes_128(black_box(&KEY));
-    Tiny::new().aes_ctr(&key, &KEY, data);
-}
-
-fn chain(data: &mut [u8]) {
-    let key = Tiny::new().aes_cbc(black_box(&KEY));
-    Tiny::new().cbc_encrypt(&key, &KEY, data.as_chunks_mut().0);
-}
-
-fn unchain(data: &mut [u8]) {
-    let key = Tiny::new().aes_cbc(black_box(&KEY));
-    Tiny::new().cbc_decrypt(&key, &KEY, data.as_chunks_mut().0);
-}
-
-fn prepare_xcbc(_: &mut [u8]) {
-    let key = Authenticate::<Xcbc>::authentication_key(&mut Tiny::new(), black_box(&KEY));
-    black_box(&key);
-}
-
-fn prepare_hmac_sha_1(_: &mut [u8]) {
-    let key = Authenticate::<HmacSha1>::authentication_key(&mut Tiny::new(), black_box(&[7; HmacSha1::KEY]));
-    black_box(&key);
-}
-
-fn authenticate<A: MacAlgorithm, const KEY_LEN: usize>(data: &mut [u8])
-where
-    Tiny: Authenticate<A>,
-{
-    if let Some(code) = code::<A>(&mut Tiny::new(), &[7; KEY_LEN], &[data]) {
-        keep(code.as_ref(), data);
-    }
-}
-
-fn seal_gcm(data: &mut [u8]) {
-    let key = Tiny::new().aes_128(black_box(&KEY));
-    let key = Tiny::new().aes_gcm(&key);
-    let tag = Tiny::new().gcm_seal(&key, NONCE.first_chunk().unwrap_or(&[1; 12]), &CLEAR, data);
-    keep(&tag, data);
+    serve(operations::CASES)
 }

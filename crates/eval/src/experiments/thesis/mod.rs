@@ -1,5 +1,6 @@
 //! The thesis: IPsec and DTLS on Contiki in Cooja.
 
+pub(super) mod aes;
 mod capture;
 pub(super) mod delay;
 pub(super) mod dtls;

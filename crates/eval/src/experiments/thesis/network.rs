@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sixlock_base::Security;
 use sixlock_sim::{
-    Destination, EnergestTicks, Options, Platform, Scenario, ScenarioBuilder, Simulation, Span, Time,
-    TrafficKind,
+    Destination, DeviceBackend, EnergestTicks, Options, Platform, Scenario, ScenarioBuilder, Simulation,
+    Span, Time, TrafficKind,
 };
 
 use super::super::sample::Sample;
@@ -95,6 +95,8 @@ pub(super) enum Clock {
 pub(super) enum Processor {
     /// A Tmote Sky's.
     TmoteSky,
+    /// The same with an AES that reads a table of columns.
+    WithTables,
     /// One that takes no time, for comparison.
     Instant,
 }
@@ -119,6 +121,11 @@ impl Setting {
     /// The same with processors that take no time.
     pub(super) const fn instant(self) -> Self {
         Self { processor: Processor::Instant, ..self }
+    }
+
+    /// The same with the other AES.
+    pub(super) const fn with_tables(self) -> Self {
+        Self { processor: Processor::WithTables, ..self }
     }
 
     /// The same by the bridge's clock.
@@ -227,8 +234,13 @@ pub(super) fn scenario(setting: Setting, seed: u64) -> Result<Scenario, Error> {
     if clock == Clock::Bridge {
         builder = builder.without_serial();
     }
-    if processor == Processor::Instant {
-        builder = builder.profile(None);
+    match processor {
+        Processor::TmoteSky => {}
+        Processor::WithTables => {
+            let board = Platform::tmote_sky().with_backend(DeviceBackend::Tables).map_err(Error)?;
+            builder = builder.profile(Some(board));
+        }
+        Processor::Instant => builder = builder.profile(None),
     }
     Ok(builder.build()?)
 }

@@ -1,0 +1,26 @@
+//! ESP with AES-CTR and AES-XCBC-MAC-96, and an AES that reads a table of columns.
+#![no_std]
+#![no_main]
+
+use sixlock_alone::{echo, wait};
+use sixlock_crypto::Tables;
+use sixlock_ipsec::Esp;
+use sixlock_ipsec::suite::{BadKey, Combined, Ctr, Xcbc96};
+
+#[unsafe(no_mangle)]
+extern "Rust" fn run() -> ! {
+    let transform = |cipher, code| {
+        let cipher = Ctr::new(&mut Tables::new(), cipher)?;
+        Ok::<_, BadKey>(Esp(Combined { cipher, integrity: Xcbc96::new(&mut Tables::new(), code)? }))
+    };
+    let keys = (
+        transform(b"from host to dev ctr", b"from host to dev"),
+        transform(b"from dev to host ctr", b"from dev to host"),
+    );
+    if let (Ok(inbound), Ok(outbound)) = keys {
+        echo(Tables::new(), &inbound, &outbound);
+    }
+    loop {
+        wait(0, None);
+    }
+}
