@@ -99,6 +99,24 @@ fn a_parent_that_starts_anew_learns_again_who_sleeps() {
 }
 
 #[test]
+fn a_coin_cell_gets_its_answers_from_a_parent_that_takes_long_to_seal_a_frame() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/coin-cell.toml");
+    let text = std::fs::read_to_string(path).unwrap().replace("\"7d\"", "\"12h\"");
+    for security in ["llsec", "llsec+dtls-psk"] {
+        let report = run(&text.replace("\"llsec+dtls-psk\"", &format!("\"{security}\"")));
+        let leaf = &report.nodes[1];
+        println!(
+            "{security}: {} of {}, duty cycle {:.4} %",
+            leaf.delivered,
+            leaf.due,
+            duty_cycle(leaf) * 100.0
+        );
+        assert!(leaf.delivered + 1 >= leaf.due && leaf.due >= 143, "{security}: {leaf:?}");
+        assert!(duty_cycle(leaf) < 0.001, "{security}: {}", duty_cycle(leaf));
+    }
+}
+
+#[test]
 fn the_battery_of_a_leaf_on_a_board_lasts_thirty_times_as_long() {
     let lives = ["always", "sleepy"].map(|listen| {
         let text = chain("llsec+dtls-psk", 3, "[platform]\nprofile = \"openmote\"\n[battery]\n");
