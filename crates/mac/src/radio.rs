@@ -83,7 +83,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         match self.listening.polling() {
             Some(polling) => {
                 let turns = self.receiver_turns().map(|(at, _)| at);
-                earlier(earlier(turns, polling.due(self.radio.step == Step::Idle)), next)
+                let due = earlier(polling.searches_until(), polling.due(self.radio.step == Step::Idle));
+                earlier(earlier(turns, due), next)
             }
             None => next,
         }

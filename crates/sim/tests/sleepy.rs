@@ -117,6 +117,24 @@ fn a_coin_cell_gets_its_answers_from_a_parent_that_takes_long_to_seal_a_frame() 
 }
 
 #[test]
+fn a_leaf_whose_parent_has_died_searches_ever_more_rarely() {
+    for routing in ["static", "rpl"] {
+        let text = |duration: &str| {
+            format!(
+                "duration = \"{duration}\"\n[mac]\nlisten = \"sleepy\"\n[routing]\nkind = \"{routing}\"\n\
+                 [traffic]\nperiod = \"5min\"\n[topology]\nnodes = 2\n\
+                 [[event]]\nat = \"1h\"\nnode = 1\nkind = \"die\"\n"
+            )
+        };
+        let [before, after] = ["2h", "26h"].map(|duration| run(&text(duration)));
+        let on = |report: &Report| duty_cycle(&report.nodes[1]) * report.simulated_s;
+        let share = (on(&after) - on(&before)) / (after.simulated_s - before.simulated_s);
+        println!("{routing}: {:.3} % of the time, {:.1} s in the first hour", 100.0 * share, on(&before));
+        assert!(share < 0.02, "{routing}: {share}");
+    }
+}
+
+#[test]
 fn the_battery_of_a_leaf_on_a_board_lasts_thirty_times_as_long() {
     let lives = ["always", "sleepy"].map(|listen| {
         let text = chain("llsec+dtls-psk", 3, "[platform]\nprofile = \"openmote\"\n[battery]\n");

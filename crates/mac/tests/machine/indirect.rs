@@ -297,7 +297,7 @@ fn an_answer_that_comes_a_second_later_is_there_within_another() {
 }
 
 #[test]
-fn a_leaf_whose_parent_is_gone_listens_until_it_answers_or_another_is_its_parent() {
+fn a_leaf_whose_parent_is_gone_searches_until_it_answers_or_another_is_its_parent() {
     let mut world = asleep(None);
     world.devices[PARENT].is_deaf = true;
     world.run(2 * u64::from(PERIOD));
@@ -310,13 +310,54 @@ fn a_leaf_whose_parent_is_gone_listens_until_it_answers_or_another_is_its_parent
     let requests = world.requests();
     let at = Symbols::new(world.now as u32);
     world.devices[LEAF].mac.follow(at, None);
-    world.run(2 * u64::from(PERIOD));
+    world.run(u64::from(PERIOD));
     assert!(world.devices[LEAF].on.is_some());
     assert_eq!(world.requests(), requests, "there is nobody to ask");
     let at = Symbols::new(world.now as u32);
     world.devices[LEAF].mac.follow(at, Some(node(PARENT)));
     world.run(SECOND);
     assert_eq!(world.devices[LEAF].on, None);
+}
+
+#[test]
+fn a_leaf_that_finds_no_parent_searches_ever_more_rarely() {
+    const DAY: u64 = 86_400 * SECOND;
+    let mut world = asleep(None);
+    world.devices[PARENT].is_deaf = true;
+    world.run(5 * u64::from(PERIOD));
+    let (requests, spent) = (world.requests(), world.devices[LEAF].spent);
+    world.run(DAY);
+    // Data requests go on, every ten minutes at last: its parent may come back.
+    let requests = (world.requests() - requests) / 4;
+    assert!((140..160).contains(&requests), "each is sent four times: {requests}");
+    let share = (world.devices[LEAF].spent - spent) as f64 / DAY as f64;
+    assert!(share < 0.002, "{share}");
+    assert_eq!(world.devices[LEAF].on, None);
+
+    // Who asks all for a parent gets an answer within eight seconds, if pauses of ten minutes lie between.
+    let at = Symbols::new(world.now as u32);
+    world.devices[LEAF].mac.follow(at, None);
+    let spent = world.devices[LEAF].spent;
+    for _ in 0..288 {
+        world.send(LEAF, BROADCAST, b"is anybody there?");
+        world.run(300 * SECOND);
+    }
+    let share = (world.devices[LEAF].spent - spent) as f64 / DAY as f64;
+    assert!((0.005..0.02).contains(&share), "{share}");
+    world.run(600 * SECOND);
+    world.send(LEAF, BROADCAST, b"is anybody there?");
+    world.run(7 * SECOND);
+    assert!(world.devices[LEAF].on.is_some());
+    world.run(2 * SECOND);
+    assert_eq!(world.devices[LEAF].on, None);
+
+    world.devices[PARENT].is_deaf = false;
+    let at = Symbols::new(world.now as u32);
+    world.devices[LEAF].mac.follow(at, Some(node(PARENT)));
+    world.run(SECOND);
+    world.devices[PARENT].is_deaf = true;
+    world.run(u64::from(PERIOD));
+    assert!(world.devices[LEAF].on.is_some(), "it begins anew");
 }
 
 #[test]
