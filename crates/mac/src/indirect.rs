@@ -20,6 +20,8 @@ pub struct Sleeper {
     listens_until: Symbols,
     /// The sequence number of the frame that was made for it then, until that has an outcome: it listens for no other.
     frame: Slot<u8>,
+    /// What it was told of that frames to all tell others.
+    advertised: Slot<u32>,
     /// Whether nobody has looked yet for what waits for it.
     asks: bool,
 }
@@ -30,6 +32,7 @@ impl New for Sleeper {
         asked: Symbols::new(0),
         listens_until: Symbols::new(0),
         frame: Slot::Empty,
+        advertised: Slot::Empty,
         asks: false,
     };
 }
@@ -67,7 +70,7 @@ impl<A: Array<Sleeper>> Sleepers<A> {
     pub(crate) fn ask(&mut self, address: Eui64, at: Symbols) -> bool {
         let entry = Sleeper { address, asked: at, listens_until: at, asks: true, ..Sleeper::NEW };
         if let Some(known) = self.find(|sleeper| sleeper.address == address) {
-            *known = Sleeper { frame: known.frame, ..entry };
+            *known = Sleeper { frame: known.frame, advertised: known.advertised, ..entry };
         } else if usize::from(self.len) < A::LEN {
             self.len += 1;
             self.entries.make_room(self.len.into());
@@ -105,12 +108,29 @@ impl<A: Array<Sleeper>> Sleepers<A> {
         }
     }
 
-    /// That frame has its outcome.
-    pub(crate) fn served(&mut self, address: Eui64, sequence: u8) {
+    /// That frame has its outcome. When it is lost, it may have told something.
+    pub(crate) fn served(&mut self, address: Eui64, sequence: u8, is_delivered: bool) {
         if let Some(sleeper) = self.find(|sleeper| sleeper.is_served(address, sequence)) {
             sleeper.frame = Slot::Empty;
             // That has passed.
             sleeper.listens_until = sleeper.asked;
+            if !is_delivered {
+                sleeper.advertised = Slot::Empty;
+            }
+        }
+    }
+
+    /// Whether a neighbour is there, and was not told of this.
+    pub(crate) fn is_news(&self, address: Eui64, news: u32) -> bool {
+        self.known()
+            .iter()
+            .any(|sleeper| sleeper.address == address && sleeper.advertised.get() != Some(&news))
+    }
+
+    /// It is told.
+    pub(crate) fn tell(&mut self, address: Eui64, news: u32) {
+        if let Some(sleeper) = self.find(|sleeper| sleeper.address == address) {
+            sleeper.advertised = Slot::Full(news);
         }
     }
 
@@ -184,7 +204,7 @@ mod tests {
         sleepers.listens(address(1), at.after(300));
         assert!(!sleepers.is_late(address(1), 7, at.after(299)));
         assert!(!sleepers.is_late(address(1), 7, at.after(REMEMBERED)));
-        sleepers.served(address(1), 7);
+        sleepers.served(address(1), 7, true);
         assert!(!sleepers.is_late(address(1), 7, at.after(300)) && !sleepers.has_frame(address(1)));
         assert!(
             sleepers.is_asleep(address(1), at.after(200)),
@@ -194,6 +214,23 @@ mod tests {
         assert!(!sleepers.has_frame(address(1)), "it does not listen");
         assert!(sleepers.is_asleep(address(1), at.after(REMEMBERED - 1)));
         assert!(!sleepers.is_asleep(address(1), at.after(REMEMBERED)));
+    }
+
+    #[test]
+    fn a_neighbour_is_told_once_unless_a_frame_to_it_is_lost() {
+        let mut sleepers = Sleepers::<[Sleeper; 2]>::new();
+        let at = Symbols::new(7);
+        assert!(!sleepers.is_news(address(1), 3), "it does not sleep");
+        assert!(sleepers.ask(address(1), at) && sleepers.is_news(address(1), 3));
+        sleepers.tell(address(1), 3);
+        assert!(sleepers.ask(address(1), at.after(9)));
+        assert!(!sleepers.is_news(address(1), 3) && sleepers.is_news(address(1), 4));
+        for (is_delivered, is_news) in [(true, false), (false, true)] {
+            sleepers.listens(address(1), at.after(20));
+            sleepers.serve(address(1), 9, at.after(10));
+            sleepers.served(address(1), 9, is_delivered);
+            assert_eq!(sleepers.is_news(address(1), 3), is_news);
+        }
     }
 
     #[test]

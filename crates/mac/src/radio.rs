@@ -325,7 +325,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         if Self::HOLDS
             && let Some(frame) = self.queue.current()
         {
-            self.sleepers.served(frame.destination(), frame.sequence);
+            self.sleepers.served(frame.destination(), frame.sequence, outcome == Outcome::Delivered);
         }
         let sent = u8::from(outcome != Outcome::ChannelBusy);
         self.queue.finish(outcome, self.radio.retries.saturating_add(sent));

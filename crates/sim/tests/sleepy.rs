@@ -134,6 +134,28 @@ fn a_leaf_whose_parent_has_died_searches_ever_more_rarely() {
     }
 }
 
+/// A chain whose end sleeps and sends an echo each ten seconds; node `node` starts anew after ten minutes, and is off for `off`.
+fn starts_anew(mode: &str, seed: u32, node: u32) -> Report {
+    run(&format!(
+        "duration = \"1500s\"\nseed = {seed}\n[mac]\nlisten = \"sleepy\"\npoll = \"30s\"\n\
+         [routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n[traffic]\nkind = \"echo\"\npayload = \"32B\"\n\
+         period = \"10s\"\n[topology]\nnodes = 2\n[[event]]\nat = \"600s\"\nnode = {node}\nkind = \"reboot\"\n"
+    ))
+}
+
+#[test]
+fn a_leaf_learns_from_its_parent_that_the_root_or_the_parent_has_started_anew() {
+    for (mode, node) in [("non-storing", 0), ("storing", 0), ("non-storing", 1), ("storing", 1)] {
+        for seed in 1..=3 {
+            let report = starts_anew(mode, seed, node);
+            let leaf = &report.nodes[1];
+            let lost = leaf.due - leaf.delivered - leaf.pending;
+            println!("{mode}, node {node}, seed {seed}: {lost} of {} lost", leaf.due);
+            assert!(leaf.due >= 140 && lost <= 6, "{mode}, node {node}, seed {seed}: {leaf:?}");
+        }
+    }
+}
+
 #[test]
 fn the_battery_of_a_leaf_on_a_board_lasts_thirty_times_as_long() {
     let lives = ["always", "sleepy"].map(|listen| {
