@@ -471,13 +471,14 @@ local function examine(payload)
     return found
 end
 
-proto:register_heuristic("wpan", function(tvb, pinfo, tree)
+-- Returns 0 for a frame that is left to others.
+function proto.dissector(tvb, pinfo, tree)
     local found = frames[pinfo.number]
     if found == nil then
         found = examine(tvb:range():bytes():raw()) or false
         frames[pinfo.number] = found
     end
-    if not found then return false end
+    if not found then return 0 end
     local subtree = tree:add(proto, tvb:range())
     pinfo.cols.protocol = "6LoWPAN"
     if found.tell_whole then
@@ -511,5 +512,8 @@ proto:register_heuristic("wpan", function(tvb, pinfo, tree)
     elseif found.packet then
         ipv6:call(ByteArray.new(found.packet, true):tvb("IPv6 restored from 6LoWPAN"), pinfo, tree)
     end
-    return true
-end)
+    return tvb:len()
+end
+
+-- Heuristics would not do: the one that has taken a frame is asked before all others from then on, and Wireshark's own takes every dispatch.
+DissectorTable.get("wpan.panid"):add("0-65535", proto)

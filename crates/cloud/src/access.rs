@@ -55,6 +55,8 @@ pub(crate) enum Action {
     DeletePoints,
     ReadParsers,
     ChangeParsers,
+    ReadComputedStreams,
+    ChangeComputedStreams,
 }
 
 /// Whom it concerns.
@@ -126,7 +128,9 @@ impl Action {
             | Self::AddPoints
             | Self::DeletePoints
             | Self::ReadParsers
-            | Self::ChangeParsers => People::Owner,
+            | Self::ChangeParsers
+            | Self::ReadComputedStreams
+            | Self::ChangeComputedStreams => People::Owner,
         }
     }
 

@@ -1186,6 +1186,111 @@ async fn parsers_are_kept_tried_and_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn computed_streams_follow_their_inputs_and_are_kept_changed_and_refused_in_words() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let (room, garden) = (cloud.resource("ann", "room").await, cloud.resource("ann", "garden").await);
+    cloud.store(room, "t", &[(1_000, 20.0), (2_000, 22.0)]).await;
+    cloud.store(garden, "t", &[(1_000, 5.0)]).await;
+    let path = "/api/v1/users/ann/resources/room/computed-streams".to_owned();
+    let outside = json!({"resource": "garden", "stream": "t"});
+    let inputs = json!({"t": {"stream": "t"}, "outside": outside});
+    let warmer = json!({"label": "warmer", "unit": "K", "expression": "t - outside", "inputs": inputs});
+    let answer = cloud.post(&path, &ann, warmer.clone()).await;
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let made = answer.json();
+    assert_eq!(
+        (&made["label"], &made["unit"], &made["time_zone"]),
+        (&json!("warmer"), &json!("K"), &json!("UTC"))
+    );
+    assert_eq!(made["inputs"]["outside"]["resource"], garden.0);
+    assert_eq!(cloud.post(&path, &ann, warmer).await.code(), "taken");
+
+    // Old points are computed after the answer, and it can be asked how far that has come.
+    let warmer = format!("{path}/warmer");
+    let done = async || loop {
+        let computed = cloud.get(&warmer, &ann).await.json();
+        match &computed["backfill"] {
+            Value::Null => break computed,
+            backfill => assert!((0.0..1.0).contains(&backfill["done"].as_f64().unwrap()), "{backfill}"),
+        }
+    };
+    assert_eq!(done().await["expression"], "t - outside");
+    let data = "/api/v1/users/ann/resources/room/streams/warmer/data".to_owned();
+    let points = async || {
+        let points = cloud.get(&data, &ann).await.json();
+        let points = points.as_array().unwrap().iter();
+        points
+            .map(|point| (point["time"].as_i64().unwrap(), point["value"].as_f64().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(points().await, [(1_000, 15.0), (2_000, 17.0)]);
+    // A post is computed when it is answered, and the live feed has both.
+    let mut live = feed(&cloud, "/api/v1/live", &ann).await;
+    let garden_data = "/api/v1/users/ann/resources/garden/streams/t/data";
+    let late = json!({"time": 1_500, "value": 10});
+    assert_eq!(cloud.post(garden_data, &ann, late).await.status, 204);
+    assert_eq!(points().await, [(1_000, 15.0), (1_500, 10.0), (2_000, 12.0)]);
+    let told: Vec<Value> =
+        events(&mut live, 3).await.into_iter().map(|(_, event)| event["value"].clone()).collect();
+    assert_eq!(told, [json!(10.0), json!(10.0), json!(12.0)]);
+    let latest = cloud.get("/api/v1/users/ann/resources/room/streams/warmer", &ann).await.json();
+    assert_eq!(latest["latest"]["time"], 2_000);
+
+    let put =
+        async |body: Value| send(cloud.running.http, &format!("PUT {warmer}"), &ann, &body.to_string()).await;
+    let own = json!({"t": {"stream": "t"}});
+    let answer =
+        put(json!({"expression": "mean(t, 'day')", "inputs": own, "time_zone": "Europe/Stockholm"})).await;
+    assert_eq!(
+        (answer.status, &answer.json()["time_zone"]),
+        (200, &json!("Europe/Stockholm")),
+        "{}",
+        answer.body
+    );
+    done().await;
+    assert_eq!(points().await, [(1_000, 20.0), (2_000, 21.0)]);
+
+    for (body, code, why) in [
+        (json!({"expression": "t +", "inputs": own}), "expression", "expression: character 4: a number"),
+        (json!({"expression": "t + u", "inputs": own}), "expression", "there is no input u, but t"),
+        (json!({"expression": "t", "inputs": own, "time_zone": "Mars"}), "expression", "write UTC"),
+        (json!({"expression": "t", "inputs": {}}), "expression", "1 to 16 inputs"),
+        (
+            json!({"expression": "t", "inputs": {"t": {"stream": "x"}}}),
+            "invalid",
+            "for t there is no such stream",
+        ),
+        (
+            json!({"expression": "t", "inputs": {"t": {"resource": "x", "stream": "t"}}}),
+            "invalid",
+            "for t there is no such resource",
+        ),
+        (json!({"expression": "t", "inputs": {"t": {"stream": "warmer"}}}), "cycle", "computed from itself"),
+        (json!({"expression": "t", "inputs": own, "label": "x"}), "invalid", "label"),
+    ] {
+        let answer = put(body).await;
+        assert_eq!(
+            (answer.code().as_str(), answer.status),
+            (code, if code == "cycle" { 409 } else { answer.status })
+        );
+        assert!((400..500).contains(&answer.status) && answer.body.contains(why), "{}", answer.body);
+    }
+    assert_eq!(cloud.post(&data, &ann, json!({"value": 1})).await.status, 400);
+    let emptied = send(cloud.running.http, &format!("DELETE {data}?all=true"), &ann, "").await;
+    assert_eq!((emptied.status, emptied.code()), (409, "computed".to_owned()));
+    assert_eq!(cloud.get(&format!("{path}/t"), &ann).await.status, 404, "it is not computed");
+    let listed = cloud.get(&path, &ann).await.json();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["label"]), (1, &json!("warmer")));
+    let plain = send(cloud.running.http, &format!("DELETE {path}/t"), &ann, "").await;
+    assert_eq!(plain.status, 404);
+    assert_eq!(send(cloud.running.http, &format!("DELETE {warmer}"), &ann, "").await.status, 204);
+    assert_eq!(cloud.get(&path, &ann).await.json(), json!([]));
+    assert_eq!(cloud.get("/api/v1/users/ann/resources/room/streams/t", &ann).await.status, 200);
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn values_keep_their_time_and_points_of_one_millisecond_are_all_there() {
     let cloud = start().await;
     let ann = [bearer(&cloud.user("ann").await)];

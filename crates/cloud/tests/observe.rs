@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sixlock_cloud::{Config, Device, ResourceId, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type, empty};
+use sixlock_store::{Computation, InputReference};
 use tempfile::TempDir;
 
 const KEY: &str = "0123456789abcdef";
@@ -33,6 +34,8 @@ struct Client {
     resource: ResourceId,
     id: u16,
     token: [u8; 4],
+    /// The id of the last separate response.
+    separate: Option<u16>,
 }
 
 /// A message that was received.
@@ -61,10 +64,10 @@ impl Client {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(address).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        Self { socket, resource, id: 0, token: *b"seen" }
+        Self { socket, resource, id: 0, token: *b"seen", separate: None }
     }
 
-    /// Asks until it is answered in the acknowledgement; notifications that come meanwhile are not looked at.
+    /// Asks until it is answered; notifications that come meanwhile are not looked at.
     fn ask(
         &mut self,
         code: Code,
@@ -93,12 +96,20 @@ impl Client {
             if wait % 10 == 0 {
                 self.socket.send(&request[..length]).unwrap();
             }
-            if let Some(answer) = self.receive()
-                && answer.message().message_type() == Type::Acknowledgement
-                && answer.message().id() == self.id
-                && answer.message().code() != Code::EMPTY
-            {
-                return answer;
+            let Some(answer) = self.receive() else { continue };
+            let message = answer.message();
+            match message.message_type() {
+                Type::Acknowledgement if message.id() == self.id && message.code() != Code::EMPTY => {
+                    return answer;
+                }
+                // What takes the cloud longer is answered separately, and again until it sees the acknowledgement.
+                Type::Confirmable if answer.number(OptionNumber::OBSERVE).is_none() => {
+                    self.socket.send(&empty(Type::Acknowledgement, message.id())).unwrap();
+                    if self.separate.replace(message.id()) != Some(message.id()) {
+                        return answer;
+                    }
+                }
+                _ => {}
             }
         }
         panic!("no answer");
@@ -129,11 +140,16 @@ impl Client {
         );
     }
 
-    /// Observes the only stream there is, or ends that.
+    /// Observes the first stream there is, or ends that.
     fn observe(&mut self, register: bool) -> Received {
+        self.observe_stream(1, register)
+    }
+
+    /// Observes a stream, or ends that.
+    fn observe_stream(&mut self, stream: i64, register: bool) -> Received {
         let value: &[u8] = if register { &[] } else { &[1] };
         let options = [(OptionNumber::OBSERVE, value), (OptionNumber::ACCEPT, &[])];
-        self.ask(Code::GET, "streams/data", "id=1&limit=1", &options, "")
+        self.ask(Code::GET, "streams/data", &format!("id={stream}&limit=1"), &options, "")
     }
 }
 
@@ -222,5 +238,45 @@ async fn a_long_answer_goes_only_to_whoever_shows_where_it_is() {
         assert_eq!(other.ask(Code::GET, "resources", "", &[], "").message().code(), Code::CONTENT);
     });
     clients.await.unwrap();
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_computed_stream_is_observed_as_any_other_and_takes_no_readings() {
+    let cloud = start().await;
+    let (address, resource) = (cloud.running.coap.unwrap(), cloud.resource);
+    let post = move || Client::new(address, resource).post(1);
+    tokio::task::spawn_blocking(post).await.unwrap();
+    let store = &cloud.running.store;
+    let owner = store.owner_of(resource).await.unwrap().unwrap();
+    let t = InputReference { resource: None, stream: "t".into() };
+    let (expression, time_zone) = ("t * 10".into(), "UTC".into());
+    let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
+    let computed = store.add_computed_stream((owner.id, resource), ("ten", None, ""), &computation).await;
+    let stream = computed.unwrap().stream.id;
+    while store.computed_stream(stream).await.unwrap().unwrap().backfill.is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let clients = tokio::task::spawn_blocking(move || {
+        let (mut device, mut observer) = (Client::new(address, resource), Client::new(address, resource));
+        // The first client's messages had the same ids and tokens.
+        (device.id, observer.id) = (100, 200);
+        let first = observer.observe_stream(stream.0, true);
+        assert!(first.text().ends_with(" 10 ten\n"), "{}", first.text());
+        device.post(7);
+        let notification = observer.notified(Type::Acknowledgement);
+        assert!(notification.text().ends_with(" 70 ten\n"), "{}", notification.text());
+        let format = [(OptionNumber::CONTENT_FORMAT, &[110u8][..])];
+        let pack = r#"[{"n":"u","v":1},{"n":"ten","v":1}]"#;
+        let refused = device.ask(Code::POST, "resources/data", "", &format, pack);
+        assert_eq!(refused.message().code(), Code::BAD_REQUEST);
+        assert_eq!(refused.text(), "a stream that is computed takes no readings");
+        let query = format!("id={}&all=true", stream.0);
+        let refused = device.ask(Code::DELETE, "streams/data", &query, &[], "");
+        assert_eq!(refused.message().code(), Code::CONFLICT);
+        assert!(refused.text().starts_with("this stream is computed"), "{}", refused.text());
+    });
+    clients.await.unwrap();
+    assert_eq!(store.streams(resource).await.unwrap().len(), 2, "nothing of the post was stored");
     cloud.running.stop().await.unwrap();
 }

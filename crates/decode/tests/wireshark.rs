@@ -153,6 +153,18 @@ fn messages_and_extension_headers_compressed_by_ghc_are_read() {
 }
 
 #[test]
+fn ah_is_read_behind_frames_that_are_left_to_wireshark() {
+    let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
+    node.send_plain(&request(1));
+    node.send_plain(&request(1));
+    node.send(&request(1));
+    let frames =
+        tshark("mixed", &node, &["sixlock.context0:fd00:0000:0000:0000"], &["sixlock.kind", "ah.spi"]);
+    let kinds: Vec<_> = frames.iter().map(|frame| frame[0].as_str()).collect();
+    assert_eq!(kinds, ["", "", "AH"], "{frames:?}");
+}
+
+#[test]
 fn other_datagrams_are_left_to_wireshark() {
     let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
     node.send_plain(&request(1));

@@ -52,13 +52,16 @@ pub struct Row {
     /// The 95 % confidence interval of the mean over the runs, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The unit of all three values.
+    /// The unit of all values of the row.
     pub unit: &'static str,
     /// What the paper says, if that survives in its text.
     pub published: Option<f64>,
     /// How that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Read>,
+    /// What the reader has measured, if that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
     /// Where the value is from.
     pub provenance: Provenance,
 }
@@ -75,6 +78,7 @@ impl Row {
             unit,
             published: None,
             read: None,
+            measured: None,
             provenance,
         }
     }

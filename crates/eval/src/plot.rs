@@ -61,4 +61,16 @@ mod tests {
         assert_eq!(dots.matches(r#"<g class="legend""#).count(), 2);
         assert!(dots.contains(">ms<"));
     }
+
+    #[test]
+    fn what_the_reader_has_measured_is_a_cross_with_a_key() {
+        for x in [None, Some(16.0)] {
+            let measured = |measured| svg(&figure(vec![Row { measured, ..row("a", x) }]));
+            let (without, with) = (measured(None), measured(Some(9.0)));
+            assert!(!without.contains("your measurement"));
+            // One in the plot, and one in the legend.
+            assert_eq!(with.matches(r#"stroke-width="2"/>"#).count(), 2, "{with}");
+            assert_eq!(with.matches(">your measurement").count(), 1, "{with}");
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub fn report(evaluations: &[Evaluation]) -> Vec<ReportFile> {
         .flat_map(Page::figures)
         .map(|(place, figure)| ReportFile { name: csv::file(&place), text: csv::text(figure) });
     files.extend(values);
+    let measurements = csv::measurements(pages.iter().flat_map(Page::figures));
+    files.push(ReportFile { name: "measured.csv".into(), text: measurements });
     files
 }
 
@@ -107,6 +109,7 @@ mod tests {
                 "a2008-fig2-1.csv",
                 "b2012-table1-1.csv",
                 "loss-1.csv",
+                "measured.csv",
             ]
         );
         let index = file(&files, "index.html");
@@ -145,11 +148,30 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "label,\"payload, bytes\",value,sd,interval low,interval high,unit,published,read,provenance",
-                "\"ESP, \"\"all\"\"\",16,2.5,,,,ms,3,prose,measured",
-                "\"ESP, \"\"all\"\"\",64,2.5,,,,ms,3,prose,measured",
+                "label,\"payload, bytes\",value,sd,interval low,interval high,unit,published,read,your measurement,provenance",
+                "\"ESP, \"\"all\"\"\",16,2.5,,,,ms,3,prose,,measured",
+                "\"ESP, \"\"all\"\"\",64,2.5,,,,ms,3,prose,,measured",
                 "",
             ]
         );
+    }
+
+    #[test]
+    fn readers_enter_what_they_have_measured_in_a_file_with_all_names() {
+        let mut evaluations = [evaluation("raza2012-fig9", false)];
+        let empty = report(&evaluations);
+        let empty = file(&empty, "measured.csv");
+        assert_eq!(empty.lines().nth(1), Some("raza2012-fig9,Time,\"ESP, \"\"all\"\"\",16,,ms"));
+        let filled = empty.replace(",64,,ms", ",64,7.5,ms");
+        crate::Measurements::read(filled.as_bytes()).unwrap().enter(&mut evaluations[0]).unwrap();
+        let files = report(&evaluations);
+        assert_eq!(file(&files, "measured.csv"), filled);
+        assert!(file(&files, "raza2012-fig9-1.csv").contains(",64,2.5,,,,ms,3,prose,7.5,measured"));
+        let page = file(&files, "raza2012.html");
+        assert!(
+            page.contains("<th class=\"n\">your measurement<th>unit")
+                && page.contains("<td class=\"n\">7.5<td>ms")
+        );
+        assert!(page.contains(">your measurement, in the colour of its series<"), "a key of the plot");
     }
 }

@@ -287,9 +287,19 @@ impl<R: Router, D: Discovery> Net<R, D> {
         // What this node has sent to itself never was on its way.
         let comes_back = R::READS
             && matches!(side, Side::Mesh { .. })
-            && self.is_own(header.source)
             && !self.takes(destination)
             && buffer.get(..len).is_some_and(|packet| self.router.comes_back(packet));
+        let is_from_outside = matches!(self.uplink, Uplink::External)
+            && !self.discovery.is_inside(header.source)
+            && !is_link_local(header.source);
+        if let (true, true, Side::Mesh { from }, Some(packet)) =
+            (comes_back, is_from_outside, side, buffer.get_mut(..len))
+        {
+            // The router learns of it. It goes no further: nobody in the mesh sends with an address of elsewhere.
+            let _ = self.router.forward(cx, from, packet);
+            return dropped(cx, Counter::Ipv6NoRoute);
+        }
+        let comes_back = comes_back && self.is_own(header.source);
         if let (true, Side::Mesh { from }) = (D::DISCOVERS, side)
             && self.takes(destination)
             && let Some(message) = buffer.get(..len).and_then(discovery_message)

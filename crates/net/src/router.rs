@@ -51,7 +51,7 @@ pub trait Router: New {
         false
     }
 
-    /// Whether `packet`, of this host, is sent back by a router that has no way for it.
+    /// Whether a router that has no way for `packet` sends it back, to this host or to where it came into the mesh.
     fn comes_back(&self, _: &[u8]) -> bool {
         false
     }

@@ -4,10 +4,12 @@ use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Packet};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, New, Nv, Packet};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
-use sixlock_net::{BROADCAST, Datagram, Net, NextHop, Route, Router, Routes, SendError, Uplink, Verdict};
+use sixlock_net::{
+    BROADCAST, Datagram, ForwardError, Net, NextHop, Route, Router, Routes, SendError, Uplink, Verdict,
+};
 use sixlock_testing::Rig;
 use sixlock_testing::packets::{self, packet};
 
@@ -66,11 +68,11 @@ fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<Routes<[Route;
     net
 }
 
-/// A router to which every packet of its host comes back.
-struct Returning;
+/// A router to which every packet comes back, and how many have.
+struct Returning(u32);
 
 impl New for Returning {
-    const NEW: Self = Self;
+    const NEW: Self = Self(0);
 }
 
 impl Router for Returning {
@@ -83,6 +85,30 @@ impl Router for Returning {
     fn comes_back(&self, _: &[u8]) -> bool {
         true
     }
+
+    fn forward<C, E: Entropy, N: Nv>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        from: Eui64,
+        _: &mut [u8],
+    ) -> Result<Option<Eui64>, ForwardError> {
+        assert_eq!(from, NEIGHBOUR);
+        self.0 += 1;
+        Ok(None)
+    }
+}
+
+#[test]
+fn what_has_come_in_from_outside_and_comes_back_reaches_the_router_and_goes_no_further() {
+    let (mut rig, mut net) = (Rig::seeded(0), Net::<Returning>::new());
+    net.start(node(2), Uplink::External);
+    let (counter, (verdict, _)) = counted(&mut rig, |rig| handle(rig, &mut net, &udp(CLOUD, mesh(3), 64)));
+    assert_eq!((counter, verdict), (Some(Counter::Ipv6NoRoute), Verdict::Dropped));
+    assert_eq!(net.router().0, 1);
+    // To this node it would be a lie.
+    let (counter, (verdict, _)) = counted(&mut rig, |rig| handle(rig, &mut net, &udp(CLOUD, mesh(2), 64)));
+    assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped));
+    assert_eq!(net.router().0, 1);
 }
 
 #[test]

@@ -135,9 +135,24 @@ impl<P: Profile> Node<P> {
 
     /// Takes in the prefix of the mesh, or that the node has none any more. One that has another then tells the way to itself.
     pub fn give_prefix<C, E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, prefix: Option<[u8; 8]>) {
+        let might_advertise = self.may_advertise();
         if self.prefix.give(prefix) && self.rank != 0 {
             self.tell(cx, false);
         }
+        // Those around it have waited for what it has held back.
+        if !might_advertise
+            && self.may_advertise()
+            && let Some(advertiser) = self.advertising.advertiser_mut()
+        {
+            advertiser.trickle.reset(cx.now, cx.entropy);
+        }
+    }
+
+    /// Whether it may be a parent: without the prefix of the mesh, a router has no address in it, and need not have the contexts by which
+    /// its neighbours compress. One that has had it and has lost it forwards for those that it has below it, and looks for no others. Who
+    /// has no parent says so in any case.
+    fn may_advertise(&self) -> bool {
+        self.rank == 0 || self.prefix.get().is_some()
     }
 
     /// The prefix of the mesh, if DIOs tell it, and have.
@@ -313,6 +328,7 @@ impl<P: Profile> Node<P> {
     /// Whether there is something for [`Node::poll_transmit`].
     pub fn has_output(&self) -> bool {
         self.advertising.advertiser().is_some_and(|advertiser| advertiser.has_output())
+            && self.may_advertise()
             || self.downward.storing().is_some_and(|storing| storing.has_output() || storing.routes.asks())
             || self.solicitation.has_output()
             || self.dao.is_due
@@ -327,7 +343,8 @@ impl<P: Profile> Node<P> {
         out: &mut [u8],
     ) -> Option<usize> {
         let rank = self.rank();
-        if let Some(dodag) = self.dodag.get()
+        if self.may_advertise()
+            && let Some(dodag) = self.dodag.get()
             && let Some(advertiser) = self.advertising.advertiser_mut()
             && let Some(neighbour) = advertiser.poll()
         {

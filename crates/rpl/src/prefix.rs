@@ -46,7 +46,7 @@ impl MeshPrefix for () {
     }
 }
 
-/// A prefix that a node is given: until then it tells nobody the way to itself.
+/// A prefix that a node is given: until then it tells nobody the way to itself, nor of its DODAG.
 #[derive(Clone, Copy, Debug)]
 pub struct GivenPrefix(Option<[u8; 8]>);
 
@@ -65,7 +65,7 @@ impl MeshPrefix for GivenPrefix {
 }
 
 /// A prefix that DIOs tell, those of the parent, and that the node's own tell on: the same, and for as long. Until then, and when its time is
-/// over, the node tells nobody the way to itself.
+/// over, the node tells nobody the way to itself, nor of its DODAG.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldPrefix {
     prefix: Option<[u8; 8]>,

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 use sixlock_base::{Eui64, New, Security};
 use sixlock_crypto::{BlockCiphers, Soft};
 use sixlock_ieee802154::enhanced::{self, Asn};
-use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
+use sixlock_ieee802154::{Address, FCS, FrameType, Header, MAX_FRAME};
 use sixlock_ipv6::rpl::ICMPV6_TYPE;
 use sixlock_ipv6::{extension, nd, next_header};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
@@ -300,7 +300,7 @@ impl Observer {
             FrameType::Ack => self.acknowledgement(sender, frame.len(), header.sequence, 0),
             FrameType::Data => {
                 let attempt = self.stations[sender as usize].attempt(header.sequence);
-                let to = address(header.destination).and_then(Eui64::node_id);
+                let to = header.destination.and_then(|to| eui64(to.address).node_id());
                 let observed = self.data_frame(sender, frame, &header, header_len);
                 Observed { to, attempt: Some(attempt), ..observed }
             }
@@ -326,10 +326,8 @@ impl Observer {
             return Some(Observed { security_bytes: link_security as i64, kind, ..Observed::default() });
         }
         let Address::Extended(source) = header.source? else { return None };
-        let (destination, to) = match header.destination? {
-            Address::Extended(destination) => (destination, destination.node_id()),
-            Address::Short(_) => (Eui64([0xff; 8]), None),
-        };
+        let destination = eui64(header.destination?);
+        let to = destination.node_id();
         let sequence = header.sequence?;
         let attempt = Some(self.stations[sender as usize].attempt(sequence));
         let mut buffer = [0; MAX_FRAME];
@@ -364,8 +362,8 @@ impl Observer {
         let author = carries.and_then(|(_, author)| author);
         let nothing =
             Observed { fingerprint: fingerprint.map(|(fingerprint, _)| fingerprint), author, ..nothing };
-        let addresses = (address(header.source), address(header.destination));
-        let (Some(source), Some(destination)) = addresses else { return nothing };
+        let (Some(source), Some(destination)) = (header.source, header.destination) else { return nothing };
+        let (source, destination) = (eui64(source.address), eui64(destination.address));
         let bare_header = Header { security: None, ..*header }.emitted_len();
         let mic_len = header.security.map_or(0, |auxiliary| auxiliary.level.mic_len());
         let link_security = header_len - bare_header + mic_len;
@@ -615,10 +613,11 @@ impl Station {
     }
 }
 
-fn address(endpoint: Option<Endpoint>) -> Option<Eui64> {
-    match endpoint?.address {
-        Address::Extended(address) => Some(address),
-        Address::Short(_) => None,
+/// In the place of a short address, which is that of a frame to all, stands one that no node has.
+fn eui64(address: Address) -> Eui64 {
+    match address {
+        Address::Extended(address) => address,
+        Address::Short(_) => Eui64([0xff; 8]),
     }
 }
 
@@ -626,7 +625,7 @@ fn address(endpoint: Option<Endpoint>) -> Option<Eui64> {
 mod tests {
     use super::*;
     use sixlock_base::MESH_PREFIX;
-    use sixlock_ieee802154::{Version, ack};
+    use sixlock_ieee802154::{Endpoint, Version, ack};
     use sixlock_ipv6::next_header;
     use sixlock_testing::Rig;
 

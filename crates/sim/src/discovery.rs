@@ -209,6 +209,7 @@ fn border_router(address: Eui64, begins: &Begins) -> Registrar<Known, Contexts> 
         generic_compression: begins.generic_compression,
     });
     registrar.add_context(Context { id: 0, compresses: true, lifetime: CONTEXT_LIFETIME, prefix });
+    registrar.announce();
     registrar
 }
 

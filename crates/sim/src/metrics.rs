@@ -196,7 +196,14 @@ pub const METRICS: &[Metric] = &[
         parts: &[],
         unit: "share",
         sources: &[Source::Modelled],
-        about: "Where radios sleep, the share of the time that its radio was on",
+        about: "Where radios sleep, the share of the time that its radio was on, with the time until it joined",
+    },
+    Metric {
+        name: "duty_cycle_joined",
+        parts: &[],
+        unit: "share",
+        sources: &[Source::Modelled],
+        about: "Where radios sleep and RPL finds the ways, the share of the time since `joined_s` that its radio was on",
     },
     Metric {
         name: "energy_mj",
@@ -363,6 +370,7 @@ mod tests {
             control_frames: Some(1),
             control_bytes: Some(1),
             duty_cycle: Some(1.0),
+            duty_cycle_joined: Some(1.0),
             energy_mj: energy,
             steady: Some(SteadyReport { energy_mj: each, life_days: one }),
             energest: Some(Energest { hz: 1, ticks: EnergestTicks::default(), energy_mj: 1.0 }),

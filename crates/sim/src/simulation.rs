@@ -31,6 +31,7 @@ use crate::accounting::{Kind, Observer};
 use crate::attack::{Attackers, Trail};
 use crate::drops::Drops;
 use crate::echoes::Echoes;
+use crate::energy::StateTimes;
 use crate::environment::Environment;
 use crate::event_log::Logged;
 use crate::events::{Events, Owner, ScheduledEvent};
@@ -109,8 +110,9 @@ struct NodeState {
     is_connected: bool,
     /// The number of its next hop towards the border router, which is 0, or that of another: that of the layout until RPL finds another.
     parent: u32,
-    /// When packets could go to the border router and back first, where RPL finds their way.
-    joined: Option<Time>,
+    /// When packets could go to the border router and back first, where RPL finds their way, and how long the node's parts had been in each
+    /// state by then.
+    joined: Option<(Time, StateTimes)>,
     /// How often a router has refused an address of it, which is another's.
     duplicates: u32,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
@@ -398,12 +400,13 @@ impl Simulation {
         }
     }
 
-    /// Records what has happened to station `id` in neighbour discovery; whether it is a host, and may have another router.
+    /// Records what has happened to station `id` in neighbour discovery; whether it is a host, and may have another router, or others have
+    /// registered at it, or do no more.
     fn tell_discovery(&mut self, id: u32) -> bool {
         let station = &mut self.stations[id as usize];
         let mut has_news = false;
         while let Some((event, registered)) = station.poll_discovery_event() {
-            has_news = station.is_host();
+            has_news |= station.is_host() || event == DiscoveryEvent::RegistrationsChanged;
             let logged = match (event, registered) {
                 (DiscoveryEvent::Registered, Some((router, address))) => {
                     let at = router.node_id().unwrap_or_default().into();
@@ -418,7 +421,10 @@ impl Simulation {
             };
             self.recorder.event(self.now, id, logged);
         }
-        if has_news && let Some(router) = self.stations[id as usize].parent() {
+        if self.stations[id as usize].is_host()
+            && has_news
+            && let Some(router) = self.stations[id as usize].parent()
+        {
             self.nodes[id as usize - 1].parent = router;
         }
         has_news

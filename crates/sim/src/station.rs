@@ -397,6 +397,15 @@ impl Station {
         }
     }
 
+    /// Whether the host that has this address is registered here; taken for granted where firmware does not tell.
+    pub(crate) fn knows_host(&mut self, address: Ipv6Addr) -> bool {
+        match &mut self.machine {
+            Machine::Node(node) => node.discovery().neighbour(address).is_some(),
+            Machine::Gateway(gateway) => gateway.interface().discovery().neighbour(address).is_some(),
+            Machine::Board(_) => true,
+        }
+    }
+
     /// Whether it is a node that has no address in the mesh yet.
     pub(crate) fn lacks_address(&self) -> bool {
         match &self.machine {

@@ -230,6 +230,9 @@ pub struct NodeReport {
     /// The share of the time that its radio was on, where radios sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duty_cycle: Option<f64>,
+    /// The same since it first had a way to a border router and back, where RPL finds the ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duty_cycle_joined: Option<f64>,
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,

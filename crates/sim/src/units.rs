@@ -186,6 +186,10 @@ fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String>
             return Err(wrong());
         }
         place /= 10;
+        if place == 0 && digit != b'0' {
+            let finest = units.iter().min_by_key(|(_, scale)| scale).map_or("", |(name, _)| name);
+            return Err(format!("\"{text}\" is finer than 1{finest}, the least that is told apart"));
+        }
         value = value.checked_add(u64::from(digit - b'0') * place).ok_or_else(wrong)?;
     }
     Ok(value)
@@ -203,6 +207,11 @@ mod tests {
         assert_eq!(parse_duration("1ms"), Ok(Span::from_millis(1)));
         assert_eq!(parse_duration("0h"), Err("it must be longer than nothing".into()));
         assert_eq!(parse_span("0.25ms"), Ok(Span::from_micros(250)));
+        assert_eq!(
+            parse_current("0.50nA"),
+            Err("\"0.50nA\" is finer than 1nA, the least that is told apart".into())
+        );
+        assert_eq!(parse_current("0.0010mA"), Ok(1000));
         assert_eq!(parse_length("40m"), Ok(40_000));
         assert_eq!(parse_length("-0.5m"), Ok(-500));
         assert_eq!(parse_length("1.2km"), Ok(1_200_000));

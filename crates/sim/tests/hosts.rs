@@ -148,3 +148,36 @@ fn a_host_whose_registration_is_refused_delivers_nothing_and_the_report_tells() 
     assert!(log.iter().any(|event| event["node"] == 3 && event["event"] == "duplicate"));
     assert!([1, 2, 4, 5].iter().all(|&id| node(&report, id).delivered >= 20));
 }
+
+/// Two hosts at router 2, which reboots at 300 s, and one at the border router, which reboots at 400 s.
+#[test]
+fn hosts_below_a_router_that_has_rebooted_are_reached_again_within_a_minute() {
+    for mode in ["non-storing", "storing"] {
+        let text = chain("none", mode, "kind = \"report\"");
+        let (_, log) = run(&format!(
+            "{text}[[node]]\nid = 4\nx = \"80m\"\ny = \"40m\"\nhost = true\n\
+            [[node]]\nid = 5\nx = \"0m\"\ny = \"40m\"\nhost = true\n\
+            [[event]]\nat = \"300s\"\nnode = 2\nkind = \"reboot\"\n\
+            [[event]]\nat = \"400s\"\nnode = 0\nkind = \"reboot\"\n"
+        ));
+        for (host, at) in [(3, 300), (4, 300), (5, 400)] {
+            let named = |name: &'static str| {
+                log.iter().filter(move |event| event["node"] == host && event["event"] == name)
+            };
+            let seconds = |event: &Value| event["us"].as_u64().unwrap() / 1_000_000;
+            let confirmed: Vec<u64> =
+                named("confirmed").map(|event| event["reading"].as_u64().unwrap()).collect();
+            assert_eq!(named("registered").count(), 1, "{mode}: {host} has kept its address");
+            let rejoined: Vec<u64> =
+                named("rejoined").map(seconds).filter(|time| (at..at + 100).contains(time)).collect();
+            let [rejoined] = rejoined[..] else { panic!("{mode}: {host}: {rejoined:?}") };
+            assert!(rejoined < at + 60, "{mode}: {host}: {rejoined}");
+            let reached = |due: &&Value| (rejoined + 1..at + 100).contains(&seconds(due));
+            let missed: Vec<&Value> = named("due")
+                .filter(reached)
+                .filter(|due| !confirmed.contains(&due["reading"].as_u64().unwrap()))
+                .collect();
+            assert!(missed.is_empty(), "{mode}: {missed:?}, rejoined at {rejoined}");
+        }
+    }
+}

@@ -144,3 +144,53 @@ fn of_two_nodes_with_one_address_the_second_is_refused_and_does_not_use_it() {
     assert_eq!(refused.drops.keys().copied().collect::<Vec<_>>(), ["no-route"]);
     assert_eq!([named(refused.id, "registered"), named(refused.id, "joined")], [0, 0]);
 }
+
+/// Twenty nodes in a field whose links lose a tenth.
+fn field(seconds: u32, mode: &str, event: &str) -> Scenario {
+    let text = format!(
+        "security = \"none\"\nduration = \"{seconds}s\"\n[radio]\nrange = \"50m\"\nloss = 0.1\none_way = 0.2\n\
+        [network]\ndiscovery = \"nd\"\n[routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n\
+        [topology]\nkind = \"random\"\nnodes = 20\nwidth = \"160m\"\nheight = \"160m\"\n\
+        [traffic]\nperiod = \"60s\"\n{event}"
+    );
+    Scenario::parse("field", &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn nobody_is_a_parent_before_it_has_an_address() {
+    let (simulation, log) = run(&field(120, "non-storing", "").with_seed(102));
+    let mut registered = vec![0];
+    let mut parents = 0;
+    for event in &log {
+        if event["event"] == "registered" {
+            registered.push(event["node"].as_u64().unwrap());
+        } else if event["event"] == "parent" {
+            assert!(registered.contains(&event["to"].as_u64().unwrap()), "{event}");
+            parents += 1;
+        }
+    }
+    assert!(parents >= 10, "{parents}");
+    for node in &simulation.report().nodes {
+        assert_eq!(node.drops.get("malformed"), None, "{node:?}");
+    }
+}
+
+#[test]
+fn a_router_that_reboots_is_registered_again_soon_and_an_address_is_lost_only_by_who_has_it() {
+    let reboot = "[[event]]\nat = \"600s\"\nnode = 20\nkind = \"reboot\"\n";
+    let (_, log) = run(&field(800, "storing", reboot).with_seed(105));
+    let mut registered = std::collections::BTreeSet::new();
+    for event in &log {
+        let node = event["node"].as_u64().unwrap();
+        match event["event"].as_str().unwrap() {
+            // It has lost all that it knew, and does not say so.
+            "on" => drop(registered.remove(&node)),
+            "registered" => assert!(registered.insert(node), "{event}"),
+            "unregistered" => assert!(registered.remove(&node), "{event}"),
+            _ => {}
+        }
+    }
+    let again = log.iter().rfind(|event| event["node"] == 20 && event["event"] == "registered").unwrap();
+    let seconds = again["us"].as_u64().unwrap() / 1_000_000;
+    assert!((600..645).contains(&seconds), "{seconds}");
+}

@@ -122,8 +122,10 @@ fn told_control_bytes(scenario: &Scenario) -> u32 {
     let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() }).unwrap();
     simulation.step_until(Time::ZERO + scenario.duration());
     let log = String::from_utf8(log.bytes()).unwrap();
-    let control = log.lines().filter(|line| line.contains("\"kind\":\"control\""));
-    control
+    let of =
+        |kind: &'static str| log.lines().filter(move |line| line.contains(&format!("\"kind\":\"{kind}\"")));
+    assert_eq!(of("other").next(), None, "messages to all are control messages, too");
+    of("control")
         .map(|line| {
             let (_, rest) = line.split_once("\"bytes\":").unwrap();
             rest[..rest.find(',').unwrap()].parse::<u32>().unwrap()

@@ -388,6 +388,9 @@ pub(crate) struct Eval {
     /// Folder for a report: index.html, a page for each paper with plots, their values as CSV, and the result as JSON, eval.json
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
+    /// CSV with measurements of your own, which stand beside ours; --report writes measured.csv, which has a line for each value
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub(crate) measured: Option<PathBuf>,
     /// Runs with a seed of their own, of experiments in which chance has a say
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) runs: u32,

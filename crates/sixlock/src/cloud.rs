@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use rustix::process::setpriority_process;
+use rustix::process::nice;
 use sixlock_cloud::{Config, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -37,7 +37,7 @@ fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .on_thread_start(|| {
-            let _ = setpriority_process(None, NICE);
+            let _ = nice(NICE);
         })
         .build()?;
     runtime.block_on(async {

@@ -6,13 +6,17 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use sixlock_eval::{Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, ReportFile, report};
+use sixlock_eval::{
+    Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, Measurements, Mistake, ReportFile, report,
+};
 
 use crate::args::Eval;
 use crate::progress;
 
 /// Steps that an experiment's progress is shown in.
 const STEPS: u64 = 100;
+/// So many mistakes of a file are told.
+const TOLD: usize = 20;
 /// The commit that this program was built from.
 const COMMIT: &str = env!("SIXLOCK_COMMIT");
 
@@ -21,6 +25,8 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     if args.list {
         return Ok(list(&mut out, args.json)?);
     }
+    let measured =
+        args.measured.as_deref().map(|path| Ok::<_, Box<dyn Error>>((path, read(path)?))).transpose()?;
     let is_wanted = |experiment: &&Experiment| {
         args.experiments.is_empty() || args.experiments.iter().any(|name| name == experiment.name)
     };
@@ -31,7 +37,11 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         bar.set_message(experiment.name);
         let show = |share: f64| bar.set_position(STEPS * done + (STEPS as f64 * share) as u64);
         let context = Context { runs: args.runs, commit: COMMIT, kept: &kept, progress: &show };
-        evaluations.push(experiment.run(&context)?);
+        let mut evaluation = experiment.run(&context)?;
+        if let Some((path, measurements)) = &measured {
+            measurements.enter(&mut evaluation).map_err(|mistakes| describe(path, &mistakes))?;
+        }
+        evaluations.push(evaluation);
     }
     bar.finish_and_clear();
     if let Some(folder) = &args.report {
@@ -47,6 +57,17 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// The reader's measurements.
+fn read(path: &Path) -> Result<Measurements, Box<dyn Error>> {
+    let cannot = |error| format!("cannot read {}: {error}", path.display());
+    Ok(Measurements::read(fs::File::open(path).map_err(cannot)?).map_err(|mistakes| describe(path, &mistakes))?)
+}
+
+fn describe(path: &Path, mistakes: &[Mistake]) -> String {
+    let line = |Mistake { line, why }: &Mistake| format!("{}:{line}: {why}", path.display());
+    mistakes.iter().take(TOLD).map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes the pages, and the result as JSON beside them.
@@ -116,24 +137,28 @@ fn print(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     }
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     for figure in &evaluation.figures {
+        let is_measured = figure.rows.iter().any(|row| row.measured.is_some());
+        let measured = |text: &str| if is_measured { format!(" {text:>10}") } else { String::new() };
         writeln!(
             out,
-            "\n  {:<52} {:>10} {:>10} {:>7} {:>10}",
+            "\n  {:<52} {:>10} {:>10} {:>7} {:>10}{}",
             figure.title,
             figure.across.and_then(|across| across.rsplit(", ").next()).unwrap_or_default(),
             "ours",
             "± 95 %",
-            "published"
+            "published",
+            measured("yours")
         )?;
         for row in &figure.rows {
             writeln!(
                 out,
-                "  {:<52} {:>10} {:>10} {:>7} {:>10} {:<5} {}",
+                "  {:<52} {:>10} {:>10} {:>7} {:>10}{} {:<5} {}",
                 row.label,
                 row.x.map_or(String::new(), |x| x.to_string()),
                 number(Some(row.value)),
                 row.interval.map_or(String::new(), |[low, high]| number(Some((high - low) / 2.0))),
                 number(row.published),
+                measured(&number(row.measured)),
                 row.unit,
                 row.provenance.name()
             )?;

@@ -69,3 +69,28 @@ fn an_unknown_experiment_is_a_wrong_use_and_the_nearest_is_named() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("raza2012-table2"), "{error}");
 }
+
+#[test]
+fn a_readers_measurements_stand_beside_ours_and_wrong_ones_are_refused_with_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let report = report.to_str().unwrap();
+    assert!(eval(&["raza2012-table2", "--report", report]).status.success());
+    let measured = folder.path().join("report/measured.csv");
+    let empty = std::fs::read_to_string(&measured).unwrap();
+    let first = empty.lines().nth(1).unwrap();
+    let (names, unit) = first.rsplit_once(",,").unwrap();
+    std::fs::write(&measured, empty.replacen(first, &format!("{names},17.5,{unit}"), 1)).unwrap();
+    let measured = measured.to_str().unwrap();
+    let rows = json(&["raza2012-table2", "--json", "--measured", measured]);
+    let rows = rows[0]["rows"].as_array().unwrap();
+    assert_eq!(rows[0]["measured"], 17.5);
+    assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.get("measured").is_none()), "{rows:?}");
+    let text = String::from_utf8(eval(&["raza2012-table2", "--measured", measured]).stdout).unwrap();
+    assert!(text.contains("published      yours") && text.contains("17.50 "), "{text}");
+
+    std::fs::write(measured, empty.replacen(first, &format!("{names},17.5,furlongs"), 1)).unwrap();
+    let refused = eval(&["raza2012-table2", "--measured", measured]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && error.contains("measured.csv:2: the unit is"), "{error}");
+}

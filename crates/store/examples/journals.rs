@@ -1,13 +1,16 @@
 //! How many readings a second each journal takes, and what the queue in front of it costs:
-//! `cargo run --release -p sixlock-store --example journals -- [POSTS [sqlite|memory]]`
+//! `cargo run --release -p sixlock-store --example journals -- [POSTS [sqlite|memory|computed]]`
 //!
-//! As many posts wait as a cloud with many devices has under way, of three readings each.
+//! As many posts wait as a cloud with many devices has under way, of three readings each. `computed` is SQLite with a stream that is
+//! computed from one of them, over a window of 60 points.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sixlock_store::journal::{Memory, Queue};
-use sixlock_store::{Append, Device, Idempotency, Reading, ResourceId, Store, now_ms};
+use sixlock_store::{
+    Append, Computation, Device, Idempotency, InputReference, Reading, ResourceId, Store, now_ms,
+};
 use sixlock_telemetry::Events;
 use tokio::sync::Semaphore;
 
@@ -42,16 +45,23 @@ fn print(journal: &str, posts: usize, took: Duration) {
     println!("{journal}: {:.0} readings a second", readings / took.as_secs_f64());
 }
 
-async fn sqlite(posts: usize) -> Result<(), Box<dyn std::error::Error>> {
+async fn sqlite(posts: usize, computes: bool) -> Result<(), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let (store, writer) = Store::open(directory.path()).await?;
     let user = store.add_user("ann", "", "a long password".into(), false).await?;
     let resource = store.enrol(user.id, Device::named("node")).await?.resource.id;
+    if computes {
+        store.append(post(resource)).await?;
+        let input = InputReference { resource: None, stream: STREAMS[0].into() };
+        let (expression, time_zone) = ("mean(t, '60 points')".into(), "UTC".into());
+        let computation = Computation { expression, time_zone, inputs: [("t".into(), input)].into() };
+        store.add_computed_stream((user.id, resource), ("mean", None, ""), &computation).await?;
+    }
     let took = measure(posts, || {
         let store = store.clone();
         async move { store.append(post(resource)).await.expect("it is stored") }
     });
-    print("sqlite", posts, took.await);
+    print(if computes { "sqlite, computed" } else { "sqlite" }, posts, took.await);
     store.close().await;
     Ok(writer.ended().await?)
 }
@@ -73,8 +83,9 @@ async fn memory(posts: usize) -> Result<(), Box<dyn std::error::Error>> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let posts = std::env::args().nth(1).map_or(Ok(100_000), |posts| posts.parse())?;
     match std::env::args().nth(2).as_deref() {
-        Some("sqlite") => sqlite(posts).await,
+        Some("sqlite") => sqlite(posts, false).await,
+        Some("computed") => sqlite(posts, true).await,
         Some("memory") => memory(posts).await,
-        _ => sqlite(posts).await.and(memory(posts).await),
+        _ => sqlite(posts, false).await.and(memory(posts).await),
     }
 }

@@ -76,6 +76,19 @@ pub enum Error {
     Payload(sixlock_ingest::Refused),
     /// A parser cannot be made of what it is to be.
     Parser(sixlock_ingest::ParserError),
+    /// What is to compute a stream is no expression.
+    Expression(sixlock_expression::ExpressionError),
+    /// An input of a computed stream is not there.
+    UnknownInput {
+        /// What the expression calls it.
+        name: String,
+        /// What is not there: its resource or its stream.
+        what: &'static str,
+    },
+    /// A stream would be computed from itself.
+    Cycle,
+    /// A stream is computed, so its points are what its inputs make them.
+    Computed,
     /// The file is there already.
     Exists(PathBuf),
     /// The folder is not empty.
@@ -198,6 +211,7 @@ impl fmt::Display for Error {
             ),
             Self::Payload(refused) => write!(f, "{refused}"),
             Self::Parser(error) => write!(f, "{error}"),
+            Self::Expression(error) => write!(f, "expression: {error}"),
             Self::Exists(path) => write!(f, "{} exists; choose another name", path.display()),
             Self::NotEmpty(path) => write!(
                 f,
@@ -228,6 +242,9 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::UnknownInput { name, what } => write!(f, "inputs: for {name} there is no such {what}"),
+            Self::Cycle => f.write_str("the stream would be computed from itself, at once or by way of others"),
+            Self::Computed => f.write_str("the stream is computed: its points are what those of its inputs make them"),
             Self::Changed => f.write_str("it was changed by another meanwhile"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")
@@ -246,6 +263,7 @@ impl std::error::Error for Error {
             Self::Schema(source) => Some(source),
             Self::Payload(refused) => Some(refused),
             Self::Parser(error) => Some(error),
+            Self::Expression(error) => Some(error),
             _ => None,
         }
     }
@@ -298,6 +316,12 @@ impl From<FileError> for Error {
 impl From<sixlock_ingest::Refused> for Error {
     fn from(refused: sixlock_ingest::Refused) -> Self {
         Self::Payload(refused)
+    }
+}
+
+impl From<sixlock_expression::ExpressionError> for Error {
+    fn from(error: sixlock_expression::ExpressionError) -> Self {
+        Self::Expression(error)
     }
 }
 

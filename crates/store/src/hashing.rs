@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use rustix::process::setpriority_process;
+use rustix::process::nice;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -112,7 +112,7 @@ fn lock(waiting: &Waiting) -> MutexGuard<'_, Work> {
 /// Hashes passwords until no more will come.
 fn work_on(waiting: &Waiting) {
     // If that is refused, posts wait longer while passwords are looked into.
-    let _ = setpriority_process(None, NICE);
+    let _ = nice(NICE);
     let mut memory = Vec::new();
     while let Some(job) = next(waiting) {
         // Nobody waits for it if the client has gone.

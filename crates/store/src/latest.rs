@@ -45,18 +45,20 @@ fn candidate((resource, stream, point, time, value, arrived): Row) -> Candidate 
     }
 }
 
-/// At most two candidates of each stream of those resources that `condition` is true of.
+/// At most two candidates of each stream of those resources that `condition` is true of. Computed streams have none: when their points
+/// were made says nothing of a device, and the one that was made last may be computed from a reading that came late.
 fn candidates(condition: &str) -> String {
     format!(
         "SELECT streams.resource, stream, point, time, value, arrived
          FROM resources JOIN streams ON streams.resource = resources.id
          JOIN latest_points ON latest_points.stream = streams.id WHERE {condition}
+         AND streams.id NOT IN (SELECT stream FROM computed_streams)
          UNION ALL
          SELECT streams.resource, stream, points.id, time, value, time + delay
          FROM points JOIN streams ON streams.id = stream JOIN resources ON resources.id = streams.resource
          WHERE points.id IN
          (SELECT max(id) FROM points WHERE id > (SELECT min(last) FROM sorted_parts) GROUP BY stream)
-         AND {condition}"
+         AND {condition} AND streams.id NOT IN (SELECT stream FROM computed_streams)"
     )
 }
 
@@ -76,14 +78,42 @@ fn newest<K: Eq + std::hash::Hash>(
 }
 
 impl Store {
-    /// The latest reading of each stream of `resource` that has any.
+    /// The latest reading of each stream of `resource` that has any; of a computed stream, that of the latest time.
     pub async fn latest(&self, resource: ResourceId) -> Result<HashMap<StreamId, Latest>, Error> {
         let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates("resources.id = $1")))
             .bind(resource.0)
             .fetch_all(&self.readers)
             .await?;
         let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.stream);
-        Ok(newest.into_iter().map(|(stream, candidate)| (stream, candidate.latest)).collect())
+        let mut latest: HashMap<StreamId, Latest> =
+            newest.into_iter().map(|(stream, candidate)| (stream, candidate.latest)).collect();
+        let computed: Vec<i64> = sqlx::query_scalar(
+            "SELECT stream FROM computed_streams JOIN streams ON streams.id = stream WHERE resource = $1",
+        )
+        .bind(resource.0)
+        .fetch_all(&self.readers)
+        .await?;
+        for stream in computed.into_iter().map(StreamId) {
+            let computed = self.latest_computed(stream).await?;
+            latest.extend(computed.map(|computed| (stream, computed)));
+        }
+        Ok(latest)
+    }
+
+    /// The point of the latest time of a computed stream.
+    async fn latest_computed(&self, stream: StreamId) -> Result<Option<Latest>, Error> {
+        let row: Option<(i64, f64, i64)> = sqlx::query_as(
+            "SELECT time, value, time + delay FROM points WHERE id = (SELECT id FROM (
+                 SELECT point AS id, time FROM points_by_stream WHERE stream = $1
+                 UNION ALL
+                 SELECT id, time FROM unsorted_points WHERE stream = $1
+                 ORDER BY time DESC LIMIT 1
+             ))",
+        )
+        .bind(stream.0)
+        .fetch_optional(&self.readers)
+        .await?;
+        Ok(row.map(|(time, value, arrived)| Latest { time, value, arrived }))
     }
 
     /// When the last accepted post of `resource` of `owner` arrived, in milliseconds since 1970.
@@ -169,6 +199,7 @@ pub(crate) async fn forget(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::computed_streams::{Computation, InputReference};
     use crate::journal::Append;
     use crate::journal::Idempotency;
     use crate::journal::Writer;
@@ -270,5 +301,36 @@ mod tests {
         };
         assert_eq!(values(None, 1).await, [2.0]);
         assert_eq!(values(Some(0), 10).await, [2.0, 1.0], "what was stored is still to be had");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_latest_of_a_computed_stream_is_that_of_the_latest_time_and_says_nothing_of_its_device() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = open(directory.path()).await;
+        let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+        let heard_one = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+        let silent = store.enrol(user.id, Device::named("silent")).await.unwrap().resource.id;
+        append(&store, heard_one, &[("t", 1_000, 1.0), ("t", 3_000, 3.0)]).await;
+        let t = InputReference { resource: Some("node".into()), stream: "t".into() };
+        let (expression, time_zone) = ("t * 10".into(), "UTC".into());
+        let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
+        store.add_computed_stream((user.id, silent), ("ten", None, ""), &computation).await.unwrap();
+        let expected = [("ten".to_owned(), 3_000, 30.0)];
+        while latest(&store, silent).await != expected {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        // What came late is computed last, and is not the latest for that.
+        append(&store, heard_one, &[("t", 2_000, 2.0)]).await;
+        let ten = store.stream(silent, "ten").await.unwrap().unwrap().id;
+        let page = crate::points::Page { limit: 10, from: Some(0), until: None };
+        assert_eq!(store.points(ten, page).await.unwrap().len(), 3);
+        while !is_sorted(&store).await {
+            assert_eq!(
+                (latest(&store, silent).await, heard(&store, silent).await),
+                (expected.to_vec(), None)
+            );
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert_eq!((latest(&store, silent).await, heard(&store, silent).await), (expected.to_vec(), None));
     }
 }

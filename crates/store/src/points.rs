@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
+use crate::computed_due;
 use crate::error::Error;
 use crate::ids::{PointId, ResourceId, StreamId};
 use crate::latest;
@@ -95,7 +96,8 @@ impl Store {
         Ok(rows.into_iter().map(|(id, time, value)| (PointId(id), Point { time, value })).collect())
     }
 
-    /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many.
+    /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many. What is computed from
+    /// them is computed anew after this; a stream that is itself computed is refused.
     pub async fn delete_points(
         &self,
         stream: StreamId,
@@ -104,12 +106,18 @@ impl Store {
     ) -> Result<u64, Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        if computed_due::is_computed(&mut transaction, stream).await? {
+            return Err(Error::Computed);
+        }
         let deleted = delete(&mut transaction, stream, from, until).await?;
         transaction.commit().await?;
+        drop(writer);
+        self.queue.changed();
         Ok(deleted)
     }
 
-    /// Deletes the points of all streams of `resource` as [`Self::delete_points`] does those of one: in all of them, or none.
+    /// Deletes the points of all streams of `resource` as [`Self::delete_points`] does those of one: in all of them, or none. Computed
+    /// streams follow.
     pub async fn delete_points_of(
         &self,
         resource: ResourceId,
@@ -118,14 +126,19 @@ impl Store {
     ) -> Result<(), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let streams: Vec<i64> = sqlx::query_scalar("SELECT id FROM streams WHERE resource = $1")
-            .bind(resource.0)
-            .fetch_all(&mut *transaction)
-            .await?;
+        let streams: Vec<i64> = sqlx::query_scalar(
+            "SELECT id FROM streams WHERE resource = $1 AND id NOT IN (SELECT stream FROM computed_streams)",
+        )
+        .bind(resource.0)
+        .fetch_all(&mut *transaction)
+        .await?;
         for stream in streams {
             delete(&mut transaction, StreamId(stream), from, until).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        drop(writer);
+        self.queue.changed();
+        Ok(())
     }
 
     /// How many points `resource` has.
@@ -165,7 +178,8 @@ async fn delete(
             sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *connection).await?;
         deleted += if counts { outcome.rows_affected() } else { 0 };
     }
-    latest::forget(connection, stream, (from, until)).await?;
+    latest::forget(&mut *connection, stream, (from, until)).await?;
+    computed_due::add_dependents(connection, stream, from).await?;
     Ok(deleted)
 }
 

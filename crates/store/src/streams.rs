@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sixlock_ingest::{LONGEST_UNIT, is_bidi_control, is_hidden};
 use sqlx::Connection;
+use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
 use crate::error::Error;
@@ -100,35 +101,11 @@ impl Store {
         unit: Option<&str>,
         description: &str,
     ) -> Result<Stream, Error> {
-        if !sixlock_ingest::is_stream_label(label) {
-            return Err(Error::Invalid(
-                "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
-            ));
-        }
-        let unit = unit.filter(|unit| !unit.is_empty());
-        check_unit(unit)?;
-        check_description(description)?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let streams: i64 = sqlx::query_scalar("SELECT count(*) FROM streams WHERE resource = $1")
-            .bind(resource.0)
-            .fetch_one(&mut *transaction)
-            .await?;
-        if streams >= STREAMS_PER_RESOURCE {
-            return Err(Error::Full("a resource has at most 64 streams"));
-        }
-        let row: Option<StreamRow> = sqlx::query_as(
-            "INSERT INTO streams (resource, label, unit, description) SELECT id, $2, $3, $4 FROM resources WHERE id = $1
-             ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",
-        )
-        .bind(resource.0)
-        .bind(label)
-        .bind(unit)
-        .bind(description)
-        .fetch_optional(&mut *transaction)
-        .await?;
+        let stream = insert(&mut transaction, resource, (label, unit, description)).await?;
         transaction.commit().await?;
-        row.map(stream).ok_or(Error::Taken("label"))
+        Ok(stream)
     }
 
     /// Changes what is given of a stream; an empty unit is none. If it is to be as in `is_still` and is not, nothing is
@@ -158,7 +135,7 @@ impl Store {
         row.map(stream).ok_or(if is_still.is_some() { Error::Changed } else { Error::Unknown("stream") })
     }
 
-    /// Deletes a stream and its points. If its device goes on, that makes a new one.
+    /// Deletes a stream and its points. If its device goes on, that makes a new one. What was computed from it is computed no more.
     pub async fn delete_stream(&self, id: StreamId) -> Result<(), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
@@ -166,6 +143,42 @@ impl Store {
         let deleted =
             sqlx::query("DELETE FROM streams WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
         transaction.commit().await?;
+        drop(writer);
+        self.queue.changed();
         if deleted.rows_affected() == 0 { Err(Error::Unknown("stream")) } else { Ok(()) }
     }
+}
+
+/// Adds a stream; an empty unit is none.
+pub(crate) async fn insert(
+    connection: &mut SqliteConnection,
+    resource: ResourceId,
+    (label, unit, description): (&str, Option<&str>, &str),
+) -> Result<Stream, Error> {
+    if !sixlock_ingest::is_stream_label(label) {
+        return Err(Error::Invalid(
+            "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
+        ));
+    }
+    let unit = unit.filter(|unit| !unit.is_empty());
+    check_unit(unit)?;
+    check_description(description)?;
+    let streams: i64 = sqlx::query_scalar("SELECT count(*) FROM streams WHERE resource = $1")
+        .bind(resource.0)
+        .fetch_one(&mut *connection)
+        .await?;
+    if streams >= STREAMS_PER_RESOURCE {
+        return Err(Error::Full("a resource has at most 64 streams"));
+    }
+    let row: Option<StreamRow> = sqlx::query_as(
+        "INSERT INTO streams (resource, label, unit, description) SELECT id, $2, $3, $4 FROM resources WHERE id = $1
+         ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",
+    )
+    .bind(resource.0)
+    .bind(label)
+    .bind(unit)
+    .bind(description)
+    .fetch_optional(connection)
+    .await?;
+    row.map(stream).ok_or(Error::Taken("label"))
 }

@@ -10,6 +10,7 @@ mod capture;
 mod coap;
 mod dtls;
 mod endpoint;
+mod expression;
 mod gateway;
 mod ingest;
 mod input;
@@ -52,6 +53,7 @@ pub const ENTRY_POINTS: &[(&str, EntryPoint)] = &[
     ("senml_cbor", senml::cbor),
     ("payload", ingest::payload),
     ("parser", ingest::parser),
+    ("expression", expression::expression),
     ("capture", capture::capture),
 ];
 

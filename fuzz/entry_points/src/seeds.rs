@@ -193,6 +193,23 @@ pub fn all() -> Vec<Seed> {
         payload(3, b"\xa3\x61t\xf9\x4d\x60\x01\x82\x02\xc4\x82\x20\x18\xd6\x63raw\x42\x01\x02"),
     );
     add("payload", "text", payload(4, b"20261121 21.5"));
+    let points: Vec<u8> = (0..40u8).flat_map(|n| [n, 7, 5 * n]).collect();
+    let expression = |source: &str, zone: &str| join([source.as_bytes(), zone.as_bytes(), &points[..]]);
+    add(
+        "expression",
+        "windows",
+        expression("mean(t, '10s') - median(u, \"5 points\") + count(t, 'day')", "UTC"),
+    );
+    add(
+        "expression",
+        "functions",
+        expression("if(t > u && !(rate(t) < 0), smooth(t), sqrt(abs(u)))", "-03:30"),
+    );
+    add(
+        "expression",
+        "zone",
+        expression("max(t, u, 'day') % 7 + pow(age(u), 2) / coalesce(delta(t), 1)", "Europe/Stockholm"),
+    );
     let parser = |parts: [&str; 3]| join(parts.map(str::as_bytes));
     let object = r#"{"time":"2026-11-21T16:45:00Z","data":[{"id":"t","v":"21.5"},{"id":"h","v":40}]}"#;
     add("parser", "path", parser(["$.data[?@.id=='t' && @.v].v", "rfc3339", object]));

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use rustix::process::setpriority_process;
+use rustix::process::nice;
 use sixlock_interop::Authority;
 
 use crate::flood::Flooding;
@@ -275,7 +275,7 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Observ
 /// is to be of the cloud.
 fn in_background<T>(work: impl FnOnce() -> T) -> T {
     // Without it, the figures are only worse.
-    let _ = setpriority_process(None, BACKGROUND);
+    let _ = nice(BACKGROUND);
     work()
 }
 

@@ -113,6 +113,9 @@ impl From<Error> for Refusal {
             Error::Payload(refused) => Self::Payload(refused),
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
+            Error::Computed => {
+                Self::Conflict("this stream is computed: its points are what those of its inputs make them")
+            }
             Error::Unknown(_) => Self::NotFound,
             Error::Changed => Self::Precondition,
             error => Self::Internal(error.to_string()),

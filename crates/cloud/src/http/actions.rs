@@ -35,6 +35,12 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
                 Some(Action::ReadParsers)
             }
             ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
+            ("GET" | "HEAD", "/computed-streams" | "/computed-streams/{stream}") => {
+                Some(Action::ReadComputedStreams)
+            }
+            ("POST", "/computed-streams") | ("PUT" | "DELETE", "/computed-streams/{stream}") => {
+                Some(Action::ChangeComputedStreams)
+            }
             ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
                 Some(Action::ReadPoints)
             }

@@ -216,7 +216,27 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Delete one that is not needed any more.",
             ),
-            Error::Invalid(_) | Error::Payload(_) | Error::Parser(_) => Self::invalid(error.to_string()),
+            Error::Invalid(_) | Error::Payload(_) | Error::Parser(_) | Error::UnknownInput { .. } => {
+                Self::invalid(error.to_string())
+            }
+            Error::Expression(_) => Self::new(
+                StatusCode::BAD_REQUEST,
+                "expression",
+                error.to_string(),
+                "Correct it and send it again; an example is mean(t, \"10m\") - outside.",
+            ),
+            Error::Cycle => Self::new(
+                StatusCode::CONFLICT,
+                "cycle",
+                error.to_string(),
+                "Choose inputs that are not computed from this stream.",
+            ),
+            Error::Computed => Self::new(
+                StatusCode::CONFLICT,
+                "computed",
+                error.to_string(),
+                "Delete the points of its inputs, or the computed stream.",
+            ),
             Error::Devices(devices) => Self {
                 devices,
                 ..Self::new(

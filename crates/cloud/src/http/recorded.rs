@@ -56,6 +56,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::DeleteStream => Some("stream_deleted"),
         Action::DeletePoints => Some("data_deleted"),
         Action::ChangeParsers => Some("parsers_changed"),
+        Action::ChangeComputedStreams => Some("computed_streams_changed"),
         // These say themselves what they did.
         Action::SignIn | Action::ChangeUser => None,
         Action::ReadSelf
@@ -74,7 +75,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ChangeStream
         | Action::ReadPoints
         | Action::AddPoints
-        | Action::ReadParsers => None,
+        | Action::ReadParsers
+        | Action::ReadComputedStreams => None,
     }
 }
 

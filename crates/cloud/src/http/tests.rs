@@ -12,7 +12,8 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, Device, Idempotency, NewPoller, PollCredential, Reading, Store, Transmission, User, now_ms,
+    Append, Computation, Device, Idempotency, InputReference, NewPoller, PollCredential, Reading, Store,
+    Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -61,6 +62,10 @@ fn rows() -> Vec<Row> {
     let parser = json!({"kind": "json-path", "expression": "$.h", "stream": "h"});
     let sample = json!({"content_type": "application/json", "payload": "{\"t\":1}"});
     let poller = json!({"url": "https://example.org/", "period": 60, "authorization": "Bearer s3cret"});
+    let inputs = json!({"t": {"stream": "t"}, "again": {"resource": "node", "stream": "t"}});
+    let computed = json!({"label": "new", "unit": "K", "expression": "t + again + 273.15", "inputs": inputs});
+    let computation =
+        json!({"expression": "mean(t, 'day') - again", "inputs": inputs, "time_zone": "+02:00"});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -115,6 +120,11 @@ fn rows() -> Vec<Row> {
         row("GET", DATA, For::Owner, none.clone(), 200),
         row("POST", DATA, For::Owner, json!({"value": 2}), 204),
         row("DELETE", DATA, For::Owner, none.clone(), 200),
+        row("GET", COMPUTED_STREAMS, For::Owner, none.clone(), 200),
+        row("POST", COMPUTED_STREAMS, For::Owner, computed, 201),
+        row("GET", COMPUTED_STREAM, For::Owner, none.clone(), 200),
+        row("PUT", COMPUTED_STREAM, For::Owner, computation, 200),
+        row("DELETE", COMPUTED_STREAM, For::Owner, none.clone(), 204),
         row("GET", LIVE, For::Owner, none, 200),
     ]
 }
@@ -127,6 +137,8 @@ const DATA: &str = "/users/{user}/resources/{resource}/streams/{stream}/data";
 const PARSERS: &str = "/users/{user}/resources/{resource}/parsers";
 const PARSER: &str = "/users/{user}/resources/{resource}/parsers/{parser}";
 const LIVE: &str = "/users/{user}/resources/{resource}/streams/{stream}/live";
+const COMPUTED_STREAMS: &str = "/users/{user}/resources/{resource}/computed-streams";
+const COMPUTED_STREAM: &str = "/users/{user}/resources/{resource}/computed-streams/{stream}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -209,6 +221,10 @@ impl Template {
         let idempotency = Idempotency::of(resource, transmission, b"");
         let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
         store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
+        let t = InputReference { resource: None, stream: "t".into() };
+        let (expression, time_zone) = ("t * 2".into(), "UTC".into());
+        let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
+        store.add_computed_stream((ann.id, resource), ("double", None, ""), &computation).await.unwrap();
         let url = "coap://sensor.example.org/".to_owned();
         let poller = NewPoller { url, period: 60, credential: PollCredential::None };
         store.put_poller(resource, poller).await.unwrap();
@@ -284,7 +300,7 @@ impl Bench {
             .replace("{user}", &self.template.ann.username)
             .replace("{resource}", "node")
             .replace("{identity}", "node")
-            .replace("{stream}", "t")
+            .replace("{stream}", if row.path == COMPUTED_STREAM { "double" } else { "t" })
             .replace("{parser}", "t")
             .replace("{token}", "script");
         let mut request = Request::builder()

@@ -34,6 +34,9 @@ pub(super) fn svg(figure: &Figure) -> String {
     if rows.iter().any(|row| row.published.is_some()) {
         plot.published(&Marks::of(1));
     }
+    if rows.iter().any(|row| row.measured.is_some()) {
+        plot.measured(&Marks::of(2));
+    }
     plot.canvas.finish()
 }
 
@@ -77,6 +80,17 @@ impl Plot<'_> {
         }
         self.canvas.draw("</g>");
         self.legend(self.left + 100.0, "as published", |to, x, y| marks.published(to, x, y));
+    }
+
+    fn measured(&mut self, marks: &Marks) {
+        self.begin(marks);
+        for (row, y) in self.rows.iter().zip(heights()) {
+            let Some(measured) = row.measured else { continue };
+            let x = self.across.place(measured);
+            marks.measured(self.canvas.text_mut(), x, y);
+        }
+        self.canvas.draw("</g>");
+        self.legend(self.left + 250.0, "your measurement", |to, x, y| marks.measured(to, x, y));
     }
 
     fn begin(&mut self, Marks { colour, dashes, .. }: &Marks) {

@@ -15,7 +15,25 @@ const BELOW: f64 = 320.0;
 const CAPTION: f64 = 56.0;
 /// What the line and the dot before an entry of the legend take.
 const KEY: f64 = 40.0;
-const PUBLISHED: &str = "as published, in the colour of its series";
+/// A value that a row may have beside ours, which has a mark of its own in the colour of its series.
+struct Beside {
+    name: &'static str,
+    draw: fn(&Marks, &mut String, f64, f64),
+    value: fn(&Row) -> Option<f64>,
+}
+
+const BESIDE: [Beside; 2] = [
+    Beside {
+        name: "as published, in the colour of its series",
+        draw: Marks::published,
+        value: |row| row.published,
+    },
+    Beside {
+        name: "your measurement, in the colour of its series",
+        draw: Marks::measured,
+        value: |row| row.measured,
+    },
+];
 
 /// The rows of one label.
 struct Series<'f> {
@@ -32,9 +50,10 @@ struct Plot {
 
 pub(super) fn svg(figure: &Figure) -> String {
     let series = series(&figure.rows);
-    let has_published = figure.rows.iter().any(|row| row.published.is_some());
-    let columns = columns(&series);
-    let entries = series.len() + usize::from(has_published);
+    let is_there = |beside: &&Beside| figure.rows.iter().any(|row| (beside.value)(row).is_some());
+    let beside: Vec<_> = BESIDE.iter().filter(is_there).collect();
+    let columns = columns(&series, &beside);
+    let entries = series.len() + beside.len();
     let height = BELOW + CAPTION + LINE * entries.div_ceil(columns) as f64;
     let mut plot = Plot {
         canvas: Canvas::new(height, figure.title),
@@ -46,8 +65,8 @@ pub(super) fn svg(figure: &Figure) -> String {
     for (entry, series) in series.iter().enumerate() {
         plot.legend(series, place(entry, columns));
     }
-    if has_published {
-        plot.key_of_published(place(series.len(), columns));
+    for (entry, beside) in (series.len()..).zip(beside) {
+        plot.key(beside, place(entry, columns));
     }
     plot.canvas.finish()
 }
@@ -64,8 +83,8 @@ fn series(rows: &[Row]) -> Vec<Series<'_>> {
 }
 
 /// In how many columns all entries of the legend have room.
-fn columns(series: &[Series<'_>]) -> usize {
-    let labels = series.iter().map(|series| series.label).chain([PUBLISHED]);
+fn columns(series: &[Series<'_>], beside: &[&Beside]) -> usize {
+    let labels = series.iter().map(|series| series.label).chain(beside.iter().map(|beside| beside.name));
     let longest = labels.map(|label| label.chars().count()).max().unwrap_or_default();
     if KEY + CHARACTER * longest as f64 <= (RIGHT - LEFT) / 2.0 { 2 } else { 1 }
 }
@@ -114,8 +133,10 @@ impl Plot {
             ));
         }
         marks.ours(self.canvas.text_mut(), x, self.up.place(row.value));
-        if let Some(published) = row.published {
-            marks.published(self.canvas.text_mut(), x, self.up.place(published));
+        for beside in &BESIDE {
+            if let Some(value) = (beside.value)(row) {
+                (beside.draw)(marks, self.canvas.text_mut(), x, self.up.place(value));
+            }
         }
     }
 
@@ -131,10 +152,10 @@ impl Plot {
         self.canvas.draw("</g>");
     }
 
-    fn key_of_published(&mut self, (x, y): (f64, f64)) {
+    fn key(&mut self, beside: &Beside, (x, y): (f64, f64)) {
         self.canvas.draw(r#"<g class="key">"#);
-        Marks::NEUTRAL.published(self.canvas.text_mut(), x + (KEY - 8.0) / 2.0, y);
-        self.canvas.text(x + KEY, y + 4.0, Anchor::Start, PUBLISHED);
+        (beside.draw)(&Marks::NEUTRAL, self.canvas.text_mut(), x + (KEY - 8.0) / 2.0, y);
+        self.canvas.text(x + KEY, y + 4.0, Anchor::Start, beside.name);
         self.canvas.draw("</g>");
     }
 }

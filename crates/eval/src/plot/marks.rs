@@ -60,6 +60,15 @@ impl Marks {
     pub(super) fn published(&self, to: &mut String, x: f64, y: f64) {
         circle(to, x, y, "none", self.colour);
     }
+
+    /// A value that the reader has measured: a cross.
+    pub(super) fn measured(&self, to: &mut String, x: f64, y: f64) {
+        let (left, top, size, colour) = (x - SIZE, y - SIZE, 2.0 * SIZE, self.colour);
+        let _ = write!(
+            to,
+            r#"<path d="M{left:.1} {top:.1}l{size} {size}m-{size} 0l{size} -{size}" fill="none" stroke="{colour}" stroke-width="2"/>"#
+        );
+    }
 }
 
 fn circle(to: &mut String, x: f64, y: f64, fill: &str, stroke: &str) {

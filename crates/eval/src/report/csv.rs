@@ -1,7 +1,8 @@
-//! The values of a figure as CSV (RFC 4180).
+//! The values of figures as CSV (RFC 4180).
 
 use super::figure_id::FigureId;
 use crate::figure::{Figure, Row};
+use crate::measured::COLUMNS;
 use crate::published::Read;
 
 /// The name of the file with the values of the figure that stands there.
@@ -21,14 +22,13 @@ pub(super) fn text(figure: &Figure) -> String {
         "unit",
         "published",
         "read",
+        "your measurement",
         "provenance",
     ];
-    let rows = figure.rows.iter().map(fields);
-    core::iter::once(names.map(String::from)).chain(rows).map(|fields| line(&fields)).collect()
+    lines(core::iter::once(names.map(String::from)).chain(figure.rows.iter().map(fields)))
 }
 
-fn fields(row: &Row) -> [String; 10] {
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+fn fields(row: &Row) -> [String; 11] {
     [
         row.label.clone(),
         number(row.x),
@@ -39,19 +39,32 @@ fn fields(row: &Row) -> [String; 10] {
         row.unit.into(),
         number(row.published),
         row.read.map_or("", Read::name).into(),
+        number(row.measured),
         row.provenance.name().into(),
     ]
 }
 
-fn line(fields: &[String]) -> String {
-    let quoted: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
-    quoted.join(",") + "\r\n"
+/// The file in which readers enter their own measurements of these figures: a line for each value, with what they have measured already.
+pub(super) fn measurements<'f>(figures: impl Iterator<Item = (FigureId, &'f Figure)>) -> String {
+    let fields = |experiment: &str, title: &str, row: &Row| {
+        let measured = number(row.measured);
+        [experiment.into(), title.into(), row.label.clone(), number(row.x), measured, row.unit.into()]
+    };
+    let rows = figures
+        .flat_map(|(id, figure)| figure.rows.iter().map(move |row| fields(id.experiment, figure.title, row)));
+    lines(core::iter::once(COLUMNS.map(String::from)).chain(rows))
 }
 
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.into()
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn lines<const N: usize>(lines: impl Iterator<Item = [String; N]>) -> String {
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    for line in lines {
+        // Writing to memory does not fail, and all lines are of one length.
+        let _ = writer.write_record(line);
     }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
 }

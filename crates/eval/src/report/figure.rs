@@ -49,20 +49,24 @@ fn list(out: &mut String, parameters: &Parameters) {
 
 fn table(out: &mut String, figure: &Figure) {
     let across = escape(figure.across.unwrap_or_default());
+    let is_measured = figure.rows.iter().any(|row| row.measured.is_some());
+    let measured = if is_measured { "<th class=\"n\">your measurement" } else { "" };
     let _ = write!(
         out,
-        "<table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">95 % interval<th class=\"n\">published<th><th>unit<th>provenance</tr>"
+        "<table><tr><th><th class=\"n\">{across}<th class=\"n\">ours<th class=\"n\">95 % interval<th class=\"n\">published<th>{measured}<th>unit<th>provenance</tr>"
     );
-    figure.rows.iter().for_each(|row| line(out, row));
+    figure.rows.iter().for_each(|row| line(out, row, is_measured));
     out.push_str("</table>");
 }
 
-fn line(out: &mut String, row: &Row) {
+fn line(out: &mut String, row: &Row, is_measured: bool) {
     let cell = |value: Option<f64>| value.map(number).unwrap_or_default();
     let interval = row.interval.map(|[low, high]| format!("{} to {}", number(low), number(high)));
+    let measured =
+        if is_measured { format!("<td class=\"n\">{}", cell(row.measured)) } else { String::new() };
     let _ = write!(
         out,
-        "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}<td>{}<td>{}</tr>",
+        "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}<td>{}{measured}<td>{}<td>{}</tr>",
         escape(&row.label),
         cell(row.x),
         number(row.value),

@@ -4,7 +4,7 @@ use sixlock_base::New;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
-    /// A host's address is not registered any more, or its router is another: see `Host::address` and `Host::router`.
+    /// A host's address is not registered any more, and was.
     Lost = 1,
     /// A host's address is registered now, and was not.
     Registered = 2,

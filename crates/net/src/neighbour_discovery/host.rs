@@ -45,6 +45,9 @@ pub struct Settings {
 /// first; it gives it up for another when the router does not tell it any more, or when its lifetime is over. What a router has told it
 /// asks for again when half of its time is over.
 ///
+/// A router that tells all of itself without being asked has begun to be one, and may have forgotten who was registered: then the host
+/// registers again, but not if it has within 30 seconds.
+///
 /// The transaction id is not durable. A router that knows an older registration, from before a reboot, says that the address has moved:
 /// then the host goes on with an id that is newer than any that it may have used.
 pub struct Host<R, C> {
@@ -62,6 +65,8 @@ pub struct Host<R, C> {
     link_local: Registered,
     global: Registered,
     attempt: Slot<Attempt>,
+    /// As long as this runs, its router knows it: it was registered just now.
+    fresh: Expiry,
     /// How often its router has made it begin anew, since its address was registered.
     setbacks: u8,
     reply: Slot<Reply>,
@@ -124,6 +129,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
             link_local: Registered::NEW,
             global: Registered::NEW,
             attempt: Slot::Empty,
+            fresh: Expiry::NEW,
             setbacks: 0,
             reply: Slot::Empty,
             events: Events::NEW,
@@ -251,7 +257,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         let taken = match message.kind() {
             // Nothing that a router has sent on (RFC 4861 sections 6.1 and 7.1).
             _ if header.hop_limit != HOP_LIMIT => Err(Error::Malformed),
-            ROUTER_ADVERTISEMENT => self.handle_router(cx, (from, &header.source), message),
+            ROUTER_ADVERTISEMENT => self.handle_router(cx, (from, header), message),
             NEIGHBOUR_ADVERTISEMENT => self.handle_answer(cx, from, message),
             NEIGHBOUR_SOLICITATION => self.handle_solicitation(from, &header.source, message.target()),
             _ => Err(Error::NotForUs),
@@ -287,6 +293,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         self.prefix.expiry.bring_forward(&mut due);
         self.border_router.expiry.bring_forward(&mut due);
         self.refresh.bring_forward(&mut due);
+        self.fresh.bring_forward(&mut due);
         for registered in [&self.link_local, &self.global] {
             registered.expiry.bring_forward(&mut due);
             registered.renewal.bring_forward(&mut due);
@@ -314,6 +321,7 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         if self.refresh.take_over(now) {
             self.solicitation.refresh(now, cx.entropy);
         }
+        self.fresh.take_over(now);
         for registered in [&mut self.link_local, &mut self.global] {
             Instant::take_due(&mut registered.rests_until, now);
             registered.renewal.take_over(now);

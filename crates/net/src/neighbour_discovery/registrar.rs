@@ -13,7 +13,7 @@ use super::registry::Registry;
 
 /// A router that hosts register at, with as many registrations as there is room for in `R` and as many contexts as in `C`.
 ///
-/// It advertises itself to those who ask, and not by itself. An address of the network that it has not heard of it asks the border router
+/// It advertises itself to those who ask, and by itself only when it has begun ([`Registrar::announce`]). An address of the network that it has not heard of it asks the border router
 /// for before it answers; that one keeps the registry of all, in the same table. When a table is full, a new address is refused. Messages
 /// that are to be answered while four answers wait are dropped, and asked again.
 ///
@@ -43,6 +43,13 @@ impl<R: Array<Slot<Registration>>, C: Array<Slot<Context>>> Registrar<R, C> {
     /// Adds a context that it tells, or changes it; whether there was room, and a network that it is of.
     pub fn add_context(&mut self, context: Context) -> bool {
         self.network.get_mut().is_some_and(|network| network.add_context(context))
+    }
+
+    /// Tells all that it is here, three times, once it is configured: those that were registered before it has rebooted, register anew.
+    pub fn announce(&mut self) {
+        if self.network.is_full() {
+            self.registry.announce();
+        }
     }
 
     /// Those that are registered: neighbours, and at the border router also others.

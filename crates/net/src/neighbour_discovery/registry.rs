@@ -53,6 +53,11 @@ impl<R: Array<Slot<Registration>>> Registry<R> {
         self.address = address;
     }
 
+    /// Tells all that this router has begun.
+    pub(super) fn announce(&mut self) {
+        self.solicitors.announce();
+    }
+
     /// Those that are registered.
     pub(super) fn registrations(&self) -> impl Iterator<Item = &Registration> {
         self.registrations.iter()

@@ -3,7 +3,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{
-    EncodedMessage, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION, ROUTER_ADVERTISEMENT, RegisteredAddress,
+    EncodedMessage, NEIGHBOUR_ADVERTISEMENT, NEIGHBOUR_SOLICITATION, ROUTER_ADVERTISEMENT,
+    ROUTER_SOLICITATION, RegisteredAddress,
 };
 
 use super::contexts::LearntContext;
@@ -20,10 +21,14 @@ use super::registry::Registry;
 /// ([RFC 6775 section 6.2](https://www.rfc-editor.org/rfc/rfc6775#section-6.2)). It tells them what it was told, for as long as that is
 /// valid still. There is room for as many routers as in `R`, contexts as in `L`, and registrations as in `N`.
 ///
+/// When it has become a router it tells all, a few times: those that were registered at it before it has rebooted, register anew.
+///
 /// Whose addresses are reachable by a routing protocol in which they take part themselves, is no neighbour here.
 pub struct Router<R, L, N> {
     host: Host<R, L>,
     registry: Registry<N>,
+    /// Whether all were told that it is a router.
+    is_announced: bool,
 }
 
 impl<R, L, N> Router<R, L, N>
@@ -34,7 +39,7 @@ where
 {
     /// A router without an address.
     pub const fn new() -> Self {
-        Self { host: Host::new(), registry: Registry::new() }
+        Self { host: Host::new(), registry: Registry::new(), is_announced: false }
     }
 
     /// Gives it its link-layer address and begins to look for a router; to be called first. Of its capabilities, that it is a router is
@@ -93,6 +98,8 @@ where
                     ROUTER_ADVERTISEMENT | NEIGHBOUR_ADVERTISEMENT => {
                         self.host.take(cx, (&from, header), &message)
                     }
+                    // Its own router has rebooted: that does not find the border router over those that have found it over itself.
+                    ROUTER_SOLICITATION if self.host.router() == Some(from) => Err(Error::NotForUs),
                     // Until it is a router, it answers as a host.
                     NEIGHBOUR_SOLICITATION if network.is_none() => {
                         self.host.take(cx, (&from, header), &message)
@@ -102,6 +109,15 @@ where
             });
         if let Err(error) = taken {
             error.count(cx.counters);
+        }
+        self.announce();
+    }
+
+    /// Tells all that it is a router, if it has just become one.
+    fn announce(&mut self) {
+        if !self.is_announced && self.host.is_router() {
+            self.is_announced = true;
+            self.registry.announce();
         }
     }
 
@@ -123,7 +139,8 @@ where
 
     /// Whether there is something for [`Router::poll_transmit`].
     pub fn has_output(&self) -> bool {
-        self.host.has_output() || self.registry.has_output()
+        // What it has for others waits until it is a router again.
+        self.host.has_output() || self.host.is_router() && self.registry.has_output()
     }
 
     /// Writes the next packet to `out`. One for which there is no room is lost.
@@ -146,6 +163,7 @@ where
     pub fn handle_timeout<X, E: Entropy, M>(&mut self, cx: &mut Cx<'_, X, E, M>) {
         self.host.handle_timeout(cx);
         self.registry.handle_timeout(cx.now);
+        self.announce();
     }
 }
 

@@ -7,7 +7,8 @@ use super::timer;
 use crate::BROADCAST;
 
 /// Whom a router is to send its advertisement: those who have asked, each alone, or all
-/// ([RFC 4861 section 6.2.6](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.6)).
+/// ([RFC 4861 section 6.2.6](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.6)). When it begins, all, a few times
+/// ([section 6.2.4](https://www.rfc-editor.org/rfc/rfc4861#section-6.2.4)).
 ///
 /// Of those who ask at the same time, four are answered; the others ask again.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Solicitors {
     to_all: bool,
     /// Before this time no advertisement goes to all again.
     quiet_until: Option<Instant>,
+    /// How often it goes to all unasked, then.
+    unasked: u8,
 }
 
 /// Who has asked.
@@ -30,14 +33,22 @@ struct Solicitor {
 }
 
 impl New for Solicitors {
-    const NEW: Self =
-        Self { waiting: [Slot::Empty; 4], at: None, is_due: false, to_all: false, quiet_until: None };
+    const NEW: Self = Self {
+        waiting: [Slot::Empty; 4],
+        at: None,
+        is_due: false,
+        to_all: false,
+        quiet_until: None,
+        unasked: 0,
+    };
 }
 
 /// The exponent of the milliseconds within which a solicitation is answered: within `MAX_RA_DELAY_TIME`, two seconds.
 const SPREAD: u8 = 10;
 /// `MIN_DELAY_BETWEEN_RAS`.
 const QUIET: Duration = Duration::from_secs(10);
+/// `MAX_INITIAL_RTR_ADVERTISEMENTS`.
+const INITIAL: u8 = 3;
 
 impl Solicitors {
     /// Answers a neighbour at the address that it has asked from last, or all if it has none yet; whether there is room.
@@ -67,6 +78,12 @@ impl Solicitors {
         true
     }
 
+    /// Tells all, now and some times more: the router has begun.
+    pub(super) fn announce(&mut self) {
+        self.unasked = INITIAL - 1;
+        (self.to_all, self.is_due) = (true, true);
+    }
+
     pub(super) fn has_output(&self) -> bool {
         self.is_due
     }
@@ -93,6 +110,9 @@ impl Solicitors {
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.is_due |= Instant::take_due(&mut self.at, now);
-        Instant::take_due(&mut self.quiet_until, now);
+        if Instant::take_due(&mut self.quiet_until, now) && self.unasked > 0 {
+            self.unasked -= 1;
+            (self.to_all, self.is_due) = (true, true);
+        }
     }
 }

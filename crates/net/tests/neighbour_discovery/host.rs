@@ -25,6 +25,11 @@ fn from_router(id: u32, lifetime: u16, options: &[NdOption]) -> Packet {
     Packet::new(link_local(id), ALL_NODES, advertisement(lifetime), &options)
 }
 
+/// The same to the host alone: it has asked.
+fn to_host(id: u32, lifetime: u16, options: &[NdOption]) -> Packet {
+    Packet { destination: link_local(HOST), ..from_router(id, lifetime, options) }
+}
+
 fn usual(is_extended: bool) -> [NdOption; 3] {
     [
         capabilities(is_extended),
@@ -154,7 +159,7 @@ fn a_registration_is_renewed_before_its_lifetime_ends_with_the_next_transaction_
             if let Some((_, asked)) = asked {
                 break asked;
             }
-            let told = from_router(ROUTER, 1_800, &usual(is_extended));
+            let told = to_host(ROUTER, 1_800, &usual(is_extended));
             lone.handle(ROUTER, &told).unwrap();
         };
         // Half of an hour, and up to a quarter more.
@@ -195,6 +200,62 @@ fn a_registered_host_whose_router_is_gone_says_that_its_address_is_lost() {
     lone.handle(ROUTER, &heard).unwrap();
     assert_eq!((lone.machine.router(), lone.machine.address()), (None, None));
     assert_eq!(lone.events(), [Event::Lost]);
+}
+
+/// RFC 4861 section 6.2.4: it tells all of itself when it begins.
+#[test]
+fn a_host_registers_again_when_its_router_has_begun_anew_but_not_often() {
+    for is_extended in [true, false] {
+        let mut lone = registered(is_extended);
+        let begun = from_router(ROUTER, 1_800, &usual(is_extended));
+        lone.handle(ROUTER, &begun).unwrap();
+        assert!(lone.pass(31).is_empty(), "it has registered just now");
+        // Neither an answer to it alone nor another router says that its own has begun.
+        lone.handle(ROUTER, &to_host(ROUTER, 1_800, &usual(is_extended))).unwrap();
+        lone.handle(2, &from_router(2, 1_800, &usual(is_extended))).unwrap();
+        assert!(lone.pass(5).is_empty());
+        lone.handle(ROUTER, &begun).unwrap();
+        let mut sent = lone.pass(4);
+        let mut transactions = Vec::new();
+        while let Some((_, asked)) = sent.iter().find(|(_, packet)| packet.registration().is_some()) {
+            transactions.push(asked.registration().unwrap().transaction.unwrap());
+            lone.handle(ROUTER, &answer(ROUTER, asked, Status::SUCCESS)).unwrap();
+            sent = lone.sent();
+        }
+        let first = lollipop::FIRST + if is_extended { 3 } else { 2 };
+        let expected = if is_extended { vec![first, first + 1] } else { vec![first] };
+        assert_eq!(transactions, expected, "it registers all that it has");
+        assert_eq!(
+            (lone.machine.address(), lone.events()),
+            (Some(global(HOST)), vec![]),
+            "it had it all the while"
+        );
+        // Who tells so for ever makes it register no more often than every 30 seconds.
+        let mut asked = std::collections::BTreeSet::new();
+        for _ in 0..30 {
+            lone.handle(ROUTER, &begun).unwrap();
+            let mut sent = lone.pass(4);
+            while let Some((_, packet)) = sent.pop() {
+                let transaction = packet.registration().expect("a registration").transaction;
+                if asked.insert(transaction) {
+                    lone.handle(ROUTER, &answer(ROUTER, &packet, Status::SUCCESS)).unwrap();
+                    sent = lone.sent();
+                }
+            }
+        }
+        let each = if is_extended { 2 } else { 1 };
+        assert!((2 * each..=4 * each).contains(&asked.len()), "{} in two minutes", asked.len());
+    }
+}
+
+#[test]
+fn a_host_that_was_not_registered_does_not_lose_its_address() {
+    let mut lone = host();
+    lone.handle(ROUTER, &from_router(ROUTER, 1_800, &usual(true))).unwrap();
+    assert_eq!(lone.events(), [Event::ContextsChanged]);
+    // It does not answer.
+    lone.pass(60);
+    assert_eq!((lone.machine.router(), lone.events()), (None, vec![]));
 }
 
 /// RFC 4861 section 4.2: the lifetime is that of the router, and not of what it tells.
@@ -564,7 +625,7 @@ fn what_a_router_has_told_is_asked_for_again_in_time() {
         let expected = if n < 3 { (node(ROUTER), link_local(ROUTER)) } else { (BROADCAST, ALL_ROUTERS) };
         assert_eq!((neighbour.unwrap(), packet.destination), expected, "{n}");
     }
-    lone.handle(ROUTER, &from_router(ROUTER, 1_800, &usual(true))).unwrap();
+    lone.handle(ROUTER, &to_host(ROUTER, 1_800, &usual(true))).unwrap();
     assert!(lone.pass(800).is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! A router that joins by a border router, and lets others join by itself.
 
 use sixlock_base::{Eui64, Slot};
-use sixlock_ipv6::nd::{Message, NdOption, Status};
+use sixlock_ipv6::nd::{ALL_NODES, ALL_ROUTERS, Message, NdOption, Status};
 use sixlock_net::neighbour_discovery::{
     DefaultRouter, Error, Event, LearntContext, Registration, Router, Transmit,
 };
@@ -47,6 +47,8 @@ struct Pair {
     border: Lone<SizedRegistrar<16>>,
     /// What the router has sent to hosts.
     to_hosts: Vec<Packet>,
+    /// And to all.
+    to_all: Vec<Packet>,
     /// Whether the two hear each other.
     is_linked: bool,
 }
@@ -59,7 +61,7 @@ impl Pair {
         border.machine.start(node(BORDER));
         border.machine.configure(network(true));
         assert!(border.machine.add_context(context(3, 600)));
-        Self { router, border, to_hosts: Vec::new(), is_linked: true }
+        Self { router, border, to_hosts: Vec::new(), to_all: Vec::new(), is_linked: true }
     }
 
     /// Lets what waits go to and fro.
@@ -71,6 +73,10 @@ impl Pair {
                 return;
             }
             for (to, packet) in sent {
+                if packet.destination == ALL_NODES {
+                    self.to_all.push(packet);
+                    continue;
+                }
                 match to.and_then(Eui64::node_id) {
                     Some(HOST) => self.to_hosts.push(packet),
                     _ if self.is_linked => drop(self.border.handle(ROUTER, &packet)),
@@ -212,4 +218,49 @@ fn when_its_router_is_gone_it_is_none_to_others() {
     pair.is_linked = true;
     pair.pass(600);
     assert!(pair.solicit().is_some());
+}
+
+/// RFC 4861 section 6.2.4.
+#[test]
+fn when_it_has_become_a_router_it_tells_all_three_times() {
+    let mut pair = Pair::new();
+    pair.is_linked = false;
+    pair.pass(60);
+    assert_eq!(pair.to_all.len(), 0);
+    pair.is_linked = true;
+    pair.pass(600);
+    assert_eq!(pair.to_all.len(), 3);
+    let is_advertisement = |packet: &Packet| matches!(packet.message, Message::RouterAdvertisement { .. });
+    assert!(pair.to_all.iter().all(|packet| packet.destination == ALL_NODES && is_advertisement(packet)));
+}
+
+fn solicitation(id: u32) -> Packet {
+    Packet::new(link_local(id), ALL_ROUTERS, Message::RouterSolicitation, &[source_address(id)])
+}
+
+#[test]
+fn its_own_router_that_looks_for_one_does_not_find_it() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    let told = [HOST, BORDER].map(|id| {
+        pair.router.handle(id, &solicitation(id)).unwrap();
+        pair.router.pass(2).into_iter().filter(|(to, _)| *to == Some(node(id))).count()
+    });
+    assert_eq!(told, [1, 0]);
+}
+
+#[test]
+fn what_it_has_for_others_waits_while_it_is_no_router() {
+    let mut pair = Pair::new();
+    pair.pass(60);
+    pair.router.handle(HOST, &solicitation(HOST)).unwrap();
+    // Its own router is none any more, before it has answered.
+    let options = [NdOption::BorderRouter(network(true).border_router), source_address(BORDER)];
+    let gone = Packet::new(link_local(BORDER), ALL_NODES, advertisement(0), &options);
+    pair.router.handle(BORDER, &gone).unwrap();
+    assert_eq!(pair.router.machine.host().address(), None);
+    let to_host =
+        |sent: Vec<(Option<Eui64>, Packet)>| sent.iter().filter(|(to, _)| *to == Some(node(HOST))).count();
+    assert_eq!(to_host(pair.router.pass(5)), 0);
+    assert!(!pair.router.machine.has_output(), "who is asked to write writes something");
 }

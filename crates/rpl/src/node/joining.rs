@@ -38,7 +38,7 @@ impl<P: Profile> Node<P> {
             parent.rank = INFINITE_RANK;
             self.reconsider(cx);
         }
-        let Some(dodag) = self.dodag.get().filter(|_| self.rank != 0) else {
+        let Some(dodag) = self.dodag.get().filter(|_| self.rank != 0 && self.may_advertise()) else {
             return Err(Error::NotJoined);
         };
         let advertiser = self.advertising.advertiser_mut().ok_or(Error::Mode)?;

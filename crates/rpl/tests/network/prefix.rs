@@ -3,13 +3,17 @@
 use std::net::Ipv6Addr;
 
 use sixlock_base::LINK_LOCAL_PREFIX;
-use sixlock_ipv6::rpl::{Message, ModeOfOperation, Prefix, PrefixInformation, RplOption};
+use sixlock_ipv6::rpl::{
+    ALL_RPL_NODES, INFINITE_RANK, Message, ModeOfOperation, Prefix, PrefixInformation, RplOption,
+};
 use sixlock_rpl::objective::Mrhof;
-use sixlock_rpl::{Advertiser, Member, Neighbour, Profile, Root, Settings, SourceRoutes, ToldPrefix};
+use sixlock_rpl::{
+    Advertiser, Error, GivenPrefix, Member, Neighbour, Profile, Root, Settings, SourceRoutes, ToldPrefix,
+};
 use sixlock_testing::Rig;
 
 use crate::bench::*;
-use crate::network::eui;
+use crate::network::{eui, link_local};
 
 const PREFIX: [u8; 8] = [0x20, 1, 0x0d, 0xb8, 0, 7, 0, 0];
 const OTHER: [u8; 8] = [0x20, 1, 0x0d, 0xb8, 0, 8, 0, 0];
@@ -137,4 +141,46 @@ fn a_root_tells_its_prefix_if_it_is_asked_to() {
         let expected = RplOption::PrefixInformation(information(PREFIX, u32::MAX));
         assert_eq!(options.iter().any(|option| option == expected), tells_prefix);
     }
+}
+
+struct GivenRouter;
+
+impl Profile for GivenRouter {
+    type Neighbours = [Neighbour; 8];
+    type Objective = Mrhof;
+    type Advertising = Advertiser;
+    type Downward = ();
+    type Prefix = GivenPrefix;
+    type External = ();
+}
+
+/// The ranks that the DIOs tell.
+fn ranks(sent: &[Sent]) -> Vec<u16> {
+    let rank = |sent: &Sent| match sent.message() {
+        Message::Dio(dio) => Some(dio.rank),
+        _ => None,
+    };
+    sent.iter().filter_map(rank).collect()
+}
+
+#[test]
+fn a_router_advertises_as_soon_as_it_has_an_address_and_without_one_only_that_it_is_no_way() {
+    let mut bench: Bench<GivenRouter> = Bench::new(ModeOfOperation::NON_STORING);
+    bench.meet(1, 256);
+    assert!(bench.parent().is_some());
+    assert_eq!(ranks(&bench.pass(60_000, true)), []);
+    for to in [ALL_RPL_NODES, link_local(OWN)] {
+        let asked = bench.hear_at(link_local(2), to, &Message::Dis, &[]);
+        assert_eq!(asked, Err(Error::NotJoined), "{to}");
+    }
+    assert_eq!(ranks(&bench.pass(60_000, true)), []);
+    bench.node.give_prefix(&mut bench.rig.cx(), Some(PREFIX));
+    let own = bench.node.rank();
+    let told = ranks(&bench.pass(2_000, true));
+    assert!(!told.is_empty() && told.iter().all(|&rank| rank == own), "{told:?}");
+    bench.node.give_prefix(&mut bench.rig.cx(), None);
+    assert_eq!(ranks(&bench.pass(600_000, true)), [], "it looks for no others");
+    bench.dio(1, INFINITE_RANK).unwrap();
+    let told = ranks(&bench.pass(2_000, true));
+    assert!(!told.is_empty() && told.iter().all(|&rank| rank == INFINITE_RANK), "{told:?}");
 }

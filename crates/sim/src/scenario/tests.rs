@@ -655,6 +655,13 @@ fn attacks_that_cannot_be_are_refused_with_what_is_wrong() {
         ("kind = \"jam\"\nx = \"1m\"\nstart = \"2h\"", 2, "over by then"),
         ("kind = \"jam\"\nx = \"1m\"\nstart = \"2s\"\nend = \"1s\"", 2, "later than start"),
         ("kind = \"black-hole\"\nx = \"1m\"", 3, "a black-hole is a captured node"),
+        ("kind = \"black-hole\"\nnode = 0", 3, "the border router, 0, cannot be captured"),
+        ("kind = \"forge\"\nx = \"1m\"\ntarget = 0", 4, "the border router, 0, is no target"),
+        (
+            "kind = \"black-hole\"\nnode = 2\n[[attack]]\nkind = \"selective-forwarding\"\nnode = 2",
+            5,
+            "its node is a black-hole at the same time",
+        ),
         (
             "kind = \"black-hole\"\nnode = 7",
             2,

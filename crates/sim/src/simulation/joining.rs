@@ -49,9 +49,10 @@ impl Simulation {
         for id in changed {
             if self.joining.contains(&id) && self.has_joined(id) {
                 self.joining.remove(&id);
+                let now = self.state_times(id).map(|times| (self.now, times));
                 let joined = &mut self.nodes[id as usize - 1].joined;
                 let logged = if joined.is_none() { Logged::Joined {} } else { Logged::Rejoined {} };
-                joined.get_or_insert(self.now);
+                *joined = joined.take().or(now);
                 self.recorder.event(self.now, id, logged);
             }
         }
@@ -67,6 +68,14 @@ impl Simulation {
             return false;
         }
         let (numbers, address) = (self.deployment.layout.numbers(), self.deployment.mesh_address(id));
+        // A router that has rebooted has forgotten the hosts below it, and the border router has not.
+        if self.stations[id as usize].is_host()
+            && let Some(router) =
+                self.stations[id as usize].parent().and_then(|router| numbers.station(router))
+            && !self.stations[router as usize].knows_host(address)
+        {
+            return false;
+        }
         // The way may end at an attacker, who is no station.
         let Some(at_root) = self.stations.get_mut(root as usize) else { return false };
         if numbers.is_router(root) {

@@ -62,7 +62,8 @@ impl Simulation {
                 bytes: self.air[id as usize].bytes,
                 control_frames: self.control_frames(id),
                 control_bytes: self.control_bytes(id),
-                duty_cycle: self.duty_cycle(id),
+                duty_cycle: self.duty_cycle(id, &StateTimes::default()),
+                duty_cycle_joined: state.joined.and_then(|(_, before)| self.duty_cycle(id, &before)),
                 energy_mj: self.energy(id),
                 steady: self.steady(id, state),
                 energest: self.energest(id),
@@ -224,9 +225,10 @@ impl Simulation {
         Some(Energest::of(&self.profile(id)?, self.energest_ticks(id)?))
     }
 
-    /// The share of the time that the radio of node `id` was on, where radios sleep.
-    fn duty_cycle(&self, id: u32) -> Option<f64> {
+    /// The share of the time that the radio of node `id` was on, where radios sleep, since its parts had been in each state for `before`.
+    fn duty_cycle(&self, id: u32, before: &StateTimes) -> Option<f64> {
         let times = self.state_times(id).filter(|_| self.deployment.scenario.listen != Listen::Always)?;
+        let times = times.since(before);
         let on = times.listen + times.rx + times.tx;
         Some(on.as_secs() / (on + times.off).as_secs()).filter(|share| share.is_finite())
     }
@@ -312,7 +314,7 @@ impl Simulation {
 impl NodeState {
     /// When it has joined, in seconds.
     fn joined_s(&self) -> Option<f64> {
-        self.joined.map(|joined| joined.since(Time::ZERO).as_secs())
+        self.joined.map(|(joined, _)| joined.since(Time::ZERO).as_secs())
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -95,8 +96,11 @@ fn report(path: &Path, mistakes: &[(u64, String)]) -> String {
 }
 
 /// The devices of a file, or all mistakes in it with their lines.
-fn read(file: impl std::io::Read) -> Result<Vec<Row>, Vec<(u64, String)>> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+fn read(mut file: impl Read) -> Result<Vec<Row>, Vec<(u64, String)>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(|error| vec![(1, error.to_string())])?;
+    let text = with_short_line_ends(&text);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_slice());
     let columns = match reader.headers() {
         Ok(names) => Columns::find(names).map_err(|why| vec![(1, why)])?,
         Err(error) => return Err(vec![mistake(&error)]),
@@ -130,6 +134,13 @@ fn read(file: impl std::io::Read) -> Result<Vec<Row>, Vec<(u64, String)>> {
         mistakes.push((1, "there is no device behind the column names".into()));
     }
     if mistakes.is_empty() { Ok(rows) } else { Err(mistakes) }
+}
+
+/// The same without the carriage returns of a spreadsheet's line ends, behind which the reader counts lines too late.
+fn with_short_line_ends(text: &[u8]) -> Vec<u8> {
+    let next = text.iter().skip(1).map(Some).chain([None]);
+    let is_kept = |(byte, next): &(&u8, Option<&u8>)| **byte != b'\r' || *next != Some(&b'\n');
+    text.iter().zip(next).filter(is_kept).map(|(byte, _)| *byte).collect()
 }
 
 fn mistake(error: &csv::Error) -> (u64, String) {
@@ -265,6 +276,10 @@ mod tests {
     fn every_mistake_is_told_with_its_line() {
         let text = "label,mode,identity\na,dtls-psk,\nb,rot13,\n,none,\na,none,x\nc,none\nd,none,a\n";
         let told: Vec<_> = mistakes(text).into_iter().map(|(line, why)| format!("{line}: {why}")).collect();
+        let of_a_spreadsheet = mistakes(&text.replace('\n', "\r\n"));
+        let of_a_spreadsheet: Vec<_> =
+            of_a_spreadsheet.into_iter().map(|(line, why)| format!("{line}: {why}")).collect();
+        assert_eq!(of_a_spreadsheet, told);
         assert_eq!(told.len(), 5, "{told:?}");
         assert!(told[0].starts_with("3: mode: unknown security mode"));
         assert_eq!(

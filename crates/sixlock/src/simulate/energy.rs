@@ -47,11 +47,10 @@ pub(super) fn nodes(out: &mut impl Write, report: &Report) -> io::Result<()> {
         sum("steady", "steady.energy_mj");
     }
     columns.push(("Energest", Box::new(|node| Some(millijoules(node.number("energest.energy_mj")?)))));
-    if has("duty_cycle") {
-        columns.push((
-            "radio on/%",
-            Box::new(|node| Some(format!("{:.2}", 100.0 * node.number("duty_cycle")?))),
-        ));
+    for (heading, name) in [("radio on/%", "duty_cycle"), ("joined/%", "duty_cycle_joined")] {
+        if has(name) {
+            columns.push((heading, Box::new(move |node| Some(format!("{:.2}", 100.0 * node.number(name)?)))));
+        }
     }
     if has("life_days") {
         columns.push(("life/d", Box::new(|node| Some(format!("{:.1}", node.number("life_days")?)))));

@@ -67,9 +67,30 @@ const ENERGY: [Column; 6] = [
     Column(
         "all/mJ",
         10,
-        &["energy_mj.cpu", "energy_mj.lpm", "energy_mj.tx", "energy_mj.rx", "energy_mj.listen"],
+        &[
+            "energy_mj.cpu",
+            "energy_mj.lpm",
+            "energy_mj.off",
+            "energy_mj.tx",
+            "energy_mj.rx",
+            "energy_mj.listen",
+            "energy_mj.engine",
+            "energy_mj.storage",
+        ],
     ),
-    Column("without listen/mJ", 17, &["energy_mj.cpu", "energy_mj.lpm", "energy_mj.tx", "energy_mj.rx"]),
+    Column(
+        "without listen/mJ",
+        17,
+        &[
+            "energy_mj.cpu",
+            "energy_mj.lpm",
+            "energy_mj.off",
+            "energy_mj.tx",
+            "energy_mj.rx",
+            "energy_mj.engine",
+            "energy_mj.storage",
+        ],
+    ),
 ];
 
 impl Column {

@@ -22,9 +22,10 @@ pub trait Journal: Send + 'static {
         Upkeep::None
     }
 
-    /// Does a part of the work that was put off; all of it, if nothing else is waiting.
-    fn keep_up(&mut self, idle: bool) -> Result<(), Error> {
-        let _ = idle;
+    /// Does a part of the work that was put off: a larger one if nothing else is waiting. Points that are computed with it are new as
+    /// after [`Journal::append`].
+    fn keep_up(&mut self, idle: bool, now: i64, commit: &mut Commit) -> Result<(), Error> {
+        let _ = (idle, now, commit);
         Ok(())
     }
 }
@@ -36,7 +37,7 @@ pub enum Upkeep {
     None,
     /// It is to be done when nothing is appended for a while.
     WhenIdle,
-    /// A part of it is to be done before the next batch.
+    /// A part of it is to be done before the next batch, or at once.
     Due,
 }
 
@@ -45,7 +46,7 @@ pub enum Upkeep {
 pub struct Commit {
     /// What became of each append, in their order. A retransmission is `Ok`.
     pub results: Vec<Result<(), Error>>,
-    /// How many points are new.
+    /// How many points are new, of those that were posted.
     pub points: usize,
     /// The streams that have new points, each once.
     pub changes: Vec<Change>,

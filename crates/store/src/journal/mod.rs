@@ -6,6 +6,7 @@
 
 mod append;
 mod commit;
+mod computing;
 mod idempotency;
 mod latest_points;
 #[cfg(test)]

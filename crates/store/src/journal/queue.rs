@@ -27,6 +27,8 @@ type Answer = oneshot::Sender<Result<(), Error>>;
 
 enum Task {
     Append(Append, Answer),
+    /// There may be something to do for the journal.
+    KeepUp,
     Close,
 }
 
@@ -83,6 +85,12 @@ impl Queue {
             return Err(Error::Busy);
         }
         stored.await.map_err(|_| Error::Busy)?
+    }
+
+    /// Tells the journal that others have changed what it works with, so that it does not notice with the next append only.
+    pub(crate) fn changed(&self) {
+        // If there is no room, appends are waiting.
+        let _ = self.tasks.try_send(Task::KeepUp);
     }
 
     /// Lets nothing more be appended.
@@ -155,6 +163,7 @@ impl Batches<'_> {
     fn take(&mut self, task: Task) {
         match task {
             Task::Append(append, answer) => self.add((append, answer)),
+            Task::KeepUp => {}
             Task::Close => self.is_open = false,
         }
     }
@@ -194,7 +203,11 @@ impl<J: Journal> Appending<J> {
     }
 
     fn patience(&self) -> Duration {
-        if self.journal.upkeep() == Upkeep::None { Duration::MAX } else { IDLE }
+        match self.journal.upkeep() {
+            Upkeep::None => Duration::MAX,
+            Upkeep::WhenIdle => IDLE,
+            Upkeep::Due => Duration::ZERO,
+        }
     }
 
     /// Stores a batch, and answers each append.
@@ -213,20 +226,26 @@ impl<J: Journal> Appending<J> {
     }
 
     fn stored(&mut self, posts: usize, took: Duration, answers: &mut impl Iterator<Item = Answer>) {
-        let Commit { results, points, changes, end } = &mut self.commit;
-        self.events.tell(Event::Committed { posts, points: *points, took });
-        if let Some(end) = *end {
-            self.announcer.announce(end, changes);
-        }
-        for (result, answer) in results.drain(..).zip(answers) {
+        self.events.tell(Event::Committed { posts, points: self.commit.points, took });
+        self.announce();
+        for (result, answer) in self.commit.results.drain(..).zip(answers) {
             // Whoever appended may have gone away meanwhile.
             let _ = answer.send(result);
         }
     }
 
+    /// Tells the feed of what is new.
+    fn announce(&self) {
+        if let Some(end) = self.commit.end {
+            self.announcer.announce(end, &self.commit.changes);
+        }
+    }
+
     fn keep_up(&mut self, idle: bool) {
-        if let Err(error) = self.journal.keep_up(idle) {
-            self.events.tell(Event::Fault { at: At::Sorting, error: &error });
+        self.commit.clear();
+        match self.journal.keep_up(idle, (self.clock)(), &mut self.commit) {
+            Ok(()) => self.announce(),
+            Err(error) => self.events.tell(Event::Fault { at: At::Sorting, error: &error }),
         }
     }
 }

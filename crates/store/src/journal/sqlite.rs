@@ -3,17 +3,20 @@
 //!
 //! A cursor is the number of a point: SQLite has one writer, so numbers grow with the commits.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use sixlock_expression::Point;
 use sixlock_ingest::Reading;
 use sqlx::SqliteConnection;
 use tokio::sync::Mutex;
 
 use super::append::Append;
 use super::commit::{Commit, Journal, Upkeep};
+use super::computing::{Computing, NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
 use super::stream_rows::StreamRows;
 use super::{latest_points, sqlite_receipts};
@@ -21,7 +24,7 @@ use crate::changes::{Change, merge};
 use crate::clock::now_ms;
 use crate::cursor::Cursor;
 use crate::error::Error;
-use crate::ids::StreamId;
+use crate::ids::{PointId, StreamId};
 
 /// The parts of the streams that are sorted in turn, as migration 8 has them: each takes a short time, in which nothing
 /// is appended.
@@ -30,6 +33,10 @@ const PARTS: i64 = 8;
 const SORT_AFTER: i64 = 512;
 /// Pages of the log that are written into the database at a time: many of them have changed more than once by then.
 const CHECKPOINT_PAGES: u32 = 4_000;
+/// How much is computed at once of what was put off, as [`WORK_PER_POST`] counts: while nothing waits, five times as much.
+const WORK_PUT_OFF: usize = WORK_PER_POST;
+/// The most that is computed in one commit of many posts.
+const WORK_PER_COMMIT: usize = 10 * WORK_PER_POST;
 
 /// The journal of a cloud.
 pub struct Sqlite {
@@ -37,6 +44,9 @@ pub struct Sqlite {
     turn: Arc<Mutex<SqliteConnection>>,
     receipts: Receipts,
     streams: StreamRows,
+    computing: Computing,
+    /// Whether computing what was put off failed, and is to be tried again.
+    has_failed: bool,
     /// The part that is sorted next.
     next_part: i64,
     /// How many points were stored since a part was sorted.
@@ -55,20 +65,34 @@ impl Sqlite {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         let receipts = sqlite_receipts::read(&connection, now_ms())?;
-        let streams = StreamRows::default();
-        Ok(Self { connection, turn, receipts, streams, next_part: 0, since_sort: 0, all_sorted: false })
+        Ok(Self {
+            connection,
+            turn,
+            receipts,
+            streams: StreamRows::default(),
+            computing: Computing::default(),
+            has_failed: false,
+            next_part: 0,
+            since_sort: 0,
+            all_sorted: false,
+        })
     }
 
-    /// Stores a batch; when this fails, `receipts` and `streams` may know what the database does not.
+    /// Stores a batch; when this fails, `receipts`, `streams` and `computing` may know what the database does not.
     fn commit(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
-        let Self { connection, receipts, streams, .. } = self;
+        let Self { connection, receipts, streams, computing, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        streams.begin(&transaction)?;
+        let others_wrote = streams.begin(&transaction)?;
+        computing.begin(&transaction, others_wrote)?;
+        // The times of new points, of those streams that something is computed from.
+        let mut changed: BTreeMap<StreamId, BTreeSet<i64>> = BTreeMap::new();
+        let mut work: usize = 0;
         let sql = "INSERT INTO points (stream, time, value, delay) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = transaction.prepare_cached(sql)?;
         for Append { resource, idempotency, readings } in batch {
             // Whether its streams can be told is known before anything of it is written.
-            let rows = match streams.rows(&transaction, *resource, readings) {
+            let is_computed = |stream| computing.is_computed(stream);
+            let rows = match streams.rows(&transaction, *resource, readings, is_computed) {
                 Err(error @ (Error::Invalid(_) | Error::Unknown(_))) => {
                     commit.results.push(Err(error));
                     continue;
@@ -80,18 +104,53 @@ impl Sqlite {
                     let point = insert.insert((row.0, time, value, now.saturating_sub(*time)))?;
                     let position = Cursor::from_journal(point.unsigned_abs());
                     commit.changes.push(Change { stream: *row, first: position, last: position });
+                    if computing.is_input(*row) {
+                        computing.stored(*row, PointId(point), Point { time: *time, value: *value });
+                        changed.entry(*row).or_default().insert(*time);
+                    }
                 }
                 commit.points += readings.len();
+                work += WORK_PER_POST;
             }
             commit.results.push(Ok(()));
         }
         drop(insert);
-        commit.end = commit.changes.last().map(|change| change.last);
+        if !changed.is_empty() {
+            let new = NewPoints { changes: &mut commit.changes, now };
+            computing.compute(&transaction, &changed, work.min(WORK_PER_COMMIT), new)?;
+        }
         sqlite_receipts::write(receipts, &transaction, now)?;
         if receipts.is_aged(now) {
             sqlite_receipts::age(receipts, &transaction, now)?;
         }
         Ok(transaction.commit()?)
+    }
+
+    /// Computes a part of what was put off; when this fails, `streams` and `computing` may know what the database does not.
+    fn compute_due(&mut self, work: usize, now: i64, changes: &mut Vec<Change>) -> Result<(), Error> {
+        let Self { connection, streams, computing, .. } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let others_wrote = streams.begin(&transaction)?;
+        computing.begin(&transaction, others_wrote)?;
+        if computing.may_be_due() {
+            computing.compute_due(&transaction, work, NewPoints { changes, now })?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// What is known of the streams is not to be relied on: it was learnt in a transaction that was not made.
+    fn forget(&mut self) {
+        self.streams.clear();
+        self.computing.discard();
+    }
+
+    /// The points of `commit` are stored: puts them in the order of their streams.
+    fn stored(&mut self, commit: &mut Commit) {
+        self.since_sort += commit.changes.len() as i64;
+        self.all_sorted &= commit.changes.is_empty();
+        commit.end = commit.changes.last().map(|change| change.last);
+        commit.changes.sort_unstable_by_key(|change| (change.stream, change.first.for_journal()));
+        merge(&mut commit.changes);
     }
 
     /// Enters the newest points of the next part's streams where those of each stream stand together.
@@ -112,6 +171,7 @@ impl Sqlite {
             )?
             .execute([part])?;
         transaction.commit()?;
+        self.computing.sorted(part, PARTS);
         self.next_part = (part + 1) % PARTS;
         self.since_sort = 0;
         Ok(())
@@ -132,34 +192,50 @@ impl Journal for Sqlite {
         drop(my_turn);
         if let Err(error) = stored {
             self.receipts.discard();
-            // Rows of streams that were made in the transaction are gone with it.
-            self.streams.clear();
+            self.forget();
             return Err(error);
         }
         self.receipts.keep();
-        self.since_sort += commit.points as i64;
-        self.all_sorted &= commit.points == 0;
-        commit.changes.sort_unstable_by_key(|change| (change.stream, change.first.for_journal()));
-        merge(&mut commit.changes);
+        self.stored(commit);
         Ok(())
     }
 
-    /// What was put off is sorting points by their streams. They are found where they are, too.
+    /// What was put off is computing points, and sorting them by their streams. They are found where they are, too.
     fn upkeep(&self) -> Upkeep {
         match (self.all_sorted, self.since_sort >= SORT_AFTER) {
-            (true, _) => Upkeep::None,
+            _ if self.computing.may_be_due() && !self.has_failed => Upkeep::Due,
+            (true, _) if !self.has_failed => Upkeep::None,
             (false, true) => Upkeep::Due,
-            (false, false) => Upkeep::WhenIdle,
+            (_, _) => Upkeep::WhenIdle,
         }
     }
 
-    fn keep_up(&mut self, idle: bool) -> Result<(), Error> {
+    fn keep_up(&mut self, idle: bool, now: i64, commit: &mut Commit) -> Result<(), Error> {
         let turn = self.turn.clone();
-        for _ in 0..if idle { PARTS } else { 1 } {
+        let parts = match self.since_sort >= SORT_AFTER {
+            // While there is something to compute, nothing is idle.
+            _ if idle && !self.computing.may_be_due() => PARTS,
+            true => 1,
+            false => 0,
+        };
+        for _ in 0..parts {
             let _my_turn = turn.blocking_lock();
             self.sort_part()?;
         }
-        self.all_sorted |= idle;
+        self.all_sorted |= parts == PARTS;
+        if !idle && !self.computing.may_be_due() {
+            return Ok(());
+        }
+        let work = if idle { 5 * WORK_PUT_OFF } else { WORK_PUT_OFF };
+        let my_turn = turn.blocking_lock();
+        let computed = self.compute_due(work, now, &mut commit.changes);
+        drop(my_turn);
+        self.has_failed = computed.is_err();
+        if computed.is_err() {
+            self.forget();
+            return computed;
+        }
+        self.stored(commit);
         Ok(())
     }
 }

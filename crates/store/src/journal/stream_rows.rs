@@ -23,14 +23,15 @@ pub(super) struct StreamRows {
 }
 
 impl StreamRows {
-    /// Forgets the rows if others may have changed them; to be called in each transaction.
-    pub(super) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    /// Forgets the rows if others may have changed them, and returns whether they may; to be called in each transaction.
+    pub(super) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
         let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if self.version != Some(version) {
+        let others_wrote = self.version != Some(version);
+        if others_wrote {
             self.clear();
             self.version = Some(version);
         }
-        Ok(())
+        Ok(others_wrote)
     }
 
     pub(super) fn clear(&mut self) {
@@ -38,15 +39,18 @@ impl StreamRows {
         self.remembered = 0;
     }
 
-    /// The row of the stream of each reading; streams are made with their first. If that is refused, none is made.
+    /// The row of the stream of each reading; streams are made with their first. If that is refused, none is made. A stream that
+    /// `is_computed` takes no readings.
     pub(super) fn rows(
         &mut self,
         connection: &Connection,
         resource: ResourceId,
         readings: &[Reading],
+        is_computed: impl Fn(StreamId) -> bool,
     ) -> Result<Vec<StreamId>, Error> {
+        const COMPUTED: Error = Error::Invalid("a stream that is computed takes no readings");
         if let Some(rows) = self.remembered(resource, readings) {
-            return Ok(rows);
+            return if rows.iter().any(|row| is_computed(*row)) { Err(COMPUTED) } else { Ok(rows) };
         }
         if self.remembered >= REMEMBERED {
             self.clear();
@@ -58,10 +62,11 @@ impl StreamRows {
         let mut unknown: Vec<&Reading> = Vec::new();
         for reading in readings {
             let is_named = |label: &str| label == reading.stream;
-            if !known.iter().any(|(label, _)| is_named(label))
-                && !unknown.iter().any(|new| is_named(&new.stream))
-            {
-                unknown.push(reading);
+            match known.iter().find(|(label, _)| is_named(label)) {
+                Some((_, row)) if is_computed(*row) => return Err(COMPUTED),
+                Some(_) => {}
+                None if unknown.iter().any(|new| is_named(&new.stream)) => {}
+                None => unknown.push(reading),
             }
         }
         if (known.len() + unknown.len()) as i64 > STREAMS_PER_RESOURCE {

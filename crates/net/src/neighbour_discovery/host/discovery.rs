@@ -3,6 +3,7 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Slot};
+use sixlock_ipv6::Header;
 use sixlock_ipv6::nd::{EncodedCapabilities, EncodedMessage, Options, RouterAdvertisement};
 
 use super::{Host, Registered};
@@ -28,12 +29,12 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     pub(super) fn handle_router<X, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, X, E, N>,
-        (from, address): (&Eui64, &Ipv6Addr),
+        (from, header): (&Eui64, &Header),
         message: &EncodedMessage<'_>,
     ) -> Result<(), Error> {
         let (advertisement, options) = (message.router_advertisement(), message.options());
         self.learn_border_router(cx.now, options)?;
-        self.learn_router(cx.now, (from, address), &advertisement, options)?;
+        self.learn_router(cx.now, (from, &header.source), &advertisement, options)?;
         self.routers.choose();
         let is_router = self.own_router().is_some_and(|router| router.neighbour == *from);
         self.learn_prefix(cx.now, is_router, options);
@@ -53,6 +54,9 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
                 least = least.min(self.prefix.expiry.left(cx.now));
             }
             self.refresh.begin(cx.now, (least / 2).max(1));
+            if header.destination.is_multicast() {
+                self.renew(cx);
+            }
         }
         if has_room { Ok(()) } else { Err(Error::Full) }
     }
@@ -159,7 +163,9 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
     /// Gives its router up: nothing is registered any more.
     pub(super) fn lose_router(&mut self) {
         self.routers.give_up();
-        self.events.push(Event::Lost);
+        if self.global.expiry.runs() {
+            self.events.push(Event::Lost);
+        }
         for registered in [&mut self.link_local, &mut self.global] {
             registered.expiry.stop();
             registered.renewal.stop();

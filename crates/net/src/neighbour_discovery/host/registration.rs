@@ -14,6 +14,12 @@ use crate::neighbour_discovery::timer;
 /// How long a router is not asked, or an address not tried, that was refused, and the exponent of the milliseconds beyond.
 const REST: (u32, u8) = (300_000, 17);
 
+/// For how many seconds a host takes for granted that its router has not forgotten it.
+const FRESH: u32 = 30;
+
+/// Those who hear that a router has begun register within so many seconds, and one more.
+const RENEWAL_SPREAD: u32 = 3;
+
 /// How often a router may make it begin anew at once: who reboots is behind by two transaction ids that count.
 const MAX_SETBACKS: u8 = 3;
 
@@ -96,11 +102,25 @@ impl<R: Array<Slot<DefaultRouter>>, C: Array<Slot<LearntContext>>> Host<R, C> {
         registered.rests_until = None;
         if which == Which::Global {
             self.setbacks = 0;
+            self.fresh.begin(cx.now, FRESH);
         }
         if is_new {
             self.events.push(Event::Registered);
         }
         Ok(())
+    }
+
+    /// Registers again soon: its router has begun to be one.
+    pub(super) fn renew<X, E: Entropy, N>(&mut self, cx: &mut Cx<'_, X, E, N>) {
+        if self.fresh.runs() || !self.global.expiry.runs() {
+            return;
+        }
+        let seconds = cx.entropy.next_u32() & RENEWAL_SPREAD;
+        for registered in [&mut self.link_local, &mut self.global] {
+            registered.renewal.begin(cx.now, seconds);
+        }
+        // Who invents such advertisements makes it register no more often.
+        self.fresh.begin(cx.now, FRESH);
     }
 
     /// A registration was refused, or has ended

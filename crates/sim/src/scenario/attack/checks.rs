@@ -23,8 +23,23 @@ pub(in crate::scenario) fn check(scenario: &Scenario, layout: &Layout) -> Result
     }
     for (index, attack) in scenario.attacks.iter().enumerate() {
         check_one(scenario, layout, attack).map_err(|message| (index, message))?;
+        if let Some(before) = scenario.attacks[..index].iter().find(|before| drop_the_same(before, attack)) {
+            let message =
+                format!("its node is a {} at the same time: leave one of them out", before.kind.name());
+            return Err((index, message));
+        }
     }
     Ok(())
+}
+
+/// Whether both drop at one time what one node forwards: the second would find nothing.
+fn drop_the_same(one: &Attack, other: &Attack) -> bool {
+    let ends_before = |one: &Attack, other: &Attack| one.end.is_some_and(|end| end <= other.start);
+    one.kind.is_of_captured_nodes()
+        && other.kind.is_of_captured_nodes()
+        && one.by == other.by
+        && !ends_before(one, other)
+        && !ends_before(other, one)
 }
 
 /// Whether the radio model says who hears the attacker and whom it hears.

@@ -54,7 +54,10 @@ pub(in crate::scenario) fn read(mut section: Section<'_, '_>) -> Result<Attack, 
     let start = section.parsed("start", Span::ZERO, parse_span)?;
     let end = section.parsed("end", None, |text| parse_span(text).map(Some))?;
     let every = section.parsed("every", usual_pause(kind), parse_duration)?;
-    let target = section.optional_integer("target", 1..=u32::MAX.into())?.map(|target| target as u32);
+    let target = section.optional_integer("target", 0..=u32::MAX.into())?.map(|target| target as u32);
+    if target == Some(0) {
+        return Err(section.error("target", "the border router, 0, is no target: name a node"));
+    }
     let range = section.parsed("range", None, |text| parse_length(text).map(Some))?;
     section.finish()?;
     Ok(Attack { kind, by, start, end, every, target, range })
@@ -88,7 +91,10 @@ fn read_details(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<Attac
 /// Where the attacker is: at a place, or in a captured node.
 fn read_place(section: &mut Section<'_, '_>, kind: AttackKind) -> Result<AttackedFrom, ScenarioError> {
     let is_placed = section.span("x").is_some() || section.span("y").is_some();
-    let node = section.integer("node", 1, 1..=u32::MAX.into())? as u32;
+    let node = section.integer("node", 1, 0..=u32::MAX.into())? as u32;
+    if node == 0 {
+        return Err(section.error("node", "the border router, 0, cannot be captured: name a node"));
+    }
     let (x, y) = (section.parsed("x", 0, parse_length)?, section.parsed("y", 0, parse_length)?);
     match (section.span("node").is_some(), is_placed) {
         (true, true) => {
