@@ -436,10 +436,11 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         frame: &mut [u8],
     ) -> Option<Arrival<WholeOf<C, L>>> {
         let frame = self.mac.handle_frame(cx, at, frame);
-        if let Some(neighbour) = self.mac.take_data_request()
-            && self.lowpan.waits_for(neighbour)
-        {
-            self.mac.answer_data_request(neighbour, at);
+        if let Some(neighbour) = self.mac.take_data_request() {
+            let is_told = self.tell_sleeping(cx.now, neighbour);
+            if is_told || self.lowpan.waits_for(neighbour) {
+                self.mac.answer_data_request(neighbour, at);
+            }
         }
         let frame = frame?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
@@ -775,6 +776,20 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
                 None => self.lowpan.release(lent),
             }
         }
+    }
+
+    /// Has the routing protocol tell a neighbour, which sleeps and asks for what waits for it, what it tells others by packets to all; whether
+    /// there is something to tell. One that has registered here to be reached does not speak that protocol.
+    fn tell_sleeping(&mut self, now: Instant, neighbour: Eui64) -> bool {
+        if let Some(news) = self.net.router().advertised()
+            && self.mac.is_news(neighbour, news)
+            && !self.net.discovery().registered(now).any(|host| Eui64::of_address(host.address) == neighbour)
+            && self.net.router_mut().advertise_to(&neighbour)
+        {
+            self.mac.tell(neighbour, news);
+            return true;
+        }
+        false
     }
 
     /// Moves fragments into free transmit frames.

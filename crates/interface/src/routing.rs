@@ -28,6 +28,16 @@ pub trait Routing: Router {
         None
     }
 
+    /// What neighbours have to know of this router that hear nothing it sends to all, as they sleep: a number that changes when that does.
+    fn advertised(&self) -> Option<u32> {
+        None
+    }
+
+    /// Tells such a neighbour of it; whether there is room for that.
+    fn advertise_to(&mut self, _: &Eui64) -> bool {
+        false
+    }
+
     /// Puts into a packet of this host, the first `len` bytes of `buffer`, what routers read, before IPsec protects it. Returns its
     /// length then.
     ///

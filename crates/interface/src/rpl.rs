@@ -149,6 +149,14 @@ impl<P: Profile> Routing for RplNode<P> {
         self.0.dag_rank().map(|rank| rank.saturating_sub(1).min(u8::MAX.into()) as u8)
     }
 
+    fn advertised(&self) -> Option<u32> {
+        self.0.advertised()
+    }
+
+    fn advertise_to(&mut self, neighbour: &Eui64) -> bool {
+        self.0.advertise_to(neighbour)
+    }
+
     fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {
         self.0.originate(buffer, len).map_err(to_send_error)
     }
@@ -231,6 +239,14 @@ impl<K: Knowledge> Router for RplRoot<K> {
 
 impl<K: Knowledge> Routing for RplRoot<K> {
     const ROUTES: bool = true;
+
+    fn advertised(&self) -> Option<u32> {
+        self.0.advertised()
+    }
+
+    fn advertise_to(&mut self, neighbour: &Eui64) -> bool {
+        self.0.advertise_to(neighbour)
+    }
 
     /// A source route goes around what IPsec has protected, in [`Routing::encapsulate`].
     fn originate(&self, buffer: &mut [u8], len: usize) -> Result<usize, SendError> {

@@ -172,6 +172,16 @@ pub trait MacLayer<C: Crypto>: New {
         false
     }
 
+    /// Whether a neighbour that frames wait for was not told of `news`, whatever that numbers: it hears no frames to all.
+    #[inline(always)]
+    fn is_news(&self, _: Eui64, _: u32) -> bool {
+        false
+    }
+
+    /// Notes that it is told of `news`.
+    #[inline(always)]
+    fn tell(&mut self, _: Eui64, _: u32) {}
+
     /// The neighbour that the last secured frame was accepted from, and the counter of that frame, where frames have one.
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)>;
 

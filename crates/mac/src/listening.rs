@@ -57,8 +57,9 @@ impl Sleepy {
     /// Begins at `at`. From one data request to the next it takes at most `period` symbols, below 2^31.
     ///
     /// The first one follows 125 ms after a frame that this device has sent or got, and each further one after twice that time, as long as
-    /// nothing waits for it. Until it has a parent ([`Mac::follow`](crate::Mac::follow)) that answers, and when that does not any more, the
-    /// receiver is on.
+    /// nothing waits for it. Until it has a parent ([`Mac::follow`](crate::Mac::follow)) that answers, and when that does not any more, it searches:
+    /// the receiver is on for five minutes at the start, for one when the parent was lost, and then for eight seconds after a frame to all, with
+    /// pauses of up to ten minutes.
     pub fn start(&mut self, period: u32, at: Symbols) {
         self.0 = Slot::Full(Polling::new(period, at));
     }

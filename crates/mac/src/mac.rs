@@ -147,6 +147,19 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         Self::HOLDS && self.sleepers.is_asleep(neighbour, at)
     }
 
+    /// Whether `neighbour` has asked for what waits for it, and [`Mac::tell`] did not note that it is told of `news`, or a frame to it was lost
+    /// since.
+    pub fn is_news(&self, neighbour: Eui64, news: u32) -> bool {
+        Self::HOLDS && self.sleepers.is_news(neighbour, news)
+    }
+
+    /// Notes that `neighbour` is told of `news`.
+    pub fn tell(&mut self, neighbour: Eui64, news: u32) {
+        if Self::HOLDS {
+            self.sleepers.tell(neighbour, news);
+        }
+    }
+
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
     pub fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
         self.queue.waiting().map(|frame| (frame.sequence, frame.bytes().len()))

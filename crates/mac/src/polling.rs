@@ -3,7 +3,7 @@
 
 use sixlock_base::{Eui64, Slot, Symbols};
 
-use crate::event::Outcome;
+use crate::event::{BROADCAST, Outcome};
 use crate::radio::Step;
 
 /// After how many symbols a device asks for the first time when it has sent or got something: 125 ms. Each time that nothing waits for it, it
@@ -14,8 +14,19 @@ const FIRST: u32 = 7_812;
 /// sleeps.
 const ANSWERED: u32 = 62_500;
 
-/// After so many frames in a row that its parent did not acknowledge, it listens until that answers again, or another is its parent.
+/// After so many frames in a row that its parent did not acknowledge, it has lost it, and searches for one that answers.
 const LOST: u8 = 3;
+
+/// For how many symbols it listens when it searches for a parent: at its start, so that a network may form meanwhile, five minutes; when it has lost
+/// one, a minute; and then each time after a frame to all that asks for one, eight seconds, in which routers answer.
+const FIRST_SEARCH: u32 = 18_750_000;
+const SEARCH: u32 = 3_750_000;
+const SEARCH_AGAIN: u32 = 500_000;
+
+/// How many symbols lie between two searches at least: 15 seconds, and after each search twice as many, up to ten minutes. The latter is also
+/// the longest time between data requests to a parent that does not answer.
+const FIRST_PAUSE: u32 = 937_500;
+const LAST_PAUSE: u32 = 37_500_000;
 
 /// Where a device that polls stands.
 pub struct Polling {
@@ -26,21 +37,26 @@ pub struct Polling {
     has_begun: bool,
     /// Whether the radio was told to listen.
     is_on: bool,
-    /// The neighbour that frames wait at. Until there is one, the device listens.
+    /// The neighbour that frames wait at.
     parent: Slot<Eui64>,
-    /// Whether that has acknowledged a data request: before, it may send at once, as it does not know that this device sleeps.
+    /// Whether that has acknowledged a data request: before, it may send at once, as it does not know that this device sleeps, and this device
+    /// searches.
     is_known: bool,
     /// How long after the last one the next data request is due, and when.
     delay: u32,
     asks: Symbols,
     /// Until when it listens.
     listens_until: Slot<Symbols>,
+    /// Until when it listens as it searches for a parent, until when it does not search again, and for how long it will not then.
+    searches_until: Slot<Symbols>,
+    rests_until: Slot<Symbols>,
+    pause: u32,
     /// Frames in a row that were not acknowledged.
     unanswered: u8,
 }
 
 impl Polling {
-    pub(crate) const fn new(period: u32, now: Symbols) -> Self {
+    pub(crate) fn new(period: u32, now: Symbols) -> Self {
         Self {
             period,
             now,
@@ -51,6 +67,9 @@ impl Polling {
             delay: FIRST,
             asks: now,
             listens_until: Slot::Empty,
+            searches_until: Slot::Full(now.after(FIRST_SEARCH)),
+            rests_until: Slot::Empty,
+            pause: FIRST_PAUSE,
             unanswered: 0,
         }
     }
@@ -61,6 +80,20 @@ impl Polling {
         if self.listens_until.get().is_some_and(|until| at.has_reached(*until)) {
             self.listens_until = Slot::Empty;
         }
+        if self.rests_until.get().is_some_and(|until| at.has_reached(*until)) {
+            self.rests_until = Slot::Empty;
+        }
+        if self.searches_until.get().is_some_and(|until| at.has_reached(*until)) {
+            self.searches_until = Slot::Empty;
+            self.rests_until = Slot::Full(at.after(self.pause));
+            self.pause = self.pause.saturating_mul(2).min(LAST_PAUSE);
+        }
+    }
+
+    /// Searches for a parent that answers, for so many symbols at first.
+    fn search(&mut self, at: Symbols, first: u32) {
+        (self.searches_until, self.rests_until) = (Slot::Full(at.after(first)), Slot::Empty);
+        self.pause = FIRST_PAUSE;
     }
 
     /// The neighbour to ask for what waits there, if that is due at `at`. It is due again after the present delay, unless
@@ -82,6 +115,11 @@ impl Polling {
         }
     }
 
+    /// Until when it listens as it searches for a parent, if it does.
+    pub(crate) fn searches_until(&self) -> Option<Symbols> {
+        self.searches_until.get().copied()
+    }
+
     /// Whether the receiver is to be turned on, or off, and since when, where a frame of the device's own stands at `step`, whose time is `at`, and an
     /// acknowledgement is owed or not.
     ///
@@ -92,10 +130,9 @@ impl Polling {
         if matches!(step, Step::Assessing | Step::OnAir) {
             return None;
         }
-        let is_asked = self.parent.is_full() && self.is_known;
         let is_due = step == Step::Backoff && self.now.has_reached(at);
         let sends = is_due || matches!(step, Step::Turnaround | Step::AwaitingAck);
-        let listens = !is_asked || self.listens_until.is_full() || owes || sends;
+        let listens = self.searches_until.is_full() || self.listens_until.is_full() || owes || sends;
         (listens != self.is_on).then_some((self.now, listens))
     }
 
@@ -112,6 +149,9 @@ impl Polling {
     /// Packets go to `parent` from `at` on: that is to be asked.
     pub(crate) fn follow(&mut self, at: Symbols, parent: Option<Eui64>) {
         if self.parent.get() != parent.as_ref() {
+            if self.is_known {
+                self.search(at, SEARCH);
+            }
             self.parent = parent.map_or(Slot::Empty, Slot::Full);
             (self.is_known, self.unanswered, self.delay) = (false, 0, FIRST.min(self.period));
             (self.now, self.asks) = (at, at);
@@ -123,12 +163,29 @@ impl Polling {
         self.now = at;
         if self.parent.get() != Some(&destination) {
             self.listens_until = Slot::Full(at.after(ANSWERED));
+            if destination == BROADCAST && !self.is_known && !self.rests_until.is_full() {
+                let until = at.after(SEARCH_AGAIN);
+                let is_longer = self.searches_until.get().is_some_and(|searches| searches.has_reached(until));
+                if !is_longer {
+                    self.searches_until = Slot::Full(until);
+                }
+            }
         } else if outcome != Outcome::Delivered {
             self.unanswered = self.unanswered.saturating_add(1);
-            self.is_known &= self.unanswered < LOST;
+            if self.is_known && self.unanswered >= LOST {
+                (self.is_known, self.delay) = (false, FIRST.min(self.period));
+                self.search(at, SEARCH);
+            }
+            if is_request && !self.is_known {
+                self.asks = at.after(self.delay);
+                self.delay = self.delay.saturating_mul(2).min(LAST_PAUSE.max(self.period));
+            }
         } else {
             self.unanswered = 0;
-            self.is_known |= is_request;
+            if is_request {
+                self.is_known = true;
+                (self.searches_until, self.rests_until) = (Slot::Empty, Slot::Empty);
+            }
             let is_over = is_request && !self.listens_until.is_full();
             let delay = if is_over { self.delay.saturating_mul(2) } else { FIRST };
             self.delay = delay.min(self.period);

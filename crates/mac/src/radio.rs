@@ -7,7 +7,7 @@ mod transitions;
 
 use core::mem::replace;
 
-use sixlock_base::{Counter, Cx, Entropy, Nv, Slot, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::FrameType;
 
@@ -15,6 +15,7 @@ use crate::csma::{Access, total_wait};
 use crate::indirect::DATA_REQUEST;
 use crate::layer::RadioCommand;
 use crate::listening::Listening as _;
+use crate::queue::Frame;
 use crate::rules::ChannelAccess as _;
 use crate::{LinkLayer, Mac, Outcome};
 
@@ -82,7 +83,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         match self.listening.polling() {
             Some(polling) => {
                 let turns = self.receiver_turns().map(|(at, _)| at);
-                earlier(earlier(turns, polling.due(self.radio.step == Step::Idle)), next)
+                let due = earlier(polling.searches_until(), polling.due(self.radio.step == Step::Idle));
+                earlier(earlier(turns, due), next)
             }
             None => next,
         }
@@ -207,7 +209,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     }
 
     fn begin_frame<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.queue.current().is_none() {
+        if !self.choose_frame(at) {
             self.radio.step = Step::Idle;
             return;
         }
@@ -232,13 +234,72 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         self.radio.enter(step, at);
     }
 
-    /// Sends the current frame again, or gives it up (7.5.6.4.3).
-    pub(crate) fn retry<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.radio.retries < self.csma.max_retries {
-            self.try_again(cx, at);
-        } else {
+    /// Whether there is a frame to be sent; the current one is then the first whose neighbour is not to ask for it again before.
+    #[inline(always)]
+    fn choose_frame(&mut self, at: Symbols) -> bool {
+        if !Self::HOLDS {
+            return self.queue.current().is_some();
+        }
+        let is_late = |frame: &Frame| self.sleepers.is_late(frame.destination(), frame.sequence, at);
+        let is_full = !self.queue.has_room();
+        let first = self.queue.waiting().position(|frame| !is_late(frame));
+        // When all that wait take all places, one is sent all the same, and makes room.
+        let first = first.or((is_full && self.queue.current().is_some()).then_some(0));
+        if let Some(first) = first {
+            self.queue.promote(first);
+        }
+        first.is_some()
+    }
+
+    /// Whether the current frame is for a neighbour that does not listen any more.
+    #[inline(always)]
+    fn is_late(&self, at: Symbols) -> bool {
+        Self::HOLDS
+            && self
+                .queue
+                .current()
+                .is_some_and(|frame| self.sleepers.is_late(frame.destination(), frame.sequence, at))
+    }
+
+    /// Leaves the current frame until its neighbour asks for it again: it was made too late, or not acknowledged. One such frame is kept, and
+    /// none if it takes the last place; the one before ends.
+    fn keep<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        let is_late = |frame: &Frame| self.sleepers.is_late(frame.destination(), frame.sequence, at);
+        let other = self.queue.waiting().skip(1).position(is_late);
+        if let Some(other) = other {
+            self.queue.promote(other + 1);
+        }
+        if other.is_some() || !self.queue.has_room() {
             cx.counters.count(Counter::MacNoAck);
             self.finish(cx, at, Outcome::NoAck);
+        } else {
+            self.begin_frame(cx, at);
+        }
+    }
+
+    /// Sends the frame that was kept for `neighbour`, which asks at `at`, if there is one.
+    #[inline(always)]
+    pub(crate) fn send_kept<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        neighbour: Eui64,
+    ) {
+        if self.sleepers.has_frame(neighbour) {
+            self.answer_data_request(neighbour, at);
+            self.begin_frame_if_idle(cx, at);
+        }
+    }
+
+    /// Sends the current frame again, or gives it up (7.5.6.4.3).
+    pub(crate) fn retry<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        if self.radio.retries >= self.csma.max_retries {
+            cx.counters.count(Counter::MacNoAck);
+            self.finish(cx, at, Outcome::NoAck);
+        } else if self.is_late(at) {
+            self.keep(cx, at);
+        } else {
+            self.try_again(cx, at);
         }
     }
 
@@ -260,6 +321,11 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         self.strobe_ended(at, Some(outcome));
         if let (Some(polling), Some(frame)) = (self.listening.polling_mut(), self.queue.current()) {
             polling.sent(at, (frame.destination(), frame.is_command()), outcome);
+        }
+        if Self::HOLDS
+            && let Some(frame) = self.queue.current()
+        {
+            self.sleepers.served(frame.destination(), frame.sequence, outcome == Outcome::Delivered);
         }
         let sent = u8::from(outcome != Outcome::ChannelBusy);
         self.queue.finish(outcome, self.radio.retries.saturating_add(sent));

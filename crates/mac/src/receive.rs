@@ -95,10 +95,11 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
         let open = header_len + open_len(header.frame_type);
         let payload = self.admit(cx, at, source, (header.sequence, header.security), body, open)?;
         if is_request {
-            return match self.sleepers.ask(source, at) {
-                true => Ok(None),
-                false => Err(Counter::MacSleepersFull),
-            };
+            if !self.sleepers.ask(source, at) {
+                return Err(Counter::MacSleepersFull);
+            }
+            self.send_kept(cx, at, source);
+            return Ok(None);
         }
         let payload = match self.listening.duty_cycle() {
             Some(_) => contikimac::unpadded(payload).ok_or(Counter::MacMalformed)?,

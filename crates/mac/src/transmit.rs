@@ -55,7 +55,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     ) -> Result<TransmitId, SendError> {
         let sent = self.send_frame(cx, at, FrameType::Data, destination, payload)?;
         if Self::HOLDS {
-            self.sleepers.served(destination, at);
+            self.sleepers.serve(destination, sent.0, at);
         }
         Ok(sent)
     }

@@ -145,6 +145,16 @@ impl<C: Crypto, L: LinkLayer> MacLayer<C> for Mac<C, L> {
     }
 
     #[inline(always)]
+    fn is_news(&self, neighbour: Eui64, news: u32) -> bool {
+        self.is_news(neighbour, news)
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, neighbour: Eui64, news: u32) {
+        self.tell(neighbour, news);
+    }
+
+    #[inline(always)]
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
         self.latest_frame_counter()
     }

@@ -39,6 +39,12 @@ impl Advertising for Advertiser {
     }
 }
 
+/// What DIOs say that has those below act, as one number: the version, the DTSN and the rank in hops' least increases.
+pub(crate) fn summary(version: u8, dtsn: u8, dag_rank: u16) -> u32 {
+    let [high, low] = dag_rank.to_be_bytes();
+    u32::from_be_bytes([version, dtsn, high, low])
+}
+
 /// When DIOs are sent: by Trickle to all, and to who asks.
 ///
 /// Of those who ask at the same time, two are answered; the others ask again.
@@ -76,6 +82,12 @@ impl Advertiser {
         {
             *free = Some(*neighbour);
         }
+    }
+
+    /// The same, to one that does not ask; false if there is no room for it.
+    pub(crate) fn tell(&mut self, neighbour: &Eui64) -> bool {
+        self.answer(neighbour);
+        self.solicitors.contains(&Some(*neighbour))
     }
 
     /// Sends a DIO to all, now.

@@ -10,7 +10,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot};
 use sixlock_ipv6::rpl::{ControlMessage, INFINITE_RANK, Kind, Message, ModeOfOperation};
 
-use crate::advertising::Advertising;
+use crate::advertising::{Advertising, summary};
 use crate::dao::{DaoTimer, TimeoutAction};
 use crate::dodag::Dodag;
 use crate::error::Error;
@@ -185,6 +185,20 @@ impl<P: Profile> Node<P> {
     pub fn dag_rank(&self) -> Option<u16> {
         let increase = self.dodag.get()?.increase();
         self.is_joined().then(|| crate::rank::dag_rank(self.rank, increase))
+    }
+
+    /// A number that changes when this router has something to say by DIOs: to neighbours that sleep, and so hear none to all. `None` of a leaf,
+    /// and before there is a DODAG.
+    pub fn advertised(&self) -> Option<u32> {
+        let dodag = self.dodag.get()?;
+        self.advertising.advertiser()?;
+        let rank = if self.is_joined() { dodag.dag_rank(self.told_rank) } else { INFINITE_RANK };
+        Some(summary(dodag.version, self.dtsn, rank))
+    }
+
+    /// Sends a DIO to a neighbour alone, as to one that asks for it by a DIS; false if several ask already.
+    pub fn advertise_to(&mut self, neighbour: &Eui64) -> bool {
+        self.advertising.advertiser_mut().is_some_and(|advertiser| advertiser.tell(neighbour))
     }
 
     /// The version of the DODAG, if there is one.

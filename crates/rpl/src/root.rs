@@ -9,7 +9,7 @@ use sixlock_ipv6::rpl::{
 use sixlock_ipv6::rpl::packet_information::{DOWN, FORWARDING_ERROR, RANK_ERROR};
 use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 
-use crate::advertising::Advertiser;
+use crate::advertising::{Advertiser, summary};
 use crate::dodag::{self, Dodag};
 use crate::error::{DataError, Error};
 use crate::event::{Event, Events};
@@ -352,6 +352,16 @@ impl<K: Knowledge> Root<K> {
     /// The root's rank, once it was started.
     pub fn rank(&self) -> u16 {
         self.dodag.get().map_or(0, |dodag| dodag.increase())
+    }
+
+    /// A number that changes when the root has something to say by DIOs, once it was started: to neighbours that sleep, and so hear none to all.
+    pub fn advertised(&self) -> Option<u32> {
+        self.dodag.get().map(|dodag| summary(dodag.version, self.dtsn, 1))
+    }
+
+    /// Sends a DIO to a neighbour alone, as to one that asks for it by a DIS; false if several ask already.
+    pub fn advertise_to(&mut self, neighbour: &Eui64) -> bool {
+        self.advertiser.tell(neighbour)
     }
 
     /// How many nodes it knows the way to.

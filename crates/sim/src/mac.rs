@@ -177,6 +177,14 @@ impl<C: Crypto, L: LinkLayer, S: LinkLayer> MacLayer<C> for AnyMac<C, L, S> {
         ask!(self, mac => mac.is_asleep(neighbour, at))
     }
 
+    fn is_news(&self, neighbour: Eui64, news: u32) -> bool {
+        ask!(self, mac => MacLayer::is_news(mac, neighbour, news))
+    }
+
+    fn tell(&mut self, neighbour: Eui64, news: u32) {
+        either!(self, mac => MacLayer::tell(mac, neighbour, news));
+    }
+
     fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
         ask!(self, mac => mac.latest_frame_counter())
     }

@@ -422,6 +422,14 @@ impl<A: Routing, B: Routing> Routing for AnyRouting<A, B> {
         routed!(&self.by, by => by.preferred_parent())
     }
 
+    fn advertised(&self) -> Option<u32> {
+        routed!(&self.by, by => by.advertised())
+    }
+
+    fn advertise_to(&mut self, neighbour: &Eui64) -> bool {
+        changed!(&mut self.by, by => by.advertise_to(neighbour))
+    }
+
     fn join_metric(&self) -> Option<u8> {
         routed!(&self.by, by => by.join_metric())
     }

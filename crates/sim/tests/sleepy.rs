@@ -99,6 +99,64 @@ fn a_parent_that_starts_anew_learns_again_who_sleeps() {
 }
 
 #[test]
+fn a_coin_cell_gets_its_answers_from_a_parent_that_takes_long_to_seal_a_frame() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/coin-cell.toml");
+    let text = std::fs::read_to_string(path).unwrap().replace("\"7d\"", "\"12h\"");
+    for security in ["llsec", "llsec+dtls-psk"] {
+        let report = run(&text.replace("\"llsec+dtls-psk\"", &format!("\"{security}\"")));
+        let leaf = &report.nodes[1];
+        println!(
+            "{security}: {} of {}, duty cycle {:.4} %",
+            leaf.delivered,
+            leaf.due,
+            duty_cycle(leaf) * 100.0
+        );
+        assert!(leaf.delivered + 1 >= leaf.due && leaf.due >= 143, "{security}: {leaf:?}");
+        assert!(duty_cycle(leaf) < 0.001, "{security}: {}", duty_cycle(leaf));
+    }
+}
+
+#[test]
+fn a_leaf_whose_parent_has_died_searches_ever_more_rarely() {
+    for routing in ["static", "rpl"] {
+        let text = |duration: &str| {
+            format!(
+                "duration = \"{duration}\"\n[mac]\nlisten = \"sleepy\"\n[routing]\nkind = \"{routing}\"\n\
+                 [traffic]\nperiod = \"5min\"\n[topology]\nnodes = 2\n\
+                 [[event]]\nat = \"1h\"\nnode = 1\nkind = \"die\"\n"
+            )
+        };
+        let [before, after] = ["2h", "26h"].map(|duration| run(&text(duration)));
+        let on = |report: &Report| duty_cycle(&report.nodes[1]) * report.simulated_s;
+        let share = (on(&after) - on(&before)) / (after.simulated_s - before.simulated_s);
+        println!("{routing}: {:.3} % of the time, {:.1} s in the first hour", 100.0 * share, on(&before));
+        assert!(share < 0.02, "{routing}: {share}");
+    }
+}
+
+/// A chain whose end sleeps and sends an echo each ten seconds; node `node` starts anew after ten minutes, and is off for `off`.
+fn starts_anew(mode: &str, seed: u32, node: u32) -> Report {
+    run(&format!(
+        "duration = \"1500s\"\nseed = {seed}\n[mac]\nlisten = \"sleepy\"\npoll = \"30s\"\n\
+         [routing]\nkind = \"rpl\"\nmode = \"{mode}\"\n[traffic]\nkind = \"echo\"\npayload = \"32B\"\n\
+         period = \"10s\"\n[topology]\nnodes = 2\n[[event]]\nat = \"600s\"\nnode = {node}\nkind = \"reboot\"\n"
+    ))
+}
+
+#[test]
+fn a_leaf_learns_from_its_parent_that_the_root_or_the_parent_has_started_anew() {
+    for (mode, node) in [("non-storing", 0), ("storing", 0), ("non-storing", 1), ("storing", 1)] {
+        for seed in 1..=3 {
+            let report = starts_anew(mode, seed, node);
+            let leaf = &report.nodes[1];
+            let lost = leaf.due - leaf.delivered - leaf.pending;
+            println!("{mode}, node {node}, seed {seed}: {lost} of {} lost", leaf.due);
+            assert!(leaf.due >= 140 && lost <= 6, "{mode}, node {node}, seed {seed}: {leaf:?}");
+        }
+    }
+}
+
+#[test]
 fn the_battery_of_a_leaf_on_a_board_lasts_thirty_times_as_long() {
     let lives = ["always", "sleepy"].map(|listen| {
         let text = chain("llsec+dtls-psk", 3, "[platform]\nprofile = \"openmote\"\n[battery]\n");

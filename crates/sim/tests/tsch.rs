@@ -161,6 +161,17 @@ fn a_leaf_with_one_frame_a_minute_is_awake_for_a_two_hundredth_of_the_time() {
     }
 }
 
+#[test]
+fn a_device_that_has_lost_its_network_looks_for_it_ever_more_rarely() {
+    let scenario = scenario(
+        "duration = \"26h\"\n[mac]\nlisten = \"tsch\"\n[routing]\nkind = \"rpl\"\n[traffic]\nperiod = \"5min\"\n\
+         [topology]\nnodes = 2\n[[event]]\nat = \"1h\"\nnode = 1\nkind = \"die\"\n",
+    );
+    let run = Run::of(&scenario, 7200);
+    println!("its radio is on for {:.2} % of the time", 100.0 * run.duty_cycles[&2]);
+    assert!((0.05..0.12).contains(&run.duty_cycles[&2]), "{:?}", run.duty_cycles);
+}
+
 /// The frames of a capture of classic pcap: when each began, in microseconds, and its bytes.
 fn frames(pcap: &[u8]) -> Vec<(u64, Vec<u8>)> {
     let (mut rest, mut frames) = (&pcap[24..], Vec::new());

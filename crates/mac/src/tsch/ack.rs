@@ -31,7 +31,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             Step::AwaitAck | Step::DetectAck | Step::ReceiveAck => {
                 self.hear_ack(cx, at, frame).map(|()| None)
             }
-            Step::Stopped | Step::Sleep | Step::Acknowledge | Step::Send => return None,
+            Step::Stopped | Step::Rest | Step::Sleep | Step::Acknowledge | Step::Send => return None,
         };
         heard.unwrap_or_else(|drop| {
             cx.counters.count(drop);

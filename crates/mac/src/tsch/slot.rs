@@ -25,6 +25,16 @@ const LEAD: u32 = 32;
 /// How long a device that has not joined listens on a channel, in symbols: two seconds.
 const SCAN: u32 = 125_000;
 
+/// On how many channels a device listens, one after the other, when it looks for a network: at its start, so that a network may form meanwhile, for
+/// twenty minutes; when it has lost one, for five; and then each time for as long as 16 beacons of a neighbour take, one for each channel.
+const FIRST_SEARCH: u16 = 600;
+const SEARCH: u16 = 150;
+const SEARCH_AGAIN: u16 = 32;
+
+/// For how many symbols its radio is off when it has not found any: 16 seconds, and each time twice as long, up to ten minutes.
+const FIRST_REST: u32 = 1_000_000;
+const LAST_REST: u32 = 37_500_000;
+
 /// After how many symbols without a frame of its time source a device that knows its drift listens to that one's beacon: five seconds.
 const LISTEN_AGAIN: u32 = 312_500;
 
@@ -57,6 +67,8 @@ pub(super) enum Step {
     Stopped,
     /// It listens for a beacon until a time, and then on another channel.
     Scan,
+    /// It has heard none, and its radio is off until a time.
+    Rest,
     /// Its radio is off until a time at which it prepares for a slot.
     Sleep,
     /// It listens until the time at which a frame should have begun.
@@ -141,6 +153,9 @@ pub struct Tsch<C: Crypto, L: LinkLayer> {
     /// Whose acknowledgement is awaited, and of which sequence number.
     pub(super) awaited: Option<(Eui64, u8)>,
     scans: u8,
+    /// On how many more channels it listens before it rests, and for how long then.
+    left: u16,
+    rest: u32,
     /// How many more times it listens for those only who are nearer to the coordinator than it was.
     patience: u8,
     /// The frame on the air, sealed.
@@ -191,6 +206,8 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             sending: Sending::Beacon,
             awaited: None,
             scans: 0,
+            left: 0,
+            rest: 0,
             patience: 0,
             out: [0; MAX_FRAME],
             out_len: 0,
@@ -237,7 +254,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             self.beacon_due = first;
             self.sleep(self.told_at);
         } else {
-            self.scan(self.told_at);
+            self.search(self.told_at, FIRST_SEARCH);
         }
         true
     }
@@ -249,7 +266,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
 
     /// Whether it has joined a network, or is its coordinator.
     pub fn has_joined(&self) -> bool {
-        !matches!(self.step, Step::Stopped | Step::Scan)
+        !matches!(self.step, Step::Stopped | Step::Scan | Step::Rest)
     }
 
     /// The slot before whose begin, or in which, it is.
@@ -369,8 +386,21 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         (self.step, self.at) = (step, at);
     }
 
-    /// Listens for beacons.
+    /// Looks for a network, on so many channels at first.
+    fn search(&mut self, at: Symbols, first: u16) {
+        (self.left, self.rest) = (first, FIRST_REST);
+        self.scan(at);
+    }
+
+    /// Listens for beacons, or rests.
     fn scan(&mut self, at: Symbols) {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.command = Slot::Full(RadioCommand::Off { at });
+            self.enter(Step::Rest, at.after(self.rest));
+            (self.left, self.rest) = (SEARCH_AGAIN, (self.rest * 2).min(LAST_REST));
+            return;
+        };
+        self.left = left;
         self.scans = self.scans.wrapping_add(1);
         self.patience = self.patience.saturating_sub(1);
         self.channel = schedule::scanned(self.scans);
@@ -480,7 +510,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
             return;
         }
         match self.step {
-            Step::Scan => self.scan(at),
+            Step::Scan | Step::Rest => self.scan(at),
             Step::Sleep => self.begin_slot(cx, at),
             Step::Listen => self.detect(Step::Detect, at),
             Step::AwaitAck => self.detect(Step::DetectAck, at),
@@ -524,7 +554,7 @@ impl<C: Crypto, L: LinkLayer> Tsch<C, L> {
         if !self.is_coordinator && self.silence(at) >= LOST {
             self.time_source = None;
             self.patience = PATIENCE;
-            return self.scan(at);
+            return self.search(at, SEARCH);
         }
         self.clock.advance(self.next, self.times.slot);
         let (asn, begin) = (self.clock.asn, self.clock.begin);

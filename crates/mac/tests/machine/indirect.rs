@@ -50,6 +50,9 @@ struct Device {
     delivered: Vec<Vec<u8>>,
     outcomes: Vec<Outcome>,
     is_deaf: bool,
+    /// How long it takes to make a frame, and which was made last, and when.
+    slow: u64,
+    made: Option<(u8, u64)>,
 }
 
 /// A parent and a leaf in range of each other.
@@ -82,6 +85,8 @@ impl World {
                 delivered,
                 outcomes,
                 is_deaf: false,
+                slow: 0,
+                made: None,
             }
         };
         Self { now: 0, devices: [device(PARENT), device(LEAF)], frames: Vec::new() }
@@ -154,10 +159,12 @@ impl World {
             && !device.held.is_empty()
         {
             device.mac.answer_data_request(neighbour, at);
-            let held = device.held.remove(0);
-            assert!(!device.mac.is_asleep(neighbour, at));
-            device.mac.send(&mut device.rig.cx(), at, neighbour, &held).unwrap();
-            assert!(device.mac.is_asleep(neighbour, at), "it listens for one frame");
+            // Unless a frame is there already.
+            if !device.mac.is_asleep(neighbour, at) {
+                let held = device.held.remove(0);
+                device.mac.send(&mut device.rig.cx(), at, neighbour, &held).unwrap();
+                assert!(device.mac.is_asleep(neighbour, at), "it listens for one frame");
+            }
         }
         self.drain(n);
     }
@@ -188,19 +195,39 @@ impl World {
             | RadioCommand::Assess { at, .. }
             | RadioCommand::Send { at, .. }) = command;
             assert!(self.devices[n].sending.is_none(), "a frame is under way: {command:?}");
+            let is_slow = self.devices[n].slow > 0;
             assert!(
-                self.devices[n].command.is_none_or(|(_, told)| !matches!(told, RadioCommand::Send { .. })),
+                is_slow
+                    || self.devices[n]
+                        .command
+                        .is_none_or(|(_, told)| !matches!(told, RadioCommand::Send { .. })),
                 "{command:?} takes back what was told"
             );
             match self.absolute(at) {
                 time if time == self.now && !matches!(command, RadioCommand::Send { .. }) => {
                     self.act(n, command);
                 }
-                time => self.devices[n].command = Some((time, command)),
+                time => {
+                    let device = &mut self.devices[n];
+                    let mut begin = time;
+                    if matches!(command, RadioCommand::Send { assess: true, .. }) {
+                        let sequence = device.mac.transmit_frame()[2];
+                        let is_made = device.made.filter(|(made, _)| *made == sequence);
+                        let made = is_made.unwrap_or((sequence, self.now + device.slow));
+                        device.made = Some(made);
+                        begin = begin.max(made.1);
+                    }
+                    device.command = Some((begin, command));
+                }
             }
         }
-        while let Some(Event::Sent { outcome, .. }) = self.devices[n].mac.poll_event() {
-            self.devices[n].outcomes.push(outcome);
+        while let Some(Event::Sent { destination, outcome, .. }) = self.devices[n].mac.poll_event() {
+            let device = &mut self.devices[n];
+            if !device.held.is_empty() {
+                let at = Symbols::new(self.now as u32);
+                assert!(device.mac.is_asleep(destination, at), "the next frame waits for the next request");
+            }
+            device.outcomes.push(outcome);
         }
     }
 
@@ -270,7 +297,7 @@ fn an_answer_that_comes_a_second_later_is_there_within_another() {
 }
 
 #[test]
-fn a_leaf_whose_parent_is_gone_listens_until_it_answers_or_another_is_its_parent() {
+fn a_leaf_whose_parent_is_gone_searches_until_it_answers_or_another_is_its_parent() {
     let mut world = asleep(None);
     world.devices[PARENT].is_deaf = true;
     world.run(2 * u64::from(PERIOD));
@@ -283,13 +310,92 @@ fn a_leaf_whose_parent_is_gone_listens_until_it_answers_or_another_is_its_parent
     let requests = world.requests();
     let at = Symbols::new(world.now as u32);
     world.devices[LEAF].mac.follow(at, None);
-    world.run(2 * u64::from(PERIOD));
+    world.run(u64::from(PERIOD));
     assert!(world.devices[LEAF].on.is_some());
     assert_eq!(world.requests(), requests, "there is nobody to ask");
     let at = Symbols::new(world.now as u32);
     world.devices[LEAF].mac.follow(at, Some(node(PARENT)));
     world.run(SECOND);
     assert_eq!(world.devices[LEAF].on, None);
+}
+
+#[test]
+fn a_leaf_that_finds_no_parent_searches_ever_more_rarely() {
+    const DAY: u64 = 86_400 * SECOND;
+    let mut world = asleep(None);
+    world.devices[PARENT].is_deaf = true;
+    world.run(5 * u64::from(PERIOD));
+    let (requests, spent) = (world.requests(), world.devices[LEAF].spent);
+    world.run(DAY);
+    // Data requests go on, every ten minutes at last: its parent may come back.
+    let requests = (world.requests() - requests) / 4;
+    assert!((140..160).contains(&requests), "each is sent four times: {requests}");
+    let share = (world.devices[LEAF].spent - spent) as f64 / DAY as f64;
+    assert!(share < 0.002, "{share}");
+    assert_eq!(world.devices[LEAF].on, None);
+
+    // Who asks all for a parent gets an answer within eight seconds, if pauses of ten minutes lie between.
+    let at = Symbols::new(world.now as u32);
+    world.devices[LEAF].mac.follow(at, None);
+    let spent = world.devices[LEAF].spent;
+    for _ in 0..288 {
+        world.send(LEAF, BROADCAST, b"is anybody there?");
+        world.run(300 * SECOND);
+    }
+    let share = (world.devices[LEAF].spent - spent) as f64 / DAY as f64;
+    assert!((0.005..0.02).contains(&share), "{share}");
+    world.run(600 * SECOND);
+    world.send(LEAF, BROADCAST, b"is anybody there?");
+    world.run(7 * SECOND);
+    assert!(world.devices[LEAF].on.is_some());
+    world.run(2 * SECOND);
+    assert_eq!(world.devices[LEAF].on, None);
+
+    world.devices[PARENT].is_deaf = false;
+    let at = Symbols::new(world.now as u32);
+    world.devices[LEAF].mac.follow(at, Some(node(PARENT)));
+    world.run(SECOND);
+    world.devices[PARENT].is_deaf = true;
+    world.run(u64::from(PERIOD));
+    assert!(world.devices[LEAF].on.is_some(), "it begins anew");
+}
+
+#[test]
+fn a_frame_that_is_made_too_late_waits_for_the_next_data_request() {
+    for suite in SUITES {
+        for (slow, late) in [(0, false), (80, false), (150, true), (400, true)] {
+            let mut world = asleep(suite);
+            let retries = world.devices[PARENT].rig.counters.get(Counter::MacRetries);
+            // Its channel access and its frame take no more than 12 ms beside that.
+            world.devices[PARENT].slow = slow * SECOND / 1000;
+            world.send(PARENT, node(LEAF), &[7; 60]);
+            world.send(PARENT, node(LEAF), &[8; 60]);
+            world.run(u64::from(PERIOD) + 4 * SECOND);
+            assert_eq!(world.devices[LEAF].delivered, [[7; 60], [8; 60]], "{suite:?}, {slow} ms");
+            let sent = world.frames.iter().filter(|(from, frame)| *from == PARENT && frame.len() > 60);
+            assert!((2..=if late { 4 } else { 2 }).contains(&sent.count()), "{suite:?}, {slow} ms");
+            assert_eq!(world.devices[PARENT].rig.counters.get(Counter::MacRetries), retries);
+            assert_eq!(world.devices[PARENT].outcomes, [Outcome::Delivered; 2]);
+            let at = Symbols::new(world.now as u32);
+            assert!(world.devices[PARENT].mac.is_asleep(node(LEAF), at));
+        }
+    }
+}
+
+#[test]
+fn of_the_frames_that_wait_for_data_requests_none_keeps_others_from_being_sent() {
+    let mut world = asleep(None);
+    let address = world.devices[LEAF].mac.address();
+    world.devices[PARENT].slow = SECOND / 2;
+    world.send(PARENT, address, b"late");
+    world.run(u64::from(PERIOD));
+    world.devices[LEAF].is_deaf = true;
+    world.run(SECOND);
+    for n in 0..20 {
+        world.send(PARENT, BROADCAST, &[n]);
+        world.run(SECOND);
+        assert!(world.devices[PARENT].mac.can_send());
+    }
 }
 
 #[test]

@@ -58,6 +58,24 @@ fn who_hears_nothing_any_more_has_lost_the_network_and_finds_it_again() {
 }
 
 #[test]
+fn who_finds_no_network_looks_for_one_ever_more_rarely() {
+    const HOUR: u64 = 3_600;
+    let mut air = Air::new(&[0, 40], None, SHARED);
+    air.run(300);
+    assert!(air.have_joined());
+    let silent = air.now;
+    air.linked = Box::new(move |_, _, at| at < silent || at > silent + 4 * HOUR * SECOND);
+    air.run(HOUR);
+    let on = air.devices[1].radio_on;
+    air.run(3 * HOUR);
+    let share = (air.devices[1].radio_on - on) as f64 / (3 * HOUR * SECOND) as f64;
+    assert!((0.06..0.12).contains(&share), "{share}");
+    assert!(!air.devices[1].machine.has_joined());
+    air.run(HOUR / 2);
+    assert!(air.have_joined(), "it goes on");
+}
+
+#[test]
 fn only_who_knows_how_near_the_coordinator_is_sends_beacons() {
     let mut air = Air::new(&[0, 0, 0], Some(LinkSuite::Ccm32), SHARED);
     // The third hears the second alone.

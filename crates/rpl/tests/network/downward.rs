@@ -9,7 +9,7 @@ use sixlock_ipv6::rpl::{
 };
 use sixlock_rpl::{Error, Event};
 
-use crate::bench::{Bench, OWN, Sent, built, configuration, daos, reaches, target, transit};
+use crate::bench::{Bench, OWN, Sent, built, configuration, daos, is_dio, reaches, target, transit};
 use crate::network::{Network, Router, StoringRouter, eui, link_local, mesh};
 
 const NON_STORING: ModeOfOperation = ModeOfOperation::NON_STORING;
@@ -87,6 +87,32 @@ fn dtsn(sent: &[Sent]) -> Option<u8> {
         Message::Dio(dio) => Some(dio.dtsn),
         _ => None,
     })
+}
+
+/// Who sleeps hears no DIO to all, and is told alone.
+#[test]
+fn what_a_neighbour_that_sleeps_is_to_know_has_another_number_when_it_changes() {
+    let mut bench = Bench::<Router>::new(NON_STORING);
+    assert_eq!(bench.node.advertised(), None);
+    bench.meet(1, 128);
+    let first = bench.node.advertised();
+    assert!(first.is_some());
+    bench.pass(60_000, true);
+    assert_eq!(bench.node.advertised(), first);
+    let dio = Dio { dtsn: 241, ..bench.dio_of(128) };
+    bench.hear(1, &Message::Dio(dio), &[]).unwrap();
+    let asks = bench.node.advertised();
+    assert_ne!(asks, first);
+    bench.pass(60_000, true);
+    assert!(bench.node.advertise_to(&eui(9)) && bench.node.advertise_to(&eui(9)));
+    assert!(bench.node.advertise_to(&eui(8)) && !bench.node.advertise_to(&eui(7)), "two at a time");
+    let sent = bench.pass(10, true);
+    for id in [8, 9] {
+        let dios = sent.iter().filter(|sent| sent.destination == link_local(id) && is_dio(sent));
+        assert_eq!(dios.count(), 1);
+    }
+    bench.dio(1, INFINITE_RANK).unwrap();
+    assert!(bench.is_detached() && bench.node.advertised() != asks);
 }
 
 /// Mistake 15: in non-storing mode only the root raises the number that asks for DAOs (contiki#1949).

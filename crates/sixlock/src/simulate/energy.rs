@@ -78,7 +78,20 @@ pub(super) fn nodes(out: &mut impl Write, report: &Report) -> io::Result<()> {
             "the battery of node {id} is empty first, after {days:.1} days if all goes on like that"
         )?;
     }
+    for node in nodes.iter().filter(|node| node.number("life_days").is_some() && delivers_nothing(node)) {
+        let (id, due) = (node.text("id"), node.text("due"));
+        writeln!(
+            out,
+            "node {id} has delivered none of {due} readings: how long its battery lasts is not how long it works"
+        )?;
+    }
     Ok(())
+}
+
+/// Whether nothing of a node has arrived, though something should have by now.
+fn delivers_nothing(node: &Cells) -> bool {
+    let number = |name| node.number(name).unwrap_or(0.0);
+    number("delivered") == 0.0 && number("due") > number("pending")
 }
 
 /// What the parts of the energy `name` come to, as far as they are known, if there are any.
@@ -141,5 +154,15 @@ mod tests {
             assert!((number(6) - number(9)).abs() < 0.01 * number(6), "{table}");
         }
         assert!(lines[4].contains(" is empty first, after "), "{table}");
+        assert_eq!(lines.len(), 5, "{table}");
+    }
+
+    #[test]
+    fn of_a_node_that_delivers_nothing_it_is_said_beside_the_life_of_its_battery() {
+        let text = "duration = \"600s\"\n[traffic]\nperiod = \"10s\"\n[battery]\n[topology]\nkind = \"list\"\n\
+            [[node]]\nid = 1\nx = \"30m\"\n[[node]]\nid = 2\nx = \"60m\"\nplatform = \"tmote-sky\"\n\
+            [[event]]\nat = \"1s\"\nnode = 1\nkind = \"die\"\n";
+        let table = printed(text);
+        assert!(table.contains("\nnode 2 has delivered none of 60 readings: "), "{table}");
     }
 }
