@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
 /// The reader's measurements.
 fn read(path: &Path) -> Result<Measurements, Box<dyn Error>> {
     let cannot = |error| format!("cannot read {}: {error}", path.display());
-    Ok(Measurements::read(fs::File::open(path).map_err(cannot)?).map_err(|mistakes| describe(path, &mistakes))?)
+    Ok(Measurements::read(fs::File::open(path).map_err(cannot)?)
+        .map_err(|mistakes| describe(path, &mistakes))?)
 }
 
 fn describe(path: &Path, mistakes: &[Mistake]) -> String {
