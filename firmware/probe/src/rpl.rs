@@ -134,7 +134,10 @@ pub fn probe_root<C, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, root: &mut Roo
             let length = root.poll_transmit(&mut buffer).unwrap_or(0);
             io::write(buffer.get(..length).unwrap_or_default());
         }
-        5 => root.handle_unreachable(io::bytes::<16>().into()),
+        5 => {
+            let length = root.originate(&mut buffer, length).unwrap_or(0);
+            io::write(buffer.get(..length).unwrap_or_default());
+        }
         6 => io::write(&root.next_hop(io::bytes::<16>().into()).map_or([0; 8], |next_hop| next_hop.0)),
         7 => io::write(&[root.global_repair(cx).is_ok().into()]),
         8 => root.refresh(cx),
