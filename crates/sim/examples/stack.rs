@@ -63,8 +63,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if is_host {
         text = text.replace("kind = \"emulated\"", "kind = \"emulated\"\nhost = true");
     }
-    if polls {
-        // Through a leaf leads no way.
+    if polls || is_host {
+        // Through a leaf leads no way, nor through a host.
         text = text.replace("\"120m\"", "\"-40m\"");
     }
     if discovers {
