@@ -30,17 +30,21 @@ pub(crate) fn decode(
     for _ in 0..NESTED {
         let (header, payload) =
             Header::parse(&packet).map_err(|error| Unread::malformed("IPv6", packet.len(), error))?;
+        let length = Header::LEN + payload.len();
+        packet.truncate(length);
+        let final_destination =
+            source_route::final_destination(&packet).filter(|end| *end != header.destination);
         layers.push(Layer::Ipv6(Ipv6 {
             bytes: Header::LEN,
             source: header.source,
             destination: header.destination,
+            final_destination,
             hop_limit: header.hop_limit,
             next_header: header.next_header,
             traffic_class: header.traffic_class,
             flow_label: header.flow_label,
         }));
-        packet.truncate(Header::LEN + payload.len());
-        let destination = source_route::final_destination(&packet).unwrap_or(header.destination);
+        let destination = final_destination.unwrap_or(header.destination);
         let upper = extensions(keys, &mut packet, layers)?;
         let inner = packet.get(upper.at..).unwrap_or_default();
         let source = header.source;

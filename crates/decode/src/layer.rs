@@ -130,8 +130,11 @@ pub struct Ipv6 {
     pub bytes: usize,
     /// Who sends it.
     pub source: Ipv6Addr,
-    /// Whom it is for.
+    /// Whom it is for, or the next stop of its source route.
     pub destination: Ipv6Addr,
+    /// Whom it is for, if a source route leads there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_destination: Option<Ipv6Addr>,
     /// The hops left.
     pub hop_limit: u8,
     /// What follows, extension headers first.
@@ -442,8 +445,10 @@ impl fmt::Display for Layer {
             Self::Datagram(Datagram { size, frames, .. }) => {
                 write!(f, "datagram of {size} in {frames} frames")
             }
-            Self::Ipv6(Ipv6 { source, destination, hop_limit, .. }) => {
-                write!(f, "{source} > {destination} hops {hop_limit}")
+            Self::Ipv6(Ipv6 { source, destination, final_destination, hop_limit, .. }) => {
+                write!(f, "{source} > {destination}")?;
+                final_destination.map_or(Ok(()), |end| write!(f, " to {end}"))?;
+                write!(f, " hops {hop_limit}")
             }
             Self::Extension(Extension { bytes, kind, rpl }) => {
                 write!(f, "{kind} {bytes}")?;

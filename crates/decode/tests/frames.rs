@@ -43,6 +43,22 @@ fn a_frame_is_shown_layer_by_layer() {
 }
 
 #[test]
+fn a_packet_on_a_source_route_says_where_that_leads() {
+    let mut plain = packet(5683, b"echo");
+    // Two addresses of one octet each (RFC 6554): nodes 3 and 9.
+    let route = [17, 1, 3, 2, 0xff, 0x60, 0, 0, 3, 9, 0, 0, 0, 0, 0, 0];
+    plain.splice(40..40, route);
+    let length = u16::from_be_bytes([plain[4], plain[5]]) + route.len() as u16;
+    plain[4..6].copy_from_slice(&length.to_be_bytes());
+    plain[6] = 43;
+    let mut out = [0; 127];
+    let headers = compress(&plain, LINK, &mut out).unwrap();
+    let frame = data(7, &[&out[..headers.written], &plain[headers.consumed..]].concat());
+    let layers = Decoder::new(Keys::default()).decode(&record(frame, false));
+    assert_eq!(shown(&layers)[2], "fd00::12:7400:0:2 > fd00::12:7400:0:1 to fd00::12:7400:0:9 hops 64");
+}
+
+#[test]
 fn what_is_not_read_says_why() {
     let mut decoder = Decoder::new(Keys::default());
     let mut last = |frame: Vec<u8>, fcs| decoder.decode(&record(frame, fcs)).pop().unwrap().to_string();

@@ -73,7 +73,8 @@ fn packet(layers: &[Layer]) -> Option<(Eui64, u8, Packet)> {
     }
     let carries = layers[at + 1..].iter().filter(|layer| !matches!(layer, Layer::Extension(_)));
     let carried: Vec<_> = carries.map(|layer| format!("{layer:?}")).collect();
-    Some((sender, outer.hop_limit, (inner.source, inner.destination, carried.join(" | "))))
+    let destination = inner.final_destination.unwrap_or(inner.destination);
+    Some((sender, outer.hop_limit, (inner.source, destination, carried.join(" | "))))
 }
 
 fn ipv6(layer: &Layer) -> Option<&Ipv6> {
