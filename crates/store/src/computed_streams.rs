@@ -57,7 +57,7 @@ pub struct Backfill {
     pub done: f64,
 }
 
-/// What is to compute a stream.
+/// The definition of a computed stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Computation {
     /// The expression.
@@ -167,9 +167,7 @@ impl Store {
             .bind(&computation.time_zone)
             .execute(&mut *transaction)
             .await?;
-        insert_inputs(&mut transaction, stream, &inputs).await?;
-        computed_graph::check(&mut transaction, stream).await?;
-        computed_due::add(&mut transaction, stream, i64::MIN).await?;
+        set_inputs(&mut transaction, stream, &inputs).await?;
         transaction.commit().await?;
         drop(writer);
         self.queue.changed();
@@ -198,13 +196,7 @@ impl Store {
         if changed.rows_affected() == 0 {
             return Err(Error::Unknown("computed stream"));
         }
-        sqlx::query("DELETE FROM computed_inputs WHERE computed = $1")
-            .bind(stream.0)
-            .execute(&mut *transaction)
-            .await?;
-        insert_inputs(&mut transaction, stream, &inputs).await?;
-        computed_graph::check(&mut transaction, stream).await?;
-        computed_due::add(&mut transaction, stream, i64::MIN).await?;
+        set_inputs(&mut transaction, stream, &inputs).await?;
         transaction.commit().await?;
         drop(writer);
         self.queue.changed();
@@ -240,11 +232,16 @@ fn check(computation: &Computation) -> Result<(), Error> {
     Ok(())
 }
 
-async fn insert_inputs(
+/// Gives a computed stream these inputs in place of those that it may have, if that makes no cycle, and has all its points computed.
+async fn set_inputs(
     connection: &mut SqliteConnection,
     computed: StreamId,
     inputs: &[(String, StreamId)],
 ) -> Result<(), Error> {
+    sqlx::query("DELETE FROM computed_inputs WHERE computed = $1")
+        .bind(computed.0)
+        .execute(&mut *connection)
+        .await?;
     for (name, input) in inputs {
         let inserted = sqlx::query(
             "INSERT INTO computed_inputs (computed, name, stream) SELECT $1, $2, id FROM streams WHERE id = $3",
@@ -258,7 +255,8 @@ async fn insert_inputs(
             return Err(Error::UnknownInput { name: name.clone(), what: "stream" });
         }
     }
-    Ok(())
+    computed_graph::check(&mut *connection, computed).await?;
+    computed_due::add(connection, computed, i64::MIN).await
 }
 
 #[cfg(test)]
