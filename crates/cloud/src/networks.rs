@@ -35,6 +35,12 @@ impl Network {
     }
 }
 
+impl From<IpAddr> for Network {
+    fn from(first: IpAddr) -> Self {
+        Self { first, prefix: if first.is_ipv4() { 32 } else { 128 } }
+    }
+}
+
 impl FromStr for Network {
     type Err = &'static str;
 

@@ -44,7 +44,7 @@ pub trait Application<C: Crypto>: Sized {
     /// Begins to post a reading.
     fn report<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: &DeviceName, _: &[Measurement]) {}
 
-    /// The UDP port that its datagrams go out from.
+    /// The UDP port that its datagrams go out from; of one with several, that of the datagram which was written last.
     fn port(&self) -> u16 {
         0
     }

@@ -9,6 +9,7 @@
 #![no_std]
 
 mod application;
+mod asked_sensor;
 mod channel;
 mod config;
 mod echo_server;
@@ -16,12 +17,14 @@ mod event;
 mod measurement;
 mod node;
 mod schedule;
+mod secured_readings;
 mod sensor;
 mod server;
 mod service;
 mod sessions;
 
 pub use application::{Application, UnderWay};
+pub use asked_sensor::AskedSensor;
 pub use channel::{
     AnyChannel, Authenticator, Channel, ChannelEvent, DeviceSession, Dtls, DtlsPsk, DtlsPublicKey, KeyPair,
     Plain, PreShared,

@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::{Certificates, Refusal};
 use sixlock_node::{
-    Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
+    Access, AnyChannel, Application, AskedSensor, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
     KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
 };
 
@@ -16,6 +16,8 @@ use crate::time::Span;
 
 /// DTLS sessions of a node that others post to, handshakes under way included.
 const SESSIONS: usize = 8;
+/// The same of a node that posts its readings, with those who ask it for them.
+const ASKED_SESSIONS: usize = 4;
 
 /// A node's part, and how it proves what it is.
 #[derive(Clone, Copy)]
@@ -24,8 +26,8 @@ pub(crate) enum Part<'a> {
     Posts {
         /// How it proves whose they are.
         access: Access<'a>,
-        /// Whether by confirmable messages.
-        confirmable: bool,
+        /// How.
+        style: Posting,
         /// When.
         times: SampleTimes,
     },
@@ -33,6 +35,17 @@ pub(crate) enum Part<'a> {
     Takes(Own<'a>),
     /// It sends back what it gets over DTLS.
     Echoes(Own<'a>),
+}
+
+/// How a node posts its readings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Posting {
+    /// By confirmable messages.
+    Confirmable,
+    /// By messages that are not.
+    Unconfirmed,
+    /// By confirmable ones, and it tells the latest to those who ask by coaps.
+    Asked,
 }
 
 /// When the readings of a node are due, of which the first is told apart.
@@ -73,6 +86,7 @@ pub(crate) enum Own<'a> {
 pub(crate) enum AnyApplication {
     Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>, Option<SampleTimes>),
     UnconfirmedSensor(Sensor<Accelerated, AnyChannel<Accelerated>, false>, Option<SampleTimes>),
+    Asked(Box<AskedSensor<Accelerated, ASKED_SESSIONS, READINGS, OBSERVERS>>, Option<SampleTimes>),
     Server(Box<Server<Accelerated, PreShared, SESSIONS, READINGS, OBSERVERS>>),
     CertifiedServer(Box<Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>>),
     Echoes(Box<EchoServer<Accelerated, PreShared, SESSIONS>>),
@@ -85,6 +99,7 @@ macro_rules! each {
         match $application {
             AnyApplication::Sensor($inner, _) => $call,
             AnyApplication::UnconfirmedSensor($inner, _) => $call,
+            AnyApplication::Asked($inner, _) => $call,
             AnyApplication::Server($inner) => $call,
             AnyApplication::CertifiedServer($inner) => $call,
             AnyApplication::Echoes($inner) => $call,
@@ -100,11 +115,14 @@ impl Application<Accelerated> for AnyApplication {
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Part<'_>>) -> Result<(), TooLong> {
         *self = match cloud.access {
-            Part::Posts { access, confirmable: true, times } => {
+            Part::Posts { access, style: Posting::Confirmable, times } => {
                 Self::Sensor(started(now, cloud, access)?, Some(times))
             }
-            Part::Posts { access, confirmable: false, times } => {
+            Part::Posts { access, style: Posting::Unconfirmed, times } => {
                 Self::UnconfirmedSensor(started(now, cloud, access)?, Some(times))
+            }
+            Part::Posts { access, style: Posting::Asked, times } => {
+                Self::Asked(Box::new(started(now, cloud, access)?), Some(times))
             }
             Part::Takes(Own::PreShared(access)) => Self::Server(Box::new(started(now, cloud, access)?)),
             Part::Takes(Own::PublicKey(access)) => {
@@ -182,6 +200,7 @@ impl Application<Accelerated> for AnyApplication {
         match self {
             Self::Sensor(sensor, times) => poll_sensor(sensor, times.as_mut(), now),
             Self::UnconfirmedSensor(sensor, times) => poll_sensor(sensor, times.as_mut(), now),
+            Self::Asked(asked, times) => poll_sensor(asked.sensor(), times.as_mut(), now),
             Self::Server(server) => server.poll_event(now),
             Self::CertifiedServer(server) => server.poll_event(now),
             Self::Echoes(server) => server.poll_event(now),

@@ -1,16 +1,25 @@
-//! Services of nodes, published at sockets: to this machine's programs as they are, or behind DTLS to clients of a security gateway.
+//! Services of nodes, published at sockets: to this machine's programs as they are, or behind DTLS to clients of a security gateway. One
+//! that speaks DTLS itself is published as it is, to whoever proves to it who they are.
 
 use std::error::Error;
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_node::COAPS_PORT;
 use sixlock_router::{Client, Clients, Outbound, Services};
 use sixlock_sim::{FlowId, GatewayError, Simulation};
 
 use crate::secure_services::{Keys, SecureServices};
 use crate::station::Context;
+
+/// A UDP service of a node: its name, and at which port.
+pub(crate) type Service = (&'static str, u16);
+
+/// The node's own CoAP server behind DTLS.
+pub(crate) const DEVICE_COAPS: Service = ("device_coaps", COAPS_PORT);
 
 /// The border router of the mesh that the services are in.
 pub(crate) trait Router {
@@ -37,7 +46,7 @@ pub(crate) struct Published {
     /// Of which node, and at which of its ports.
     services: Vec<(u32, u16)>,
     clients: Clients,
-    /// DTLS between clients and services, if they are behind it.
+    /// DTLS between clients and those services that have none, if they are behind it.
     secure: Option<SecureServices>,
 }
 
@@ -55,7 +64,7 @@ impl Published {
         client: Client,
         datagram: Vec<u8>,
     ) -> Vec<Vec<u8>> {
-        match &mut self.secure {
+        match self.secure_for(client) {
             Some(secure) => secure.open(cx, client, datagram),
             None => vec![datagram],
         }
@@ -80,11 +89,17 @@ impl Published {
         let Some(client) = self.clients.client(flow) else {
             return Some(Outbound::Datagram { flow, port, payload });
         };
-        let payload = match &mut self.secure {
+        let payload = match self.secure_for(client) {
             Some(secure) => secure.seal(cx, client, &payload)?,
             None => payload,
         };
         Some(Outbound::Answer { client, payload })
+    }
+
+    /// The DTLS that is between a client and its service.
+    fn secure_for(&mut self, client: Client) -> Option<&mut SecureServices> {
+        let speaks_dtls = self.services.get(client.service).is_some_and(|&(_, port)| port == COAPS_PORT);
+        self.secure.as_mut().filter(|_| !speaks_dtls)
     }
 
     /// What DTLS itself has to say; to be called again and again.
@@ -102,11 +117,17 @@ pub(crate) struct Bound {
     pub(crate) services: Vec<(u32, u16)>,
     /// What is to be told of each node: its address in the mesh, and where its services are published.
     pub(crate) endpoints: Vec<Value>,
-    /// The services' names.
+    /// The names of the last node's services.
     names: Vec<String>,
 }
 
 impl Bound {
+    /// Where the nodes' own CoAP servers behind DTLS are published.
+    pub(crate) fn device_coaps(&self) -> io::Result<Vec<SocketAddr>> {
+        let of_device = |(&(_, port), address)| (port == COAPS_PORT).then_some(address);
+        Ok(self.services.iter().zip(self.sockets.addresses()?).filter_map(of_device).collect())
+    }
+
     /// What a person is told: where the last of the nodes is reached, and in which file all are.
     pub(crate) fn summary(&self, file: &Path) -> String {
         let file = file.display();
@@ -116,35 +137,39 @@ impl Bound {
                 let services: String = self.names.iter().map(at).collect();
                 format!("node {} is reached at{services}; all are in {file}", node["id"])
             }
-            _ => format!("nodes serve nothing beside DTLS; their addresses are in {file}"),
+            _ => format!("nodes serve nothing; their addresses are in {file}"),
         }
     }
 }
 
-/// Publishes the services of these names and ports, of every one of `nodes`, at `address`; with `dtls`, behind it.
+/// Publishes the services of `nodes` at `address`; with `dtls`, those behind it that have none.
 pub(crate) async fn bind(
     address: IpAddr,
-    nodes: Vec<u32>,
-    services: &[(&str, u16)],
+    nodes: &[(u32, Vec<Service>)],
     dtls: bool,
 ) -> Result<Bound, Box<dyn Error>> {
-    let all: Vec<_> =
-        nodes.iter().flat_map(|&node| services.iter().map(move |&(_, port)| (node, port))).collect();
+    let all: Vec<_> = nodes
+        .iter()
+        .flat_map(|(node, services)| services.iter().map(move |&(_, port)| (*node, port)))
+        .collect();
     let sockets = Services::bind(address, all.len()).await.map_err(|error| {
         format!(
             "no socket at {address}: {error}; another address is [internet] listen in the file of --gateway"
         )
     })?;
-    let addresses = sockets.addresses()?;
-    let names: Vec<_> =
-        services.iter().map(|&(name, _)| if dtls { format!("{name}s") } else { name.to_owned() }).collect();
-    let node = |(place, &id): (usize, &u32)| {
-        let mut node = json!({ "id": id, "address": Eui64::of_node(id).with_prefix(MESH_PREFIX) });
-        for (name, address) in names.iter().zip(&addresses[place * services.len()..]) {
-            node[name] = json!(address);
-        }
-        node
+    let mut addresses = sockets.addresses()?.into_iter();
+    let name = |(name, port): Service| match dtls && port != COAPS_PORT {
+        true => format!("{name}s"),
+        false => name.to_owned(),
     };
-    let endpoints = nodes.iter().enumerate().map(node).collect();
-    Ok(Bound { sockets, services: all, endpoints, names })
+    let mut endpoints = Vec::new();
+    for (id, services) in nodes {
+        let mut node = json!({ "id": id, "address": Eui64::of_node(*id).with_prefix(MESH_PREFIX) });
+        for (&service, address) in services.iter().zip(&mut addresses) {
+            node[name(service)] = json!(address);
+        }
+        endpoints.push(node);
+    }
+    let names = nodes.last().map(|(_, services)| services.iter().map(|&service| name(service)).collect());
+    Ok(Bound { sockets, services: all, endpoints, names: names.unwrap_or_default() })
 }

@@ -11,7 +11,9 @@ use std::thread;
 use serde_json::{Value, json};
 use sixlock_base::{Nv, Security, TransportSuite};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
-use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret, replace_private};
+use sixlock_cloud::{
+    CertificateTerms, Device as CloudDevice, Enrolled, PollAllow, Secret, replace_private,
+};
 use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_rpl::MAX_HOPS;
 use sixlock_sim::{
@@ -27,7 +29,7 @@ use crate::durable::FileCounters;
 use crate::gateway_file::{Gateway, gateway};
 use crate::key_ring;
 use crate::mesh::{Mesh, WAITING};
-use crate::published;
+use crate::published::{self, DEVICE_COAPS, Service};
 use crate::reload::{Nodes, Reloader, follow};
 use crate::xfrm_files;
 
@@ -58,9 +60,11 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             // Without DTLS the nodes have no other way in.
             config.coap = config.coap.or(Some(([127, 0, 0, 1], 5683).into()));
         }
+        let scenario = scenario(args)?;
+        let published = published::bind(listen, &services(args, &scenario), clients.is_some()).await?;
+        config.poll_allow.extend(published.device_coaps()?.into_iter().map(PollAllow::from));
         let cloud = sixlock_cloud::start(config, Some(shown)).await?;
 
-        let scenario = scenario(args)?;
         let mut devices = Vec::new();
         for id in 1..=args.nodes {
             devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed(), id)).await?);
@@ -81,8 +85,6 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let simulation = Simulation::new(&scenario, options)?;
         let associations = xfrm_files::write(&xfrm, simulation.peerings())?;
 
-        let nodes = (1..=args.nodes).collect();
-        let published = published::bind(listen, nodes, scenario.services(), clients.is_some()).await?;
         let file = args.cloud.data.join("endpoints.json");
         add_endpoints(&file, &published.endpoints)?;
         let told = published.summary(&file);
@@ -163,6 +165,17 @@ fn scenario(args: &Up) -> Result<Scenario, Box<dyn Error>> {
     Ok(args.emulate.iter().fold(builder, emulated).build()?)
 }
 
+/// What each node serves. Of those that prove who they are, the ones that are not emulated let themselves be asked.
+fn services(args: &Up, scenario: &Scenario) -> Vec<(u32, Vec<Service>)> {
+    let is_asked =
+        |id| args.security.transport.is_some() && args.emulate.iter().all(|(emulated, _)| *emulated != id);
+    let of_node = |id| {
+        let own = is_asked(id).then_some(DEVICE_COAPS);
+        (id, scenario.services().iter().copied().chain(own).collect())
+    };
+    (1..=args.nodes).map(of_node).collect()
+}
+
 /// How the network routes.
 fn routing(args: &Up) -> RoutingKind {
     let default = if args.emulate.is_empty() { Routing::Rpl } else { Routing::Static };
@@ -191,7 +204,7 @@ async fn enrol(
         mode: security,
         identity: is_named.then(|| node.identity.clone()),
         key: Some(Secret::new(key.into_bytes())),
-        certificate: Default::default(),
+        certificate: CertificateTerms { server: true, ..CertificateTerms::default() },
     };
     let Enrolled { resource, certificate, .. } = cloud.enrol(device).await?;
     let own = cloud.own_keys();

@@ -128,8 +128,8 @@ impl Store {
         rows.into_iter().map(open).collect()
     }
 
-    /// The public keys of `resource` that are good at the time `now`, of the kind of the current one, which is the first.
-    pub async fn public_keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<KnownKey>, Error> {
+    /// The keys of `resource` that are good at the time `now`, of the kind of the current one, which is the first.
+    pub async fn own_keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<KnownKey>, Error> {
         let rows: Vec<(i64, String, String, Vec<u8>)> = sqlx::query_as(
             "SELECT id, identity, kind, key FROM credentials
              WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
@@ -139,7 +139,11 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         let current = rows.first().map(|(_, _, kind, _)| kind.clone());
-        let methods = [AuthenticationMethod::RawPublicKey, AuthenticationMethod::Certificate];
+        let methods = [
+            AuthenticationMethod::PreSharedKey,
+            AuthenticationMethod::RawPublicKey,
+            AuthenticationMethod::Certificate,
+        ];
         let method = methods.into_iter().find(|&method| current.as_deref() == Some(kind(method)));
         let Some(method) = method else { return Ok(Vec::new()) };
         let of_kind = rows.into_iter().filter(|row| row.2 == kind(method));

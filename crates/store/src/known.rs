@@ -19,7 +19,7 @@ pub struct Known {
     pub expires: Option<i64>,
 }
 
-/// A public key or certificate by which the device of a resource is known.
+/// A key or certificate by which the device of a resource is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownKey {
     /// The credential.

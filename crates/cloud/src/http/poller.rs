@@ -41,9 +41,9 @@ pub(super) async fn show(
 /// Sets a resource's poller
 ///
 /// From then on the readings of the resource are fetched from `url` every `period` seconds (5 to 604800), at once for
-/// the first time. `coaps` needs `identity` and `key`, a pre-shared key that the device knows the cloud by. Without
-/// them, the device is the resource's own, and proves it by the raw public key or certificate that it is enrolled with;
-/// the cloud shows its own of the same kind. With `http` and `https`, `authorization` is sent as the header of that
+/// the first time. With `coaps`, `identity` and `key` are a pre-shared key that the device knows the cloud by. Without
+/// them, the device is the resource's own: both prove themselves by the pre-shared key that it is enrolled with, or the device by its
+/// raw public key or certificate, and the cloud by its own of the same kind. With `http` and `https`, `authorization` is sent as the header of that
 /// name. What a setting leaves out is removed.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/poller", tag = "pollers",
     request_body = PollerSettings,
@@ -60,14 +60,14 @@ pub(super) async fn set(
     let credential = match (target.scheme(), identity, key, authorization) {
         (Scheme::Coaps, Some(identity), Some(key), None) => psk(identity, key)?,
         (Scheme::Coaps, None, None, None)
-            if !app.store.public_keys_of(resource.id, now_ms()).await?.is_empty() =>
+            if !app.store.own_keys_of(resource.id, now_ms()).await?.is_empty() =>
         {
             PollCredential::None
         }
         (Scheme::Coaps, ..) => {
             return Err(Failure::invalid(
                 "coaps needs identity and key, those by which the device knows this cloud; or neither, with a resource \
-                 whose device is enrolled by a public key or certificate",
+                 whose device is enrolled",
             ));
         }
         (Scheme::Http | Scheme::Https, None, None, Some(value)) => {

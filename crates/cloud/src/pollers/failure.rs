@@ -35,7 +35,7 @@ pub(super) enum Failure {
     TooLong,
     /// The body is compressed, though that was not asked for.
     Encoded,
-    /// There is nothing by which the device could be known.
+    /// There is no key by which the device could be known.
     Unknown,
     /// The DTLS handshake or session failed, and why DTLS refused something before that, if it did.
     Dtls(Handshake, Option<Unreadable>),
@@ -114,9 +114,7 @@ impl fmt::Display for Failure {
             Self::Status(status) => write!(f, "the answer is {status}"),
             Self::TooLong => f.write_str("the answer is longer than 65536 bytes"),
             Self::Encoded => f.write_str("the answer is compressed, though that was not asked for"),
-            Self::Unknown => f.write_str(
-                "the resource has no public key or certificate by which the device could be known",
-            ),
+            Self::Unknown => f.write_str("the resource has no key by which the device could be known"),
             Self::Unproved(why) => why.fmt(f),
             Self::Dtls(Handshake::TimedOut, None) => f.write_str("nobody answered the DTLS handshake"),
             Self::Dtls(Handshake::TimedOut, Some(refusal)) => {

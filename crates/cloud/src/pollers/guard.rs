@@ -125,6 +125,13 @@ impl FromStr for PollAllow {
     }
 }
 
+impl From<SocketAddr> for PollAllow {
+    /// That address, at that port.
+    fn from(address: SocketAddr) -> Self {
+        Self { place: HostPattern::Network(address.ip().into()), port: Some(address.port()) }
+    }
+}
+
 impl PollAllow {
     fn covers(&self, host: &str, address: IpAddr) -> bool {
         match &self.place {

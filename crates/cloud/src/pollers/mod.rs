@@ -23,8 +23,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_store::{
-    Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
+    Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
 };
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
@@ -116,8 +117,14 @@ impl PollContext {
         if let PollCredential::Psk { identity, key } = credential {
             return Ok(Trust::Psk { identity, key });
         }
-        let known = self.store.public_keys_of(resource, now_ms()).await?;
-        if known.is_empty() { Err(Failure::Unknown) } else { Ok(Trust::PublicKeys(known)) }
+        let known = self.store.own_keys_of(resource, now_ms()).await?;
+        match known.first() {
+            None => Err(Failure::Unknown),
+            Some(KnownKey { method: AuthenticationMethod::PreSharedKey, identity, key, .. }) => {
+                Ok(Trust::Psk { identity: identity.clone(), key: key.clone() })
+            }
+            Some(_) => Ok(Trust::PublicKeys(known)),
+        }
     }
 
     /// Whether it is this device that is asked for the readings of `resource`.

@@ -16,7 +16,7 @@ use sixlock_node::{
     MacConfig, RadioMachine, Resource, Uplink,
 };
 
-use crate::application::{Own, Part, SampleTimes};
+use crate::application::{Own, Part, Posting, SampleTimes};
 use crate::arrivals::Arrivals;
 use crate::attack::Attackers;
 use crate::board::Board;
@@ -79,6 +79,7 @@ pub(super) struct Deployment {
     /// What clocks show when the simulation begins.
     clocks: Time,
     shadows: bool,
+    far_end: FarEnd,
 }
 
 impl Deployment {
@@ -128,6 +129,7 @@ impl Deployment {
             },
             exit: if options.packets { Exit::Packets { flows: CLOUD } } else { Exit::Flows },
             shadows: options.shadows,
+            far_end: options.far_end,
             clocks,
             scenario: scenario.clone(),
         })
@@ -398,7 +400,7 @@ impl Deployment {
         let key = device.key.as_bytes();
         let identity = Identity { name: device.identity.as_bytes(), key };
         let times = SampleTimes { arrivals: self.arrivals(id), next: start.number };
-        let posts = |access| Part::Posts { access, confirmable: scenario.traffic.confirmable, times };
+        let posts = |access| Part::Posts { access, style: self.posting(), times };
         let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
         let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
             _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
@@ -429,6 +431,15 @@ impl Deployment {
             access,
             period: millis(scenario.traffic.period),
             first: millis(start.first),
+        }
+    }
+
+    /// How nodes post their readings. Who would ask them is outside the simulation.
+    fn posting(&self) -> Posting {
+        match (self.scenario.traffic.confirmable, self.far_end) {
+            (false, _) => Posting::Unconfirmed,
+            (true, FarEnd::Outside) if self.scenario.security.transport.is_some() => Posting::Asked,
+            (true, _) => Posting::Confirmable,
         }
     }
 

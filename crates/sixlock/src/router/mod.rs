@@ -30,7 +30,7 @@ use crate::cloud::until_told_to_stop;
 use crate::gateway_file::{Gateway as SecureGateway, gateway};
 use crate::keys::NetworkFile;
 use crate::mesh::WAITING;
-use crate::published::{self, Published};
+use crate::published::{self, DEVICE_COAPS, Published, Service};
 use crate::reload::{Nodes, Reloader, follow};
 use crate::station::{Lent, allow};
 use crate::xfrm_files;
@@ -38,8 +38,8 @@ use border_router::Parts;
 use firewall_file::Firewall;
 use mesh_link::MeshLink;
 
-/// The services of a node: it speaks DTLS with the cloud, and echoes nothing beside that.
-const SERVICES: [(&str, u16); 1] = [("coap", COAP_PORT)];
+/// The service of a node that has no DTLS.
+const COAP: Service = ("coap", COAP_PORT);
 /// Where a cloud on this machine takes CoAP over DTLS.
 const COAPS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), COAPS_PORT);
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
@@ -76,9 +76,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let ready = mesh_link.summary()?;
         let exit = if tun.is_some() { Exit::Packets { flows: CLOUD } } else { Exit::Flows };
         let nodes = network.nodes.len();
-        // Whoever has no tunnel of their own to the nodes reaches them by DTLS only.
-        let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
-        let bound = published::bind(listen, reached, &SERVICES, true).await?;
+        // Whoever has no tunnel of their own to the nodes reaches them by DTLS only: the nodes', or the gateway's.
+        let services: Vec<_> = clients.iter().map(|_| COAP).chain([DEVICE_COAPS]).collect();
+        let reached: Vec<_> = network.nodes.iter().map(|node| (node.id, services.clone())).collect();
+        let bound = published::bind(listen, &reached, true).await?;
         let file = args.network.with_extension("endpoints.json");
         let reached = bound.summary(&file);
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);

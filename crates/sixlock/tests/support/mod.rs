@@ -120,6 +120,17 @@ impl Http {
         self.ask("POST", path, body)
     }
 
+    /// The JSON at `path`, if there is any.
+    pub(crate) fn try_get(&self, path: &str) -> Option<Value> {
+        let (head, answer) = self.exchange("GET", path, "application/json", "");
+        head.starts_with("HTTP/1.1 2").then(|| serde_json::from_str(&answer).expect("an answer is JSON"))
+    }
+
+    /// The JSON that putting `body` to `path` answers.
+    pub(crate) fn put(&self, path: &str, body: &str) -> Value {
+        self.ask("PUT", path, body)
+    }
+
     /// The text at `path`.
     pub(crate) fn text(&self, path: &str) -> String {
         self.answer("GET", path, "")
