@@ -17,14 +17,19 @@ const MAX_DATAGRAM: usize = 1500;
 pub struct Services(Vec<Arc<UdpSocket>>);
 
 impl Services {
-    /// Takes a free port at `address` for each of `count` services.
+    /// Takes a port at `address` for each of `count` services: those from `first` on, or free ones.
     ///
     /// # Errors
-    /// When the system has none, or no more sockets, or the address is not its own.
-    pub async fn bind(address: IpAddr, count: usize) -> io::Result<Self> {
+    /// When the system has none, or no more sockets, or the address is not its own, or a port is taken.
+    pub async fn bind(address: IpAddr, first: Option<u16>, count: usize) -> io::Result<Self> {
         let mut sockets = Vec::new();
-        for _ in 0..count {
-            sockets.push(Arc::new(UdpSocket::bind((address, 0)).await?));
+        for place in 0..count {
+            let port = match first {
+                Some(first) => usize::from(first) + place,
+                None => 0,
+            };
+            let port = u16::try_from(port).map_err(|_| io::Error::other("the ports end at 65535"))?;
+            sockets.push(Arc::new(UdpSocket::bind((address, port)).await?));
         }
         Ok(Self(sockets))
     }

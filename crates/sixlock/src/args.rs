@@ -135,6 +135,10 @@ pub(crate) struct GatewayOptions {
     /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
     pub(crate) enforce: Option<Enforced>,
+    /// The first of the UDP ports that services of nodes are published at, one after the other in the order in which endpoints.json has
+    /// them [default: free ones, other ones each time]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) ports: Option<u16>,
 }
 
 /// What may be enforced in the mesh.

@@ -13,8 +13,8 @@ use sixlock_dtls::Refusal;
 use sixlock_node::ipsec::{self, Selector};
 use sixlock_node::rpl::RplNode;
 use sixlock_node::{
-    Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
-    RadioMachine, Readings, Sensor, Stack,
+    Access, AskedSensor, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
+    RadioMachine, Readings, Stack,
 };
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
@@ -39,8 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long before it looks whether it is the border router's kind of routing.
 const SUSPICION: Duration = Duration::from_secs(15);
 
-/// At most eight observe its readings.
-type Machine<R> = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers<R>, Readings<3, 8>>;
+/// At most eight observe its readings in the clear, and four in each of four sessions.
+type Machine<R> = sixlock_node::Node<Soft, AskedSensor<Soft, 4, 3, 4>, Layers<R>, Readings<3, 8>>;
 /// IPsec has a policy for RPL, and one for the rest.
 type Layers<R> =
     Stack<Link<true, NEIGHBOURS, 2>, Datagrams<MTU, 4>, R, Ipsec<2, 1>, Compression<8>, Reassembly>;

@@ -142,9 +142,9 @@ impl Bound {
     }
 }
 
-/// Publishes the services of `nodes` at `address`; with `dtls`, those behind it that have none.
+/// Publishes the services of `nodes` at `address`, at the ports from `first` on or at free ones; with `dtls`, those behind it that have none.
 pub(crate) async fn bind(
-    address: IpAddr,
+    (address, first): (IpAddr, Option<u16>),
     nodes: &[(u32, Vec<Service>)],
     dtls: bool,
 ) -> Result<Bound, Box<dyn Error>> {
@@ -152,9 +152,11 @@ pub(crate) async fn bind(
         .iter()
         .flat_map(|(node, services)| services.iter().map(move |&(_, port)| (*node, port)))
         .collect();
-    let sockets = Services::bind(address, all.len()).await.map_err(|error| {
+    let sockets = Services::bind(address, first, all.len()).await.map_err(|error| {
+        let ports = first.map(|first| format!(" and {} ports from {first} on", all.len())).unwrap_or_default();
         format!(
-            "no socket at {address}: {error}; another address is [internet] listen in the file of --gateway"
+            "no sockets at {address}{ports}: {error}; another address is [internet] listen in the file of --gateway, and other ports are \
+             --ports PORT"
         )
     })?;
     let mut addresses = sockets.addresses()?.into_iter();

@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             config.coap = config.coap.or(Some(([127, 0, 0, 1], 5683).into()));
         }
         let scenario = scenario(args)?;
-        let published = published::bind(listen, &services(args, &scenario), clients.is_some()).await?;
+        let at = (listen, args.gateway.ports);
+        let published = published::bind(at, &services(args, &scenario), clients.is_some()).await?;
         config.poll_allow.extend(published.device_coaps()?.into_iter().map(PollAllow::from));
         let cloud = sixlock_cloud::start(config, Some(shown)).await?;
 

@@ -4,10 +4,12 @@ mod support;
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
 
 use sixlock_base::Eui64;
 use sixlock_router::{Air, Inbound};
-use support::part::{Part, enrol, said, sixlock};
+use support::Http;
+use support::part::{PATIENCE, Part, enrol, enrol_with, said, sixlock};
 
 /// The cloud's address, and that of the channel.
 fn cloud_and_router(directory: &Path, mode: &str, devices: &[&str], options: &[&str]) -> ([Part; 2], String) {
@@ -162,6 +164,43 @@ fn nodes_prove_by_public_keys_who_they_are_and_links_compress_what_they_say() {
             &[&["node", "only.toml", "--air", &air, "--period", "1s"], &options[..]].concat(),
         );
         node.says("DTLS session opened");
+        node.says("the cloud has the reading");
+    }
+}
+
+/// The cloud asks a node through the border router's port, and both prove themselves by what the node is enrolled with.
+#[test]
+fn the_cloud_asks_a_node_of_a_border_router() {
+    for mode in ["llsec+dtls-psk", "llsec+dtls-rpk", "llsec+dtls-x509"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        // Nobody has the port while the router does not.
+        let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let cloud = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"];
+        let cloud = Part::start(directory, &[&cloud[..], &["--poll-allow", &free.to_string()]].concat());
+        let ready = cloud.says("ready http=");
+        let (http, coaps) = (ready.split(' ').next().unwrap(), ready.rsplit('=').next().unwrap());
+        let http = Http::of(http, &directory.join("data"));
+        let server: &[_] = if mode.ends_with("x509") { &["--server"] } else { &[] };
+        enrol_with(directory, mode, &["only"], server);
+        let (air, ports) = (["--air", "127.0.0.1:0", "--coaps", coaps], ["--ports", &free.port().to_string()]);
+        let router = Part::start(directory, &[&["router", "network.toml"], &air[..], &ports[..]].concat());
+        let air = router.says("ready air=");
+        assert_eq!(router.says("node 1 is reached at device_coaps=").split(';').next(), Some(&*free.to_string()));
+        let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+        node.says("the cloud has the reading");
+        let path = "/api/v1/users/admin/resources/only/poller";
+        http.put(path, &format!(r#"{{"url":"coaps://{free}/sensors","period":5}}"#));
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let poller = http.get(path);
+            if !poller["last_polled"].is_null() {
+                assert_eq!(poller["last_error"], serde_json::Value::Null, "{mode}: {poller}");
+                break;
+            }
+            assert!(Instant::now() < end, "{mode}: {poller}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
         node.says("the cloud has the reading");
     }
 }

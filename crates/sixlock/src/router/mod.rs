@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         // Whoever has no tunnel of their own to the nodes reaches them by DTLS only: the nodes', or the gateway's.
         let services: Vec<_> = clients.iter().map(|_| COAP).chain([DEVICE_COAPS]).collect();
         let reached: Vec<_> = network.nodes.iter().map(|node| (node.id, services.clone())).collect();
-        let bound = published::bind(listen, &reached, true).await?;
+        let bound = published::bind((listen, args.gateway.ports), &reached, true).await?;
         let file = args.network.with_extension("endpoints.json");
         let reached = bound.summary(&file);
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);

@@ -7,7 +7,7 @@ pub(crate) mod part;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -110,6 +110,12 @@ pub(crate) struct Http {
 }
 
 impl Http {
+    /// That of the cloud which listens at `address` and has its data in `data`, asked as the administrator.
+    pub(crate) fn of(address: &str, data: &Path) -> Self {
+        let token = std::fs::read_to_string(data.join("admin-token")).unwrap().trim().to_owned();
+        Self { address: address.parse().unwrap(), token }
+    }
+
     /// The JSON at `path`.
     pub(crate) fn get(&self, path: &str) -> Value {
         self.ask("GET", path, "")

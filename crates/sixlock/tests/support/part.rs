@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long anything may take that they do by themselves.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command.
 pub(crate) fn sixlock(directory: &Path, args: &[&str]) -> Command {
@@ -102,6 +102,11 @@ pub(crate) fn said(output: &Output) -> String {
 
 /// Makes devices of this mode; their border router's file is `network.toml`.
 pub(crate) fn enrol(directory: &Path, mode: &str, devices: &[&str]) {
+    enrol_with(directory, mode, devices, &[]);
+}
+
+/// The same, with these options.
+pub(crate) fn enrol_with(directory: &Path, mode: &str, devices: &[&str], options: &[&str]) {
     let kind = mode.rsplit('-').next().unwrap_or_default();
     for device in devices {
         let args = [
@@ -116,7 +121,7 @@ pub(crate) fn enrol(directory: &Path, mode: &str, devices: &[&str]) {
             "--resource",
             device,
         ];
-        let output = sixlock(directory, &args).output().unwrap();
+        let output = sixlock(directory, &[&args, options].concat()).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
     }
 }
