@@ -103,6 +103,38 @@ impl<const N: usize> Client<N> {
             return Err(RequestError::Busy);
         }
         cx.entropy.fill(&mut self.token);
+        self.begin(cx, confirmable, code, build)
+    }
+
+    /// Begins a request with the token of an observation, which it begins again
+    /// ([RFC 7641 section 3.3.1](https://www.rfc-editor.org/rfc/rfc7641#section-3.3.1)); otherwise as [`Client::request`].
+    pub fn request_again<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        token: [u8; TOKEN],
+        code: Code,
+        build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
+    ) -> Result<(), RequestError> {
+        if self.is_busy() {
+            return Err(RequestError::Busy);
+        }
+        self.token = token;
+        self.begin(cx, true, code, build)
+    }
+
+    /// The token of the request that was begun last.
+    pub const fn token(&self) -> [u8; TOKEN] {
+        self.token
+    }
+
+    #[inline(always)]
+    fn begin<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        confirmable: bool,
+        code: Code,
+        build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
+    ) -> Result<(), RequestError> {
         self.id = self.ids.next(cx);
         let kind = if confirmable { Type::Confirmable } else { Type::NonConfirmable };
         let built = Builder::new(&mut self.message, kind, code, self.id, &self.token).and_then(build);

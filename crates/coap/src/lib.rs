@@ -1,5 +1,5 @@
 //! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
-//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice, [`Responder`] answers those that may be, and
+//! [`Client`] asks until it is answered and hears [`Notifications`], [`Exchanges`] does no request twice, [`Responder`] answers those that may be, and
 //! [`Observers`] are told beside it what has changed.
 //!
 //! They take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
@@ -14,6 +14,7 @@ mod answer;
 mod assembly;
 mod blockwise;
 mod client;
+mod notifications;
 mod observation;
 mod observers;
 mod reachability;
@@ -27,6 +28,7 @@ pub use answer::Answer;
 pub use assembly::{Assembly, AssemblyError};
 pub use blockwise::{BeyondTheEnd, Part};
 pub use client::{Client, Event, RequestError, TOKEN};
+pub use notifications::Notifications;
 pub use observation::{Notice, Observation};
 pub use observers::Observers;
 pub use reliability::Transmission;

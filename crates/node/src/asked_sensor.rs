@@ -23,12 +23,8 @@ use crate::sensor::Sensor;
 /// Its clients prove themselves by what it proves itself with to the cloud: they have its pre-shared key, or are whom it trusts by public
 /// keys. Of a sensor that proves nothing, nobody may ask. A client that finds no place gets one as
 /// [`Server`](crate::Server) says.
-pub struct AskedSensor<
-    C: Crypto + P256,
-    const SESSIONS: usize,
-    const READINGS: usize,
-    const OBSERVERS: usize,
-> {
+pub struct AskedSensor<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSERVERS: usize>
+{
     sensor: Sensor<C, AnyChannel<C>>,
     readings: AnySecuredReadings<C, SESSIONS, READINGS, OBSERVERS>,
     /// Where the datagram goes out from that was written last.

@@ -5,8 +5,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::{Certificates, Refusal};
 use sixlock_node::{
-    Access, AnyChannel, Application, AskedSensor, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
-    KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
+    Access, AnyChannel, Application, AskedSensor, Cloud, Datagram, DeviceName, EchoServer, Event, Identity,
+    KeyLogEntry, KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
 };
 
 use crate::arrivals::Arrivals;

@@ -11,9 +11,7 @@ use std::thread;
 use serde_json::{Value, json};
 use sixlock_base::{Nv, Security, TransportSuite};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
-use sixlock_cloud::{
-    CertificateTerms, Device as CloudDevice, Enrolled, PollAllow, Secret, replace_private,
-};
+use sixlock_cloud::{CertificateTerms, Device as CloudDevice, Enrolled, PollAllow, Secret, replace_private};
 use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_rpl::MAX_HOPS;
 use sixlock_sim::{

@@ -183,10 +183,14 @@ fn the_cloud_asks_a_node_of_a_border_router() {
         let http = Http::of(http, &directory.join("data"));
         let server: &[_] = if mode.ends_with("x509") { &["--server"] } else { &[] };
         enrol_with(directory, mode, &["only"], server);
-        let (air, ports) = (["--air", "127.0.0.1:0", "--coaps", coaps], ["--ports", &free.port().to_string()]);
+        let (air, ports) =
+            (["--air", "127.0.0.1:0", "--coaps", coaps], ["--ports", &free.port().to_string()]);
         let router = Part::start(directory, &[&["router", "network.toml"], &air[..], &ports[..]].concat());
         let air = router.says("ready air=");
-        assert_eq!(router.says("node 1 is reached at device_coaps=").split(';').next(), Some(&*free.to_string()));
+        assert_eq!(
+            router.says("node 1 is reached at device_coaps=").split(';').next(),
+            Some(&*free.to_string())
+        );
         let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
         node.says("the cloud has the reading");
         let path = "/api/v1/users/admin/resources/only/poller";

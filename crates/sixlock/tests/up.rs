@@ -176,6 +176,33 @@ fn the_cloud_asks(mode: &str) {
     assert_eq!(network["nodes"][1]["handshakes"], 2, "its own and, for all polls, that of the cloud");
 }
 
+/// All but one of the points that the node did not post itself come from notifications: the cloud asks once in the test's time.
+#[test]
+fn a_node_that_is_observed_tells_the_cloud() {
+    let up = Up::start(&["--security", "llsec+dtls-psk", "--nodes", "2", "--period", "5s"]);
+    let (http, node) = (up.http(), up.endpoints()["nodes"][1].clone());
+    let resource = "/api/v1/users/admin/resources/node-2";
+    let started = Instant::now();
+    let path = format!("{resource}/streams/light/data?limit=1000");
+    while http.try_get(&path).is_none() {
+        assert!(started.elapsed() < PATIENCE, "{}", http.get("/api/v1/network"));
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let url = format!("coaps://{}/sensors", node["device_coaps"].as_str().unwrap());
+    http.put(&format!("{resource}/poller"), &format!(r#"{{"url":"{url}","period":3600,"observe":true}}"#));
+    loop {
+        // What is posted meanwhile is counted on the safe side.
+        let points = http.get(&path).as_array().unwrap().len();
+        let posted = http.get("/api/v1/network")["nodes"][1]["points"].as_u64().unwrap() as usize / 3;
+        if points >= posted + 4 {
+            break;
+        }
+        let poller = http.get(&format!("{resource}/poller"));
+        assert!(started.elapsed() < PATIENCE, "{points} points, {posted} posted: {poller}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
 #[test]
 fn the_cloud_asks_by_a_pre_shared_key() {
     the_cloud_asks("dtls-psk");

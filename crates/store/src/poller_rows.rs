@@ -46,6 +46,8 @@ pub struct NewPoller {
     pub url: String,
     /// How often, in seconds.
     pub period: i64,
+    /// Whether the device is to tell what changes, between polls.
+    pub observe: bool,
     /// How the cloud proves who it is.
     pub credential: PollCredential,
 }
@@ -57,6 +59,8 @@ pub struct Poller {
     pub url: String,
     /// How often, in seconds.
     pub period: i64,
+    /// Whether the device is asked to tell what changes, between polls.
+    pub observe: bool,
     /// The identity of the pre-shared key, for coaps.
     pub identity: Option<String>,
     /// Whether an Authorization is sent.
@@ -93,11 +97,13 @@ pub struct Polled {
     pub error: Option<String>,
 }
 
-type PollerRow = (String, i64, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64);
+type PollerRow = (String, i64, bool, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64);
 
-fn poller_of((url, period, identity, secret, last_polled, last_error, failures): PollerRow) -> Poller {
+fn poller_of(
+    (url, period, observe, identity, secret, last_polled, last_error, failures): PollerRow,
+) -> Poller {
     let authorization = identity.is_none() && secret.is_some();
-    Poller { url, period, identity, authorization, last_polled, last_error, failures }
+    Poller { url, period, observe, identity, authorization, last_polled, last_error, failures }
 }
 
 /// What a poller's secret is sealed for. No identity, for which devices' keys are sealed, begins like this.
@@ -119,7 +125,7 @@ pub(crate) async fn delete_of_user(
 impl Store {
     /// Sets the poller of `resource`, in place of the one it may have, and returns it as it is then; true if there was none.
     pub async fn put_poller(&self, resource: ResourceId, poller: NewPoller) -> Result<(Poller, bool), Error> {
-        let NewPoller { url, period, credential } = poller;
+        let NewPoller { url, period, observe, credential } = poller;
         if !(SHORTEST_PERIOD..=LONGEST_PERIOD).contains(&period) {
             return Err(Error::Invalid("period is not between 5 and 604800 seconds"));
         }
@@ -150,16 +156,17 @@ impl Store {
                 return Err(Error::Invalid("this user has 1000 pollers already; remove one"));
             }
             let row = sqlx::query_as(
-                "INSERT INTO pollers (resource, url, period, identity, secret, failures)
-             VALUES ($1, $2, $3, $4, $5, 0)
+                "INSERT INTO pollers (resource, url, period, observe, identity, secret, failures)
+             VALUES ($1, $2, $3, $4, $5, $6, 0)
              ON CONFLICT (resource) DO UPDATE SET url = excluded.url, period = excluded.period,
-             identity = excluded.identity, secret = excluded.secret,
+             observe = excluded.observe, identity = excluded.identity, secret = excluded.secret,
              last_polled = NULL, last_error = NULL, failures = 0
-             RETURNING url, period, identity, secret, last_polled, last_error, failures",
+             RETURNING url, period, observe, identity, secret, last_polled, last_error, failures",
             )
             .bind(resource.0)
             .bind(url)
             .bind(period)
+            .bind(observe)
             .bind(identity)
             .bind(sealed)
             .fetch_one(&mut *transaction)
@@ -193,7 +200,7 @@ impl Store {
 
     /// What is to be asked for the readings of `resource`, and by which credential.
     pub async fn to_poll(&self, resource: ResourceId) -> Result<Option<NewPoller>, Error> {
-        let Some((url, period, identity, secret, ..)) = self.poller_row(resource).await? else {
+        let Some((url, period, observe, identity, secret, ..)) = self.poller_row(resource).await? else {
             return Ok(None);
         };
         let secret = secret.map(|sealed| self.master.open_sealed(&context(resource), &sealed)).transpose()?;
@@ -202,11 +209,11 @@ impl Store {
             (None, Some(value)) => PollCredential::Authorization(value),
             (_, None) => PollCredential::None,
         };
-        Ok(Some(NewPoller { url, period, credential }))
+        Ok(Some(NewPoller { url, period, observe, credential }))
     }
 
     async fn poller_row(&self, resource: ResourceId) -> Result<Option<PollerRow>, Error> {
-        let sql = "SELECT url, period, identity, secret, last_polled, last_error, failures
+        let sql = "SELECT url, period, observe, identity, secret, last_polled, last_error, failures
                    FROM pollers WHERE resource = $1";
         Ok(sqlx::query_as(sql).bind(resource.0).fetch_optional(&self.readers).await?)
     }
@@ -281,7 +288,7 @@ mod tests {
         let resource = store.enrol(user.id, Device::named("node-1")).await.unwrap().resource.id;
         let key = Secret::new(b"0123456789abcdef".to_vec());
         let credential = PollCredential::Psk { identity: "cloud".into(), key };
-        let poller = NewPoller { url: "coaps://192.0.2.1/".into(), period: 60, credential };
+        let poller = NewPoller { url: "coaps://192.0.2.1/".into(), period: 60, observe: true, credential };
         for is_new in [true, false] {
             let (set, was_none) = store.put_poller(resource, poller.clone()).await.unwrap();
             assert_eq!((Some(set), was_none), (store.poller(resource).await.unwrap(), is_new));

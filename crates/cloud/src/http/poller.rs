@@ -23,6 +23,9 @@ pub(super) struct PollerSettings {
     /// In seconds
     #[schema(minimum = 5, maximum = 604_800)]
     period: i64,
+    /// With coaps: whether the device is to tell what changes, between polls
+    #[serde(default)]
+    observe: bool,
     identity: Option<String>,
     key: Option<String>,
     authorization: Option<String>,
@@ -43,7 +46,8 @@ pub(super) async fn show(
 /// From then on the readings of the resource are fetched from `url` every `period` seconds (5 to 604800), at once for
 /// the first time. With `coaps`, `identity` and `key` are a pre-shared key that the device knows the cloud by. Without
 /// them, the device is the resource's own: both prove themselves by the pre-shared key that it is enrolled with, or the device by its
-/// raw public key or certificate, and the cloud by its own of the same kind. With `http` and `https`, `authorization` is sent as the header of that
+/// raw public key or certificate, and the cloud by its own of the same kind. With
+/// `observe`, what the device tells between polls by RFC 7641 is stored as well, and each poll asks it to go on. With `http` and `https`, `authorization` is sent as the header of that
 /// name. What a setting leaves out is removed.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/poller", tag = "pollers",
     request_body = PollerSettings,
@@ -54,9 +58,12 @@ pub(super) async fn set(
     Extension(resource): Extension<Resource>,
     body: Body<PollerSettings>,
 ) -> Result<(StatusCode, Json<Poller>), Failure> {
-    let Json(PollerSettings { url, period, identity, key, authorization }) = body?;
+    let Json(PollerSettings { url, period, observe, identity, key, authorization }) = body?;
     let target = Target::parse(&url)?;
     app.guard.check_literal(&target)?;
+    if observe && target.scheme() != Scheme::Coaps {
+        return Err(Failure::invalid("observe is for coaps"));
+    }
     let credential = match (target.scheme(), identity, key, authorization) {
         (Scheme::Coaps, Some(identity), Some(key), None) => psk(identity, key)?,
         (Scheme::Coaps, None, None, None)
@@ -83,7 +90,7 @@ pub(super) async fn set(
             ));
         }
     };
-    let poller = NewPoller { url: target.to_string(), period, credential };
+    let poller = NewPoller { url: target.to_string(), period, observe, credential };
     let (poller, is_new) = app.store.put_poller(resource.id, poller).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(poller)))
 }

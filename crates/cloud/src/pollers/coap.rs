@@ -4,8 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended};
-use sixlock_coap_msg::{Block, BuildError, Builder, Code, Message, OptionNumber};
+use sixlock_base::Instant;
+use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended, Notifications, TOKEN};
+use sixlock_coap_msg::{Block, BuildError, Builder, Code, HEADER, Message, OptionNumber};
 use sixlock_coap_server::HostContext;
 use sixlock_dtls::{Failure as Ending, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_ingest::Format;
@@ -37,11 +38,21 @@ struct Part {
     block: Option<Block>,
     etag: Option<Vec<u8>>,
     payload: Payload,
+    /// What follows it.
+    notifications: Option<Notifications>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    block: Option<Block>,
+    /// Whether the device is to tell what changes from then on.
+    observe: bool,
 }
 
 /// Gets `target` in the clear.
 pub(super) async fn get(guard: &Guard, target: &Target) -> Result<Payload, Failure> {
-    let asked = async { Association::open(guard, target, None).await?.ask(target).await };
+    let asked = async { Association::open(guard, target, None).await?.ask(target, false).await };
     tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
 }
 
@@ -51,24 +62,25 @@ pub(super) async fn get(guard: &Guard, target: &Target) -> Result<Payload, Failu
 pub(super) async fn get_secured(
     guard: &Guard,
     prover: &Prover,
-    target: &Target,
+    (target, observe): (&Target, bool),
     trust: Trust,
     kept: Option<PolledDevice<Device, Association>>,
 ) -> (Result<Payload, Failure>, PolledDevice<Device, Association>) {
     let kept = kept.filter(|kept| prover.is_of(&kept.device, target, &trust));
     let mut kept = kept.unwrap_or_else(|| PolledDevice { device: prover.device(target, &trust), open: None });
-    let asked = tokio::time::timeout(PATIENCE, in_session(guard, (prover, &trust), target, &mut kept)).await;
+    let in_session = in_session(guard, (prover, &trust), (target, observe), &mut kept);
+    let asked = tokio::time::timeout(PATIENCE, in_session).await;
     (asked.unwrap_or(Err(Failure::TimedOut)), kept)
 }
 
 async fn in_session(
     guard: &Guard,
     (prover, trust): (&Prover, &Trust),
-    target: &Target,
+    (target, observe): (&Target, bool),
     kept: &mut PolledDevice<Device, Association>,
 ) -> Result<Payload, Failure> {
     if let Some(mut association) = kept.open.take() {
-        match tokio::time::timeout(KEPT_PATIENCE, association.ask(target)).await {
+        match tokio::time::timeout(KEPT_PATIENCE, association.ask(target, observe)).await {
             Ok(Err(failure)) if failure.may_be_a_lost_session() => {}
             Ok(result) => {
                 kept.open = Some(association);
@@ -80,7 +92,7 @@ async fn in_session(
     let device = &mut kept.device;
     let mut association =
         Association::open(guard, target, Some((prover, trust, device, device.left()))).await?;
-    let mut result = association.ask(target).await;
+    let mut result = association.ask(target, observe).await;
     let anew = match result {
         Err(Failure::Dtls(Ending::Refused(_), _)) => device.refuse(),
         // It may be away, or too much was lost: what is left stays.
@@ -91,7 +103,7 @@ async fn in_session(
     };
     if anew {
         association = Association::open(guard, target, Some((prover, trust, device, None))).await?;
-        result = association.ask(target).await;
+        result = association.ask(target, observe).await;
     }
     if let Some(secured) = &mut association.secured {
         device.measured(secured.session.round_trip());
@@ -116,6 +128,10 @@ pub(super) struct Association {
     client: Client<LONGEST_REQUEST>,
     lent: HostContext,
     secured: Option<Secured>,
+    /// What the device tells unasked.
+    notifications: Option<Notifications>,
+    /// An acknowledgement of that, to be sent.
+    acknowledgement: Option<[u8; HEADER]>,
 }
 
 impl Association {
@@ -134,7 +150,8 @@ impl Association {
                         Secured::begin(&mut lent, prover, target, trust, device, left)
                     });
                     let client = Client::new();
-                    return Ok(Self { socket, client, lent, secured });
+                    let (notifications, acknowledgement) = (None, None);
+                    return Ok(Self { socket, client, lent, secured, notifications, acknowledgement });
                 }
                 Err(error) => failure = Failure::Network(error),
             }
@@ -142,12 +159,65 @@ impl Association {
         Err(failure)
     }
 
+    /// Whether its session is there.
+    pub(super) fn is_connected(&self) -> bool {
+        self.secured.as_ref().is_some_and(Secured::is_connected)
+    }
+
+    /// Whether the device tells what changes.
+    pub(super) fn is_notified(&self) -> bool {
+        self.notifications.is_some()
+    }
+
     /// Gets `target` from the device, block by block if it comes in blocks
-    /// ([RFC 7959 section 2.4](https://www.rfc-editor.org/rfc/rfc7959#section-2.4)).
-    async fn ask(&mut self, target: &Target) -> Result<Payload, Failure> {
-        let (mut assembly, mut next, mut state) = (Assembly::new(), None::<Block>, None);
+    /// ([RFC 7959 section 2.4](https://www.rfc-editor.org/rfc/rfc7959#section-2.4)), and if it is to `observe`, lets it tell what changes.
+    async fn ask(&mut self, target: &Target, observe: bool) -> Result<Payload, Failure> {
+        if !observe {
+            // What the device still tells is rejected, which ends it.
+            self.notifications = None;
+        }
+        let first = self.ask_for(target, Asked { block: None, observe }).await?;
+        if observe {
+            self.notifications = first.notifications;
+        }
+        self.complete(target, first).await
+    }
+
+    /// Waits for what the device tells next. The error says why it tells no more.
+    pub(super) async fn notified(&mut self, target: &Target) -> Result<Payload, Failure> {
+        let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
-            let Part { block, etag, payload: Payload { format, bytes } } = self.ask_for(target, next).await?;
+            if let Some(secured) = &mut self.secured {
+                secured.settle(&mut self.lent).await?;
+            }
+            self.send(&mut datagram).await?;
+            let session = self.secured.as_ref().and_then(Secured::poll_timeout);
+            let wait = session.map(|deadline| self.lent.until(deadline));
+            tokio::select! {
+                received = self.socket.recv(&mut datagram) => {
+                    let length = received.map_err(Failure::Network)?;
+                    if let Some(part) = self.receive(&mut datagram[..length]) {
+                        self.send(&mut datagram).await?;
+                        // A notification that is none of what was asked for is the last.
+                        let part = part.inspect_err(|_| self.notifications = None)?;
+                        return self.complete(target, part).await;
+                    }
+                }
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
+                    if let Some(secured) = &mut self.secured {
+                        secured.handle_timeout(&mut self.lent);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gets the blocks that follow the first part of an answer, if it is a block.
+    async fn complete(&mut self, target: &Target, first: Part) -> Result<Payload, Failure> {
+        let (mut assembly, mut next, mut state) = (Assembly::new(), None::<Block>, None);
+        let mut part = first;
+        loop {
+            let Part { block, etag, payload: Payload { format, bytes }, .. } = part;
             let block = match (block, next) {
                 (None, None) => return Ok(Payload { format, bytes }),
                 (Some(block), None) => block,
@@ -161,16 +231,19 @@ impl Association {
                 Err(AssemblyError::Gap | AssemblyError::Size) => return Err(Failure::Blocks),
             }
             state = etag;
+            part = self.ask_for(target, Asked { block: next, observe: false }).await?;
         }
     }
 
     /// Gets a block of `target`, or the whole.
-    async fn ask_for(&mut self, target: &Target, block: Option<Block>) -> Result<Part, Failure> {
+    async fn ask_for(&mut self, target: &Target, asked: Asked) -> Result<Part, Failure> {
         // What was asked before and given up is not asked any more.
         self.client.cancel();
-        let request = self
-            .client
-            .request(&mut self.lent.cx(), true, Code::GET, |builder| build(builder, target, block));
+        let (cx, build) = (&mut self.lent.cx(), |builder: Builder<'_>| build(builder, target, asked));
+        let request = match self.notifications.filter(|_| asked.observe) {
+            Some(notifications) => self.client.request_again(cx, notifications.token(), Code::GET, build),
+            None => self.client.request(cx, true, Code::GET, build),
+        };
         request.map_err(|_| Failure::Request)?;
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
@@ -208,7 +281,7 @@ impl Association {
 
     /// Sends what is to be sent.
     async fn send(&mut self, datagram: &mut [u8]) -> Result<(), Failure> {
-        let Self { socket, client, lent, secured, .. } = self;
+        let Self { socket, client, lent, secured, acknowledgement, .. } = self;
         let Some(Secured { session, .. }) = secured else {
             while let Some(length) = client.poll_transmit(&mut lent.cx(), datagram) {
                 socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
@@ -218,8 +291,15 @@ impl Association {
         while let Some(length) = session.poll_transmit(&mut lent.cx(), datagram) {
             socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
         }
+        let mut next = |lent: &mut HostContext, room: &mut [u8]| match acknowledgement.take() {
+            Some(acknowledgement) => {
+                room[..HEADER].copy_from_slice(&acknowledgement);
+                Some(HEADER)
+            }
+            None => client.poll_transmit(&mut lent.cx(), room),
+        };
         while session.is_connected()
-            && let Some(length) = client.poll_transmit(&mut lent.cx(), &mut datagram[RECORD_FRONT..])
+            && let Some(length) = next(lent, &mut datagram[RECORD_FRONT..])
         {
             let room = &mut datagram[..length + RECORD_OVERHEAD];
             // The numbers of a session's records suffice for longer than any poller lives.
@@ -229,20 +309,33 @@ impl Association {
         Ok(())
     }
 
-    /// Takes a datagram; something if it is, or holds, the answer.
+    /// Takes a datagram; something if it is, or holds, the answer or, when nothing was asked, a notification.
     fn receive(&mut self, datagram: &mut [u8]) -> Option<Result<Part, Failure>> {
-        let Self { client, lent, secured, .. } = self;
+        let Self { client, lent, secured, notifications, acknowledgement, .. } = self;
         let Some(Secured { session, .. }) = secured else {
-            return client.handle_knowing(&mut lent.cx(), KNOWN, datagram).map(read);
+            return client
+                .handle_knowing(&mut lent.cx(), KNOWN, datagram)
+                .map(|response| read(response, None));
         };
         let mut rest = datagram;
         while !rest.is_empty() {
             let received = session.handle(&mut lent.cx(), rest);
             rest = received.rest;
-            if let Some(data) = received.data
-                && let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data)
+            let Some(data) = received.data else { continue };
+            let (token, now) = (client.token(), lent.cx().now);
+            // One that comes while the device is asked to go on is an answer to that.
+            if let Some(notifications) = notifications
+                && (!client.is_busy() || notifications.token() != token)
+                && let Ok(message) = Message::parse(data)
+                && notifications.include(&message)
             {
-                return Some(read(response));
+                *acknowledgement = Notifications::acknowledgement(&message);
+                // What is asked for meanwhile is newer.
+                if notifications.is_newer(&message, now) && !client.is_busy() {
+                    return Some(read(message, None));
+                }
+            } else if let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data) {
+                return Some(read(response, Some((token, now))));
             }
         }
         None
@@ -271,9 +364,16 @@ async fn connect(address: Checked) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn build(mut builder: Builder<'_>, target: &Target, block: Option<Block>) -> Result<usize, BuildError> {
+fn build(
+    mut builder: Builder<'_>,
+    target: &Target,
+    Asked { block, observe }: Asked,
+) -> Result<usize, BuildError> {
     if target.address().is_none() {
         builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
+    }
+    if observe {
+        builder.option_uint(OptionNumber::OBSERVE, 0)?;
     }
     for segment in target.path() {
         builder.option(OptionNumber::URI_PATH, &segment)?;
@@ -287,7 +387,8 @@ fn build(mut builder: Builder<'_>, target: &Target, block: Option<Block>) -> Res
     Ok(builder.finish())
 }
 
-fn read(response: Message<'_>) -> Result<Part, Failure> {
+/// Reads an answer; to a request with a token, at a time, what follows it, too.
+fn read(response: Message<'_>, to: Option<([u8; TOKEN], Instant)>) -> Result<Part, Failure> {
     if response.code() != Code::CONTENT {
         return Err(Failure::Code(response.code()));
     }
@@ -302,5 +403,6 @@ fn read(response: Message<'_>) -> Result<Part, Failure> {
         block: block.transpose()?,
         etag,
         payload: Payload { format, bytes: response.payload().to_vec() },
+        notifications: to.and_then(|(token, now)| Notifications::after(&response, token, now)),
     })
 }

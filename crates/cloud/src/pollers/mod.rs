@@ -3,7 +3,8 @@
 //! One task owns the schedule and the DTLS sessions that are kept between polls; each poll is a task of its own and
 //! gives its session back. A session is closed when its URL leads elsewhere, when its poller or resource goes, when
 //! too many are open and it was used longest ago, and when the cloud stops. A session that was lost, or closed for
-//! want of room, is resumed; a full handshake is made only if there is no other way.
+//! want of room, is resumed; a full handshake is made only if there is no other way. Where the device is to tell what
+//! changes, a task listens in the session between polls.
 
 mod coap;
 mod failure;
@@ -16,18 +17,19 @@ mod schedule;
 mod secured;
 mod sessions;
 mod target;
+mod watch;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{
     Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
 };
-use sixlock_endpoint::AuthenticationMethod;
 use sixlock_telemetry::{At, Event, Events};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch as watched};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
@@ -46,6 +48,7 @@ use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
 use sessions::{PolledDevice, Sessions};
+use watch::{Open, Told, Watch};
 
 /// Polls at the same time.
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
@@ -53,6 +56,8 @@ const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 const SESSIONS: usize = 256;
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
+/// What devices have told that is to be noted, at most; who has more to tell waits.
+const TOLD: usize = 256;
 /// What a poll needs.
 #[derive(Clone)]
 struct PollContext {
@@ -62,26 +67,45 @@ struct PollContext {
     prover: Prover,
 }
 
+/// A device between polls, and the session with it.
+type Kept = PolledDevice<Device, Open>;
+
 /// A poll that has ended.
 struct Done {
     result: Result<(), Failure>,
-    kept: Option<PolledDevice<Device, Association>>,
+    kept: Option<Kept>,
 }
 
 impl PollContext {
-    async fn poll(self, resource: ResourceId, kept: Option<PolledDevice<Device, Association>>) -> Done {
-        match self.fetch(resource, kept).await {
-            (Ok(payload), kept) => Done { result: self.keep(resource, &payload).await, kept },
-            (Err(failure), kept) => Done { result: Err(failure), kept },
-        }
+    async fn poll(self, resource: ResourceId, kept: Option<Kept>, told: mpsc::Sender<Told>) -> Done {
+        let kept = match kept {
+            None => None,
+            Some(PolledDevice { device, open: None }) => Some(PolledDevice { device, open: None }),
+            Some(PolledDevice { device, open: Some(open) }) => {
+                Some(PolledDevice { device, open: open.end().await })
+            }
+        };
+        let (fetched, kept) = self.fetch(resource, kept).await;
+        let result = match fetched {
+            Ok(payload) => self.keep(resource, &payload).await,
+            Err(failure) => Err(failure),
+        };
+        let kept = kept.map(|(target, PolledDevice { device, open })| {
+            let open = open.map(|association| match association.is_notified() {
+                true => Open::Watched(Watch::begin(association, target, resource, self, told)),
+                false => Open::Idle(association),
+            });
+            PolledDevice { device, open }
+        });
+        Done { result, kept }
     }
 
     async fn fetch(
         &self,
         resource: ResourceId,
         kept: Option<PolledDevice<Device, Association>>,
-    ) -> (Result<Payload, Failure>, Option<PolledDevice<Device, Association>>) {
-        let (target, credential) = match self.asked(resource).await {
+    ) -> (Result<Payload, Failure>, Option<(Target, PolledDevice<Device, Association>)>) {
+        let (target, observe, credential) = match self.asked(resource).await {
             Ok(asked) => asked,
             Err(failure) => return (Err(failure), None),
         };
@@ -96,19 +120,21 @@ impl PollContext {
             Scheme::Coap => (coap::get(&self.guard, &target).await, None),
             Scheme::Coaps => match self.trust(resource, credential).await {
                 Ok(trust) => {
+                    let asked = (&target, observe);
                     let (result, kept) =
-                        coap::get_secured(&self.guard, &self.prover, &target, trust, kept).await;
-                    (result, Some(kept))
+                        coap::get_secured(&self.guard, &self.prover, asked, trust, kept).await;
+                    (result, Some((target, kept)))
                 }
                 Err(failure) => (Err(failure), None),
             },
         }
     }
 
-    async fn asked(&self, resource: ResourceId) -> Result<(Target, PollCredential), Failure> {
+    /// What is asked, whether it is observed, and by which credential.
+    async fn asked(&self, resource: ResourceId) -> Result<(Target, bool, PollCredential), Failure> {
         let poller = self.store.to_poll(resource).await?.ok_or(Error::Unknown("poller"))?;
-        let NewPoller { url, credential, .. } = poller;
-        Ok((Target::parse(&url)?, credential))
+        let NewPoller { url, observe, credential, .. } = poller;
+        Ok((Target::parse(&url)?, observe, credential))
     }
 
     /// By what a device is known that is asked by coaps: a pre-shared key, if the poller has one, or what the resource's own
@@ -129,7 +155,7 @@ impl PollContext {
 
     /// Whether it is this device that is asked for the readings of `resource`.
     async fn is_asked(&self, resource: ResourceId, device: &Device) -> bool {
-        let Ok((target, credential)) = self.asked(resource).await else { return false };
+        let Ok((target, _, credential)) = self.asked(resource).await else { return false };
         target.scheme() == Scheme::Coaps
             && self
                 .trust(resource, credential)
@@ -150,7 +176,8 @@ pub(crate) struct Pollers {
     context: PollContext,
     events: Events,
     schedule: Schedule,
-    sessions: Sessions<Device, Association>,
+    sessions: Sessions<Device, Open>,
+    told: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
     keeping: ResumptionStore,
     polls: JoinSet<Done>,
     under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
@@ -175,6 +202,7 @@ impl Pollers {
             events,
             schedule: Schedule::new(LIMITS),
             sessions,
+            told: mpsc::channel(TOLD),
             keeping,
             polls: JoinSet::new(),
             under_way: HashMap::new(),
@@ -184,7 +212,7 @@ impl Pollers {
     }
 
     /// Polls until it is told to stop; then all polls under way end and all sessions are closed.
-    pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
+    pub(crate) async fn run(mut self, mut stopping: watched::Receiver<bool>) {
         match self.context.store.turns(None).await {
             Ok(turns) => turns.into_iter().for_each(|turn| self.begin(turn)),
             Err(error) => self.fault(&error),
@@ -192,7 +220,8 @@ impl Pollers {
         loop {
             let now = Instant::now();
             while let Some(resource) = self.schedule.start(now) {
-                let poll = self.context.clone().poll(resource, self.sessions.take(resource));
+                let kept = self.sessions.take(resource);
+                let poll = self.context.clone().poll(resource, kept, self.told.0.clone());
                 let handle = self.polls.spawn(poll);
                 self.under_way.insert(handle.id(), (resource, handle));
             }
@@ -205,6 +234,7 @@ impl Pollers {
                         self.changed(resource).await;
                     }
                 }
+                Some((resource, result)) = self.told.1.recv() => self.tell(resource, result),
                 () = told_to(&mut stopping) => break,
             }
             while let Some(ended) = self.polls.try_join_next_with_id() {
@@ -216,6 +246,12 @@ impl Pollers {
             }
         }
         self.polls.shutdown().await;
+        for PolledDevice { open, .. } in self.sessions.drain() {
+            // A device that tells what changes is to know that nobody listens any more.
+            if let Some(open) = open {
+                drop(open.end().await);
+            }
+        }
     }
 
     /// Enters a poller that was there when the cloud started: its rhythm goes on, and what is due since is spread.
@@ -248,6 +284,7 @@ impl Pollers {
             Err(error) => self.fault(&error),
         }
         let Some(kept) = self.sessions.take(resource) else { return };
+        // It is asked at once, by then as it is to be from now on.
         if self.context.is_asked(resource, &kept.device).await {
             self.sessions.keep(resource, kept);
         } else {
@@ -269,6 +306,11 @@ impl Pollers {
             self.keeping.keep(resource, &mut kept.device);
             self.sessions.keep(resource, kept);
         }
+        self.tell(resource, result);
+    }
+
+    /// Tells how a poll or a notification ended.
+    fn tell(&mut self, resource: ResourceId, result: Result<(), Failure>) {
         let error = result.err().map(|failure| failure.to_string());
         self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
         self.ended.push(Polled { resource, time: now_ms(), error });
@@ -288,7 +330,7 @@ impl Pollers {
 }
 
 /// Returns when `stopping` says so.
-async fn told_to(stopping: &mut watch::Receiver<bool>) {
+async fn told_to(stopping: &mut watched::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 

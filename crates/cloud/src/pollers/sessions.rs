@@ -40,6 +40,11 @@ impl<D, S> Sessions<D, S> {
         self.kept.remove(&resource).map(|(_, kept)| kept)
     }
 
+    /// Hands out all that is kept.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = PolledDevice<D, S>> {
+        self.kept.drain().map(|(_, (_, kept))| kept)
+    }
+
     /// Keeps what was just used.
     pub(super) fn keep(&mut self, resource: ResourceId, kept: PolledDevice<D, S>) {
         self.uses += 1;

@@ -1,7 +1,7 @@
 //! A device that is asked: our own CoAP server on a socket, in a thread.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, UNIX_EPOCH};
@@ -13,8 +13,8 @@ use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
 use sixlock_endpoint::{
-    Answer, AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, OnHeap, TICKET_KEY,
-    TicketKeys, Transport,
+    Answer, AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, Notified, OnHeap, Outcome,
+    TICKET_KEY, TicketKeys, Token, Transport,
 };
 use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -45,6 +45,10 @@ pub(crate) enum Seen {
     Failed,
     /// A GET of this path and query.
     Asked(String),
+    /// A GET of this path that observes it.
+    Observed(String),
+    /// The cloud has this notification.
+    Acknowledged,
 }
 
 /// By what a device proves who it is besides its pre-shared key, and knows the cloud.
@@ -116,6 +120,7 @@ pub(crate) struct Device {
     seen: Arc<Mutex<Vec<Seen>>>,
     hang_up: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
+    changes: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -160,18 +165,25 @@ impl Device {
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (hang_up, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let changes = Arc::new(AtomicU32::new(0));
         let thread = {
-            let (seen, hang_up, stop) = (seen.clone(), hang_up.clone(), stop.clone());
+            let (seen, hang_up, stop, changes) =
+                (seen.clone(), hang_up.clone(), stop.clone(), changes.clone());
             std::thread::spawn(move || {
-                serve(&socket, transport, (keys.as_ref(), &sessions), &seen, (&hang_up, &stop));
+                serve(&socket, transport, (keys.as_ref(), &sessions), &seen, (&hang_up, &stop, &changes));
             })
         };
-        Self { address, seen, hang_up, stop, thread: Some(thread) }
+        Self { address, seen, hang_up, stop, changes, thread: Some(thread) }
     }
 
     /// Closes its sessions, as a device does that sleeps.
     pub(crate) fn hang_up(&self) {
         self.hang_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets what it measures change, and tells who observes it.
+    pub(crate) fn change(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn url(&self, scheme: &str, path: &str) -> String {
@@ -200,7 +212,7 @@ fn serve(
     transport: Transport,
     (keys, sessions): (Option<&Keys>, &Sessions),
     seen: &Mutex<Vec<Seen>>,
-    (hang_up, stop): (&AtomicBool, &AtomicBool),
+    (hang_up, stop, changes): (&AtomicBool, &AtomicBool, &AtomicU32),
 ) {
     let (started, mut rig) = (std::time::Instant::now(), Rig::new(Soft, System));
     let coap = ServerConfig { critical_options: KNOWN, ..ServerConfig::default() };
@@ -213,6 +225,7 @@ fn serve(
     let mut endpoint: Option<Endpoint<Soft, SocketAddr, OnHeap<1152>, 4>> = None;
     let mut datagram = [0; 2048];
     let (mut value, mut resumptions, mut session) = (0, 0, None);
+    let (mut observer, mut told) = (None, 0);
     // What a datagram asks is told after the events that it causes, of which one may be its session's beginning.
     let mut requests = Vec::new();
     while !stop.load(Ordering::Relaxed) {
@@ -248,7 +261,12 @@ fn serve(
                 let query = options(OptionNumber::URI_QUERY);
                 assert_eq!((request.message.code(), request.message.payload()), (Code::GET, &[][..]));
                 let asked = if query.is_empty() { path.clone() } else { format!("{path}?{query}") };
-                requests.push(Seen::Asked(asked));
+                let observes = request.message.value(OptionNumber::OBSERVE).is_some();
+                assert!(!observes || path == "observed", "{path}");
+                requests.push(if observes { Seen::Observed(asked) } else { Seen::Asked(asked) });
+                if observes {
+                    observer = Some((request.id.peer(), Token::of(&request.message)));
+                }
                 value += 1;
                 let payload = format!(r#"[{{"n":"t","v":{value}}}]"#);
                 let records: Vec<_> = (1..=LONG).map(|v| format!(r#"{{"n":"t","v":{v}}}"#)).collect();
@@ -268,12 +286,28 @@ fn serve(
                     .respond(
                         cx,
                         request.id,
-                        Answer { format, etag, block2: block, payload: bytes, ..code.into() },
+                        Answer {
+                            format,
+                            etag,
+                            observe: observes.then_some(value),
+                            block2: block,
+                            payload: bytes,
+                            ..code.into()
+                        },
                     )
                     .unwrap();
             }
         }
         endpoint.handle_timeout(cx);
+        if let Some((peer, token)) = observer
+            && told < changes.load(Ordering::Relaxed)
+        {
+            (value, told) = (value + 1, told + 1);
+            let payload = format!(r#"[{{"n":"t","v":{value}}}]"#);
+            let content = Answer::content(Code::CONTENT, ContentFormat::SENML_JSON, payload.as_bytes());
+            // Nobody may be there any more.
+            let _ = endpoint.notify(cx, peer, token, true, Answer { observe: Some(value), ..content });
+        }
         if let Some(session) = session
             && hang_up.swap(false, Ordering::Relaxed)
         {
@@ -300,7 +334,9 @@ fn serve(
                     }
                     Event::Closed { .. } => Seen::Closed,
                     Event::Failed { .. } => Seen::Failed,
-                    // It notifies nobody.
+                    Event::Notified { notified: Notified { outcome: Outcome::Acknowledged, .. }, .. } => {
+                        Seen::Acknowledged
+                    }
                     Event::Notified { .. } | Event::Refused { .. } => continue,
                 };
                 seen.lock().unwrap().push(told);

@@ -296,8 +296,8 @@ async fn settings_that_cannot_be_are_refused() {
         (json!({"url": http, "period": 60, "identity": "a", "key": "b"}), "for coaps"),
         (json!({"url": http, "period": 60, "authorization": "a\r\nb"}), "value of a header"),
         (json!({"url": "coap://127.0.0.1/", "period": 60, "authorization": "a"}), "for http"),
-        (json!({"url": device, "period": 60}), "needs identity and key"),
         (json!({"url": device, "period": 60, "identity": "a"}), "needs identity and key"),
+        (json!({"url": http, "period": 60, "observe": true}), "observe is for coaps"),
         (json!({"url": device, "period": 60, "identity": "", "key": "b"}), "an identity has"),
         (json!({"url": device, "period": 60, "identity": "a", "key": "b".repeat(65)}), "a key has"),
         (json!({"url": http, "period": 60, "more": 1}), "unknown field"),
@@ -321,6 +321,55 @@ async fn a_device_is_polled_by_coap_every_period() {
     assert_eq!(told, "the answer is 4.04");
     let told = cloud.error(json!({"url": device.url("coap", "text"), "period": SELDOM})).await;
     assert_ne!(told, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_is_observed_tells_what_changes_between_polls() {
+    let device = Device::start(Transport::Dtls);
+    let cloud = start(&[&device.address.to_string()]).await;
+    let observed = |observe: bool, period: i64| json!({"url": device.url("coaps", "observed"), "period": period, "observe": observe, "identity": IDENTITY, "key": KEY});
+    assert_eq!(cloud.set(observed(true, SELDOM)).await["observe"], true);
+    assert_eq!(cloud.stored(1).await, [1.0]);
+    for n in 1..=3 {
+        device.change();
+        let values = cloud.stored(n + 1).await;
+        assert_eq!(values.len(), n + 1, "{values:?}");
+        until("an acknowledgement", || device.count(&Seen::Acknowledged) == n).await;
+    }
+    assert_eq!(cloud.values().await, [1.0, 2.0, 3.0, 4.0]);
+    let shown = cloud.shown().await;
+    assert_eq!((&shown["last_error"], &shown["failures"]), (&Value::Null, &0.into()), "{shown}");
+
+    // Each poll lets it go on, in the same session and under the same token.
+    cloud.set(observed(true, 5)).await;
+    cloud.stored(6).await;
+    device.change();
+    until("another acknowledgement", || device.count(&Seen::Acknowledged) == 4).await;
+    let (connected, observations) =
+        (device.count(&Seen::Connected), device.count(&Seen::Observed("observed".into())));
+    assert!(connected == 1 && observations >= 3, "{:?}", device.seen());
+
+    // One that is only polled rejects what it is told.
+    cloud.set(observed(false, SELDOM)).await;
+    until("a poll", || device.count(&Seen::Asked("observed".into())) == 1).await;
+    let values = cloud.stored(1).await.len();
+    device.change();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(cloud.values().await.len() <= values + 1, "the last poll's value alone may have come");
+    assert_eq!(device.count(&Seen::Acknowledged), 4);
+    cloud.running.stop().await.unwrap();
+    until("the session is closed", || device.count(&Seen::Closed) == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_with_a_device_that_is_observed_is_closed_with_the_cloud() {
+    let device = Device::start(Transport::Dtls);
+    let cloud = start(&[&device.address.to_string()]).await;
+    let url = device.url("coaps", "observed");
+    cloud.set(json!({"url": url, "period": SELDOM, "observe": true, "identity": IDENTITY, "key": KEY})).await;
+    cloud.stored(1).await;
+    cloud.running.stop().await.unwrap();
+    until("the session is closed", || device.count(&Seen::Closed) == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,80 @@
+//! Listening for what a device tells between two polls.
+
+use sixlock_store::ResourceId;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::PollContext;
+use super::coap::Association;
+use super::failure::Failure;
+use super::target::Target;
+
+/// What became of a notification, or why there will be no more.
+pub(super) type Told = (ResourceId, Result<(), Failure>);
+
+/// A session that is kept between polls.
+pub(super) enum Open {
+    /// Nothing is expected.
+    Idle(Association),
+    /// The device tells what changes.
+    Watched(Watch),
+}
+
+impl Open {
+    /// The session, for the next poll; `None` if it has ended meanwhile.
+    pub(super) async fn end(self) -> Option<Association> {
+        match self {
+            Self::Idle(association) => Some(association),
+            Self::Watched(Watch { stop, task }) => {
+                drop(stop);
+                task.await.ok().flatten()
+            }
+        }
+    }
+}
+
+/// A task that listens in a session, until this is dropped; then the session is closed.
+pub(super) struct Watch {
+    /// Nothing is sent: its end says that it is time.
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Option<Association>>,
+}
+
+impl Watch {
+    /// Listens in `association` for what its device tells of `target`, which is stored as readings of `resource`.
+    pub(super) fn begin(
+        association: Association,
+        target: Target,
+        resource: ResourceId,
+        context: PollContext,
+        told: mpsc::Sender<Told>,
+    ) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(watch(association, target, resource, (context, told), stopped));
+        Self { stop, task }
+    }
+}
+
+async fn watch(
+    mut association: Association,
+    target: Target,
+    resource: ResourceId,
+    (context, told): (PollContext, mpsc::Sender<Told>),
+    mut stopped: oneshot::Receiver<()>,
+) -> Option<Association> {
+    loop {
+        let notified = tokio::select! {
+            _ = &mut stopped => return Some(association),
+            notified = association.notified(&target) => notified,
+        };
+        let (result, is_over) = match notified {
+            Ok(payload) => (context.keep(resource, &payload).await, false),
+            Err(failure) => (Err(failure), true),
+        };
+        // Who was to be told is gone when the pollers are.
+        let _ = told.send((resource, result)).await;
+        if is_over {
+            return association.is_connected().then_some(association);
+        }
+    }
+}
