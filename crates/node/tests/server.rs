@@ -9,8 +9,8 @@ use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Option
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Completion, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
 use sixlock_node::{
-    Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement,
-    PreShared, Server,
+    Access, Application, AskedSensor, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity,
+    Measurement, PreShared, Resource, Server,
 };
 use sixlock_testing::Rig;
 
@@ -22,6 +22,8 @@ const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000002:","n":"temperatu
 /// A server, and what both ends are lent.
 struct Bench<A = Server<Soft, PreShared, 2, 3, 1>> {
     server: Box<A>,
+    /// At which port it is asked.
+    port: u16,
     rig: Rig,
 }
 
@@ -35,17 +37,24 @@ struct Client {
 
 impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Bench<A> {
     fn of(server: A) -> Self {
+        let port = server.port();
+        Self::asked_at(port, server, Identity { name: IDENTITY, key: KEY })
+    }
+}
+
+impl<A: Application<Soft>> Bench<A> {
+    fn asked_at(port: u16, server: A, access: A::Access<'_>) -> Self {
         let mut server = Box::new(server);
         let cloud = Cloud {
             address: NODE.with_prefix(MESH_PREFIX),
-            port: server.port(),
-            access: Identity { name: IDENTITY, key: KEY },
+            port,
+            access,
             period: Duration::from_secs(60),
             first: Duration::from_secs(5),
         };
         let now = Instant::from_millis(1000);
         server.start(now, &cloud).unwrap();
-        Self { server, rig: Rig { now, ..Rig::seeded(1) } }
+        Self { server, port, rig: Rig { now, ..Rig::seeded(1) } }
     }
 
     fn client(&mut self, id: u32, key: &'static [u8]) -> Client {
@@ -57,7 +66,7 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Bench<A> {
 
     /// Lets datagrams through until there are no more, of the client's `first`, if it has one sealed.
     fn exchange(&mut self, client: &mut Client, first: Option<Vec<u8>>) {
-        let Self { server, rig } = self;
+        let Self { server, rig, port } = self;
         let mut cx = rig.cx();
         let mut buffer = [0; 512];
         let mut next = first.or_else(|| {
@@ -69,19 +78,24 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Bench<A> {
                 source: client.address.with_prefix(MESH_PREFIX),
                 source_port: 4000,
                 destination: NODE.with_prefix(MESH_PREFIX),
-                destination_port: server.port(),
+                destination_port: *port,
                 payload: &mut sent,
             };
             assert!(server.takes(&datagram));
             let mut came_back = Vec::new();
             let mut packet = Packet::<[u8; 320]>::new();
             if server.handle(&mut cx, NODE, datagram, &mut packet) {
+                assert_eq!(server.port(), *port);
                 came_back.push(packet.bytes().to_vec());
             }
             loop {
                 packet.reset(0);
-                let Some((to, port)) = server.poll_transmit(&mut cx, &mut packet) else { break };
-                assert_eq!((to, port), (client.address.with_prefix(MESH_PREFIX), 4000));
+                let Some((to, to_port)) = server.poll_transmit(&mut cx, &mut packet) else { break };
+                if server.port() != *port {
+                    // What it posts elsewhere.
+                    continue;
+                }
+                assert_eq!((to, to_port), (client.address.with_prefix(MESH_PREFIX), 4000));
                 came_back.push(packet.bytes().to_vec());
             }
             for mut datagram in came_back {
@@ -118,7 +132,9 @@ impl Bench {
     fn new() -> Self {
         Self::of(Server::NEW)
     }
+}
 
+impl<A: Application<Soft>> Bench<A> {
     /// The answer to a request: its code and payload.
     fn ask(
         &mut self,
@@ -187,7 +203,7 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert_eq!(place.get(&mut client, 1, &["sensors"]).0, Code::SERVICE_UNAVAILABLE);
-    let Bench { server, rig } = &mut place;
+    let Bench { server, rig, .. } = &mut place;
     let mut cx = rig.cx();
     server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
     let (code, payload) = place.get(&mut client, 2, &["sensors"]);
@@ -200,14 +216,14 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
 impl Bench {
     /// Makes a reading.
     fn report(&mut self) {
-        let Self { server, rig } = self;
+        let Self { server, rig, .. } = self;
         let mut cx = rig.cx();
         server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
     }
 
     /// Whom the server notifies next, and the datagram.
     fn notification(&mut self) -> Option<(Ipv6Addr, Vec<u8>)> {
-        let Self { server, rig } = self;
+        let Self { server, rig, .. } = self;
         let mut cx = rig.cx();
         let mut packet = Packet::<[u8; 320]>::new();
         let (to, _) = server.poll_notification(&mut cx, NODE, &mut packet)?;
@@ -376,7 +392,7 @@ impl Bench {
     fn begin(&mut self, client: &mut Client) -> bool {
         let full = self.rig.count(Counter::DtlsSessionsFull);
         for _ in 0..2 {
-            let Self { server, rig } = self;
+            let Self { server, rig, .. } = self;
             let mut cx = rig.cx();
             let mut buffer = [0; 512];
             let len = client.session.poll_transmit(&mut cx, &mut buffer).unwrap();
@@ -404,7 +420,7 @@ impl Bench {
     fn forge(&mut self, client: &Client) {
         for mut junk in [vec![0], vec![23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 17], vec![22; 40]] {
             junk.resize(junk.len() + 17, 7);
-            let Self { server, rig } = self;
+            let Self { server, rig, .. } = self;
             let mut cx = rig.cx();
             let datagram = Datagram {
                 source: client.address.with_prefix(MESH_PREFIX),
@@ -567,4 +583,54 @@ proptest! {
         let data = ["resources", "data"];
         prop_assert!([Code::CONTENT, Code::SERVICE_UNAVAILABLE].contains(&place.get(&mut client, 7, &data).0));
     }
+}
+
+/// A sensor of a cloud that is elsewhere, which is asked by who has its key.
+#[test]
+fn a_sensor_posts_from_one_port_and_is_asked_at_another() {
+    let access = Access::DtlsPsk(Identity { name: IDENTITY, key: KEY });
+    let mut place = Bench::asked_at(COAPS_PORT, AskedSensor::<Soft, 2, 3, 1>::NEW, access);
+    let Bench { server, rig, .. } = &mut place;
+    assert_eq!(server.poll_event(rig.now), None);
+    server.report(&mut rig.cx(), &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
+    // The hello of its own session.
+    let mut packet = Packet::<[u8; 320]>::new();
+    let (to, port) = server.poll_transmit(&mut rig.cx(), &mut packet).unwrap();
+    assert_eq!((to, port, server.port()), (NODE.with_prefix(MESH_PREFIX), COAPS_PORT, 49_152));
+
+    let mut client = place.client(2, KEY);
+    place.exchange(&mut client, None);
+    assert!(client.session.is_connected());
+    assert_eq!(place.server.poll_event(place.rig.now), None, "who asks is no news");
+    let (code, reading) = place.get(&mut client, 1, &["sensors"]);
+    assert_eq!(code, Code::CONTENT);
+    assert!(reading.starts_with(b"[{\"bn\":\"urn:dev:mac:0212740000000001:\""), "{reading:?}");
+    assert_eq!(place.get(&mut client, 2, &[".well-known", "core"]).1, b"</sensors>;ct=110;obs");
+    assert_eq!(place.get(&mut client, 3, &["resources", "data"]).0, Code::NOT_FOUND, "it takes in nobody's");
+    let mut stranger = place.client(3, b"another key than");
+    place.exchange(&mut stranger, None);
+    assert!(!stranger.session.is_connected());
+}
+
+#[test]
+fn a_sensor_without_dtls_is_asked_by_nobody() {
+    let mut sensor = AskedSensor::<Soft, 2, 3, 1>::NEW;
+    let access = Access::Plain(Resource { id: b"1", key: KEY });
+    let cloud = Cloud {
+        address: NODE.with_prefix(MESH_PREFIX),
+        port: COAPS_PORT,
+        access,
+        period: Duration::from_secs(60),
+        first: Duration::from_secs(5),
+    };
+    sensor.start(Instant::from_millis(0), &cloud).unwrap();
+    let address = NODE.with_prefix(MESH_PREFIX);
+    let hello = Datagram {
+        source: address,
+        source_port: 4000,
+        destination: address,
+        destination_port: COAPS_PORT,
+        payload: &mut [22],
+    };
+    assert!(!sensor.takes(&hello));
 }

@@ -226,7 +226,7 @@ impl Template {
         let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
         store.add_computed_stream((ann.id, resource), ("double", None, ""), &computation).await.unwrap();
         let url = "coap://sensor.example.org/".to_owned();
-        let poller = NewPoller { url, period: 60, credential: PollCredential::None };
+        let poller = NewPoller { url, period: 60, observe: false, credential: PollCredential::None };
         store.put_poller(resource, poller).await.unwrap();
         drop(store);
         writer.ended().await.unwrap();

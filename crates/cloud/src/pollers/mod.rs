@@ -93,7 +93,7 @@ impl PollContext {
         let kept = kept.map(|(target, PolledDevice { device, open })| {
             let open = open.map(|association| match association.is_notified() {
                 true => Open::Watched(Watch::begin(association, target, resource, self, told)),
-                false => Open::Idle(association),
+                false => Open::Idle(Box::new(association)),
             });
             PolledDevice { device, open }
         });

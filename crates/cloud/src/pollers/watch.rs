@@ -15,7 +15,7 @@ pub(super) type Told = (ResourceId, Result<(), Failure>);
 /// A session that is kept between polls.
 pub(super) enum Open {
     /// Nothing is expected.
-    Idle(Association),
+    Idle(Box<Association>),
     /// The device tells what changes.
     Watched(Watch),
 }
@@ -24,7 +24,7 @@ impl Open {
     /// The session, for the next poll; `None` if it has ended meanwhile.
     pub(super) async fn end(self) -> Option<Association> {
         match self {
-            Self::Idle(association) => Some(association),
+            Self::Idle(association) => Some(*association),
             Self::Watched(Watch { stop, task }) => {
                 drop(stop);
                 task.await.ok().flatten()
