@@ -48,6 +48,11 @@ pub struct Config {
     /// How many DTLS sessions may be open at the same time, and how many that are over can be resumed. When as many are
     /// open, a new one takes the place of the one used longest ago, if that was more than a minute ago; else it is refused.
     pub max_sessions: u32,
+    /// How long a flight of a device's handshake waits for its answer before it is sent again for the first time; each further wait is twice
+    /// as long, up to a minute.
+    pub dtls_timeout: Duration,
+    /// How often a flight is sent again before the handshake is given up.
+    pub dtls_retransmissions: u8,
     /// How many threads serve devices, each with sockets and sessions of its own; without a number, as many as there are
     /// processors. What is limited (sessions, handshakes and requests under way, peers without security, observations) is divided
     /// equally among them, so that chance, which spreads devices over them by their addresses, may fill one a little earlier
@@ -72,6 +77,11 @@ pub struct Config {
 impl Config {
     /// How many DTLS sessions may be open where nobody says otherwise.
     pub const MAX_SESSIONS: u32 = 10_000;
+    /// How long a flight waits where nobody says otherwise: as a mesh of several slow hops wants it.
+    pub const DTLS_TIMEOUT: Duration =
+        Duration::from_millis(sixlock_dtls::Config::MESH.initial_timeout.millis() as u64);
+    /// How often a flight is sent again where nobody says otherwise.
+    pub const DTLS_RETRANSMISSIONS: u8 = sixlock_dtls::Config::MESH.retransmissions;
 
     /// A cloud for this machine alone, at any free ports, with its data in `data` and without plain CoAP.
     pub fn on_loopback(data: impl Into<PathBuf>) -> Self {
@@ -82,6 +92,8 @@ impl Config {
             coap: None,
             coaps: any_port,
             max_sessions: Self::MAX_SESSIONS,
+            dtls_timeout: Self::DTLS_TIMEOUT,
+            dtls_retransmissions: Self::DTLS_RETRANSMISSIONS,
             shards: None,
             device_authorities: Vec::new(),
             tls: None,
@@ -167,7 +179,7 @@ pub async fn start(
     let (stop, stopping) = watch::channel(false);
     let keys = Arc::new(KeyRing::new(store.own_keys(), authorities));
     let (coap_server, session_files) =
-        start_coap(sockets, config.max_sessions, (&store, &keys), &events, &stopping).await?;
+        start_coap(sockets, &config, (&store, &keys), &events, &stopping).await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     // It ends with the cloud, and nothing is lost with it.
     tokio::spawn(tell_of_expiry(store.clone(), events.clone(), stopping.clone()));
@@ -217,7 +229,7 @@ pub async fn start(
 /// Starts the CoAP server at these sockets.
 async fn start_coap(
     sockets: Vec<Sockets>,
-    max_sessions: u32,
+    config: &Config,
     (store, keys): (&Store, &Arc<KeyRing>),
     events: &Events,
     stopping: &watch::Receiver<bool>,
@@ -226,7 +238,9 @@ async fn start_coap(
     let lifetime = sixlock_endpoint::Config::default().resumable_for;
     let config = sixlock_coap_server::Config {
         sockets,
-        max_sessions,
+        max_sessions: config.max_sessions,
+        initial_timeout: config.dtls_timeout,
+        retransmissions: config.dtls_retransmissions,
         id_key: MasterKey::derive(store.directory(), b"ids of sessions")?,
         critical_options: CRITICAL_OPTIONS,
         ticket_keys: Some(session_files.ticket_keys(Duration::from_millis(lifetime.millis().into()))?),

@@ -128,6 +128,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config {
         sockets: sockets.into_iter().map(|secure| Sockets { secure, plain: None }).collect(),
         max_sessions: 100,
+        initial_timeout: Duration::from_secs(3),
+        retransmissions: 10,
         id_key,
         critical_options: &[
             sixlock_coap_msg::OptionNumber::URI_HOST,

@@ -51,6 +51,10 @@ pub struct Config {
     /// How many DTLS sessions may be open, and how many that are over can be resumed: each shard has an equal part. When as many are
     /// open, a new one takes the place of the one used longest ago, if that was more than a minute ago; else it is refused.
     pub max_sessions: u32,
+    /// How long a flight of a handshake waits for its answer before it is sent again for the first time; each further wait is twice as long.
+    pub initial_timeout: Duration,
+    /// How often a flight is sent again before the handshake is given up.
+    pub retransmissions: u8,
     /// Enciphers the numbers of shards in the ids of sessions: the same as long as their states are stored.
     pub id_key: [u8; AES_128_KEY],
     /// The critical options that the service understands.
@@ -151,7 +155,12 @@ fn endpoint_config(
         max_resumable: max_sessions,
         max_handshakes: defaults.max_handshakes.div_ceil(count),
         credentials,
-        dtls: sixlock_dtls::Config { suites: Suites::ALL, ..defaults.dtls },
+        dtls: sixlock_dtls::Config {
+            suites: Suites::ALL,
+            initial_timeout: sixlock_base::Duration::from_millis(config.initial_timeout.as_millis() as u32),
+            retransmissions: config.retransmissions,
+            ..defaults.dtls
+        },
         coap: sixlock_coap::ServerConfig { critical_options: config.critical_options, ..defaults.coap },
         ..defaults
     }

@@ -36,6 +36,8 @@ async fn start(
     let config = Config {
         sockets: sockets.map(|(secure, plain)| Sockets { secure, plain }).collect(),
         max_sessions: 8,
+        initial_timeout: Duration::from_millis(50),
+        retransmissions: 3,
         id_key: [1; 16],
         critical_options: &[OptionNumber::URI_PATH],
         ticket_keys: None,
@@ -70,6 +72,18 @@ async fn a_device_with_a_key_is_served_and_its_session_ends_with_its_credential(
     keys.revoke(0).await;
     assert_eq!(first.ask(Code::GET, b""), None);
     assert!(second.ask(Code::GET, b"").is_some());
+    running.stop().await;
+}
+
+/// The client shows where it is, and says nothing more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flight_is_sent_again_as_often_as_the_server_is_told() {
+    let (value, keys) = (Value::new(), Keys::of_devices(1));
+    let running = start((ANY, 1), (&value, &keys), Arc::new(Memory::default())).await;
+    let secure = running.secure;
+    let flights = tokio::task::spawn_blocking(move || device::flights_without_an_answer(secure));
+    // The first, and three more: then the handshake is over.
+    assert_eq!(flights.await.unwrap(), 4);
     running.stop().await;
 }
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -198,6 +199,13 @@ pub(crate) struct CloudOptions {
     /// was more than a minute ago, or is refused
     #[arg(long, value_name = "N", default_value_t = Config::MAX_SESSIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_sessions: u32,
+    /// How long a flight of a device's DTLS handshake waits for its answer before it is sent again for the first time; each further wait is
+    /// twice as long, up to a minute
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = flight_timeout)]
+    pub(crate) dtls_timeout: Duration,
+    /// How often a flight is sent again before the handshake is given up
+    #[arg(long, value_name = "N", default_value_t = Config::DTLS_RETRANSMISSIONS, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub(crate) dtls_retransmissions: u8,
     /// Threads that serve devices, each with an equal part of the sessions and other limits [default: one for each processor]
     #[arg(long, value_name = "N")]
     pub(crate) shards: Option<NonZeroU16>,
@@ -802,6 +810,15 @@ fn span(text: &str) -> Result<Span, String> {
 
 fn duration(text: &str) -> Result<Span, String> {
     parse_duration(text)
+}
+
+/// How long a flight waits.
+fn flight_timeout(text: &str) -> Result<Duration, String> {
+    let timeout = Duration::from_micros(parse_duration(text)?.micros());
+    match (Duration::from_millis(100)..=Duration::from_secs(60)).contains(&timeout) {
+        true => Ok(timeout),
+        false => Err("it is to be from 100ms to 60s".into()),
+    }
 }
 
 /// A node and the platform that it is emulated as.

@@ -57,6 +57,8 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         coap: options.coap,
         coaps: options.coaps,
         max_sessions: options.max_sessions,
+        dtls_timeout: options.dtls_timeout,
+        dtls_retransmissions: options.dtls_retransmissions,
         shards: options.shards,
         device_authorities: options.device_authorities.clone(),
         tls: options

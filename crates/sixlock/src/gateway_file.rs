@@ -414,10 +414,11 @@ mod tests {
         ] {
             assert!(parse(&text).err().unwrap().contains(why), "{why}");
         }
-        let options = GatewayOptions { gateway: None, enforce: Some(Enforced::Ipsec) };
+        let options = GatewayOptions { gateway: None, enforce: Some(Enforced::Ipsec), ports: None };
         assert!(gateway(&options, false, false).unwrap().packets.unwrap().nodes.enforce);
         let folder = tempfile::tempdir().unwrap();
-        let options = GatewayOptions { gateway: Some(folder.path().join("gateway.toml")), enforce: None };
+        let options =
+            GatewayOptions { gateway: Some(folder.path().join("gateway.toml")), enforce: None, ports: None };
         gateway(&options, true, true).unwrap();
         let error = gateway(&options, true, false).err().unwrap().to_string();
         assert!(error.contains("add --tun"), "{error}");

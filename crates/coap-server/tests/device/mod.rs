@@ -108,6 +108,35 @@ impl Device {
     }
 }
 
+/// How many datagrams of the server's flight come to a client that begins a handshake and answers nothing, until there is silence or an alert.
+pub(crate) fn flights_without_an_answer(server: SocketAddr) -> usize {
+    let (mut context, socket) = (HostContext::new(), socket(server));
+    let mut session =
+        ClientSession::<SmallKeys, Option<ClientHandshake>, Plain>::new(Some(Box::new(Handshake::new())));
+    session.connect(&mut context.cx(), &Config::HOST, None);
+    let mut datagram = [0; 2048];
+    // The hello, and once more with the cookie that it is answered with.
+    for _ in 0..2 {
+        let length = session.poll_transmit(&mut context.cx(), &mut datagram).unwrap();
+        socket.send(&datagram[..length]).unwrap();
+        if let Ok(length) = socket.recv(&mut datagram) {
+            session.handle(&mut context.cx(), &mut datagram[..length]);
+        }
+    }
+    // The answer to the second is there already.
+    let mut flights = 1;
+    // Longer than all waits together, each of which may be half as long again.
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    while let Ok(length) = socket.recv(&mut datagram) {
+        const ALERT: u8 = 21;
+        if datagram[..length].first() == Some(&ALERT) {
+            break;
+        }
+        flights += 1;
+    }
+    flights
+}
+
 /// A confirmable message, whose number is its token as well.
 pub(crate) fn message(method: Code, id: u16, observe: Option<u32>, payload: &[u8]) -> Vec<u8> {
     let mut message = [0; 256];
