@@ -48,7 +48,7 @@ use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
 use sessions::{PolledDevice, Sessions};
-use watch::{Open, Told, Watch};
+use watch::{Notified, Open, Watch};
 
 /// Polls at the same time.
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
@@ -56,8 +56,8 @@ const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 const SESSIONS: usize = 256;
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
-/// What devices have told that is to be noted, at most; who has more to tell waits.
-const TOLD: usize = 256;
+/// Notifications of devices whose outcome is to be noted, at most; further ones wait.
+const NOTIFIED: usize = 256;
 /// What a poll needs.
 #[derive(Clone)]
 struct PollContext {
@@ -68,16 +68,21 @@ struct PollContext {
 }
 
 /// A device between polls, and the session with it.
-type Kept = PolledDevice<Device, Open>;
+type IdleDevice = PolledDevice<Device, Open>;
 
 /// A poll that has ended.
 struct Done {
     result: Result<(), Failure>,
-    kept: Option<Kept>,
+    kept: Option<IdleDevice>,
 }
 
 impl PollContext {
-    async fn poll(self, resource: ResourceId, kept: Option<Kept>, told: mpsc::Sender<Told>) -> Done {
+    async fn poll(
+        self,
+        resource: ResourceId,
+        kept: Option<IdleDevice>,
+        notified: mpsc::Sender<Notified>,
+    ) -> Done {
         let kept = match kept {
             None => None,
             Some(PolledDevice { device, open: None }) => Some(PolledDevice { device, open: None }),
@@ -91,8 +96,15 @@ impl PollContext {
             Err(failure) => Err(failure),
         };
         let kept = kept.map(|(target, PolledDevice { device, open })| {
+            let watch = |association| {
+                let keep = move |payload: Payload| {
+                    let context = self.clone();
+                    async move { context.keep(resource, &payload).await }
+                };
+                Open::Watched(Watch::begin(association, target, keep, (resource, notified)))
+            };
             let open = open.map(|association| match association.is_notified() {
-                true => Open::Watched(Watch::begin(association, target, resource, self, told)),
+                true => watch(association),
                 false => Open::Idle(Box::new(association)),
             });
             PolledDevice { device, open }
@@ -177,7 +189,7 @@ pub(crate) struct Pollers {
     events: Events,
     schedule: Schedule,
     sessions: Sessions<Device, Open>,
-    told: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
+    notified: (mpsc::Sender<Notified>, mpsc::Receiver<Notified>),
     keeping: ResumptionStore,
     polls: JoinSet<Done>,
     under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
@@ -202,7 +214,7 @@ impl Pollers {
             events,
             schedule: Schedule::new(LIMITS),
             sessions,
-            told: mpsc::channel(TOLD),
+            notified: mpsc::channel(NOTIFIED),
             keeping,
             polls: JoinSet::new(),
             under_way: HashMap::new(),
@@ -221,7 +233,7 @@ impl Pollers {
             let now = Instant::now();
             while let Some(resource) = self.schedule.start(now) {
                 let kept = self.sessions.take(resource);
-                let poll = self.context.clone().poll(resource, kept, self.told.0.clone());
+                let poll = self.context.clone().poll(resource, kept, self.notified.0.clone());
                 let handle = self.polls.spawn(poll);
                 self.under_way.insert(handle.id(), (resource, handle));
             }
@@ -234,7 +246,7 @@ impl Pollers {
                         self.changed(resource).await;
                     }
                 }
-                Some((resource, result)) = self.told.1.recv() => self.tell(resource, result),
+                Some((resource, result)) = self.notified.1.recv() => self.tell(resource, result),
                 () = told_to(&mut stopping) => break,
             }
             while let Some(ended) = self.polls.try_join_next_with_id() {
@@ -246,6 +258,8 @@ impl Pollers {
             }
         }
         self.polls.shutdown().await;
+        // Who waits to tell of a notification waits no longer.
+        self.notified.1.close();
         for PolledDevice { open, .. } in self.sessions.drain() {
             // A device that tells what changes is to know that nobody listens any more.
             if let Some(open) = open {

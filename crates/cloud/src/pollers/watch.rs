@@ -1,16 +1,18 @@
 //! Listening for what a device tells between two polls.
 
+use std::future::Future;
+
 use sixlock_store::ResourceId;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::PollContext;
 use super::coap::Association;
 use super::failure::Failure;
+use super::payload::Payload;
 use super::target::Target;
 
 /// What became of a notification, or why there will be no more.
-pub(super) type Told = (ResourceId, Result<(), Failure>);
+pub(super) type Notified = (ResourceId, Result<(), Failure>);
 
 /// A session that is kept between polls.
 pub(super) enum Open {
@@ -41,25 +43,28 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Listens in `association` for what its device tells of `target`, which is stored as readings of `resource`.
-    pub(super) fn begin(
+    /// Listens in `association` for what its device tells of `target`, hands it to `keep`, and says what became of it as a notification of that
+    /// resource.
+    pub(super) fn begin<F>(
         association: Association,
         target: Target,
-        resource: ResourceId,
-        context: PollContext,
-        told: mpsc::Sender<Told>,
-    ) -> Self {
+        keep: impl FnMut(Payload) -> F + Send + 'static,
+        outcomes: (ResourceId, mpsc::Sender<Notified>),
+    ) -> Self
+    where
+        F: Future<Output = Result<(), Failure>> + Send + 'static,
+    {
         let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(watch(association, target, resource, (context, told), stopped));
+        let task = tokio::spawn(watch(association, target, keep, outcomes, stopped));
         Self { stop, task }
     }
 }
 
-async fn watch(
+async fn watch<F: Future<Output = Result<(), Failure>>>(
     mut association: Association,
     target: Target,
-    resource: ResourceId,
-    (context, told): (PollContext, mpsc::Sender<Told>),
+    mut keep: impl FnMut(Payload) -> F,
+    (resource, outcomes): (ResourceId, mpsc::Sender<Notified>),
     mut stopped: oneshot::Receiver<()>,
 ) -> Option<Association> {
     loop {
@@ -68,11 +73,11 @@ async fn watch(
             notified = association.notified(&target) => notified,
         };
         let (result, is_over) = match notified {
-            Ok(payload) => (context.keep(resource, &payload).await, false),
+            Ok(payload) => (keep(payload).await, false),
             Err(failure) => (Err(failure), true),
         };
-        // Who was to be told is gone when the pollers are.
-        let _ = told.send((resource, result)).await;
+        // The pollers end before those who listen.
+        let _ = outcomes.send((resource, result)).await;
         if is_over {
             return association.is_connected().then_some(association);
         }
