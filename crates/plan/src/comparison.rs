@@ -1,7 +1,9 @@
 //! Options that are simulated with the same seeds, until it is known which remain.
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
-use sixlock_sim::{Report, ScenarioError, Setting, Span, Spread, run};
+use sixlock_sim::{ScenarioError, Setting, Span, Spread, run};
 
 use crate::candidate::{Candidate, Verdict};
 use crate::choice::Choice;
@@ -23,12 +25,16 @@ pub struct Comparison {
 }
 
 /// How far a comparison has come.
-pub(crate) struct Round<'a> {
-    /// Seeds that each option has had which has not fallen.
-    pub(crate) seeds: u32,
-    /// All options.
-    pub(crate) candidates: &'a [Candidate],
+pub(crate) enum Step<'a> {
+    /// Options have had another seed, all or some of those that are left.
+    Round(&'a [Candidate]),
+    /// Options have had seeds enough to tell which of them remain, but for the slow ones: those that remain of them, and the slow ones, by their
+    /// places.
+    FirstFront(&'a [Candidate], Vec<usize>, &'a [usize]),
 }
+
+/// An option is slow whose first run took so many times as long as that of the one in the middle.
+const SLOW: u32 = 4;
 
 impl Comparison {
     /// Those of `choices`, in `network` with `settings`.
@@ -59,8 +65,9 @@ impl Comparison {
         Ok(Self { candidates: choices.into_iter().map(candidate).collect(), duration })
     }
 
-    /// Simulates round by round, a seed of every option that is left, up to so many, and calls `done` after each. An option falls once it
-    /// has seeds enough and another dominates it, or it surely does not do what is demanded. Whether it was done before the deadline.
+    /// Simulates a seed of every option that is left, up to so many, and calls `done` as it goes on. An option falls once all have seeds enough and
+    /// another dominates it, or it surely does not do what is demanded. Until then the slow ones wait for the others. Whether it was done before the
+    /// deadline.
     ///
     /// # Errors
     /// When a run fails.
@@ -70,40 +77,84 @@ impl Comparison {
         limits: &Limits,
         most_seeds: u32,
         deadline: Deadline,
-        done: impl Fn(Round<'_>),
+        done: impl Fn(Step<'_>),
     ) -> Result<bool, ScenarioError> {
-        for seeds in 0..most_seeds {
-            let seed = limits.first_seed.wrapping_add(seeds.into());
-            let open: Vec<_> = self.open().collect();
-            if open.is_empty() {
-                break;
+        let round = |this: &mut Self, options: &[usize], number: u32| {
+            let took = this.round(options, limits.first_seed.wrapping_add(number.into()), deadline)?;
+            done(Step::Round(&this.candidates));
+            Ok(took)
+        };
+        let least_seeds = limits.least_seeds.min(most_seeds);
+        let Some(took) = round(self, &self.open(), 0)? else { return Ok(false) };
+        let (fast, slow) = by_speed(&self.open(), &took);
+        for options in [&fast, &slow] {
+            for number in 1..least_seeds {
+                if round(self, options, number)?.is_none() {
+                    return Ok(false);
+                }
             }
-            let one = |&index: &usize| match (&self.candidates[index].scenario, deadline.is_over()) {
-                (Some(scenario), false) => run(&scenario.with_seed(seed)).map(Some),
-                _ => Ok(None),
-            };
-            let reports: Vec<_> = open.par_iter().map(one).collect::<Result<_, ScenarioError>>()?;
-            // All that are left have the same seeds: a round that is not whole does not count.
-            let Some(reports) = reports.into_iter().collect::<Option<Vec<Report>>>() else {
-                return Ok(false);
-            };
-            for (index, report) in open.into_iter().zip(reports) {
-                self.candidates[index].runs.push(values(&report));
+            if options == &fast {
+                let left = match limits.modes.are_given() {
+                    true => fast.clone(),
+                    false => self.front(&fast, demands),
+                };
+                done(Step::FirstFront(&self.candidates, left, &slow));
             }
+        }
+        for number in least_seeds..=most_seeds {
             // Of those that are given none falls.
-            if seeds + 1 >= limits.least_seeds && !limits.modes.are_given() {
+            if number >= limits.least_seeds && !limits.modes.are_given() {
                 self.drop_dominated();
                 self.drop_short(demands, limits);
             }
-            done(Round { seeds: seeds + 1, candidates: &self.candidates });
+            if number < most_seeds && round(self, &self.open(), number)?.is_none() {
+                return Ok(false);
+            }
         }
         Ok(true)
+    }
+
+    /// Simulates a seed of these options; how long each took. Nothing if the deadline was over before all were done: a round that is not whole does
+    /// not count.
+    fn round(
+        &mut self,
+        options: &[usize],
+        seed: u64,
+        deadline: Deadline,
+    ) -> Result<Option<Vec<Duration>>, ScenarioError> {
+        let one = |&index: &usize| match (&self.candidates[index].scenario, deadline.is_over()) {
+            (Some(scenario), false) => {
+                let begun = Instant::now();
+                let report = run(&scenario.with_seed(seed))?;
+                Ok(Some((values(&report), begun.elapsed())))
+            }
+            _ => Ok(None),
+        };
+        let done: Vec<_> = options.par_iter().map(one).collect::<Result<_, ScenarioError>>()?;
+        let Some(done) = done.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut took = Vec::new();
+        for (&index, (values, time)) in options.iter().zip(done) {
+            self.candidates[index].runs.push(values);
+            took.push(time);
+        }
+        Ok(Some(took))
+    }
+
+    /// Those of these options that none of them dominates, and that do what is demanded as far as is known.
+    fn front(&self, options: &[usize], demands: &Demands) -> Vec<usize> {
+        let candidate = |index: &usize| &self.candidates[*index];
+        let is_left = |option: &&usize| {
+            let is_dominated =
+                || options.iter().any(|other| candidate(other).makes_superfluous(candidate(option)));
+            candidate(option).falls_short(demands).is_none() && !is_dominated()
+        };
+        options.iter().filter(is_left).copied().collect()
     }
 
     /// Says of those that are left, and had seeds enough, that they remain, unless they do not do what is demanded.
     pub(crate) fn judge(&mut self, demands: &Demands, limits: &Limits) {
         self.drop_short(demands, limits);
-        for index in self.open().collect::<Vec<_>>() {
+        for index in self.open() {
             let candidate = &mut self.candidates[index];
             if candidate.seeds() >= limits.least_seeds {
                 candidate.verdict = Verdict::Remains;
@@ -131,14 +182,14 @@ impl Comparison {
     }
 
     /// The places of those of which it is not known yet whether they remain.
-    fn open(&self) -> impl Iterator<Item = usize> {
+    fn open(&self) -> Vec<usize> {
         let is_open = |(_, candidate): &(usize, &Candidate)| candidate.verdict == Verdict::Open;
-        self.candidates.iter().enumerate().filter(is_open).map(|(index, _)| index)
+        self.candidates.iter().enumerate().filter(is_open).map(|(index, _)| index).collect()
     }
 
     /// Lets options fall that had seeds enough, and surely do not do what is demanded.
     fn drop_short(&mut self, demands: &Demands, limits: &Limits) {
-        for index in self.open().collect::<Vec<_>>() {
+        for index in self.open() {
             let candidate = &mut self.candidates[index];
             if candidate.seeds() >= limits.least_seeds
                 && let Some(short) = candidate.falls_short(demands)
@@ -150,7 +201,7 @@ impl Comparison {
 
     /// Lets options fall that another dominates, with the same seeds.
     fn drop_dominated(&mut self) {
-        let open: Vec<_> = self.open().collect();
+        let open = self.open();
         for &index in &open {
             let is_better =
                 |other: &&usize| self.candidates[**other].makes_superfluous(&self.candidates[index]);
@@ -159,5 +210,33 @@ impl Comparison {
                 self.candidates[index].verdict = Verdict::Dominated(by);
             }
         }
+    }
+}
+
+/// Options whose first runs took so long, the fast ones and the slow ones, each in their order.
+fn by_speed(options: &[usize], took: &[Duration]) -> (Vec<usize>, Vec<usize>) {
+    let mut sorted = took.to_vec();
+    sorted.sort_unstable();
+    let middle = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+    let timed = options.iter().copied().zip(took);
+    let (slow, fast): (Vec<_>, Vec<_>) = timed.partition(|(_, took)| **took > middle * SLOW);
+    let indices = |timed: Vec<(usize, &Duration)>| timed.into_iter().map(|(index, _)| index).collect();
+    (indices(fast), indices(slow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_slow_that_takes_more_than_four_times_as_long_as_the_one_in_the_middle() {
+        let by_speed = |took: &[u64]| {
+            let took: Vec<_> = took.iter().copied().map(Duration::from_millis).collect();
+            by_speed(&(10..).take(took.len()).collect::<Vec<_>>(), &took)
+        };
+        assert_eq!(by_speed(&[]), (vec![], vec![]));
+        assert_eq!(by_speed(&[7]), (vec![10], vec![]));
+        assert_eq!(by_speed(&[100, 2200, 120, 400, 2300, 80]), (vec![10, 12, 13, 15], vec![11, 14]));
+        assert_eq!(by_speed(&[1, 4, 5, 1, 1]), (vec![10, 11, 13, 14], vec![12]));
     }
 }

@@ -4,7 +4,7 @@ use sixlock_sim::ScenarioError;
 
 use crate::candidate::Verdict;
 use crate::choice::Choice;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Step};
 use crate::condition::Condition;
 use crate::limits::{Deadline, Limits};
 use crate::network::Network;
@@ -13,14 +13,19 @@ use crate::screening::{Screening, screen};
 /// How far a plan has come.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// Every option that is left has had so many seeds.
+    /// Options that are left have had another seed.
     Round {
-        /// How many.
-        seeds: u32,
-        /// How many they have at most.
-        most_seeds: u32,
+        /// How many each has had, in the mean.
+        seeds: f64,
         /// Options that have not fallen.
+        left: usize,
+    },
+    /// Which options remain is known of all but the slow ones, with the seeds of before an option can fall.
+    FirstFront {
+        /// Those that remain.
         left: Vec<Choice>,
+        /// Those of which that is not known.
+        open: Vec<Choice>,
     },
     /// Another value of this condition is tried.
     Screening {
@@ -54,11 +59,18 @@ pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Resu
     let choices = Choice::all(network.demands(), &limits.modes);
     let mut comparison = Comparison::new(network, choices, &[], &limits)?;
     let most_seeds = limits.most_seeds;
-    comparison.run(network.demands(), &limits, most_seeds, deadline, |round| {
-        let is_open = |verdict: &Verdict| *verdict == Verdict::Open;
-        let open = round.candidates.iter().filter(|candidate| is_open(&candidate.verdict));
-        let left = open.map(|candidate| candidate.choice.clone()).collect();
-        done(&Progress::Round { seeds: round.seeds, most_seeds, left });
+    comparison.run(network.demands(), &limits, most_seeds, deadline, |step| match step {
+        Step::Round(candidates) => {
+            let open = candidates.iter().filter(|candidate| candidate.verdict == Verdict::Open);
+            let seeds: Vec<_> = open.map(|candidate| f64::from(candidate.seeds())).collect();
+            let mean = seeds.iter().sum::<f64>() / seeds.len().max(1) as f64;
+            done(&Progress::Round { seeds: mean, left: seeds.len() });
+        }
+        Step::FirstFront(candidates, left, slow) => {
+            let choices =
+                |indices: &[usize]| indices.iter().map(|&index| candidates[index].choice.clone()).collect();
+            done(&Progress::FirstFront { left: choices(&left), open: choices(slow) });
+        }
     })?;
     comparison.judge(network.demands(), &limits);
     let screenings = match limits.modes.are_given() {

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use sixlock_plan::{Limits, Modes, Network, Progress, plan};
+use sixlock_plan::{Choice, Limits, Modes, Network, Progress, plan};
 
 use crate::args::Plan as Args;
 use crate::progress;
@@ -29,18 +29,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let time = if args.full { Duration::MAX } else { TIME };
     let limits = Limits { time, modes, first_seed: args.seed, ..Limits::default() };
-    let (started, first) = (Instant::now(), limits.least_seeds);
+    let started = Instant::now();
     let bar = progress::bar("Simulating", limits.most_seeds.into());
     let done = |progress: &Progress| match progress {
-        Progress::Round { seeds, left, .. } => {
-            bar.set_position(u64::from(*seeds));
-            bar.set_message(format!("{} options left", left.len()));
-            if *seeds == first {
-                let left: Vec<_> = left.iter().map(ToString::to_string).collect();
-                bar.suspend(|| {
-                    to_stderr!("left after {:.0} s: {}", started.elapsed().as_secs_f64(), left.join("; "));
-                });
-            }
+        Progress::Round { seeds, left } => {
+            bar.set_position(seeds.round() as u64);
+            bar.set_message(format!("{left} options left"));
+        }
+        Progress::FirstFront { left, open } => {
+            let list = |choices: &[Choice]| match choices {
+                [] => "none".to_owned(),
+                choices => choices.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            };
+            let still = match &open[..] {
+                [] => String::new(),
+                open => format!(" (still simulated: {})", list(open)),
+            };
+            bar.suspend(|| {
+                to_stderr!("left after {:.0} s: {}{still}", started.elapsed().as_secs_f64(), list(left));
+            });
         }
         Progress::Screening { condition, done, all } => {
             bar.set_length(u64::from(*all));
