@@ -26,6 +26,7 @@ pub use new::{Array, New};
 pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{BufferFull, Packet};
 pub use rate_limit::RateLimit;
+pub use security::ASKED_IDENTITY;
 pub use security::{
     AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,
     Unauthenticated,

@@ -3,6 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
+/// What stands in front of a device's identity where the device is the server: a pre-shared key proves only what it is asked for.
+pub const ASKED_IDENTITY: &str = "ask.";
+
 macro_rules! suites {
     ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $label:literal,)* }) => {
         $(#[doc = $doc])*

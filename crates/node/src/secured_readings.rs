@@ -9,7 +9,7 @@ use sixlock_dtls::{Certificates, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
-use crate::channel::{Authenticator, KeyPair, PreShared};
+use crate::channel::{AskedPreShared, Authenticator, KeyPair};
 use crate::config::{Access, TooLong};
 use crate::measurement::Measurement;
 use crate::service::{KNOWN, OBSERVABLE_LINKS, Observed, answer, tell};
@@ -91,7 +91,7 @@ pub(crate) enum AnySecuredReadings<
     /// Not at all.
     None,
     /// By a pre-shared key.
-    PreShared(SecuredReadings<C, PreShared, SESSIONS, READINGS, OBSERVERS>),
+    PreShared(SecuredReadings<C, AskedPreShared, SESSIONS, READINGS, OBSERVERS>),
     /// By public keys.
     PublicKeys(SecuredReadings<C, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>),
 }

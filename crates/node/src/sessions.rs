@@ -41,7 +41,7 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// counts. As this is random, nobody knows when to send a hello to keep a place taken; to shut others out takes a
 /// flood of hellos.
 ///
-/// In each, at most `OBSERVERS` observations of the server's readings last as long as the session.
+/// In each, at most `OBSERVERS` observations of the server's readings last as long as the session, which nobody else gets the place of meanwhile.
 pub(crate) struct Sessions<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usize> {
     own: P,
     /// None before the first hello.
@@ -255,6 +255,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usi
         for (place, client) in self.clients.iter().enumerate() {
             if client.session.is_over() {
                 return Some(place);
+            }
+            // Of who observes, nothing need come: it is told, and who does not acknowledge that observes no more.
+            if OBSERVERS > 0 && !client.memory.observers.is_empty() {
+                continue;
             }
             let mut unused = cx.now.since(client.used).millis();
             if is_chosen && unused > protected.millis() && !client.session.is_connected() {

@@ -15,6 +15,7 @@ use sixlock_node::{
 use sixlock_testing::Rig;
 
 const IDENTITY: &[u8] = b"node-1";
+const ASKED: &[u8] = b"ask.node-1";
 const KEY: &[u8] = b"a key of sixteen";
 const NODE: Eui64 = Eui64::of_node(1);
 const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000002:","n":"temperature","u":"Cel","v":21.4}]"#;
@@ -31,6 +32,7 @@ struct Bench<A = Server<Soft, PreShared, 2, 3, 1>> {
 struct Client {
     address: Eui64,
     session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    identity: &'static [u8],
     key: &'static [u8],
     answers: Vec<Vec<u8>>,
 }
@@ -61,7 +63,7 @@ impl<A: Application<Soft>> Bench<A> {
         let handshake = Some(Box::new(Handshake::new()));
         let mut cx = self.rig.cx();
         let session = ClientSession::client(&mut cx, Config::MESH, None, handshake);
-        Client { address: Eui64::of_node(id), session, key, answers: Vec::new() }
+        Client { address: Eui64::of_node(id), session, identity: IDENTITY, key, answers: Vec::new() }
     }
 
     /// Lets datagrams through until there are no more, of the client's `first`, if it has one sealed.
@@ -110,7 +112,7 @@ impl<A: Application<Soft>> Bench<A> {
                 if let SessionEvent::Work(_) = event {
                     client
                         .session
-                        .complete(&mut cx, Completion::Psk { identity: IDENTITY, key: client.key })
+                        .complete(&mut cx, Completion::Psk { identity: client.identity, key: client.key })
                         .unwrap();
                 }
             }
@@ -598,7 +600,7 @@ fn a_sensor_posts_from_one_port_and_is_asked_at_another() {
     let (to, port) = server.poll_transmit(&mut rig.cx(), &mut packet).unwrap();
     assert_eq!((to, port, server.port()), (NODE.with_prefix(MESH_PREFIX), COAPS_PORT, 49_152));
 
-    let mut client = place.client(2, KEY);
+    let mut client = Client { identity: ASKED, ..place.client(2, KEY) };
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
     assert_eq!(place.server.poll_event(place.rig.now), None, "who asks is no news");
@@ -607,9 +609,13 @@ fn a_sensor_posts_from_one_port_and_is_asked_at_another() {
     assert!(reading.starts_with(b"[{\"bn\":\"urn:dev:mac:0212740000000001:\""), "{reading:?}");
     assert_eq!(place.get(&mut client, 2, &[".well-known", "core"]).1, b"</sensors>;ct=110;obs");
     assert_eq!(place.get(&mut client, 3, &["resources", "data"]).0, Code::NOT_FOUND, "it takes in nobody's");
-    let mut stranger = place.client(3, b"another key than");
-    place.exchange(&mut stranger, None);
-    assert!(!stranger.session.is_connected());
+    // Another key, and the identity under which it posts itself.
+    for stranger in [Client { identity: ASKED, ..place.client(3, b"another key than") }, place.client(4, KEY)]
+    {
+        let mut stranger = stranger;
+        place.exchange(&mut stranger, None);
+        assert!(!stranger.session.is_connected());
+    }
 }
 
 #[test]
@@ -633,4 +639,118 @@ fn a_sensor_without_dtls_is_asked_by_nobody() {
         payload: &mut [22],
     };
     assert!(!sensor.takes(&hello));
+}
+
+/// A sensor that is asked, which makes a reading.
+type Observed = Bench<AskedSensor<Soft, 4, 3, 4>>;
+
+impl Observed {
+    fn observed() -> Self {
+        let access = Access::DtlsPsk(Identity { name: IDENTITY, key: KEY });
+        let mut place = Self::asked_at(COAPS_PORT, AskedSensor::NEW, access);
+        place.measure();
+        place
+    }
+
+    fn measure(&mut self) {
+        let Self { server, rig, .. } = self;
+        server.report(&mut rig.cx(), &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
+    }
+
+    /// What it tells an observer next.
+    fn told(&mut self) -> Option<Vec<u8>> {
+        let Self { server, rig, .. } = self;
+        let mut packet = Packet::<[u8; 320]>::new();
+        server.poll_notification(&mut rig.cx(), NODE, &mut packet).map(|_| packet.bytes().to_vec())
+    }
+
+    /// A stranger shows where it is, and says nothing more.
+    fn hello(&mut self, id: u32) {
+        let mut stranger = self.client(id, KEY);
+        for _ in 0..2 {
+            let mut buffer = [0; 512];
+            let Some(len) = stranger.session.poll_transmit(&mut self.rig.cx(), &mut buffer) else { break };
+            let datagram = Datagram {
+                source: stranger.address.with_prefix(MESH_PREFIX),
+                source_port: 4000,
+                destination: NODE.with_prefix(MESH_PREFIX),
+                destination_port: COAPS_PORT,
+                payload: &mut buffer[..len],
+            };
+            let mut packet = Packet::<[u8; 320]>::new();
+            if self.server.handle(&mut self.rig.cx(), NODE, datagram, &mut packet) {
+                stranger.session.handle(&mut self.rig.cx(), packet.bytes_mut());
+            }
+            packet.reset(0);
+            while self.server.poll_transmit(&mut self.rig.cx(), &mut packet).is_some() {
+                packet.reset(0);
+            }
+        }
+    }
+}
+
+/// Seven of eight notifications are not acknowledged: of who observes nothing comes for long.
+#[test]
+fn hellos_of_strangers_end_no_observation() {
+    let mut place = Observed::observed();
+    let mut cloud = Client { identity: ASKED, ..place.client(2, KEY) };
+    place.exchange(&mut cloud, None);
+    let mut buffer = [0; 64];
+    let mut builder = Builder::new(&mut buffer, Type::Confirmable, Code::GET, 1, b"t").unwrap();
+    builder.option_uint(OptionNumber::OBSERVE, 0).unwrap();
+    builder.path(&["sensors"]).unwrap();
+    let length = builder.finish();
+    place.send(&mut cloud, &buffer[..length]);
+    let answer = cloud.answers.pop().unwrap();
+    assert!(Message::parse(&answer).unwrap().value(OptionNumber::OBSERVE).is_some());
+    for _ in 0..3 {
+        place.rig.now = place.rig.now + Duration::from_secs(61);
+        place.measure();
+        let mut datagram = place.told().expect("it is told");
+        let data = cloud.session.handle(&mut place.rig.cx(), &mut datagram).data.unwrap().to_vec();
+        let message = Message::parse(&data).unwrap();
+        if message.message_type() == Type::Confirmable {
+            let acknowledgement = empty(Type::Acknowledgement, message.id());
+            place.send(&mut cloud, &acknowledgement);
+        }
+    }
+    for id in 10..40 {
+        place.hello(id);
+    }
+    place.rig.now = place.rig.now + Duration::from_secs(4);
+    place.measure();
+    assert!(place.told().is_some());
+}
+
+/// The cloud's place at the other end is taken by the sensor's own server: both have the same key.
+#[test]
+fn a_sensor_does_not_take_itself_for_its_cloud() {
+    let mut place = Observed::observed();
+    let Bench { server, rig, .. } = &mut place;
+    let address = NODE.with_prefix(MESH_PREFIX);
+    let mut packet = Packet::<[u8; 512]>::new();
+    let mut datagrams = 0;
+    for _ in 0..40 {
+        packet.reset(0);
+        let Some(_) = server.poll_transmit(&mut rig.cx(), &mut packet) else { break };
+        let mut sent = vec![(server.port(), packet.bytes().to_vec())];
+        while let Some((from, mut bytes)) = sent.pop() {
+            datagrams += 1;
+            let datagram = Datagram {
+                source: address,
+                source_port: from,
+                destination: address,
+                destination_port: if from == COAPS_PORT { 49_152 } else { COAPS_PORT },
+                payload: &mut bytes,
+            };
+            packet.reset(0);
+            if server.takes(&datagram) && server.handle(&mut rig.cx(), NODE, datagram, &mut packet) {
+                sent.push((server.port(), packet.bytes().to_vec()));
+            }
+        }
+        while let Some(event) = server.poll_event(rig.now) {
+            assert_ne!(event, Event::Connected);
+        }
+    }
+    assert!(datagrams > 4, "the handshake went as far as the key: {datagrams}");
 }

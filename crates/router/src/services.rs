@@ -17,13 +17,13 @@ const MAX_DATAGRAM: usize = 1500;
 pub struct Services(Vec<Arc<UdpSocket>>);
 
 impl Services {
-    /// Takes a port at `address` for each of `count` services: those from `first` on, or free ones.
+    /// Takes a port for each service at these addresses: those from `first` on, or free ones.
     ///
     /// # Errors
-    /// When the system has none, or no more sockets, or the address is not its own, or a port is taken.
-    pub async fn bind(address: IpAddr, first: Option<u16>, count: usize) -> io::Result<Self> {
+    /// When the system has none, or no more sockets, or an address is not its own, or a port is taken.
+    pub async fn bind(addresses: &[IpAddr], first: Option<u16>) -> io::Result<Self> {
         let mut sockets = Vec::new();
-        for place in 0..count {
+        for (place, &address) in addresses.iter().enumerate() {
             let port = match first {
                 Some(first) => usize::from(first) + place,
                 None => 0,

@@ -65,7 +65,7 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let uplink = Uplink { coap: None, coaps: cloud.local_addr().unwrap() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, answers) = sync_channel(16);
-    tokio::spawn(run(uplink, Services::bind(LOOPBACK, None, 0).await.unwrap(), None, receiver, inbound));
+    tokio::spawn(run(uplink, Services::bind(&[], None).await.unwrap(), None, receiver, inbound));
 
     let ids = flows(3);
     let send = |flow, port, payload: &[u8]| Outbound::Datagram { flow, port, payload: payload.to_vec() };
@@ -93,7 +93,7 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn clients_ask_each_service_at_a_loopback_port_of_its_own() {
-    let services = Services::bind(LOOPBACK, None, 2).await.unwrap();
+    let services = Services::bind(&[LOOPBACK; 2], None).await.unwrap();
     let addresses = services.addresses().unwrap();
     assert!(addresses.iter().all(|address| address.ip().is_loopback()));
     let uplink = Uplink { coap: None, coaps: ([127, 0, 0, 1], 9).into() };

@@ -1,13 +1,14 @@
 //! Services of nodes, published at sockets: to this machine's programs as they are, or behind DTLS to clients of a security gateway. One
-//! that speaks DTLS itself is published as it is, to whoever proves to it who they are.
+//! that speaks DTLS itself is published as it is, to this machine's programs alone.
 
 use std::error::Error;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_dtls::is_client_hello;
 use sixlock_node::COAPS_PORT;
 use sixlock_router::{Client, Clients, Outbound, Services};
 use sixlock_sim::{FlowId, GatewayError, Simulation};
@@ -20,6 +21,9 @@ pub(crate) type Service = (&'static str, u16);
 
 /// The node's own CoAP server behind DTLS.
 pub(crate) const DEVICE_COAPS: Service = ("device_coaps", COAPS_PORT);
+
+/// Where it is published: who reaches the mesh from elsewhere proves to the border router first who they are.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// The border router of the mesh that the services are in.
 pub(crate) trait Router {
@@ -77,6 +81,10 @@ impl Published {
             return;
         }
         let Some(&(node, port)) = self.services.get(client.service) else { return };
+        // Nothing else begins a session there, and each flow takes the place of another.
+        if port == COAPS_PORT && !is_client_hello(payload) {
+            return;
+        }
         if let Some(flow) = router.open_flow(node, port) {
             self.clients.insert(client, flow);
             let _ = router.send(flow, payload);
@@ -142,7 +150,7 @@ impl Bound {
     }
 }
 
-/// Publishes the services of `nodes` at `address`, at the ports from `first` on or at free ones; with `dtls`, those behind it that have none.
+/// Publishes the services of `nodes` at `address`, and those that speak DTLS themselves at loopback, at the ports from `first` on or at free ones; with `dtls`, those behind it that have none.
 pub(crate) async fn bind(
     (address, first): (IpAddr, Option<u16>),
     nodes: &[(u32, Vec<Service>)],
@@ -152,7 +160,9 @@ pub(crate) async fn bind(
         .iter()
         .flat_map(|(node, services)| services.iter().map(move |&(_, port)| (*node, port)))
         .collect();
-    let sockets = Services::bind(address, first, all.len()).await.map_err(|error| {
+    let place = |&(_, port): &(u32, u16)| if port == COAPS_PORT { LOOPBACK } else { address };
+    let addresses: Vec<_> = all.iter().map(place).collect();
+    let sockets = Services::bind(&addresses, first).await.map_err(|error| {
         let ports = first.map(|first| format!(" and {} ports from {first} on", all.len())).unwrap_or_default();
         format!(
             "no sockets at {address}{ports}: {error}; another address is [internet] listen in the file of --gateway, and other ports are \

@@ -128,8 +128,17 @@ impl Store {
         rows.into_iter().map(open).collect()
     }
 
-    /// The keys of `resource` that are good at the time `now`, of the kind of the current one, which is the first.
+    /// The keys by which the device of `resource` proves itself over DTLS that are good at the time `now`, of the kind of the current one, which
+    /// is the first. The key of a mode without DTLS is none: it goes in the clear.
     pub async fn own_keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<KnownKey>, Error> {
+        let mode: Option<String> = sqlx::query_scalar("SELECT mode FROM resources WHERE id = $1")
+            .bind(resource.0)
+            .fetch_optional(&self.readers)
+            .await?;
+        let mode = mode.and_then(|mode| mode.parse::<Security>().ok());
+        if mode.is_none_or(|mode| mode.transport.is_none()) {
+            return Ok(Vec::new());
+        }
         let rows: Vec<(i64, String, String, Vec<u8>)> = sqlx::query_as(
             "SELECT id, identity, kind, key FROM credentials
              WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",

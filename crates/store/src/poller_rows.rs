@@ -82,6 +82,8 @@ pub struct Turn {
     pub owner: UserId,
     /// How often it is polled.
     pub period: Duration,
+    /// Whether its device is to tell what changes, between polls.
+    pub observe: bool,
     /// When it was last polled, in milliseconds since 1970.
     pub last_polled: Option<i64>,
 }
@@ -220,20 +222,22 @@ impl Store {
 
     /// All pollers, or that of one resource, as the schedule sees them.
     pub async fn turns(&self, resource: Option<ResourceId>) -> Result<Vec<Turn>, Error> {
-        let rows: Vec<(i64, i64, i64, Option<i64>)> = sqlx::query_as(
-            "SELECT pollers.resource, resources.owner, pollers.period, pollers.last_polled
+        let rows: Vec<(i64, i64, i64, bool, Option<i64>)> = sqlx::query_as(
+            "SELECT pollers.resource, resources.owner, pollers.period, pollers.observe, pollers.last_polled
              FROM pollers JOIN resources ON resources.id = pollers.resource
              WHERE $1 IS NULL OR pollers.resource = $1",
         )
         .bind(resource.map(|resource| resource.0))
         .fetch_all(&self.readers)
         .await?;
-        let turn = |(resource, owner, period, last_polled): (i64, i64, i64, Option<i64>)| Turn {
-            resource: ResourceId(resource),
-            owner: UserId(owner),
-            period: Duration::from_secs(period.unsigned_abs()),
-            last_polled,
-        };
+        let turn =
+            |(resource, owner, period, observe, last_polled): (i64, i64, i64, bool, Option<i64>)| Turn {
+                resource: ResourceId(resource),
+                owner: UserId(owner),
+                period: Duration::from_secs(period.unsigned_abs()),
+                observe,
+                last_polled,
+            };
         Ok(rows.into_iter().map(turn).collect())
     }
 

@@ -85,6 +85,7 @@ impl Store {
         to_its_end(async move {
             let (rotated, ended, replaced) = store.replace(resource, rotation, now).await?;
             store.close_sessions(ended, replaced).await;
+            store.poller_changed(resource);
             store.ends.notify_one();
             Ok(rotated)
         })
@@ -164,6 +165,7 @@ impl Store {
                 return Err(Error::Unknown("credential"));
             }
             store.revoke(ended.into_iter().map(CredentialId).collect()).await;
+            store.poller_changed(resource);
             Ok(())
         })
         .await
@@ -178,14 +180,16 @@ impl Store {
         if next.is_none_or(|next| next > now) {
             return Ok(next);
         }
-        let ended: Vec<i64> = sqlx::query_scalar("DELETE FROM credentials WHERE expires <= $1 RETURNING id")
-            .bind(now)
-            .fetch_all(&mut *writer)
-            .await?;
+        let ended: Vec<(i64, i64)> =
+            sqlx::query_as("DELETE FROM credentials WHERE expires <= $1 RETURNING id, resource")
+                .bind(now)
+                .fetch_all(&mut *writer)
+                .await?;
         let next: Option<i64> =
             sqlx::query_scalar("SELECT min(expires) FROM credentials").fetch_one(&mut *writer).await?;
         drop(writer);
-        self.revoke(ended.into_iter().map(CredentialId).collect()).await;
+        self.revoke(ended.iter().map(|&(id, _)| CredentialId(id)).collect()).await;
+        ended.iter().for_each(|&(_, resource)| self.poller_changed(ResourceId(resource)));
         Ok(next)
     }
 

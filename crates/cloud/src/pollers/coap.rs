@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixlock_base::Instant;
 use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended, Notifications, TOKEN};
-use sixlock_coap_msg::{Block, BuildError, Builder, Code, HEADER, Message, OptionNumber};
+use sixlock_coap_msg::{Block, BuildError, Builder, Code, HEADER, Message, OptionNumber, reset_for};
 use sixlock_coap_server::HostContext;
 use sixlock_dtls::{Failure as Ending, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_ingest::Format;
@@ -128,10 +128,12 @@ pub(super) struct Association {
     client: Client<LONGEST_REQUEST>,
     lent: HostContext,
     secured: Option<Secured>,
-    /// What the device tells unasked.
-    notifications: Option<Notifications>,
-    /// An acknowledgement of that, to be sent.
-    acknowledgement: Option<[u8; HEADER]>,
+    /// What the device tells unasked, of which resource.
+    notifications: Option<(Notifications, Target)>,
+    /// What the latest of them makes of these, and by what it is acknowledged, once it is stored.
+    latest: Option<(Option<Notifications>, Option<[u8; HEADER]>)>,
+    /// An acknowledgement or reset of one of them, to be sent.
+    reply: Option<[u8; HEADER]>,
 }
 
 impl Association {
@@ -150,8 +152,8 @@ impl Association {
                         Secured::begin(&mut lent, prover, target, trust, device, left)
                     });
                     let client = Client::new();
-                    let (notifications, acknowledgement) = (None, None);
-                    return Ok(Self { socket, client, lent, secured, notifications, acknowledgement });
+                    let (notifications, latest, reply) = (None, None, None);
+                    return Ok(Self { socket, client, lent, secured, notifications, latest, reply });
                 }
                 Err(error) => failure = Failure::Network(error),
             }
@@ -172,15 +174,26 @@ impl Association {
     /// Gets `target` from the device, block by block if it comes in blocks
     /// ([RFC 7959 section 2.4](https://www.rfc-editor.org/rfc/rfc7959#section-2.4)), and if it is to `observe`, lets it tell what changes.
     async fn ask(&mut self, target: &Target, observe: bool) -> Result<Payload, Failure> {
-        if !observe {
+        self.latest = None;
+        if !observe || self.notifications.as_ref().is_some_and(|(_, observed)| observed != target) {
             // What the device still tells is rejected, which ends it.
             self.notifications = None;
         }
         let first = self.ask_for(target, Asked { block: None, observe }).await?;
         if observe {
-            self.notifications = first.notifications;
+            self.notifications = first.notifications.map(|notifications| (notifications, target.clone()));
         }
         self.complete(target, first).await
+    }
+
+    /// The device is to know that what it told last is stored. Until then it tells it again.
+    pub(super) async fn acknowledge(&mut self) {
+        if let Some((notifications, reply)) = self.latest.take() {
+            self.reply = reply;
+            self.notifications = notifications.zip(self.notifications.take().map(|(_, target)| target));
+        }
+        // If it cannot be sent, the device tells it again.
+        let _ = self.send(&mut vec![0; LONGEST_RECEIVED]).await;
     }
 
     /// Waits for what the device tells next. The error says why it tells no more.
@@ -191,16 +204,21 @@ impl Association {
                 secured.settle(&mut self.lent).await?;
             }
             self.send(&mut datagram).await?;
+            if self.notifications.is_none() {
+                return Err(Failure::Option);
+            }
             let session = self.secured.as_ref().and_then(Secured::poll_timeout);
             let wait = session.map(|deadline| self.lent.until(deadline));
             tokio::select! {
                 received = self.socket.recv(&mut datagram) => {
                     let length = received.map_err(Failure::Network)?;
                     if let Some(part) = self.receive(&mut datagram[..length]) {
-                        self.send(&mut datagram).await?;
                         // A notification that is none of what was asked for is the last.
-                        let part = part.inspect_err(|_| self.notifications = None)?;
-                        return self.complete(target, part).await;
+                        if part.is_err() {
+                            self.acknowledge().await;
+                            self.notifications = None;
+                        }
+                        return self.complete(target, part?).await;
                     }
                 }
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
@@ -240,8 +258,10 @@ impl Association {
         // What was asked before and given up is not asked any more.
         self.client.cancel();
         let (cx, build) = (&mut self.lent.cx(), |builder: Builder<'_>| build(builder, target, asked));
-        let request = match self.notifications.filter(|_| asked.observe) {
-            Some(notifications) => self.client.request_again(cx, notifications.token(), Code::GET, build),
+        let request = match self.notifications.as_ref().filter(|_| asked.observe) {
+            Some((notifications, _)) => {
+                self.client.request_again(cx, notifications.token(), Code::GET, build)
+            }
             None => self.client.request(cx, true, Code::GET, build),
         };
         request.map_err(|_| Failure::Request)?;
@@ -281,7 +301,7 @@ impl Association {
 
     /// Sends what is to be sent.
     async fn send(&mut self, datagram: &mut [u8]) -> Result<(), Failure> {
-        let Self { socket, client, lent, secured, acknowledgement, .. } = self;
+        let Self { socket, client, lent, secured, reply, .. } = self;
         let Some(Secured { session, .. }) = secured else {
             while let Some(length) = client.poll_transmit(&mut lent.cx(), datagram) {
                 socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
@@ -291,9 +311,9 @@ impl Association {
         while let Some(length) = session.poll_transmit(&mut lent.cx(), datagram) {
             socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
         }
-        let mut next = |lent: &mut HostContext, room: &mut [u8]| match acknowledgement.take() {
-            Some(acknowledgement) => {
-                room[..HEADER].copy_from_slice(&acknowledgement);
+        let mut next = |lent: &mut HostContext, room: &mut [u8]| match reply.take() {
+            Some(reply) => {
+                room[..HEADER].copy_from_slice(&reply);
                 Some(HEADER)
             }
             None => client.poll_transmit(&mut lent.cx(), room),
@@ -311,7 +331,7 @@ impl Association {
 
     /// Takes a datagram; something if it is, or holds, the answer or, when nothing was asked, a notification.
     fn receive(&mut self, datagram: &mut [u8]) -> Option<Result<Part, Failure>> {
-        let Self { client, lent, secured, notifications, acknowledgement, .. } = self;
+        let Self { client, lent, secured, notifications, latest, reply, .. } = self;
         let Some(Secured { session, .. }) = secured else {
             return client
                 .handle_knowing(&mut lent.cx(), KNOWN, datagram)
@@ -323,19 +343,37 @@ impl Association {
             rest = received.rest;
             let Some(data) = received.data else { continue };
             let (token, now) = (client.token(), lent.cx().now);
-            // One that comes while the device is asked to go on is an answer to that.
-            if let Some(notifications) = notifications
-                && (!client.is_busy() || notifications.token() != token)
-                && let Ok(message) = Message::parse(data)
-                && notifications.include(&message)
-            {
-                *acknowledgement = Notifications::acknowledgement(&message);
-                // What is asked for meanwhile is newer.
-                if notifications.is_newer(&message, now) && !client.is_busy() {
+            let Ok(message) = Message::parse(data) else {
+                client.handle_knowing(&mut lent.cx(), KNOWN, data);
+                continue;
+            };
+            let Some((known, _)) = notifications.as_ref().filter(|(known, _)| known.include(&message)) else {
+                if let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data) {
+                    return Some(read(response, Some((token, now))));
+                }
+                continue;
+            };
+            let mut after = *known;
+            match () {
+                () if message.unacceptable_option(KNOWN).is_some() => {
+                    *reply = reset_for(data);
+                    *notifications = None;
+                }
+                // It has come before, or later ones have.
+                () if !after.is_newer(&message, now) => *reply = Notifications::acknowledgement(&message),
+                // Blocks are fetched of what was there before: the device tells it again.
+                () if client.is_busy() && known.token() != token => {}
+                // It is what the device is being asked for.
+                () if client.is_busy() => {
+                    if let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data) {
+                        return Some(read(response, Some((token, now))));
+                    }
+                }
+                () => {
+                    let is_last = message.value(OptionNumber::OBSERVE).is_none();
+                    *latest = Some(((!is_last).then_some(after), Notifications::acknowledgement(&message)));
                     return Some(read(message, None));
                 }
-            } else if let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data) {
-                return Some(read(response, Some((token, now))));
             }
         }
         None

@@ -37,6 +37,10 @@ pub(super) enum Failure {
     Encoded,
     /// There is no key by which the device could be known.
     Unknown,
+    /// The device tells no more what changes.
+    Unobserved,
+    /// It has answered, and cannot be listened to besides.
+    TooManyObserved,
     /// The DTLS handshake or session failed, and why DTLS refused something before that, if it did.
     Dtls(Handshake, Option<Unreadable>),
     /// What the device has shown proves nothing.
@@ -91,6 +95,21 @@ impl fmt::Display for Unproved {
 }
 
 impl Failure {
+    /// Whether the cloud cannot store for now what it would store at another time.
+    pub(super) fn is_of_cloud(&self) -> bool {
+        use crate::Error;
+        let Self::Store(error) = self else { return false };
+        matches!(
+            error,
+            Error::Busy
+                | Error::Database(_)
+                | Error::Append(_)
+                | Error::DiskFull(_)
+                | Error::File { .. }
+                | Error::Died(_)
+        )
+    }
+
     /// Whether the server may have forgotten the session in which this happened.
     pub(super) fn may_be_a_lost_session(&self) -> bool {
         matches!(self, Self::TimedOut | Self::Dtls(..) | Self::Closed | Self::Network(_))
@@ -115,6 +134,10 @@ impl fmt::Display for Failure {
             Self::TooLong => f.write_str("the answer is longer than 65536 bytes"),
             Self::Encoded => f.write_str("the answer is compressed, though that was not asked for"),
             Self::Unknown => f.write_str("the resource has no key by which the device could be known"),
+            Self::Unobserved => f.write_str("the device tells no more what changes; it is asked again"),
+            Self::TooManyObserved => f.write_str(
+                "it was polled, and is not observed: this cloud listens to at most 64 devices of a user and 256 in all",
+            ),
             Self::Unproved(why) => why.fmt(f),
             Self::Dtls(Handshake::TimedOut, None) => f.write_str("nobody answered the DTLS handshake"),
             Self::Dtls(Handshake::TimedOut, Some(refusal)) => {

@@ -24,9 +24,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sixlock_base::ASKED_IDENTITY;
+use sixlock_dtls::MAX_IDENTITY;
 use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{
-    Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
+    Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, UserId, now_ms,
+    secrets,
 };
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::{mpsc, watch as watched};
@@ -47,13 +50,13 @@ use payload::Payload;
 use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
-use sessions::{PolledDevice, Sessions};
+use sessions::{PolledDevice, Room, Sessions};
 use watch::{Notified, Open, Watch};
 
 /// Polls at the same time.
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 /// DTLS sessions open between polls, each with its socket.
-const SESSIONS: usize = 256;
+const SESSIONS: Room = Room { open: 256, watched: 64 };
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
 /// Notifications of devices whose outcome is to be noted, at most; further ones wait.
@@ -158,8 +161,12 @@ impl PollContext {
         let known = self.store.own_keys_of(resource, now_ms()).await?;
         match known.first() {
             None => Err(Failure::Unknown),
+            // A handshake has room for so much.
+            Some(known) if known.identity.len() > MAX_IDENTITY - ASKED_IDENTITY.len() => {
+                Err(Failure::Unknown)
+            }
             Some(KnownKey { method: AuthenticationMethod::PreSharedKey, identity, key, .. }) => {
-                Ok(Trust::Psk { identity: identity.clone(), key: key.clone() })
+                Ok(Trust::Psk { identity: format!("{ASKED_IDENTITY}{identity}"), key: key.clone() })
             }
             Some(_) => Ok(Trust::PublicKeys(known)),
         }
@@ -183,6 +190,15 @@ impl PollContext {
     }
 }
 
+/// A poll that has not been told of yet.
+struct UnderWay {
+    resource: ResourceId,
+    owner: UserId,
+    poll: AbortHandle,
+    /// Its poller has changed or gone since it began.
+    is_called_off: bool,
+}
+
 /// The pollers of the cloud, at work.
 pub(crate) struct Pollers {
     context: PollContext,
@@ -192,7 +208,7 @@ pub(crate) struct Pollers {
     notified: (mpsc::Sender<Notified>, mpsc::Receiver<Notified>),
     keeping: ResumptionStore,
     polls: JoinSet<Done>,
-    under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
+    under_way: HashMap<tokio::task::Id, UnderWay>,
     /// Polls that ended and are not noted in the store yet.
     ended: Vec<Polled>,
 }
@@ -231,11 +247,11 @@ impl Pollers {
         }
         loop {
             let now = Instant::now();
-            while let Some(resource) = self.schedule.start(now) {
+            while let Some((resource, owner)) = self.schedule.start(now) {
                 let kept = self.sessions.take(resource);
                 let poll = self.context.clone().poll(resource, kept, self.notified.0.clone());
-                let handle = self.polls.spawn(poll);
-                self.under_way.insert(handle.id(), (resource, handle));
+                let poll = self.polls.spawn(poll);
+                self.under_way.insert(poll.id(), UnderWay { resource, owner, poll, is_called_off: false });
             }
             let next = self.schedule.next(now);
             tokio::select! {
@@ -246,11 +262,14 @@ impl Pollers {
                         self.changed(resource).await;
                     }
                 }
-                Some((resource, result)) = self.notified.1.recv() => self.tell(resource, result),
+                Some(notified) = self.notified.1.recv() => self.notified(notified),
                 () = told_to(&mut stopping) => break,
             }
             while let Some(ended) = self.polls.try_join_next_with_id() {
                 self.ended(ended);
+            }
+            while let Ok(notified) = self.notified.1.try_recv() {
+                self.notified(notified);
             }
             // What ends while this is written is noted together, the next time.
             if let Err(error) = self.note().await {
@@ -268,9 +287,11 @@ impl Pollers {
         }
     }
 
-    /// Enters a poller that was there when the cloud started: its rhythm goes on, and what is due since is spread.
+    /// Enters a poller that was there when the cloud started: its rhythm goes on, and what is due since is spread. So are devices that were
+    /// observed, which nobody hears until they are asked.
     fn begin(&mut self, turn: Turn) {
-        let Turn { resource, owner, period, last_polled } = turn;
+        let Turn { resource, owner, period, observe, last_polled } = turn;
+        let last_polled = last_polled.filter(|_| !observe);
         let since = last_polled
             .map_or(period, |last| Duration::from_millis(now_ms().saturating_sub(last).max(0) as u64));
         let wait = match period.checked_sub(since).filter(|wait| !wait.is_zero()) {
@@ -282,25 +303,30 @@ impl Pollers {
 
     /// Takes notice of a poller that was set, changed or removed.
     async fn changed(&mut self, resource: ResourceId) {
-        for (other, poll) in self.under_way.values() {
-            if *other == resource {
-                // Its session is closed with it.
-                poll.abort();
-            }
+        for under_way in self.under_way.values_mut().filter(|under_way| under_way.resource == resource) {
+            // Its session is closed with it. It may have ended already.
+            under_way.poll.abort();
+            under_way.is_called_off = true;
         }
         self.schedule.remove(resource);
-        match self.context.store.turns(Some(resource)).await {
-            Ok(turns) => {
-                for Turn { resource, owner, period, .. } in turns {
-                    self.schedule.set(resource, owner, period, Instant::now());
-                }
+        let turn = match self.context.store.turns(Some(resource)).await {
+            Ok(turns) => turns.into_iter().next(),
+            Err(error) => {
+                self.fault(&error);
+                None
             }
-            Err(error) => self.fault(&error),
-        }
-        let Some(kept) = self.sessions.take(resource) else { return };
+        };
+        let kept = self.sessions.take(resource);
+        let Some(Turn { owner, period, .. }) = turn else {
+            self.keeping.forget(resource);
+            return;
+        };
+        self.schedule.set(resource, owner, period, Instant::now());
+        let Some(kept) = kept else { return };
         // It is asked at once, by then as it is to be from now on.
         if self.context.is_asked(resource, &kept.device).await {
-            self.sessions.keep(resource, kept);
+            let watched_by = matches!(kept.open, Some(Open::Watched(_))).then_some(owner);
+            self.sessions.keep(resource, watched_by, kept);
         } else {
             self.keeping.forget(resource);
         }
@@ -311,23 +337,34 @@ impl Pollers {
             Ok((id, done)) => (id, Some(done)),
             Err(error) => (error.id(), None),
         };
-        let Some((resource, _)) = self.under_way.remove(&id) else { return };
+        let Some(UnderWay { resource, owner, is_called_off, .. }) = self.under_way.remove(&id) else {
+            return;
+        };
         let success = done.as_ref().is_some_and(|done| done.result.is_ok());
         self.schedule.finished(resource, success, Instant::now(), random());
-        // One that was called off has nothing to say.
-        let Some(Done { result, kept }) = done else { return };
+        // One that was called off has nothing to say, and its session is closed.
+        let Some(Done { result, kept }) = done.filter(|_| !is_called_off) else { return };
+        let mut result = result;
         if let Some(mut kept) = kept {
             self.keeping.keep(resource, &mut kept.device);
-            self.sessions.keep(resource, kept);
+            let watched_by = matches!(kept.open, Some(Open::Watched(_))).then_some(owner);
+            if !self.sessions.keep(resource, watched_by, kept) && watched_by.is_some() {
+                result = result.and(Err(Failure::TooManyObserved));
+            }
         }
-        self.tell(resource, result);
-    }
-
-    /// Tells how a poll or a notification ended.
-    fn tell(&mut self, resource: ResourceId, result: Result<(), Failure>) {
         let error = result.err().map(|failure| failure.to_string());
         self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
         self.ended.push(Polled { resource, time: now_ms(), error });
+    }
+
+    /// Notes what became of a notification. Where there will be no more, the device is asked again soon.
+    fn notified(&mut self, (resource, result): Notified) {
+        let error = result.err().map(|failure| failure.to_string());
+        self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
+        if error.is_some() {
+            self.schedule.hasten(resource, Instant::now(), random());
+            self.ended.push(Polled { resource, time: now_ms(), error });
+        }
     }
 
     fn fault(&self, error: &Error) {

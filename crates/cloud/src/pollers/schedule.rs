@@ -6,6 +6,8 @@ use std::time::Duration;
 use sixlock_store::{ResourceId, UserId};
 use tokio::time::Instant;
 
+/// The shortest pause before a device is asked again that has ended an observation.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause that failures alone lead to.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -35,6 +37,9 @@ struct Entry {
     period: Duration,
     due: Instant,
     failures: u32,
+    /// How often an observation has ended by itself since a poll went well that was not hastened.
+    lost: u32,
+    is_hastened: bool,
     /// Its poll is under way and will say when the next one is.
     polled: bool,
 }
@@ -54,7 +59,10 @@ impl Schedule {
     /// for its end.
     pub(super) fn set(&mut self, resource: ResourceId, owner: UserId, period: Duration, due: Instant) {
         self.remove(resource);
-        self.pollers.insert(resource, Entry { owner, period, due, failures: 0, polled: false });
+        self.pollers.insert(
+            resource,
+            Entry { owner, period, due, failures: 0, lost: 0, is_hastened: false, polled: false },
+        );
         self.due.insert((due, resource));
     }
 
@@ -66,7 +74,7 @@ impl Schedule {
     }
 
     /// The next poller that is to be polled now.
-    pub(super) fn start(&mut self, now: Instant) -> Option<ResourceId> {
+    pub(super) fn start(&mut self, now: Instant) -> Option<(ResourceId, UserId)> {
         if self.under_way.len() >= self.limits.all {
             return None;
         }
@@ -80,7 +88,7 @@ impl Schedule {
         self.pollers.get_mut(&resource)?.polled = true;
         self.under_way.insert(resource, owner);
         *self.of_owner.entry(owner).or_default() += 1;
-        Some(resource)
+        Some((resource, owner))
     }
 
     /// Notes that a poll has ended, and how. After a success the next one keeps to the rhythm of the period, leaving
@@ -98,8 +106,12 @@ impl Schedule {
         let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| entry.polled) else { return };
         entry.polled = false;
         let period = entry.period;
+        let is_hastened = std::mem::take(&mut entry.is_hastened);
         if success {
             entry.failures = 0;
+            if !is_hastened {
+                entry.lost = 0;
+            }
             let late = now.saturating_duration_since(entry.due);
             let into = Duration::from_nanos((late.as_nanos() % period.as_nanos().max(1)) as u64);
             entry.due = now.max(entry.due) + (period - into);
@@ -110,6 +122,20 @@ impl Schedule {
             entry.due = now + pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX));
         }
         self.due.insert((entry.due, resource));
+    }
+
+    /// Lets the next poll come soon, as the device does not tell what changes any more: after a pause that doubles with each time since a poll
+    /// went well, if that is before its turn.
+    pub(super) fn hasten(&mut self, resource: ResourceId, now: Instant, spread: u8) {
+        let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| !entry.polled) else { return };
+        let pause = SHORTEST_PAUSE.saturating_mul(1 << entry.lost.min(16)).min(LONGEST_PAUSE);
+        entry.lost = entry.lost.saturating_add(1);
+        let due = now + pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX));
+        if due < entry.due {
+            self.due.remove(&(entry.due, resource));
+            (entry.due, entry.is_hastened) = (due, true);
+            self.due.insert((due, resource));
+        }
     }
 
     /// When to ask [`Schedule::start`] again, if no poll ends before.
@@ -141,7 +167,7 @@ mod tests {
         for (takes, next) in [(1, 60), (59, 60), (61, 120), (200, 240)] {
             let due = schedule.next(start - SECOND).unwrap();
             assert_eq!(schedule.start(due - Duration::from_nanos(1)), None, "before its time");
-            assert_eq!(schedule.start(due), Some(ONE));
+            assert_eq!(schedule.start(due), Some((ONE, OWNER)));
             let now = due + takes * SECOND;
             assert_eq!(schedule.next(due), None, "a poll under way says by its end when the next one is");
             schedule.finished(ONE, true, now, 0);
@@ -154,7 +180,7 @@ mod tests {
         let (mut schedule, mut now) = one();
         let mut pauses = Vec::new();
         for failure in 0..20 {
-            assert_eq!(schedule.start(now), Some(ONE));
+            assert_eq!(schedule.start(now), Some((ONE, OWNER)));
             schedule.finished(ONE, false, now, 0);
             let next = schedule.next(now).unwrap();
             pauses.push((next - now).as_secs());
@@ -162,12 +188,38 @@ mod tests {
             now = next;
         }
         assert_eq!(pauses[..8], [60, 120, 240, 480, 960, 1920, 3600, 3600]);
-        assert_eq!(schedule.start(now), Some(ONE));
+        assert_eq!(schedule.start(now), Some((ONE, OWNER)));
         schedule.finished(ONE, true, now, 0);
         assert_eq!(schedule.next(now), Some(now + PERIOD));
-        assert_eq!(schedule.start(now + PERIOD), Some(ONE));
+        assert_eq!(schedule.start(now + PERIOD), Some((ONE, OWNER)));
         schedule.finished(ONE, false, now + PERIOD, u8::MAX);
         assert_eq!(schedule.next(now), Some(now + PERIOD + PERIOD * 11 / 10), "a pause is spread");
+    }
+
+    #[test]
+    fn an_observation_that_ends_again_and_again_hastens_less_and_less() {
+        let (mut schedule, mut now) = (Schedule::new(LIMITS), Instant::now());
+        schedule.set(ONE, OWNER, LONGEST_PAUSE, now);
+        let mut pauses = Vec::new();
+        for _ in 0..12 {
+            assert_eq!(schedule.start(now), Some((ONE, OWNER)));
+            schedule.hasten(ONE, now, 0);
+            assert_eq!(schedule.next(now), None, "a poll under way says by its end when the next one is");
+            schedule.finished(ONE, true, now, 0);
+            schedule.hasten(ONE, now, 0);
+            let next = schedule.next(now).unwrap();
+            pauses.push((next - now).as_secs());
+            now = next;
+        }
+        assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]);
+        // One that lasted for a period is forgiven.
+        assert_eq!(schedule.start(now), Some((ONE, OWNER)));
+        schedule.finished(ONE, true, now, 0);
+        now = schedule.next(now).unwrap();
+        schedule.start(now);
+        schedule.finished(ONE, true, now, 0);
+        schedule.hasten(ONE, now, 0);
+        assert_eq!(schedule.next(now), Some(now + SHORTEST_PAUSE));
     }
 
     #[test]
@@ -176,7 +228,7 @@ mod tests {
         schedule.set(ONE, OWNER, 24 * LONGEST_PAUSE, now);
         for _ in 0..3 {
             let due = schedule.next(now - SECOND).unwrap();
-            assert_eq!(schedule.start(due), Some(ONE));
+            assert_eq!(schedule.start(due), Some((ONE, OWNER)));
             schedule.finished(ONE, false, due, 0);
             assert_eq!(schedule.next(due), Some(due + 24 * LONGEST_PAUSE));
         }
@@ -185,14 +237,18 @@ mod tests {
     #[test]
     fn a_poller_that_changes_while_it_is_polled_waits_for_the_end_and_goes_first() {
         let (mut schedule, now) = one();
-        assert_eq!(schedule.start(now), Some(ONE));
+        assert_eq!(schedule.start(now), Some((ONE, OWNER)));
         schedule.set(ONE, OWNER, 2 * PERIOD, now);
         assert_eq!(schedule.start(now), None, "no poll overlaps itself");
         schedule.finished(ONE, false, now, 0);
-        assert_eq!(schedule.start(now), Some(ONE), "what the old one came to does not hold the new one up");
+        assert_eq!(
+            schedule.start(now),
+            Some((ONE, OWNER)),
+            "what the old one came to does not hold the new one up"
+        );
         schedule.finished(ONE, true, now, 0);
         assert_eq!(schedule.next(now), Some(now + 2 * PERIOD));
-        assert_eq!(schedule.start(now + 2 * PERIOD), Some(ONE));
+        assert_eq!(schedule.start(now + 2 * PERIOD), Some((ONE, OWNER)));
         schedule.remove(ONE);
         schedule.finished(ONE, true, now, 0);
         assert_eq!(schedule.next(now), None);
@@ -205,14 +261,14 @@ mod tests {
         for id in 0..30 {
             schedule.set(ResourceId(id), UserId(id / 10), PERIOD, now);
         }
-        let started: Vec<i64> = std::iter::from_fn(|| schedule.start(now)).map(|id| id.0).collect();
+        let started: Vec<i64> = std::iter::from_fn(|| schedule.start(now)).map(|(id, _)| id.0).collect();
         assert_eq!(started, [0, 1, 2, 3, 10, 11, 12, 13]);
         schedule.finished(ResourceId(2), true, now, 0);
-        assert_eq!(schedule.start(now), Some(ResourceId(4)), "first due, first served");
+        assert_eq!(schedule.start(now), Some((ResourceId(4), UserId(0))), "first due, first served");
         assert_eq!(schedule.start(now), None);
         schedule.finished(ResourceId(10), true, now, 0);
         schedule.finished(ResourceId(11), true, now, 0);
-        assert_eq!(schedule.start(now), Some(ResourceId(14)));
+        assert_eq!(schedule.start(now), Some((ResourceId(14), UserId(1))));
     }
 
     /// Hundreds of pollers of some owners whose polls take their time, fail, change and go, in virtual time.
@@ -235,7 +291,7 @@ mod tests {
         let mut running: BTreeSet<(Instant, ResourceId)> = BTreeSet::new();
         let mut polls: HashMap<ResourceId, u32> = HashMap::new();
         while now < end {
-            while let Some(resource) = schedule.start(now) {
+            while let Some((resource, _)) = schedule.start(now) {
                 assert!(running.iter().all(|(_, other)| *other != resource), "{resource:?} overlaps itself");
                 running.insert((now + Duration::from_millis(below(8_000)), resource));
                 *polls.entry(resource).or_default() += 1;

@@ -73,11 +73,22 @@ async fn watch<F: Future<Output = Result<(), Failure>>>(
             notified = association.notified(&target) => notified,
         };
         let (result, is_over) = match notified {
-            Ok(payload) => (keep(payload).await, false),
+            Ok(payload) => {
+                let result = keep(payload).await;
+                // What cannot be stored for now comes again, as nobody acknowledges it.
+                if !result.as_ref().is_err_and(Failure::is_of_cloud) {
+                    association.acknowledge().await;
+                }
+                (result, !association.is_notified())
+            }
             Err(failure) => (Err(failure), true),
         };
+        let is_last = is_over && result.is_ok();
         // The pollers end before those who listen.
         let _ = outcomes.send((resource, result)).await;
+        if is_last {
+            let _ = outcomes.send((resource, Err(Failure::Unobserved))).await;
+        }
         if is_over {
             return association.is_connected().then_some(association);
         }

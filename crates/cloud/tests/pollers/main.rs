@@ -1,7 +1,9 @@
 //! Pollers as their users set them up: a real cloud, and what it polls on the other end of real sockets.
 
 mod device;
+mod observing;
 mod public_keys;
+mod scripted;
 mod web;
 
 use std::net::SocketAddr;

@@ -14,6 +14,7 @@ pub use any::AnyChannel;
 pub use dtls::{Authenticator, DeviceSession, Dtls};
 pub use key_pair::{DtlsPublicKey, KeyPair};
 pub use plain::Plain;
+pub(crate) use pre_shared::AskedPreShared;
 pub use pre_shared::{DtlsPsk, PreShared};
 
 use crate::config::{Resource, TooLong};

@@ -1,5 +1,5 @@
 use heapless::Vec;
-use sixlock_base::{Cx, Entropy};
+use sixlock_base::{ASKED_IDENTITY, Cx, Entropy};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{Completion, MAX_PSK};
 
@@ -39,5 +39,28 @@ impl<C: Crypto> Authenticator<C> for PreShared {
 
     fn key(&self, identity: &[u8]) -> Option<&[u8]> {
         (identity == self.identity).then_some(&self.key)
+    }
+}
+
+/// The same key, of a node that is asked, under the identity with [`ASKED_IDENTITY`] in front: what the node says to the cloud, or the cloud to it, is
+/// of no use to who sends it back to its author ([RFC 9257 section 4.3](https://www.rfc-editor.org/rfc/rfc9257#section-4.3)).
+pub(crate) struct AskedPreShared(PreShared);
+
+impl<C: Crypto> Authenticator<C> for AskedPreShared {
+    type Access<'a> = Identity<'a>;
+    type Keys = ();
+
+    const NEW: Self = Self(<PreShared as Authenticator<C>>::NEW);
+
+    fn start(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
+        Authenticator::<C>::start(&mut self.0, access)
+    }
+
+    fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, ()>) {
+        self.0.work(cx, session);
+    }
+
+    fn key(&self, identity: &[u8]) -> Option<&[u8]> {
+        Authenticator::<C>::key(&self.0, identity.strip_prefix(ASKED_IDENTITY.as_bytes())?)
     }
 }
