@@ -658,7 +658,7 @@ impl Observed {
     }
 
     /// What it tells an observer next.
-    fn told(&mut self) -> Option<Vec<u8>> {
+    fn notification_of_reading(&mut self) -> Option<Vec<u8>> {
         let Self { server, rig, .. } = self;
         let mut packet = Packet::<[u8; 320]>::new();
         server.poll_notification(&mut rig.cx(), NODE, &mut packet).map(|_| packet.bytes().to_vec())
@@ -706,7 +706,7 @@ fn hellos_of_strangers_end_no_observation() {
     for _ in 0..3 {
         place.rig.now = place.rig.now + Duration::from_secs(61);
         place.measure();
-        let mut datagram = place.told().expect("it is told");
+        let mut datagram = place.notification_of_reading().expect("it is told");
         let data = cloud.session.handle(&mut place.rig.cx(), &mut datagram).data.unwrap().to_vec();
         let message = Message::parse(&data).unwrap();
         if message.message_type() == Type::Confirmable {
@@ -719,7 +719,7 @@ fn hellos_of_strangers_end_no_observation() {
     }
     place.rig.now = place.rig.now + Duration::from_secs(4);
     place.measure();
-    assert!(place.told().is_some());
+    assert!(place.notification_of_reading().is_some());
 }
 
 /// The cloud's place at the other end is taken by the sensor's own server: both have the same key.

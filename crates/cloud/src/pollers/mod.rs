@@ -50,13 +50,13 @@ use payload::Payload;
 use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
-use sessions::{PolledDevice, Room, Sessions};
+use sessions::{PolledDevice, SessionLimits, Sessions};
 use watch::{Notified, Open, Watch};
 
 /// Polls at the same time.
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 /// DTLS sessions open between polls, each with its socket.
-const SESSIONS: Room = Room { open: 256, watched: 64 };
+const SESSIONS: SessionLimits = SessionLimits { open: 256, watched: 64 };
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
 /// Notifications of devices whose outcome is to be noted, at most; further ones wait.

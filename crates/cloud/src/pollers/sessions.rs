@@ -15,7 +15,7 @@ pub(super) struct PolledDevice<D, S> {
 
 /// How many sessions may be open.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct SessionLimits {
     /// In all.
     pub(super) open: usize,
     /// Of one owner, of those in which somebody listens.
@@ -25,7 +25,7 @@ pub(super) struct Room {
 /// The devices, by resource. When more sessions are open than may be, the one used longest ago in which nobody listens is closed, to be resumed when
 /// it is its turn, and without one the new one; when more devices are known than may be, the one used longest ago is forgotten.
 pub(super) struct Sessions<D, S> {
-    room: Room,
+    limits: SessionLimits,
     most: usize,
     kept: HashMap<ResourceId, Entry<D, S>>,
     uses: u64,
@@ -40,8 +40,8 @@ struct Entry<D, S> {
 }
 
 impl<D, S> Sessions<D, S> {
-    pub(super) fn new(room: Room, most: usize) -> Self {
-        Self { room, most, kept: HashMap::new(), uses: 0 }
+    pub(super) fn new(limits: SessionLimits, most: usize) -> Self {
+        Self { limits, most, kept: HashMap::new(), uses: 0 }
     }
 
     /// Takes what is left of a session from before the start; nothing beyond how many there may be.
@@ -72,7 +72,7 @@ impl<D, S> Sessions<D, S> {
         let watched = || {
             self.kept.values().filter(|entry| entry.polled.open.is_some() && entry.watched_by == watched_by)
         };
-        if watched_by.is_some() && watched().count() >= self.room.watched {
+        if watched_by.is_some() && watched().count() >= self.limits.watched {
             polled.open = None;
         }
         let is_open = polled.open.is_some();
@@ -82,7 +82,7 @@ impl<D, S> Sessions<D, S> {
         {
             self.kept.remove(&oldest);
         }
-        if self.kept.values().filter(|entry| entry.polled.open.is_some()).count() <= self.room.open {
+        if self.kept.values().filter(|entry| entry.polled.open.is_some()).count() <= self.limits.open {
             return is_open;
         }
         let idle =
@@ -109,7 +109,7 @@ impl<D, S> Sessions<D, S> {
 mod tests {
     use super::*;
 
-    const ROOM: Room = Room { open: 2, watched: 1 };
+    const LIMITS: SessionLimits = SessionLimits { open: 2, watched: 1 };
 
     fn device(id: i64, open: bool) -> PolledDevice<i64, &'static str> {
         PolledDevice { device: id, open: open.then_some("session") }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_full_table_closes_and_in_the_end_forgets_what_was_used_longest_ago() {
-        let mut table = Sessions::new(ROOM, 4);
+        let mut table = Sessions::new(LIMITS, 4);
         for id in 0..3 {
             assert!(table.keep(ResourceId(id), None, device(id, true)));
         }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_session_in_which_somebody_listens_is_closed_for_no_other() {
         let (ann, bob) = (UserId(1), UserId(2));
-        let mut table = Sessions::new(ROOM, 9);
+        let mut table = Sessions::new(LIMITS, 9);
         assert!(table.keep(ResourceId(1), Some(ann), device(1, true)));
         assert!(!table.keep(ResourceId(2), Some(ann), device(2, true)), "ann has one already");
         assert!(table.keep(ResourceId(3), None, device(3, true)));

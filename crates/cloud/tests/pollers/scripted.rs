@@ -143,7 +143,7 @@ fn serve(
     stop: &AtomicBool,
 ) {
     let mut context = HostContext::new();
-    let mut secrets = CookieSecrets::new(context.cx().entropy);
+    let secrets = CookieSecrets::new(context.cx().entropy);
     let config = Config { initial_timeout: sixlock_base::Duration::from_millis(500), ..Config::HOST };
     let mut sessions = HashMap::<SocketAddr, Session>::new();
     let mut latest = None;
@@ -174,7 +174,7 @@ fn serve(
         if let Ok((length, from)) = socket.recv_from(&mut datagram) {
             let bytes = &mut datagram[..length];
             if is_client_hello(bytes) {
-                match listen(&mut context.cx(), &mut secrets, from.to_string().as_bytes(), bytes, &mut out) {
+                match listen(&mut context.cx(), &secrets, from.to_string().as_bytes(), bytes, &mut out) {
                     Listen::Reply(len) | Listen::Refuse(len, _) => {
                         socket.send_to(&out[..len], from).unwrap();
                     }
