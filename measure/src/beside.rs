@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
 enum Beside {
     /// Raza et al. (2012), and the thesis: raza2012-table1, thesis-table11 to -table14
     Raza2012,
+    /// Granjal et al. (2008): granjal2008-table2
+    #[value(name = "granjal2008-memory")]
+    Granjal2008,
     /// De Rubertis et al. (2013): derubertis2013-fig7
     Derubertis2013,
     /// Raza et al. (2017): securesense-fig18
@@ -42,6 +45,8 @@ impl Beside {
     const fn name(self) -> &'static str {
         match self {
             Self::Raza2012 => "raza2012",
+            // ./bench granjal2008 has measured times.
+            Self::Granjal2008 => "granjal2008-memory",
             Self::Derubertis2013 => "derubertis2013",
             Self::Securesense => "securesense",
             Self::Plan => "plan",
@@ -52,6 +57,7 @@ impl Beside {
     const fn platforms(self) -> &'static [(Chip, &'static str)] {
         match self {
             Self::Raza2012 => &[(Chip::Msp430F1611, "tmote-sky")],
+            Self::Granjal2008 => &[(Chip::Atmega128, "micaz")],
             Self::Derubertis2013 => &[(Chip::CortexM3, "mb851")],
             Self::Securesense => &[(Chip::CortexM3, "openmote")],
             Self::Plan => &[(Chip::CortexM3, "openmote"), (Chip::Msp430F1611, "tmote-sky")],
@@ -103,10 +109,10 @@ fn on(
         let stack = drivers.peak(image, &linked, board)?;
         rows.push(Row { image: image.name.clone(), bytes: [linked.size.flash, linked.size.ram, stack] });
     }
-    let emulator = if chip == Chip::CortexM3 {
-        "the Cortex-M3; stacks by QEMU"
-    } else {
-        "the MSP430; stacks by mspdebug"
+    let emulator = match chip {
+        Chip::CortexM3 => "the Cortex-M3; stacks by QEMU",
+        Chip::Msp430F1611 => "the MSP430; stacks by mspdebug",
+        Chip::Atmega128 => "the ATmega128; stacks by simavr",
     };
     let measured = table(name, emulator, &toolchain.compiler(chip)?, &rows)?;
     if !baseline::compare(&file, &measured, arguments.accept)? {
