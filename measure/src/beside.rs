@@ -8,6 +8,7 @@ use sixlock_sim::{Chip, FirmwareImage};
 use crate::baseline;
 use crate::failure::Failure;
 use crate::linked::link_images;
+use crate::size::constants_in_flash;
 use crate::stack::Drivers;
 use crate::toolchain::Toolchain;
 
@@ -70,6 +71,8 @@ struct Row {
     image: String,
     /// Flash, static RAM and the stack's peak.
     bytes: [u64; 3],
+    /// Constants in flash, where others are copied to RAM at start.
+    constants: Option<u64>,
 }
 
 /// Measures them, and compares them with what is kept: none may have outgrown it.
@@ -107,7 +110,9 @@ fn on(
     let mut rows = Vec::new();
     for (image, linked) in images.iter().zip(link_images(toolchain, chip, &images)?) {
         let stack = drivers.peak(image, &linked, board)?;
-        rows.push(Row { image: image.name.clone(), bytes: [linked.size.flash, linked.size.ram, stack] });
+        let constants = (chip == Chip::Atmega128).then(|| constants_in_flash(&linked.file)).transpose()?;
+        let bytes = [linked.size.flash, linked.size.ram, stack];
+        rows.push(Row { image: image.name.clone(), bytes, constants });
     }
     let emulator = match chip {
         Chip::CortexM3 => "the Cortex-M3; stacks by QEMU",
@@ -127,9 +132,11 @@ fn on(
 fn table(name: &str, chip: &str, compiler: &str, rows: &[Row]) -> Result<String, Failure> {
     let mut table = format!("# Measured by ./bench {name}, and written by ./bench {name} --accept alone.\n");
     writeln!(table, "# Bytes on {chip}; compiled by {compiler}")?;
-    table.push_str("image,flash,ram,stack\n");
-    for Row { image, bytes: [flash, ram, stack] } in rows {
-        writeln!(table, "{image},{flash},{ram},{stack}")?;
+    let has_constants = rows.iter().any(|row| row.constants.is_some());
+    writeln!(table, "image,flash,ram,stack{}", if has_constants { ",constants in flash" } else { "" })?;
+    for Row { image, bytes: [flash, ram, stack], constants } in rows {
+        let constants = constants.map_or_else(String::new, |bytes| format!(",{bytes}"));
+        writeln!(table, "{image},{flash},{ram},{stack}{constants}")?;
     }
     Ok(table)
 }
@@ -160,7 +167,7 @@ mod tests {
     use super::*;
 
     fn row(image: &str, flash: u64) -> Row {
-        Row { image: image.into(), bytes: [flash, 200, 300] }
+        Row { image: image.into(), bytes: [flash, 200, 300], constants: None }
     }
 
     #[test]
