@@ -90,7 +90,7 @@ fn only_v12_names_what_only_dtls_1_2_has() {
     assert_none(&found);
 }
 
-/// `sixlock_crypto::tiny::benchmark` is for `firmware/primitives` alone.
+/// `sixlock_crypto::tiny::benchmark` is for `firmware/granjal2008` alone.
 #[test]
 fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -99,7 +99,7 @@ fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
         let entries = fs::read_dir(root.join(folder)).expect("a folder of packages");
         entries.map(|entry| entry.expect("a folder's entry").path())
     });
-    let firmware = firmware.filter(|path| !path.ends_with("primitives") && path.join("src").is_dir());
+    let firmware = firmware.filter(|path| !path.ends_with("granjal2008") && path.join("src").is_dir());
     let mut found = Vec::new();
     for folder in folders.map(|package| package.directory).chain(firmware) {
         for file in sources::rust_files(&folder.join("src")) {

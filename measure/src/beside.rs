@@ -8,6 +8,7 @@ use sixlock_sim::{Chip, FirmwareImage};
 use crate::baseline;
 use crate::failure::Failure;
 use crate::linked::link_images;
+use crate::size::constants_in_flash;
 use crate::stack::Drivers;
 use crate::toolchain::Toolchain;
 
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
 enum Beside {
     /// Raza et al. (2012), and the thesis: raza2012-table1, thesis-table11 to -table14
     Raza2012,
+    /// Granjal et al. (2008): granjal2008-table2
+    #[value(name = "granjal2008-memory")]
+    Granjal2008,
     /// De Rubertis et al. (2013): derubertis2013-fig7
     Derubertis2013,
     /// Raza et al. (2017): securesense-fig18
@@ -42,6 +46,8 @@ impl Beside {
     const fn name(self) -> &'static str {
         match self {
             Self::Raza2012 => "raza2012",
+            // ./bench granjal2008 has measured times.
+            Self::Granjal2008 => "granjal2008-memory",
             Self::Derubertis2013 => "derubertis2013",
             Self::Securesense => "securesense",
             Self::Plan => "plan",
@@ -52,6 +58,7 @@ impl Beside {
     const fn platforms(self) -> &'static [(Chip, &'static str)] {
         match self {
             Self::Raza2012 => &[(Chip::Msp430F1611, "tmote-sky")],
+            Self::Granjal2008 => &[(Chip::Atmega128, "micaz")],
             Self::Derubertis2013 => &[(Chip::CortexM3, "mb851")],
             Self::Securesense => &[(Chip::CortexM3, "openmote")],
             Self::Plan => &[(Chip::CortexM3, "openmote"), (Chip::Msp430F1611, "tmote-sky")],
@@ -64,6 +71,8 @@ struct Row {
     image: String,
     /// Flash, static RAM and the stack's peak.
     bytes: [u64; 3],
+    /// Constants in flash, where others are copied to RAM at start.
+    constants: Option<u64>,
 }
 
 /// Measures them, and compares them with what is kept: none may have outgrown it.
@@ -101,12 +110,14 @@ fn on(
     let mut rows = Vec::new();
     for (image, linked) in images.iter().zip(link_images(toolchain, chip, &images)?) {
         let stack = drivers.peak(image, &linked, board)?;
-        rows.push(Row { image: image.name.clone(), bytes: [linked.size.flash, linked.size.ram, stack] });
+        let constants = (chip == Chip::Atmega128).then(|| constants_in_flash(&linked.file)).transpose()?;
+        let bytes = [linked.size.flash, linked.size.ram, stack];
+        rows.push(Row { image: image.name.clone(), bytes, constants });
     }
-    let emulator = if chip == Chip::CortexM3 {
-        "the Cortex-M3; stacks by QEMU"
-    } else {
-        "the MSP430; stacks by mspdebug"
+    let emulator = match chip {
+        Chip::CortexM3 => "the Cortex-M3; stacks by QEMU",
+        Chip::Msp430F1611 => "the MSP430; stacks by mspdebug",
+        Chip::Atmega128 => "the ATmega128; stacks by simavr",
     };
     let measured = table(name, emulator, &toolchain.compiler(chip)?, &rows)?;
     if !baseline::compare(&file, &measured, arguments.accept)? {
@@ -121,9 +132,11 @@ fn on(
 fn table(name: &str, chip: &str, compiler: &str, rows: &[Row]) -> Result<String, Failure> {
     let mut table = format!("# Measured by ./bench {name}, and written by ./bench {name} --accept alone.\n");
     writeln!(table, "# Bytes on {chip}; compiled by {compiler}")?;
-    table.push_str("image,flash,ram,stack\n");
-    for Row { image, bytes: [flash, ram, stack] } in rows {
-        writeln!(table, "{image},{flash},{ram},{stack}")?;
+    let has_constants = rows.iter().any(|row| row.constants.is_some());
+    writeln!(table, "image,flash,ram,stack{}", if has_constants { ",constants in flash" } else { "" })?;
+    for Row { image, bytes: [flash, ram, stack], constants } in rows {
+        let constants = constants.map_or_else(String::new, |bytes| format!(",{bytes}"));
+        writeln!(table, "{image},{flash},{ram},{stack}{constants}")?;
     }
     Ok(table)
 }
@@ -154,7 +167,7 @@ mod tests {
     use super::*;
 
     fn row(image: &str, flash: u64) -> Row {
-        Row { image: image.into(), bytes: [flash, 200, 300] }
+        Row { image: image.into(), bytes: [flash, 200, 300], constants: None }
     }
 
     #[test]

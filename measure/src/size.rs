@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use object::read::elf::ElfFile32;
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::read::elf::{ElfFile32, ElfSymbol32};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use regex::Regex;
 
 use crate::failure::Failure;
@@ -64,6 +64,18 @@ pub(crate) fn forbidden(file: &Path) -> Result<Vec<String>, Failure> {
     let elf = elf(file, &bytes)?;
     let names = elf.symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned));
     Ok(names.filter(|name| forbidden.is_match(name)).collect())
+}
+
+/// How many bytes of code sections are no code but constants: on AVR those that are not copied to RAM at start.
+pub(crate) fn constants_in_flash(file: &Path) -> Result<u64, Failure> {
+    let bytes = read(file)?;
+    let elf = elf(file, &bytes)?;
+    let code: Vec<_> = elf.sections().filter(|section| section.kind() == SectionKind::Text).collect();
+    let is_in_code = |symbol: &ElfSymbol32<'_, '_>| {
+        symbol.section_index().is_some_and(|index| code.iter().any(|section| section.index() == index))
+    };
+    let constants = elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Data && is_in_code(symbol));
+    Ok(constants.map(|symbol| symbol.size()).sum())
 }
 
 /// How large what is called `symbol` is in the image `file`.

@@ -30,7 +30,7 @@ impl Drivers {
             "sixlock-emulator",
         ]);
         run(cargo.args(
-            ["stack", "bridge", "sniffer", "duty-cycle", "dtls", "transform"]
+            ["stack", "bridge", "sniffer", "duty-cycle", "dtls", "transform", "algorithm"]
                 .iter()
                 .flat_map(|name| ["--example", name]),
         ))?;

@@ -9,9 +9,10 @@ mod bridging;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
-use bridging::{Bridged, HOST, bridge, icmpv6, node};
+use bridging::{Bridged, HOST, bridge, node};
 use sixlock_interface::Routing;
 use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_testing::packets::icmpv6;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -15,7 +15,6 @@ use sixlock_dtls::{
     Features, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work,
     is_client_hello, listen, perform,
 };
-use sixlock_emulator::Image;
 use sixlock_testing::{Authority, Random, Rig};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -167,7 +166,7 @@ impl Server {
 }
 
 /// How much stack it takes until all data has come back.
-fn measure(image: &Image) -> Result<u32, Failure> {
+fn measure(image: &Path) -> Result<u32, Failure> {
     let (mut device, mut server) = (Device::start(image)?, Server::new()?);
     let mut entropy = Random::new(2);
     let mut datagram = Vec::new();

@@ -3,11 +3,11 @@
 
 mod alone;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_crypto::Soft;
-use sixlock_emulator::Image;
 use sixlock_interface::ipsec::{AnyTransform, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::extension::Upper;
@@ -21,7 +21,7 @@ const KEYS: [(&[u8; 20], &[u8; 16]); 2] =
     [(b"from host to dev ctr", b"from host to dev"), (b"from dev to host ctr", b"from dev to host")];
 
 /// How much stack it takes to answer packets of several lengths; what has a bit that is wrong, it does not answer.
-fn measure(suite: NetworkSuite, image: &Image) -> Result<u32, Failure> {
+fn measure(suite: NetworkSuite, image: &Path) -> Result<u32, Failure> {
     let key = |(cipher, code): (&[u8; 20], &[u8; 16])| match suite {
         NetworkSuite::Ah(_) => code.to_vec(),
         _ => [&cipher[..], code].concat(),
@@ -59,7 +59,7 @@ fn measure(suite: NetworkSuite, image: &Image) -> Result<u32, Failure> {
 }
 
 /// How much it takes to send back what has come in.
-fn measure_none(image: &Image) -> Result<u32, Failure> {
+fn measure_none(image: &Path) -> Result<u32, Failure> {
     let mut device = Device::start(image)?;
     if device.task(b"a packet", &mut Random::new(2))? != b"a packet" {
         return Err("another packet came back".into());

@@ -88,6 +88,11 @@ impl Lockstep {
         self.emulator.stack_peak()
     }
 
+    /// How many bytes of stack there are, as [`Emulator::stack_len`] tells.
+    pub fn stack_len(&self) -> u32 {
+        self.emulator.stack_len()
+    }
+
     /// Lets the device do its next task. `answer` gives it what it asks for meanwhile; when it breaks off, the device
     /// has lost its power: it never goes on, and there is no outcome.
     ///

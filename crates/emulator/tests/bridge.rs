@@ -6,10 +6,11 @@ mod built;
 
 use std::net::Ipv6Addr;
 
-use bridging::{Bridged, HOST, bridge, icmpv6, node};
+use bridging::{Bridged, HOST, bridge, node};
 use built::image;
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Unreachable};
 use sixlock_ipv6::{Header, extension, next_header};
+use sixlock_testing::packets::icmpv6;
 
 fn passes_packets(target: &str) {
     for (name, secured) in [("bridge", false), ("bridge-llsec", true)] {

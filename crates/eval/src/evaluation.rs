@@ -30,14 +30,10 @@ pub struct Evaluation {
     /// Whether it is of no paper, but this project's own.
     #[serde(skip)]
     pub is_own: bool,
-    /// Whether it could be reproduced.
+    /// That it was reproduced, all of it or some: a part of the format.
     pub reproduced: bool,
-    /// If not, why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'static str>,
-    /// What it was made with, if it could be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<Parameters>,
+    /// What it was made with.
+    pub parameters: Parameters,
     /// Its values.
     #[serde(rename = "rows", serialize_with = "flat")]
     pub figures: Vec<Figure>,

@@ -94,8 +94,6 @@ pub enum State {
     Made,
     /// Some of it.
     Part,
-    /// Nothing.
-    Not,
 }
 
 impl State {
@@ -104,7 +102,6 @@ impl State {
         match self {
             Self::Made => "made",
             Self::Part => "part",
-            Self::Not => "not",
         }
     }
 }
@@ -115,8 +112,6 @@ pub enum Method {
     Run(Run),
     /// By this function, but for these parts of it, each with the reason.
     Part(Run, &'static [&'static str]),
-    /// It cannot be made yet, for this reason.
-    NotYet(&'static str),
 }
 
 /// An experiment of a paper.
@@ -139,28 +134,14 @@ impl Experiment {
         match self.method {
             Method::Run(_) => State::Made,
             Method::Part(..) => State::Part,
-            Method::NotYet(_) => State::Not,
         }
-    }
-
-    /// Whether it can be made, all of it or some.
-    pub const fn is_reproduced(&self) -> bool {
-        !matches!(self.state(), State::Not)
     }
 
     /// What of it is not made, each with the reason.
     pub const fn missing(&self) -> &'static [&'static str] {
         match self.method {
             Method::Part(_, missing) => missing,
-            Method::Run(_) | Method::NotYet(_) => &[],
-        }
-    }
-
-    /// What it shows, or why it cannot be made yet.
-    pub const fn why(&self) -> &'static str {
-        match self.method {
-            Method::Run(_) | Method::Part(..) => self.shows,
-            Method::NotYet(why) => why,
+            Method::Run(_) => &[],
         }
     }
 
@@ -169,16 +150,15 @@ impl Experiment {
         [OWN, MEASUREMENTS, COMPARISON].contains(&self.paper)
     }
 
-    /// Makes it. One that cannot be made yet has no values and no claims.
+    /// Makes it.
     ///
     /// # Errors
     /// When the run fails.
     pub fn run(&self, context: &Context<'_>) -> Result<Evaluation, Error> {
         let paper = Paper::parse(self.paper)?;
-        let (findings, why) = match self.method {
-            Method::Run(run) | Method::Part(run, _) => (run(context, &paper)?, None),
-            Method::NotYet(why) => (Findings::default(), Some(why)),
-        };
+        let parameters = Parameters::of(self.name, context.runs, context.commit)?;
+        let (Method::Run(run) | Method::Part(run, _)) = self.method;
+        let Findings { figures, claims } = run(context, &paper)?;
         (context.progress)(1.0);
         Ok(Evaluation {
             schema: 1,
@@ -189,11 +169,10 @@ impl Experiment {
             shows: self.shows,
             missing: self.missing(),
             is_own: self.is_own(),
-            reproduced: why.is_none(),
-            why,
-            parameters: Parameters::of(self.name, context.runs, context.commit),
-            figures: findings.figures,
-            claims: findings.claims,
+            reproduced: true,
+            parameters,
+            figures,
+            claims,
         })
     }
 }

@@ -192,6 +192,7 @@ fn find<'f>(figures: &'f mut [Figure], wanted: &Measurement) -> Result<&'f mut R
 mod tests {
     use super::*;
     use crate::figure::Provenance;
+    use crate::setup::Parameters;
 
     const NAMES: &str = "experiment,figure,label,x,value,unit\n";
 
@@ -208,8 +209,7 @@ mod tests {
             missing: &[],
             is_own: false,
             reproduced: true,
-            why: None,
-            parameters: None,
+            parameters: Parameters::of("thesis-fig33", 1, "unknown").unwrap(),
             figures: vec![
                 figure("Time, \"all\"", vec![row("AH", Some(16.0)), row("AH", Some(64.0)), row("ESP", None)]),
                 figure("Time of some", vec![row("AH", Some(16.0))]),

@@ -77,8 +77,7 @@ mod tests {
             missing: &[],
             is_own,
             reproduced: true,
-            why: None,
-            parameters: Some(parameters),
+            parameters,
             figures: vec![figure],
             claims: vec![claim("<b> holds", true, "so"), claim("fails", false, "not so"), uncounted],
         }

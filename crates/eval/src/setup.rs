@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::error::Error;
+
 /// What an experiment was made with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameters {
@@ -33,7 +35,7 @@ const NONE: &str = "none";
 const STATIC: &str = "static, the shortest way";
 const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
 
-const SETUPS: [Setup; 13] = [
+const SETUPS: [Setup; 14] = [
     Setup {
         platform: "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so",
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
@@ -109,6 +111,13 @@ const SETUPS: [Setup; 13] = [
         ],
     },
     Setup {
+        platform: "ATmega128 of a MicaZ: images linked, and run in simavr",
+        mac: NONE,
+        routing: NONE,
+        is_drawn: false,
+        experiments: &["granjal2008-table2"],
+    },
+    Setup {
         platform: "ATmega128 of a MicaZ, cycles counted in simavr",
         mac: NONE,
         routing: NONE,
@@ -178,11 +187,12 @@ const SETUPS: [Setup; 13] = [
 ];
 
 impl Parameters {
-    /// Those of the experiment of this name, made so often where chance has a say; none if it cannot be made yet.
-    pub(crate) fn of(experiment: &str, runs: u32, commit: &str) -> Option<Self> {
-        let setup = SETUPS.iter().find(|setup| setup.experiments.contains(&experiment))?;
+    /// Those of the experiment of this name, made so often where chance has a say.
+    pub(crate) fn of(experiment: &str, runs: u32, commit: &str) -> Result<Self, Error> {
+        let setup = SETUPS.iter().find(|setup| setup.experiments.contains(&experiment));
+        let setup = setup.ok_or_else(|| Error(format!("nothing says what {experiment} is made with")))?;
         let (seeds, runs) = if setup.is_drawn { (format!("1 to {runs}"), runs) } else { (NONE.into(), 1) };
         let &Setup { platform, mac, routing, .. } = setup;
-        Some(Self { platform, mac, routing, seeds, runs, commit: commit.into() })
+        Ok(Self { platform, mac, routing, seeds, runs, commit: commit.into() })
     }
 }

@@ -19,11 +19,9 @@ fn evaluations() -> &'static [Evaluation] {
 
 #[test]
 #[ignore = "takes long where nothing is optimised"]
-fn every_experiment_runs_or_says_why_not_and_every_claim_has_its_reason() {
+fn every_experiment_runs_and_every_claim_has_its_reason() {
     for (experiment, evaluation) in EXPERIMENTS.iter().zip(evaluations()) {
-        assert!(!experiment.why().is_empty(), "{}", experiment.name);
-        assert_eq!(evaluation.reproduced, experiment.is_reproduced());
-        assert_eq!(evaluation.why.is_none(), evaluation.reproduced);
+        assert!(!experiment.shows.is_empty(), "{}", experiment.name);
         for figures in &evaluation.figures {
             let units: BTreeSet<_> = figures.rows.iter().map(|row| row.unit).collect();
             assert_eq!(units.len(), 1, "{}: {}", experiment.name, figures.title);
@@ -32,8 +30,7 @@ fn every_experiment_runs_or_says_why_not_and_every_claim_has_its_reason() {
                 assert_eq!(row.read.is_some(), row.published.is_some());
             }
         }
-        assert_eq!(evaluation.figures.is_empty(), !evaluation.reproduced, "{}", experiment.name);
-        assert_eq!(evaluation.claims.is_empty(), !evaluation.reproduced, "{}", experiment.name);
+        assert!(!evaluation.figures.is_empty() && !evaluation.claims.is_empty(), "{}", experiment.name);
         for claim in &evaluation.claims {
             assert!(!claim.why.is_empty(), "{}", claim.text);
             let names_cause = claim.why.contains("Cause: ") && claim.why.contains("Run that removes it: ");
@@ -72,8 +69,8 @@ fn json_and_the_report_have_all_that_was_found() {
     for (evaluation, found) in json.as_array().unwrap().iter().zip(evaluations) {
         assert_eq!(evaluation["schema"], 1);
         assert_eq!(evaluation["experiment"], found.experiment);
-        assert_eq!(evaluation["parameters"].is_object(), found.reproduced, "{}", found.experiment);
-        assert!(evaluation["source"].is_string() && evaluation["reproduced"].is_boolean());
+        assert!(evaluation["parameters"].is_object(), "{}", found.experiment);
+        assert!(evaluation["source"].is_string() && evaluation["reproduced"] == true);
         assert!(pages.contains(found.experiment));
         let rows = evaluation["rows"].as_array().unwrap();
         assert_eq!(rows.len(), found.figures.iter().map(|figure| figure.rows.len()).sum::<usize>());

@@ -23,7 +23,7 @@ mod sizes;
 mod sniffer;
 mod storage;
 
-pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
+pub use access::{CloudAccess, DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Discovering, Layers, Leaf, Node, Sleeping, Slotted, run};
 pub use bridge::{BorderRouter, Bridge, RootBridge, run_bridge};
 pub use discovery::{DiscoveringHost, DiscoveringRouter};

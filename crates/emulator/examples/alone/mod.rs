@@ -23,7 +23,8 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    pub(crate) fn start(image: &Image) -> Result<Self, Failure> {
+    pub(crate) fn start(path: &Path) -> Result<Self, Failure> {
+        let image = &Image::read(path)?;
         let block = image.symbol("EXCHANGE")?.address;
         let mut emulator = Emulator::start(image, "exchange")?;
         emulator.resume()?;
@@ -55,10 +56,10 @@ impl Device {
 /// Prints what `measure` says of the image in each of these files.
 pub(crate) fn print_stacks(
     paths: impl Iterator<Item = String>,
-    measure: impl Fn(&Image) -> Result<u32, Failure>,
+    measure: impl Fn(&Path) -> Result<u32, Failure>,
 ) -> ExitCode {
     for path in paths {
-        match Image::read(Path::new(&path)).map_err(Failure::from).and_then(|image| measure(&image)) {
+        match measure(Path::new(&path)) {
             Ok(stack) => println!("{stack}"),
             Err(error) => {
                 eprintln!("{path}: {error}");

@@ -1,4 +1,5 @@
-//! A host at the serial port of a border router in an emulator, and native nodes behind that, each in range of the one before it alone.
+//! A host at the serial port of a border router in an emulator, and native nodes behind that, each in range of the one before it alone. In the border
+//! router's place may be a node, which the first of them asks something.
 
 #![allow(dead_code, reason = "each user needs a part of it")]
 
@@ -6,7 +7,7 @@ use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
 use std::path::Path;
 
-use sixlock_base::{Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
+use sixlock_base::{Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_interface::rpl::RplNode;
@@ -18,7 +19,6 @@ use sixlock_lockstep::{Command, Device, DeviceEvent, FRAME, LinkKey, ROUTE, Rout
 use sixlock_rpl::objective::Mrhof;
 use sixlock_rpl::{Advertiser, Neighbour, Profile};
 use sixlock_slip::{Decoder, Encoder};
-pub(crate) use sixlock_testing::packets::icmpv6;
 use sixlock_testing::{Random, Rig};
 
 /// The largest packet.
@@ -30,6 +30,9 @@ pub(crate) const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 
 const PAN_ID: u16 = 0xabcd;
 const KEY: [u8; 16] = *b"the key of a PAN";
+/// The port of the echo service, and one of who asks it.
+const ECHO_PORT: u16 = 7;
+const CLIENT_PORT: u16 = 49_152;
 /// How long nothing happens before everything counts as over, in milliseconds: less than a reassembly may take.
 const QUIET: u32 = 5_000;
 
@@ -73,11 +76,13 @@ type ByRpl = RplNode<Router>;
 struct Node<R: Routing> {
     interface: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, R>>,
     rig: Rig,
+    /// What came to it by UDP.
+    received: Vec<Vec<u8>>,
 }
 
 impl<R: Routing> Node<R> {
     fn start(hops: u32, security: Option<LinkSecurity>) -> Self {
-        let mut node = Self { interface: Interface::new(), rig: Rig::seeded(6 + hops) };
+        let mut node = Self { interface: Interface::new(), rig: Rig::seeded(6 + hops), received: Vec::new() };
         let address = Eui64::of_node(hops);
         let mac = MacConfig { address, pan_id: PAN_ID, csma: Csma::default(), ack: false, security };
         node.interface.start(&mut node.rig.cx(), &Config { mac, uplink: Uplink::NextHop(BRIDGE) });
@@ -92,9 +97,19 @@ impl<R: Routing> Node<R> {
 
     fn handle_frame(&mut self, at: Symbols, frame: &mut [u8]) {
         let cx = &mut self.rig.at(instant(at));
-        if let Some(Arrival::Datagram(datagram)) = self.interface.handle_frame(cx, at, frame) {
-            self.interface.echo(cx, at, datagram);
+        if let Some(Arrival::Datagram(delivered)) = self.interface.handle_frame(cx, at, frame) {
+            self.received.push(self.interface.datagram(&delivered).payload.to_vec());
+            self.interface.release(delivered);
         }
+    }
+
+    /// Sends `payload` to the echo service of the one at the border router's place.
+    fn ask(&mut self, at: Symbols, payload: &[u8]) {
+        let mut packet = Packet::<[u8; MTU]>::new();
+        packet.reset(self.interface.front());
+        packet.extend(payload).unwrap();
+        let cx = &mut self.rig.at(instant(at));
+        self.interface.send(cx, at, &mut packet, CLIENT_PORT, bridge(), ECHO_PORT).unwrap();
     }
 
     /// Does what is due; whether there was something.
@@ -140,7 +155,7 @@ impl Bridged<ByRpl> {
     /// The same without routes, and with so many nodes that speak RPL.
     pub(crate) fn root(path: &Path, secured: bool, nodes: u32) -> Self {
         let mut bridged = Self::start(path, secured, &[], nodes);
-        for (Node { interface, rig }, hops) in bridged.nodes.iter_mut().zip(1..) {
+        for (Node { interface, rig, .. }, hops) in bridged.nodes.iter_mut().zip(1..) {
             interface.routing().0.start(&mut rig.cx(), Eui64::of_node(hops), 0).unwrap();
         }
         bridged
@@ -264,7 +279,7 @@ impl<R: Routing> Bridged<R> {
                 self.nodes.iter_mut().zip(1..).find_map(|(node, hops)| Some((hops, node.poll_transmit()?)));
             if let Some((hops, frame)) = sent {
                 self.at = self.at.after(airtime(&frame));
-                let (at, Node { interface, rig }) = (self.at, &mut self.nodes[hops - 1]);
+                let (at, Node { interface, rig, .. }) = (self.at, &mut self.nodes[hops - 1]);
                 interface.handle_transmitted(&mut rig.at(instant(at)), at);
                 self.deliver(hops, &frame);
                 continue;
@@ -294,9 +309,18 @@ impl<R: Routing> Bridged<R> {
         core::mem::take(&mut self.arrived)
     }
 
+    /// What the first node gets for a datagram to the echo service of the one at the border router's place.
+    pub(crate) fn ask(&mut self, payload: &[u8]) -> Vec<Vec<u8>> {
+        self.nodes[0].ask(self.at, payload);
+        self.pass(QUIET);
+        core::mem::take(&mut self.nodes[0].received)
+    }
+
     /// The stack's peak.
     pub(crate) fn stack_peak(&mut self) -> u32 {
-        self.bridge.stack_peak().unwrap_or_else(|error| panic!("{error}"))
+        let peak = self.bridge.stack_peak().unwrap_or_else(|error| panic!("{error}"));
+        assert!(peak < self.bridge.stack_len(), "it needs more stack than there is");
+        peak
     }
 }
 

@@ -1,5 +1,5 @@
-//! What images take, as `./bench raza2012` has measured it on the MSP430, and `./bench derubertis2013` and `securesense` on the
-//! Cortex-M3.
+//! What images take, as `./bench raza2012` has measured it on the MSP430, `./bench granjal2008-memory` on the ATmega128, and `./bench derubertis2013`
+//! and `securesense` on the Cortex-M3.
 
 use crate::claim::Claim;
 use crate::error::Error;
@@ -30,13 +30,20 @@ pub(super) struct Footprint {
     pub(super) ram: f64,
     /// At its peak.
     pub(super) stack: f64,
+    /// Of the flash, constants that would else be copied to RAM at start; nothing where none are.
+    pub(super) constants: f64,
 }
 
 impl Footprint {
     /// What two take on average.
     pub(super) fn mean(one: Self, other: Self) -> Self {
         let mean = |part: fn(&Self) -> f64| (part(&one) + part(&other)) / 2.0;
-        Self { flash: mean(|it| it.flash), ram: mean(|it| it.ram), stack: mean(|it| it.stack) }
+        Self {
+            flash: mean(|it| it.flash),
+            ram: mean(|it| it.ram),
+            stack: mean(|it| it.stack),
+            constants: mean(|it| it.constants),
+        }
     }
 
     /// RAM, the stack at its peak included.
@@ -59,6 +66,11 @@ impl Footprints {
         Self::parse(include_str!("../../../../costs/derubertis2013-cortex-m3.csv"))
     }
 
+    /// Those on the ATmega128.
+    pub(super) fn on_atmega128() -> Result<Self, Error> {
+        Self::parse(include_str!("../../../../costs/granjal2008-memory-atmega128.csv"))
+    }
+
     /// Those that stand beside SecureSense.
     pub(super) fn beside_securesense() -> Result<Self, Error> {
         Self::parse(include_str!("../../../../costs/securesense-cortex-m3.csv"))
@@ -70,7 +82,9 @@ impl Footprints {
             let mut fields = line.split(',');
             let name = fields.next()?;
             let mut number = || fields.next()?.parse().ok();
-            Some((name, Footprint { flash: number()?, ram: number()?, stack: number()? }))
+            let (flash, ram, stack) = (number()?, number()?, number()?);
+            let constants = fields.next().map_or(Some(0.0), |constants| constants.parse().ok())?;
+            Some((name, Footprint { flash, ram, stack, constants }))
         });
         images.collect::<Option<_>>().map(Self).ok_or_else(wrong)
     }
@@ -86,13 +100,14 @@ impl Footprints {
             flash: with.flash - without.flash,
             ram: with.ram - without.ram,
             stack: with.stack - without.stack,
+            constants: with.constants - without.constants,
         })
     }
 }
 
 fn wrong() -> Error {
     Error(
-        "a file in costs/ is not what ./bench raza2012, derubertis2013 or securesense writes with --accept"
+        "a file in costs/ is not what ./bench raza2012, granjal2008-memory, derubertis2013 or securesense writes with --accept"
             .into(),
     )
 }
@@ -273,6 +288,7 @@ mod tests {
             );
         }
         assert!(images.of("udp-nothing").is_err());
+        assert!(Footprints::on_atmega128().unwrap().of("udp-sha-1").unwrap().flash > 0.0);
         assert!(Footprints::on_cortex_m3().unwrap().beyond(AH).unwrap().flash > 0.0);
     }
 }

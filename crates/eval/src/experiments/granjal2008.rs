@@ -11,7 +11,7 @@ use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
 use crate::wording::{MUCH, SIMILAR};
 
-const PAPER: &str = include_str!("../../../../published/granjal2008.toml");
+pub(super) const PAPER: &str = include_str!("../../../../published/granjal2008.toml");
 /// Why the paper's energies stand beside none of ours.
 const NO_BATTERY: &str = "energies in mV/h: the fall of a battery's voltage cannot be had from cycles, and these are in millijoules";
 
@@ -37,11 +37,14 @@ pub(super) const FIGURE_2: Experiment = Experiment {
     method: Method::Part(figure_2, &[NO_BATTERY]),
 };
 
+/// What the paper calls the algorithms.
+pub(super) const AES: &str = "AES-192";
+pub(super) const TRIPLE_DES: &str = "3DES";
+pub(super) const SHA_1: &str = "SHA-1";
+pub(super) const SHA_512: &str = "SHA-512";
+/// What it calls a program without any.
+pub(super) const BASELINE: &str = "baseline";
 /// The algorithms as the paper and the image that measures them call them.
-const AES: &str = "AES-192";
-const TRIPLE_DES: &str = "3DES";
-const SHA_1: &str = "SHA-1";
-const SHA_512: &str = "SHA-512";
 const ALGORITHMS: [(&str, &str); 4] =
     [(AES, "aes-192-cbc"), (TRIPLE_DES, "3des-cbc"), (SHA_1, "sha-1"), (SHA_512, "sha-512")];
 
@@ -162,7 +165,7 @@ fn table_3(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     });
     const FOR_THEIR_TIMES: &str = "Energy of the CPU for as long as the paper says";
     let theirs = Figure { title: FOR_THEIR_TIMES, across: Some("plaintext, bytes"), rows: theirs.into() };
-    let lifetimes = ALGORITHMS.iter().map(|(name, _)| *name).chain(["baseline"]).filter_map(|name| {
+    let lifetimes = ALGORITHMS.iter().map(|(name, _)| *name).chain([BASELINE]).filter_map(|name| {
         let drain = drain.get(name)?.value;
         let row = Row::new(BY_DRAIN, BATTERIES / drain, "h", Provenance::Published).at(drain);
         Some(row.beside(lifetime.get(name)))

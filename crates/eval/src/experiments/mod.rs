@@ -7,11 +7,10 @@ mod derubertis2013;
 mod footprint;
 mod granjal2008;
 mod granjal2008_fig3;
-
+mod granjal2008_table2;
 mod handshake;
 mod handshake_loss;
 mod native_handshake;
-mod not_yet;
 mod packets;
 mod raza2012;
 mod sample;
@@ -56,7 +55,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     thesis::dtls::TABLE_12,
     thesis::dtls::TABLE_13,
     thesis::dtls::TABLE_14,
-    not_yet::GRANJAL_TABLE_2,
+    granjal2008_table2::EXPERIMENT,
     granjal2008::TABLE_3,
     granjal2008::FIGURE_1,
     granjal2008::FIGURE_2,

@@ -11,7 +11,7 @@ use crate::published::Read;
 use crate::setup::Parameters;
 
 /// Adds it to a page.
-pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters: Option<&Parameters>) {
+pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters: &Parameters) {
     // Writing to a string does not fail, here and below.
     let _ = write!(
         out,
@@ -19,9 +19,7 @@ pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters:
         escape(figure.title),
         svg(figure)
     );
-    if let Some(parameters) = parameters {
-        list(out, parameters);
-    }
+    list(out, parameters);
     let _ = write!(out, "<details><summary>The values</summary><div class=\"scroll\">");
     table(out, figure);
     let _ = write!(

@@ -18,15 +18,14 @@ const PROVENANCE: &str = "<h2>Where values are from</h2><ul><li><i>measured</i>:
 /// The page.
 pub(super) fn html(pages: &[Page<'_>]) -> String {
     let mut body = format!(
-        "{PREFACE}<div class=\"scroll\"><table><tr><th>page<th class=\"n\">experiments<th class=\"n\">made{}</tr>",
+        "{PREFACE}<div class=\"scroll\"><table><tr><th>page<th class=\"n\">experiments{}</tr>",
         Summary::HEADS
     );
     for page in pages {
-        let made = page.evaluations.iter().filter(|evaluation| evaluation.reproduced).count();
         // Writing to a string does not fail.
         let _ = write!(
             body,
-            "<tr><td><a href=\"{}\">{}</a><td class=\"n\">{}<td class=\"n\">{made}{}</tr>",
+            "<tr><td><a href=\"{}\">{}</a><td class=\"n\">{}{}</tr>",
             page.file(),
             escape(&page.title),
             page.evaluations.len(),

@@ -74,7 +74,6 @@ impl<'e> Page<'e> {
             write!(out, "<div class=\"scroll\"><table><tr><th>experiment<th>shows{}</tr>", Summary::HEADS);
         for evaluation in &self.evaluations {
             let Evaluation { experiment, at, shows, .. } = evaluation;
-            let shows = if evaluation.reproduced { shows } else { "not made yet" };
             let _ = write!(
                 out,
                 "<tr><td><a href=\"#{experiment}\">{experiment}</a><br><span class=\"pale\">{}</span><td>{}{}</tr>",
@@ -99,17 +98,13 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
         "<section><h2 id=\"{name}\">{name}</h2><p class=\"pale\">{}</p>",
         escape(&evaluation.source)
     );
-    let about = match evaluation.why {
-        Some(why) => format!("Not made yet: it {why}."),
-        None => format!("It shows {}.", evaluation.shows),
-    };
-    let _ = write!(out, "<p>{}</p>", escape(&about));
+    let _ = write!(out, "<p>It shows {}.</p>", escape(evaluation.shows));
     if !evaluation.missing.is_empty() {
         let _ = write!(out, "<p>Not made: {}.</p>", escape(&evaluation.missing.join("; ")));
     }
     claims(out, &evaluation.claims);
     for (id, shown) in figures(evaluation) {
-        figure::html(out, &id, shown, evaluation.parameters.as_ref());
+        figure::html(out, &id, shown, &evaluation.parameters);
     }
     out.push_str("</section>");
 }

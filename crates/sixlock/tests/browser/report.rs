@@ -8,7 +8,7 @@ use crate::webdriver::Browser;
 
 const LAPTOP: (u32, u32) = (1280, 800);
 const TELEPHONE: (u32, u32) = (375, 812);
-/// Experiments without a network, of several papers: they are made at once. Another cannot be made.
+/// Experiments without a network, of several papers: they are made at once.
 const EXPERIMENTS: [&str; 6] = [
     "raza2012-table2",
     "raza2012-fig9",

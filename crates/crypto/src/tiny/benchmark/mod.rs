@@ -2,7 +2,7 @@
 //! mode, SHA-1 and SHA-512.
 //!
 //! No protocol may use these: they are no part of [`Crypto`](crate::Crypto), `checks/` sees to it that only
-//! `firmware/primitives` names them, and an image that does not use them does not contain them. The paper names no
+//! `firmware/granjal2008` names them, and an image that does not use them does not contain them. The paper names no
 //! mode; CBC is the one in which IPsec had both ciphers then.
 
 pub mod aes_192;

@@ -15,14 +15,14 @@ pub(in super::super) const TABLE_4: Experiment = Experiment {
     at: "table 4 (section 6.3.2)",
     shows: "datagrams lost of 100 on network 1 over one hop, by both of the thesis' implementations of AES",
     method: Method::Run(lost),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_29: Experiment = Experiment {
     name: "thesis-fig29",
     at: "figure 29 (section 6.3.2)",
     shows: "response time by the host's clock on network 1 over one hop, by size, by both of the thesis' implementations of AES",
     method: Method::Run(response),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 const LOST: &str = "Datagrams lost of 100";

@@ -18,42 +18,42 @@ pub(in super::super) const FIGURE_33: Experiment = Experiment {
     at: "figure 33 (section 6.3.4)",
     shows: "response time by the host's clock on network 1, by hops, 16 and 64 bytes",
     method: Method::Run(|context, paper| by_hops(context, paper, Network::One, "6.3.4", "figure-33")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_34: Experiment = Experiment {
     name: "thesis-fig34",
     at: "figure 34 (section 6.3.4)",
     shows: "response time by the host's clock on network 1, by size, over one, three and six hops",
     method: Method::Run(|context, _| by_size(context, Network::One, "6.3.4")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_35: Experiment = Experiment {
     name: "thesis-fig35",
     at: "figure 35 (section 6.3.4)",
     shows: "response time by the bridge's clock on network 1, by hops, 16 bytes",
     method: Method::Run(|context, _| inside(context, Network::One, "6.3.4")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_39: Experiment = Experiment {
     name: "thesis-fig39",
     at: "figure 39 (section 6.4.3)",
     shows: "response time by the host's clock on network 2, by size, of sensors 1, 6 and 13",
     method: Method::Run(|context, _| by_size(context, Network::Two, "6.4.3")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_40: Experiment = Experiment {
     name: "thesis-fig40",
     at: "figure 40 (section 6.4.3)",
     shows: "response time by the host's clock on network 2, by hops, 16 and 64 bytes",
     method: Method::Run(|context, paper| by_hops(context, paper, Network::Two, "6.4.3", "figure-40")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_41: Experiment = Experiment {
     name: "thesis-fig41",
     at: "figure 41 (section 6.4.3)",
     shows: "response time by the bridge's clock on network 2, by hops, 16 bytes",
     method: Method::Run(|context, _| inside(context, Network::Two, "6.4.3")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 /// The title of a figure, and that of the one beside it in which processors take no time.

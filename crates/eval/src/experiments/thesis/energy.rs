@@ -29,7 +29,7 @@ pub(in super::super) const FIGURE_30: Experiment = Experiment {
         };
         figure.findings(context, Some(paper.table("figure-30")?))
     }),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 pub(in super::super) const FIGURE_31: Experiment = Experiment {
@@ -41,7 +41,7 @@ pub(in super::super) const FIGURE_31: Experiment = Experiment {
             BySize { network: Network::One, hop: 2, of: Of::AllNodes, titles: ALL_NODES, section: "6.3.3" };
         figure.findings(context, Some(paper.table("figure-31")?))
     }),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 // What the text says of figure 37 are the numbers of figure 31, word for word: ours stands beside none.
@@ -54,7 +54,7 @@ pub(in super::super) const FIGURE_37: Experiment = Experiment {
             BySize { network: Network::Two, hop: 2, of: Of::AllNodes, titles: ALL_NODES, section: "6.4.2" };
         figure.findings(context, None)
     }),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 pub(in super::super) const FIGURE_32: Experiment = Experiment {
@@ -62,7 +62,7 @@ pub(in super::super) const FIGURE_32: Experiment = Experiment {
     at: "figure 32 (section 6.3.3)",
     shows: "energy of all of network 1 by Energest, with AH and ESP, 16 bytes over one, three and six hops",
     method: Method::Run(|context, _| by_hops(context, Network::One, "6.3.3")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 pub(in super::super) const FIGURE_38: Experiment = Experiment {
@@ -70,7 +70,7 @@ pub(in super::super) const FIGURE_38: Experiment = Experiment {
     at: "figure 38 (section 6.4.2)",
     shows: "energy of all of network 2 by Energest, with AH and ESP, 16 bytes to sensors 1, 6 and 13",
     method: Method::Run(|context, _| by_hops(context, Network::Two, "6.4.2")),
-    ..super::EXPERIMENT
+    paper: super::PAPER,
 };
 
 const ALL_NODES: [&str; 3] = [

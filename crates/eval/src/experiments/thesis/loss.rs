@@ -15,7 +15,7 @@ const fn experiment(
     shows: &'static str,
     run: fn(&Context<'_>, &Paper) -> Result<Findings, Error>,
 ) -> Experiment {
-    Experiment { name, at, shows, method: Method::Run(run), ..super::EXPERIMENT }
+    Experiment { name, at, shows, method: Method::Run(run), paper: super::PAPER }
 }
 
 pub(in super::super) const TABLE_5: Experiment = experiment(

@@ -11,10 +11,4 @@ pub(super) mod loss;
 mod network;
 pub(super) mod table_11;
 
-use crate::experiment::{Experiment, Method};
-
 const PAPER: &str = include_str!("../../../../../published/thesis.toml");
-
-/// What all experiments on the networks have in common.
-const EXPERIMENT: Experiment =
-    Experiment { name: "", paper: PAPER, at: "", shows: "", method: Method::NotYet("") };

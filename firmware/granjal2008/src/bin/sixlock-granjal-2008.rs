@@ -7,6 +7,7 @@
 
 use sixlock_crypto::Tiny;
 use sixlock_crypto::tiny::benchmark::{aes_192, sha_1, sha_512, triple_des};
+use sixlock_granjal_2008::{Aes192, TripleDes};
 use sixlock_primitives::{Case, hex, keep, serve};
 
 /// Those of the paper: 128 to 2048 bits.
@@ -29,10 +30,10 @@ extern "Rust" fn run() -> ! {
 
 /// NIST SP 800-38A appendix F.2.3, blocks 1 and 2.
 mod aes {
-    use super::{Tiny, aes_192, hex};
+    use super::{Aes192, Tiny, aes_192, hex};
 
-    const KEY: [u8; 24] = hex("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b");
-    const IV: [u8; 16] = hex("000102030405060708090a0b0c0d0e0f");
+    const KEY: [u8; 24] = Aes192::KEY;
+    const IV: [u8; 16] = Aes192::IV;
     const PLAIN: [u8; 32] = hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
     const ENCRYPTED: [u8; 32] = hex("4f021db243bc633d7178183a9fa071e8b4d9ada9ad7dedf4e5e738763f69145a");
 
@@ -56,9 +57,9 @@ mod aes {
 
 /// NIST SP 800-67 appendix B.1, block 1: the first of a chain from zero.
 mod tdea {
-    use super::{Tiny, hex, triple_des};
+    use super::{Tiny, TripleDes, hex, triple_des};
 
-    const KEY: [u8; 24] = hex("0123456789abcdef23456789abcdef01456789abcdef0123");
+    const KEY: [u8; 24] = TripleDes::KEY;
     const PLAIN: [u8; 8] = *b"The qufc";
     const ENCRYPTED: [u8; 8] = hex("a826fd8ce53b855f");
 
