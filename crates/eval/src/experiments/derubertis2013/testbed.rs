@@ -193,7 +193,8 @@ impl DataFrame {
     }
 }
 
-/// How long echoes take the node on average, in milliseconds, from when it has received the first frame to when it has sent its last.
+/// How long echoes take the node on average, in milliseconds, from when it has received the first frame to when it has sent its last. One that is
+/// still under way when the run ends is left out.
 fn at_server(simulation: &Simulation, frames: &[DataFrame]) -> Option<f64> {
     let echoes = simulation.echoes();
     let mut spans = Vec::new();
@@ -202,8 +203,9 @@ fn at_server(simulation: &Simulation, frames: &[DataFrame]) -> Option<f64> {
         let is_of_it =
             |frame: &&DataFrame| frame.begin >= echo.sent && next.is_none_or(|next| frame.begin < next);
         let mut of_it = frames.iter().filter(is_of_it);
-        let received = of_it.clone().find(|frame| frame.from != NODE)?;
-        let sent = of_it.rfind(|frame| frame.from == NODE)?;
+        let received = of_it.clone().find(|frame| frame.from != NODE);
+        let sent = of_it.rfind(|frame| frame.from == NODE);
+        let Some((received, sent)) = received.zip(sent) else { continue };
         spans.push(sent.end.since(received.end).micros() as f64 / 1000.0);
     }
     (!spans.is_empty()).then(|| spans.iter().sum::<f64>() / spans.len() as f64)

@@ -84,6 +84,8 @@ pub(super) struct Taken {
     pub(super) node: Sample,
     /// How long the CPU of the node before that is at work, in milliseconds; nothing over one hop.
     pub(super) forwarder: Sample,
+    /// Echoes that were lost before one came back, in all runs.
+    lost: u32,
 }
 
 /// Settings, simulated.
@@ -99,6 +101,15 @@ impl Chain {
     pub(super) fn get(&self, setting: Setting, value: fn(&Taken) -> Sample) -> Sample {
         let found = self.0.iter().find(|taken| taken.setting == setting);
         found.map_or(Sample::NONE, value)
+    }
+
+    /// How many of 100 echoes of these settings were lost that are secured in this way.
+    pub(super) fn lost(&self, way: SecurityMode, settings: &[Setting], runs: u32) -> f64 {
+        let of_these =
+            self.0.iter().filter(|taken| taken.setting.way == way && settings.contains(&taken.setting));
+        let (lost, answered) =
+            of_these.fold((0, 0), |(lost, answered), taken| (lost + taken.lost, answered + runs));
+        100.0 * f64::from(lost) / f64::from(lost + answered)
     }
 
     /// The mean response time in milliseconds.
@@ -120,15 +131,17 @@ impl Chain {
 fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
     let profile = *Platform::tmote_sky().profile();
     let mut columns: [Vec<f64>; 4] = Default::default();
+    let mut all_lost = 0;
     for seed in 1..=u64::from(runs) {
-        let echo = echo(setting, seed)?;
-        let lost = || Error(format!("an echo was lost: {setting:?}, seed {seed}"));
-        let answering = echo.way.first().ok_or_else(lost)?.1;
+        let (echo, lost) = echo(setting, seed)?;
+        all_lost += lost;
+        let nowhere = || Error(format!("an echo came back from nowhere: {setting:?}, seed {seed}"));
+        let answering = echo.way.first().ok_or_else(nowhere)?.1;
         let nothing = Span::ZERO;
         let awake = StateTimes { lpm: nothing, listen: nothing, ..answering };
         let forwarder = echo.way.get(1).map_or(nothing, |(_, times)| times.cpu);
         let values = [
-            millis(echo.round_trip.ok_or_else(lost)?),
+            millis(echo.round_trip.ok_or_else(nowhere)?),
             Energy::of(&profile, &awake).cpu,
             Energy::of(&profile, &awake).total(),
             millis(forwarder),
@@ -138,15 +151,16 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
         }
     }
     let [response, cpu, node, forwarder] = columns.map(|column| Sample::of(&column));
-    Ok(Taken { setting, response, cpu, node, forwarder })
+    Ok(Taken { setting, response, cpu, node, forwarder, lost: all_lost })
 }
 
 fn millis(span: Span) -> f64 {
     span.micros() as f64 / 1000.0
 }
 
-/// The second echo of a run: what is there to be learnt of the flow, the first has told.
-fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
+/// The first echo of a run that comes back, but for the very first: what is there to be learnt of the flow, that has told. And how many were lost
+/// before it: nothing sends them again, and nodes that do not hear each other may send at once.
+fn echo(setting: Setting, seed: u64) -> Result<(Echo, u32), Error> {
     let text = include_str!("../../../../../scenarios/raza2012.toml");
     let mode = setting.way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
@@ -161,10 +175,16 @@ fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
         Forwarding::Instant => scenario.profile(None).platform(setting.hops, Platform::tmote_sky()),
     };
     let scenario = scenario.build()?;
-    let period = scenario.traffic().period.micros();
-    let scenario = ScenarioBuilder::from(scenario).duration(Span::from_micros(2 * period)).build()?;
+    let (period, end) = (scenario.traffic().period.micros(), Time::ZERO + scenario.duration());
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    simulation.step_until(Time::ZERO + scenario.duration());
-    let echoes = simulation.echoes();
-    echoes.get(1).cloned().ok_or_else(|| Error(format!("there were no two echoes: {setting:?}")))
+    for lost in 0.. {
+        let until = Time::ZERO + Span::from_micros((2 + u64::from(lost)) * period);
+        simulation.step_until(until.min(end));
+        match simulation.echoes().get(1 + lost as usize) {
+            Some(echo) if echo.round_trip.is_some() => return Ok((echo.clone(), lost)),
+            _ if until >= end => break,
+            _ => {}
+        }
+    }
+    Err(Error(format!("no echo came back: {setting:?}, seed {seed}")))
 }

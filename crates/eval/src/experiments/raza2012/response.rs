@@ -38,6 +38,7 @@ const INSTANT_BY_HOPS: &str = "Response time, 512 bytes, with CSMA-CA, if proces
 const CSMA_BY_HOPS: &str = "Response time, 512 bytes, with CSMA-CA in place of the NullMAC";
 const ADDED_BY_HOPS: &str = "Response time more than without security, 512 bytes";
 const THREE_HOPS_MORE: &str = "Response time over four hops more than over one, 512 bytes";
+const LOST: &str = "Echoes that were lost";
 const SHARE: &str = "Response time more than without security, 512 bytes over four hops";
 const NEAR_BY_SIZE: &str = "Response time over one hop";
 const FAR_BY_SIZE: &str = "Response time over four hops";
@@ -83,6 +84,14 @@ impl Service {
         of_these.map(|setting| setting.with_csma().without_forwarding()).collect()
     }
 
+    /// How many echoes did not come back, over these settings: response times are of those that did.
+    fn lost(&self, chain: &Chain, context: &Context<'_>, settings: &[Setting]) -> Figure {
+        let row = |way: SecurityMode| {
+            Row::new(way.label, chain.lost(way, settings, context.runs), "of 100", Provenance::Estimate)
+        };
+        Figure { title: LOST, across: None, rows: self.ways().map(row).into() }
+    }
+
     /// Figures 11 and 13: over one to four hops.
     pub(super) fn by_hops(&self, context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         let (small, large) = (self.settings(&[SMALL], &HOPS), self.settings(&[LARGE], &HOPS));
@@ -109,6 +118,7 @@ impl Service {
             added(&chain, ADDED_BY_HOPS, &large, "hops", hops),
             Figure { title: THREE_HOPS_MORE, across: None, rows: self.ways().map(three_hops_more).into() },
             Figure { title: SHARE, across: None, rows: protected().map(share).collect() },
+            self.lost(&chain, context, &[&small[..], &large].concat()),
         ];
         let claims = self.claims_by_hops(&figures);
         Ok(Findings { figures, claims })
@@ -177,6 +187,7 @@ impl Service {
             added(&chain, ADDED_NEAR, &near, across, bytes),
             added(&chain, ADDED_FAR, &far, across, bytes),
             added(&chain, ADDED_FAR_INSTANT, &instant, across, bytes),
+            self.lost(&chain, context, &[&near[..], &far].concat()),
         ];
         let claims = self.claims_by_size(&figures);
         Ok(Findings { figures, claims })
