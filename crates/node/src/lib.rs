@@ -14,6 +14,7 @@ mod config;
 mod echo_server;
 mod event;
 mod measurement;
+pub mod meter;
 mod node;
 mod schedule;
 mod sensor;
