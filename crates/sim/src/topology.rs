@@ -186,6 +186,14 @@ impl Layout {
         core::iter::successors(Some(node), next_hop).take_while(|&node| !self.numbers().is_router(node))
     }
 
+    /// How many hops packets go from one node to another, by the last router that the ways of both have in common.
+    pub(crate) fn hops_between(&self, one: u32, other: u32) -> u32 {
+        let ways = [one, other].map(|node| self.way(node).collect::<Vec<_>>());
+        let [own, others] = ways.each_ref().map(|way| way.iter().rev());
+        let common = own.zip(others).take_while(|(own, other)| own == other).count();
+        ways.map(|way| (way.len() - common) as u32).iter().sum()
+    }
+
     /// Lets `node` stand elsewhere. Which of its new links carry frames one way only is drawn from `stream`. Ways stay as they are.
     pub(crate) fn move_to(
         &mut self,

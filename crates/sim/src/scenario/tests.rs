@@ -360,7 +360,7 @@ fn errors_name_the_line_and_what_to_do() {
         ("[traffic]\nfrom = 7", "f:2: node 7 cannot post readings: the last node is 6"),
         (
             "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
-            "f:4: echoes are the cloud's: to names the node that answers them",
+            "f:4: echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
         ),
         ("seed = 1\n[[event]]\nat = \"1s\"\nkind = \"die\"", "f:2: an [[event]] needs node"),
         ("\n[[event]]\nnode = 1\nkind = \"die\"", "f:2: an [[event]] needs at"),
@@ -549,7 +549,7 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         (new().traffic_kind(TrafficKind::Echo { payload: 7 }), NOT_A_PAYLOAD),
         (
             new().traffic(Traffic { kind: echo, from: Some(1), ..traffic }),
-            "echoes are the cloud's: to names the node that answers them",
+            "echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
         ),
         (
             new().traffic(Traffic { kind: echo, from: Some(0), ..traffic }),
