@@ -388,7 +388,8 @@ pub(crate) struct Eval {
     /// Folder for a report: index.html, a page for each paper with plots, their values as CSV, and the result as JSON, eval.json
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
-    /// CSV with measurements of your own, which stand beside ours; --report writes measured.csv, which has a line for each value
+    /// Measurements of your own, which stand beside ours: as CSV (--report writes measured.csv, which has a line for each value), or the report
+    /// of a node that measures, as it has come out of its serial port
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) measured: Option<PathBuf>,
     /// Runs with a seed of their own, of experiments in which chance has a say

@@ -1,14 +1,17 @@
-//! `sixlock up` with a microcontroller in an emulator among its nodes, and `sixlock router` at the serial port of one. Left out unless it is asked for (`-- --ignored`):
+//! `sixlock up` with a microcontroller in an emulator among its nodes, `sixlock router` at the serial port of one, and `sixlock eval` with what one has
+//! measured. Left out unless it is asked for (`-- --ignored`):
 //! `./test` sees to emulators and images.
 
 mod bridge;
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use bridge::emulated::Emulated;
 use bridge::{Bridge, link_key};
+use sixlock_sim::{EmulatedNode, Options, Platform, ScenarioBuilder, Simulation, Time};
 use support::Up;
 use support::namespace::{inside, run};
 use support::part::{Part, enrol};
@@ -40,8 +43,44 @@ fn an_emulated_node_s_readings_reach_the_cloud_through_dtls() {
     assert!(values.iter().all(|value| (Some(16.0)..Some(27.0)).contains(value)), "{values:?}");
 }
 
-/// Where a build leaves the image `name` of a bridge.
-fn bridge_image(target: &str, name: &str) -> PathBuf {
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn what_a_node_has_measured_stands_in_the_third_column_of_eval() {
+    let text = "duration = \"605s\"\nsecurity = \"none\"\n[traffic]\nkind = \"echo\"\nperiod = \"1s\"\nfrom = 1\nto = 2\n\
+                [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"\n\
+                [[node]]\nid = 2\nx = \"80m\"\n";
+    let node = EmulatedNode {
+        platform: Platform::openmote(),
+        image: Some(image("thumbv7m-none-eabi", "udp-none-meter")),
+    };
+    let scenario = ScenarioBuilder::parse("measured", text).unwrap().emulated(1, node).build().unwrap();
+    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let directory = tempfile::tempdir().unwrap();
+    // As a terminal program writes it that was there before the node started.
+    let serial = [b"\xff\x00boot\r\n", simulation.serial(1).unwrap()].concat();
+    std::fs::write(directory.path().join("serial.log"), &serial).unwrap();
+    let mut sixlock = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+    sixlock.current_dir(directory.path());
+    let output =
+        sixlock.args(["eval", "validation", "--runs", "2", "--measured", "serial.log"]).output().unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{errors}");
+    for bytes in ["16", "64", "512"] {
+        let begin = format!("echo,1,none,csma,{bytes},100,100,");
+        let report = String::from_utf8_lossy(&serial);
+        let echo = report.lines().find_map(|line| line.strip_prefix(&begin)).expect(&begin);
+        let mean: f64 = echo.split(',').next().unwrap().parse().unwrap();
+        let row = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = row.into_iter().find(|words| words.starts_with(&["1", "hop", bytes])).expect(bytes);
+        assert_eq!(row[row.len() - 3], format!("{:.2}", mean / 1000.0), "{said}");
+    }
+    let far = said.lines().find(|line| line.trim_start().starts_with("3 hops")).unwrap();
+    assert!(far.ends_with("- ms    estimate"), "it was not measured: {far}");
+}
+
+/// Where a build leaves the image `name`.
+fn image(target: &str, name: &str) -> PathBuf {
     let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     // Tests run in the package's folder, images are built in the workspace's.
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
@@ -68,7 +107,7 @@ fn a_router_at_the_serial_port_of_an_emulated_bridge_carries_readings_and_pings(
         let coaps = cloud.says("coaps=");
         enrol(directory, "llsec+dtls-psk", &["only"]);
         let device = directory.join("bridge");
-        let (image, key) = (bridge_image(target, name), link_key(directory));
+        let (image, key) = (image(target, name), link_key(directory));
         let bridge = Bridge::plug(&device, move || Emulated::new(&image, key, routes));
         let path = device.to_str().unwrap();
         let arguments = ["router", "network.toml", "--serial", path, "--coaps", &coaps, "--tun"];
