@@ -64,7 +64,7 @@ impl<L: DeviceLayers> MeterNode<L> {
         match event {
             Some(DeviceEvent::Frame) => {
                 let frame = exchange::frame();
-                self.meter.received(frame.len());
+                self.meter.received(frame.len(), at);
                 self.node.handle_frame(cx, at, frame);
             }
             Some(event) => radio::happens(cx, self, at, event),

@@ -8,6 +8,8 @@ use sixlock_interface::mac::airtime;
 /// (7.2.1.1.1).
 const FRAME_TYPE: u8 = 0b111;
 const ACK: u8 = 2;
+/// From a frame to its acknowledgement, in symbols (aTurnaroundTime).
+const TURNAROUND: u32 = 12;
 
 /// How long a node was in each state, in symbols of 16 µs; both of the radio's and of the processor's add up to the time since the meter began.
 /// They wrap after 19 hours.
@@ -43,6 +45,10 @@ pub struct StateMeter {
     turns: Slot<(Symbols, bool)>,
     /// Since when the channel is assessed.
     assesses: Slot<Symbols>,
+    /// When the last frame had come in.
+    received: Symbols,
+    /// When the last one is out, until the radio is told anything.
+    sent: Slot<Symbols>,
     processor_since: Symbols,
     is_at_rest: bool,
 }
@@ -64,6 +70,8 @@ impl StateMeter {
             is_off: false,
             turns: Slot::Empty,
             assesses: Slot::Empty,
+            received: Symbols::new(0),
+            sent: Slot::Empty,
             processor_since: Symbols::new(0),
             is_at_rest: false,
         }
@@ -71,7 +79,7 @@ impl StateMeter {
 
     /// Begins at `at`.
     pub fn start(&mut self, at: Symbols) {
-        *self = Self { radio_since: at, processor_since: at, ..Self::new() };
+        *self = Self { radio_since: at, received: at, processor_since: at, ..Self::new() };
     }
 
     /// The processor has nothing to do from `at` on.
@@ -84,12 +92,13 @@ impl StateMeter {
         self.turn_processor(false, at);
     }
 
-    /// The radio is told `command` at `at`. It takes the place of the one before, as far as that is not done.
+    /// The radio is told `command` at `at`. It takes the place of the one before, as far as that is not done; a frame under way goes out.
     pub fn command(&mut self, command: RadioCommand, at: Symbols) {
         self.settle(at);
         self.turns = Slot::Empty;
         self.end_assessment(at);
         let begin = later(command.at(), at);
+        let begin = self.sent.take().map_or(begin, |sent| later(begin, sent));
         match command {
             RadioCommand::Listen { .. } => self.turns = Slot::Full((begin, false)),
             RadioCommand::Off { .. } => self.turns = Slot::Full((begin, true)),
@@ -106,19 +115,23 @@ impl StateMeter {
         self.end_assessment(at);
     }
 
-    /// The last symbol of `frame` went out at `at`.
+    /// The last symbol of `frame` went out at `at`. A radio that acknowledges frames by itself may be at it still when it is asked to do so: an
+    /// acknowledgement is out a turnaround and its own time after its frame at the earliest.
     pub fn sent(&mut self, frame: &[u8], at: Symbols) {
         self.settle(at);
         let lasted = airtime(frame.len());
         let is_ack = frame.first().is_some_and(|control| control & FRAME_TYPE == ACK);
+        let out = if is_ack { later(at, self.received.after(TURNAROUND + lasted)) } else { at };
+        self.sent = Slot::Full(out);
         let sending = if is_ack { &mut self.times.acknowledge } else { &mut self.times.send };
         *sending = sending.wrapping_add(lasted);
         let around = if self.is_off { &mut self.times.off } else { &mut self.times.listen };
         *around = around.wrapping_sub(lasted);
     }
 
-    /// A frame of `len` bytes has come in: the radio listened for it, whatever it was told since.
-    pub fn received(&mut self, len: usize) {
+    /// The last symbol of a frame of `len` bytes came in at `at`: the radio listened for it, whatever it was told since.
+    pub fn received(&mut self, len: usize, at: Symbols) {
+        self.received = at;
         let lasted = airtime(len);
         self.times.receive = self.times.receive.wrapping_add(lasted);
         self.times.listen = self.times.listen.wrapping_sub(lasted);
@@ -206,7 +219,7 @@ mod tests {
     fn frames_are_taken_out_of_the_time_in_which_the_radio_listens() {
         let mut meter = meter();
         meter.rest(at(10));
-        meter.received(10);
+        meter.received(10, at(90));
         meter.work(at(100));
         meter.rest(at(130));
         meter.sent(&ACK, at(150));
@@ -241,6 +254,17 @@ mod tests {
         meter.sent(&[0; 10], at(158 + TEN));
         let times = meter.times(at(400));
         assert_eq!((times.off, times.listen, times.send), (400 - 20 - 46 - TEN, 20 + 46, TEN));
+    }
+
+    #[test]
+    fn a_radio_that_is_to_be_off_sends_its_acknowledgement_before() {
+        let mut meter = meter();
+        meter.received(10, at(100));
+        meter.sent(&ACK, at(105));
+        meter.command(RadioCommand::Off { at: at(110) }, at(110));
+        let times = meter.times(at(200));
+        let out = 100 + TURNAROUND + FIVE;
+        assert_eq!((times.off, times.listen, times.acknowledge), (200 - out, out - TEN - FIVE, FIVE));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use sixlock_ieee802154::{FCS, Header};
+use sixlock_node::contikimac::unpadded;
 use sixlock_node::meter::{ECHOES, EchoTimes, SIZES, Setup, StateTimes, write_report};
 use sixlock_pcap::HEADER;
 use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
@@ -150,7 +151,9 @@ impl Outside {
         let mut size = 0;
         for sent in self.arrived(begin, end).filter(|sent| sent.to == Some(NODE)) {
             let (_, at) = Header::parse(&sent.frame).unwrap();
-            let (fragment, rest) = FragmentHeader::parse(&sent.frame[at..sent.frame.len() - FCS]).unwrap();
+            let payload = &sent.frame[at..sent.frame.len() - FCS];
+            let payload = if self.mac == "contikimac" { unpadded(payload).unwrap() } else { payload };
+            let (fragment, rest) = FragmentHeader::parse(payload).unwrap();
             let Some(fragment) = fragment else { return Some(sent.end) };
             size = usize::from(fragment.datagram_size);
             // Of one that comes twice, the first counts.
