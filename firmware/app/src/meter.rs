@@ -64,7 +64,7 @@ impl<L: DeviceLayers> MeterNode<L> {
         match event {
             Some(DeviceEvent::Frame) => {
                 let frame = exchange::frame();
-                self.meter.received(frame.len(), at);
+                self.meter.received(frame, at);
                 self.node.handle_frame(cx, at, frame);
             }
             Some(event) => radio::happens(cx, self, at, event),
@@ -142,7 +142,8 @@ where
     let cx = unsafe { Tiny::context() };
     let mut event = exchange::wait(Command::None, Flags::default());
     let (_, mut begun) = exchange::task_times();
-    node.meter.start(begun);
+    // What drives the image acknowledges frames as its radio would.
+    node.meter.start(begun, true);
     (cx.now, _) = exchange::time();
     if !application::start(cx, &mut node.node) {
         lent::wait_for_ever();

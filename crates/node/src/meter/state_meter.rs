@@ -4,12 +4,13 @@ use sixlock_base::{Slot, Symbols};
 use sixlock_interface::RadioCommand;
 use sixlock_interface::mac::airtime;
 
-/// The frame type, and that of an acknowledgement, in the first byte of a frame
-/// (7.2.1.1.1).
+/// The frame type, that of an acknowledgement, and the bit by which one is asked for, in the first byte of a frame (7.2.1.1).
 const FRAME_TYPE: u8 = 0b111;
 const ACK: u8 = 2;
-/// From a frame to its acknowledgement, in symbols (aTurnaroundTime).
+const ACK_REQUEST: u8 = 1 << 5;
+/// From a frame to its acknowledgement, and for how long that is on the air, in symbols (aTurnaroundTime, and 5 bytes).
 const TURNAROUND: u32 = 12;
+const ACK_LASTS: u32 = airtime(5);
 
 /// How long a node was in each state, in symbols of 16 µs; both of the radio's and of the processor's add up to the time since the meter began.
 /// They wrap after 19 hours.
@@ -45,10 +46,10 @@ pub struct StateMeter {
     turns: Slot<(Symbols, bool)>,
     /// Since when the channel is assessed.
     assesses: Slot<Symbols>,
-    /// When the last frame had come in.
-    received: Symbols,
-    /// When the last one is out, until the radio is told anything.
-    sent: Slot<Symbols>,
+    /// When the last frame is out, until the radio is told anything.
+    out: Slot<Symbols>,
+    /// Whether the radio acknowledges frames by itself.
+    acknowledges: bool,
     processor_since: Symbols,
     is_at_rest: bool,
 }
@@ -70,16 +71,16 @@ impl StateMeter {
             is_off: false,
             turns: Slot::Empty,
             assesses: Slot::Empty,
-            received: Symbols::new(0),
-            sent: Slot::Empty,
+            out: Slot::Empty,
+            acknowledges: false,
             processor_since: Symbols::new(0),
             is_at_rest: false,
         }
     }
 
-    /// Begins at `at`.
-    pub fn start(&mut self, at: Symbols) {
-        *self = Self { radio_since: at, received: at, processor_since: at, ..Self::new() };
+    /// Begins at `at`. If the radio acknowledges frames by itself, those of the MAC are not on the air.
+    pub fn start(&mut self, at: Symbols, acknowledges: bool) {
+        *self = Self { radio_since: at, processor_since: at, acknowledges, ..Self::new() };
     }
 
     /// The processor has nothing to do from `at` on.
@@ -98,7 +99,7 @@ impl StateMeter {
         self.turns = Slot::Empty;
         self.end_assessment(at);
         let begin = later(command.at(), at);
-        let begin = self.sent.take().map_or(begin, |sent| later(begin, sent));
+        let begin = self.out.take().map_or(begin, |out| later(begin, out));
         match command {
             RadioCommand::Listen { .. } => self.turns = Slot::Full((begin, false)),
             RadioCommand::Off { .. } => self.turns = Slot::Full((begin, true)),
@@ -115,26 +116,42 @@ impl StateMeter {
         self.end_assessment(at);
     }
 
-    /// The last symbol of `frame` went out at `at`. A radio that acknowledges frames by itself may be at it still when it is asked to do so: an
-    /// acknowledgement is out a turnaround and its own time after its frame at the earliest.
+    /// The last symbol of `frame` went out at `at`.
     pub fn sent(&mut self, frame: &[u8], at: Symbols) {
         self.settle(at);
-        let lasted = airtime(frame.len());
         let is_ack = frame.first().is_some_and(|control| control & FRAME_TYPE == ACK);
-        let out = if is_ack { later(at, self.received.after(TURNAROUND + lasted)) } else { at };
-        self.sent = Slot::Full(out);
-        let sending = if is_ack { &mut self.times.acknowledge } else { &mut self.times.send };
-        *sending = sending.wrapping_add(lasted);
-        let around = if self.is_off { &mut self.times.off } else { &mut self.times.listen };
-        *around = around.wrapping_sub(lasted);
+        if !is_ack {
+            let lasted = airtime(frame.len());
+            self.times.send = self.times.send.wrapping_add(lasted);
+            self.goes_out(lasted, at);
+        } else if !self.acknowledges {
+            self.acknowledged(at);
+        }
     }
 
-    /// The last symbol of a frame of `len` bytes came in at `at`: the radio listened for it, whatever it was told since.
-    pub fn received(&mut self, len: usize, at: Symbols) {
-        self.received = at;
-        let lasted = airtime(len);
+    /// The last symbol of `frame`, which is for this node or for all, or an acknowledgement, came in at `at`: the radio listened for it, whatever
+    /// it was told since.
+    pub fn received(&mut self, frame: &[u8], at: Symbols) {
+        let lasted = airtime(frame.len());
         self.times.receive = self.times.receive.wrapping_add(lasted);
         self.times.listen = self.times.listen.wrapping_sub(lasted);
+        let asks = frame.first().is_some_and(|control| control & ACK_REQUEST != 0);
+        if asks && self.acknowledges {
+            self.acknowledged(at.after(TURNAROUND + ACK_LASTS));
+        }
+    }
+
+    /// An acknowledgement is out at `at`.
+    fn acknowledged(&mut self, at: Symbols) {
+        self.times.acknowledge = self.times.acknowledge.wrapping_add(ACK_LASTS);
+        self.goes_out(ACK_LASTS, at);
+    }
+
+    /// Takes the time of a frame that is out at `at` from the state that the radio is in around it.
+    fn goes_out(&mut self, lasted: u32, at: Symbols) {
+        self.out = Slot::Full(at);
+        let around = if self.is_off { &mut self.times.off } else { &mut self.times.listen };
+        *around = around.wrapping_sub(lasted);
     }
 
     /// The times until `at`.
@@ -199,8 +216,11 @@ mod tests {
     use super::*;
 
     /// An acknowledgement of frame 7; its FCS does not matter.
-    const ACK: [u8; 5] = [2, 0, 7, 0, 0];
-    /// Symbols that a frame of ten bytes is on the air, and an acknowledgement.
+    const ACKNOWLEDGEMENT: [u8; 5] = [2, 0, 7, 0, 0];
+    /// A frame that asks for one, and one that does not.
+    const ASKS: [u8; 10] = [0x21, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    const DATA: [u8; 10] = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    /// For how many symbols these are on the air, and an acknowledgement.
     const TEN: u32 = 32;
     const FIVE: u32 = 22;
 
@@ -211,7 +231,7 @@ mod tests {
 
     fn meter() -> StateMeter {
         let mut meter = StateMeter::new();
-        meter.start(at(0));
+        meter.start(at(0), false);
         meter
     }
 
@@ -219,14 +239,14 @@ mod tests {
     fn frames_are_taken_out_of_the_time_in_which_the_radio_listens() {
         let mut meter = meter();
         meter.rest(at(10));
-        meter.received(10, at(90));
+        meter.received(&ASKS, at(90));
         meter.work(at(100));
         meter.rest(at(130));
-        meter.sent(&ACK, at(150));
+        meter.sent(&ACKNOWLEDGEMENT, at(150));
         meter.command(RadioCommand::Send { at: at(160), assess: true }, at(160));
         meter.assessed(at(168));
         meter.command(RadioCommand::Send { at: at(180), assess: false }, at(180));
-        meter.sent(&[0; 10], at(180 + TEN));
+        meter.sent(&DATA, at(180 + TEN));
         let times = meter.times(at(300));
         let on_air = TEN + FIVE + TEN;
         let listen = 300 - on_air;
@@ -251,20 +271,22 @@ mod tests {
         meter.command(RadioCommand::Assess { at: at(100), times: 2, apart: 38 }, at(21));
         meter.assessed(at(146));
         meter.command(RadioCommand::Send { at: at(158), assess: false }, at(146));
-        meter.sent(&[0; 10], at(158 + TEN));
+        meter.sent(&DATA, at(158 + TEN));
         let times = meter.times(at(400));
         assert_eq!((times.off, times.listen, times.send), (400 - 20 - 46 - TEN, 20 + 46, TEN));
     }
 
     #[test]
-    fn a_radio_that_is_to_be_off_sends_its_acknowledgement_before() {
-        let mut meter = meter();
-        meter.received(10, at(100));
-        meter.sent(&ACK, at(105));
+    fn a_radio_that_acknowledges_by_itself_does_so_for_each_frame_that_asks_and_before_it_is_off() {
+        let mut meter = StateMeter::new();
+        meter.start(at(0), true);
+        meter.received(&DATA, at(50));
+        meter.received(&ASKS, at(100));
+        meter.sent(&ACKNOWLEDGEMENT, at(105));
         meter.command(RadioCommand::Off { at: at(110) }, at(110));
         let times = meter.times(at(200));
         let out = 100 + TURNAROUND + FIVE;
-        assert_eq!((times.off, times.listen, times.acknowledge), (200 - out, out - TEN - FIVE, FIVE));
+        assert_eq!((times.off, times.listen, times.acknowledge), (200 - out, out - 2 * TEN - FIVE, FIVE));
     }
 
     #[test]
@@ -297,7 +319,7 @@ mod tests {
                     1 => meter.command(RadioCommand::Listen { at: later }, at(now)),
                     2 => meter.command(RadioCommand::Assess { at: later, times: 1, apart: 8 }, at(now)),
                     3 => meter.assessed(at(now)),
-                    4 => meter.sent(&[0; 10], at(now)),
+                    4 => meter.sent(&DATA, at(now)),
                     5 => meter.rest(at(now)),
                     _ => meter.work(at(now)),
                 }
