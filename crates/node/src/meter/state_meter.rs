@@ -46,7 +46,7 @@ pub struct StateMeter {
     turns: Slot<(Symbols, bool)>,
     /// Since when the channel is assessed.
     assesses: Slot<Symbols>,
-    /// When the last frame is out, until the radio is told anything.
+    /// When the last frame is out, until the radio is told something behind that.
     out: Slot<Symbols>,
     /// Whether the radio acknowledges frames by itself.
     acknowledges: bool,
@@ -99,7 +99,13 @@ impl StateMeter {
         self.turns = Slot::Empty;
         self.end_assessment(at);
         let begin = later(command.at(), at);
-        let begin = self.out.take().map_or(begin, |out| later(begin, out));
+        let begin = match self.out.get() {
+            Some(out) if !at.has_reached(*out) => later(begin, *out),
+            _ => {
+                self.out = Slot::Empty;
+                begin
+            }
+        };
         match command {
             RadioCommand::Listen { .. } => self.turns = Slot::Full((begin, false)),
             RadioCommand::Off { .. } => self.turns = Slot::Full((begin, true)),
@@ -122,6 +128,8 @@ impl StateMeter {
         let is_ack = frame.first().is_some_and(|control| control & FRAME_TYPE == ACK);
         if !is_ack {
             let lasted = airtime(frame.len());
+            // A radio that assesses the channel and sends in one go does not tell that it was clear.
+            self.end_assessment(at.before(lasted + TURNAROUND));
             self.times.send = self.times.send.wrapping_add(lasted);
             self.goes_out(lasted, at);
         } else if !self.acknowledges {
@@ -274,6 +282,10 @@ mod tests {
         meter.sent(&DATA, at(158 + TEN));
         let times = meter.times(at(400));
         assert_eq!((times.off, times.listen, times.send), (400 - 20 - 46 - TEN, 20 + 46, TEN));
+        meter.command(RadioCommand::Send { at: at(500), assess: true }, at(450));
+        meter.sent(&DATA, at(508 + TURNAROUND + TEN));
+        let times = meter.times(at(800));
+        assert_eq!((times.off, times.listen, times.send), (780 - 46 - 8 - 2 * TEN, 20 + 46 + 8, 2 * TEN));
     }
 
     #[test]
@@ -282,6 +294,7 @@ mod tests {
         meter.start(at(0), true);
         meter.received(&DATA, at(50));
         meter.received(&ASKS, at(100));
+        meter.command(RadioCommand::Send { at: at(112), assess: false }, at(105));
         meter.sent(&ACKNOWLEDGEMENT, at(105));
         meter.command(RadioCommand::Off { at: at(110) }, at(110));
         let times = meter.times(at(200));
