@@ -1,6 +1,7 @@
 //! What readers have measured themselves: a third column beside ours and what was published.
 
 mod meter_report;
+mod mistake;
 
 use std::io::Read;
 
@@ -9,19 +10,12 @@ use crate::experiments::EXPERIMENTS;
 use crate::figure::{Figure, Row};
 use meter_report::MeasuredEcho;
 
+pub use mistake::Mistake;
+
 /// What the columns of a file of measurements are called.
 pub(crate) const COLUMNS: [&str; 6] = ["experiment", "figure", "label", "x", "value", "unit"];
 /// A file that is larger is refused, in bytes.
 const LARGEST: u64 = 16 << 20;
-
-/// A line of a file of measurements that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Its number, from 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub why: String,
-}
 
 /// The measurements of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +24,7 @@ pub struct Measurements(Kind);
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     /// Each names its value.
-    Named(Vec<Measurement>),
+    Values(Vec<Measurement>),
     /// Each is of all values that are of this echo.
     Echoes(Vec<MeasuredEcho>),
 }
@@ -89,7 +83,7 @@ impl Measurements {
         if measurements.is_empty() && mistakes.is_empty() {
             mistakes.push(Mistake { line: 1, why: "no line has a value".into() });
         }
-        if mistakes.is_empty() { Ok(Self(Kind::Named(measurements))) } else { Err(mistakes) }
+        if mistakes.is_empty() { Ok(Self(Kind::Values(measurements))) } else { Err(mistakes) }
     }
 
     /// Enters those of this experiment beside its values: how many there are.
@@ -103,7 +97,7 @@ impl Measurements {
             Err(why) => mistakes.push(Mistake { line, why }),
         };
         match &self.0 {
-            Kind::Named(measurements) => {
+            Kind::Values(measurements) => {
                 for one in measurements.iter().filter(|one| one.experiment == evaluation.experiment) {
                     let row = find(&mut evaluation.figures, one);
                     note(one.line, row.and_then(|row| set(row, one.value)));
@@ -127,18 +121,6 @@ fn set(row: &mut Row, measured: f64) -> Result<(), String> {
     match row.measured.replace(measured) {
         None => Ok(()),
         Some(_) => Err("a line before has the measurement of this value".into()),
-    }
-}
-
-impl Mistake {
-    fn of(error: &csv::Error) -> Self {
-        let why = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("{len} columns instead of {expected_len}")
-            }
-            _ => error.to_string(),
-        };
-        Self { line: error.position().map_or(1, csv::Position::line), why }
     }
 }
 

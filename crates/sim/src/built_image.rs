@@ -168,6 +168,26 @@ mod tests {
     }
 
     #[test]
+    fn the_node_that_sends_echoes_itself_measures_them_and_the_others_echo() {
+        let built = |mac: &str, id: u32| {
+            let node = "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\n[[node]]\nid = 3\nx = \"120m\"\n\
+                        [[node]]\nid = 2\nx = \"80m\"\nkind = \"emulated\"\nplatform = \"openmote\"";
+            let text = format!(
+                "security = \"none\"\n[mac]\n{mac}\n[traffic]\nkind = \"echo\"\nfrom = 2\nto = 3\n{node}"
+            );
+            built_image(&Platform::openmote(), &Scenario::parse("s", &text).unwrap(), id).unwrap()
+        };
+        let sleeps = "kind = \"contiki-csma\"\nlisten = \"contikimac\"";
+        for (mac, measures, echoes) in [
+            ("", "udp-none-meter", "udp-none"),
+            ("kind = \"null\"", "udp-none-nullmac-meter", "udp-none-nullmac"),
+            (sleeps, "udp-none-contikimac-meter", "udp-none-contikimac"),
+        ] {
+            assert!(built(mac, 2).ends_with(measures) && built(mac, 3).ends_with(echoes), "{mac}");
+        }
+    }
+
+    #[test]
     fn where_nodes_speak_rpl_an_image_does_too_in_the_way_that_it_can() {
         let image = |security: &str, kind: &str, routing: &str| {
             let text = format!(

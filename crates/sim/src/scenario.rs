@@ -435,7 +435,7 @@ impl Scenario {
     }
 
     /// The emulated node whose image sends echoes and measures them, and the node that answers them, if there are such.
-    pub(crate) fn measured_echoes(&self) -> Option<(u32, u32)> {
+    pub fn measured_echoes(&self) -> Option<(u32, u32)> {
         match (self.traffic.kind, self.traffic.from, self.traffic.to) {
             (TrafficKind::Echo { .. }, Some(node), Destination::Node(peer)) if node != ROUTER => {
                 Some((node, peer))

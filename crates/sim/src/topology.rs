@@ -454,6 +454,20 @@ mod tests {
         assert_eq!(layout.routes_below(4).collect::<Vec<_>>(), [(5, 5), (6, 5)]);
         assert_eq!(layout.routes_below(0).count(), 6);
         assert_eq!(layout.routes_below(6).count(), 0);
+        assert_eq!([(1, 4), (5, 2), (3, 3)].map(|(one, other)| layout.hops_between(one, other)), [3, 3, 0]);
+    }
+
+    #[test]
+    fn packets_go_by_the_last_router_that_both_ways_have_in_common() {
+        let branches = list(&[
+            (1, 40_000, 0, None),
+            (2, 80_000, 0, None),
+            (3, 40_000, 40_000, None),
+            (4, -40_000, 0, None),
+        ]);
+        let layout = branches.lay_out(links(50_000), 1).unwrap();
+        assert_eq!(layout.parents, [0, 0, 1, 1, 0]);
+        assert_eq!([(2, 3), (3, 1), (2, 4)].map(|(one, other)| layout.hops_between(one, other)), [2, 1, 3]);
     }
 
     #[test]

@@ -307,8 +307,19 @@ pub(crate) struct Node {
 }
 
 /// What only a scenario takes.
-const WITH_SCENARIO: [&str; 10] =
-    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "vary", "json", "csv"];
+const WITH_SCENARIO: [&str; 11] = [
+    "scenario",
+    "security",
+    "compression",
+    "nodes",
+    "duration",
+    "seed",
+    "runs",
+    "vary",
+    "json",
+    "csv",
+    "serial",
+];
 
 /// `sixlock sim`.
 #[derive(Debug, Args)]
@@ -353,7 +364,7 @@ pub(crate) struct Sim {
     pub(crate) json: bool,
     /// A key of the scenario and the values that it takes in turn: radio.loss=0,0.1 or, in steps, radio.loss=0..0.4:0.1; given several
     /// times, every combination is simulated, and each is a line with the means of its runs
-    #[arg(long, value_name = "KEY=VALUES", conflicts_with_all = ["pcap", "keylog", "events", "timeline"])]
+    #[arg(long, value_name = "KEY=VALUES", conflicts_with_all = ["pcap", "keylog", "events", "timeline", "serial"])]
     pub(crate) vary: Vec<Variation>,
     /// Print the result as CSV: a line for each node and run, or for each combination of what varies
     #[arg(long, conflicts_with = "json")]
@@ -371,6 +382,9 @@ pub(crate) struct Sim {
     /// picture if the name ends in .svg; may be given twice, for both
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Vec<PathBuf>,
+    /// Write what comes out of the serial port of the emulated node that measures echoes: its report, which sixlock eval --measured reads
+    #[arg(long, value_name = "FILE")]
+    pub(crate) serial: Option<PathBuf>,
 }
 
 /// `sixlock eval`.

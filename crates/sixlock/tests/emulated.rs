@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use bridge::emulated::Emulated;
 use bridge::{Bridge, link_key};
-use sixlock_sim::{EmulatedNode, Options, Platform, ScenarioBuilder, Simulation, Time};
 use support::Up;
 use support::namespace::{inside, run};
 use support::part::{Part, enrol};
@@ -43,36 +42,40 @@ fn an_emulated_node_s_readings_reach_the_cloud_through_dtls() {
     assert!(values.iter().all(|value| (Some(16.0)..Some(27.0)).contains(value)), "{values:?}");
 }
 
+/// The scenario of the guide to measurements of one's own.
+fn of_the_guide() -> &'static str {
+    let guide = include_str!("../../../docs/evaluation.md");
+    let (_, after) = guide.split_once("```toml\n").unwrap();
+    after.split_once("```").unwrap().0
+}
+
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn what_a_node_has_measured_stands_in_the_third_column_of_eval() {
-    let text = "duration = \"605s\"\nsecurity = \"none\"\n[traffic]\nkind = \"echo\"\nperiod = \"1s\"\nfrom = 1\nto = 2\n\
-                [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"\n\
-                [[node]]\nid = 2\nx = \"80m\"\n";
-    let node = EmulatedNode {
-        platform: Platform::openmote(),
-        image: Some(image("thumbv7m-none-eabi", "udp-none-meter")),
-    };
-    let scenario = ScenarioBuilder::parse("measured", text).unwrap().emulated(1, node).build().unwrap();
-    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-    simulation.step_until(Time::ZERO + scenario.duration());
     let directory = tempfile::tempdir().unwrap();
-    // As a terminal program writes it that was there before the node started.
-    let serial = [b"\xff\x00boot\r\n", simulation.serial(1).unwrap()].concat();
-    std::fs::write(directory.path().join("serial.log"), &serial).unwrap();
-    let mut sixlock = Command::new(env!("CARGO_BIN_EXE_sixlock"));
-    sixlock.current_dir(directory.path());
-    let output =
-        sixlock.args(["eval", "validation", "--runs", "2", "--measured", "serial.log"]).output().unwrap();
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{errors}");
+    let file = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (scenario, serial) = (file("measured.toml"), file("serial.log"));
+    std::fs::write(&scenario, of_the_guide()).unwrap();
+    let sixlock = |arguments: &[&str]| {
+        let mut sixlock = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+        // Images are where the workspace is built.
+        sixlock.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let output = sixlock.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    sixlock(&["sim", &scenario, "--serial", &serial]);
+    let report = std::fs::read_to_string(&serial).unwrap();
+    // A terminal program that was there before a board started has more.
+    std::fs::write(&serial, [b"\xff\x00boot\r\n", report.replace('\n', "\r\n").as_bytes()].concat()).unwrap();
+    let said = sixlock(&["eval", "validation", "--runs", "2", "--measured", &serial]);
+    println!("{said}");
     for bytes in ["16", "64", "512"] {
         let begin = format!("echo,1,none,csma,{bytes},100,100,");
-        let report = String::from_utf8_lossy(&serial);
         let echo = report.lines().find_map(|line| line.strip_prefix(&begin)).expect(&begin);
         let mean: f64 = echo.split(',').next().unwrap().parse().unwrap();
-        let row = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let row = row.into_iter().find(|words| words.starts_with(&["1", "hop", bytes])).expect(bytes);
+        let rows = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = rows.into_iter().find(|words| words.starts_with(&["1", "hop", bytes])).expect(bytes);
         assert_eq!(row[row.len() - 3], format!("{:.2}", mean / 1000.0), "{said}");
     }
     let far = said.lines().find(|line| line.trim_start().starts_with("3 hops")).unwrap();

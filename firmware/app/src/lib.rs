@@ -78,7 +78,7 @@ macro_rules! image {
     };
     (meter: $layers:ty, mac: $mac:literal) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::MeterNode<$layers> = $crate::MeterNode::new();
+        static mut NODE: $crate::MeterNode<$layers> = $crate::MeterNode::NEW;
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

@@ -39,9 +39,8 @@ pub struct MeterNode<L: DeviceLayers> {
 
 impl<L: DeviceLayers> MeterNode<L> {
     /// One of no device yet. It is all zero bytes.
-    pub const fn new() -> Self {
-        Self { node: application::Node::new(), meter: StateMeter::new(), command: Slot::Empty }
-    }
+    pub const NEW: Self =
+        Self { node: application::Node::new(), meter: StateMeter::new(), command: Slot::Empty };
 
     /// Ends a task; returns with what begins the next, and when it does.
     fn wait(&mut self) -> (Option<DeviceEvent>, Symbols) {

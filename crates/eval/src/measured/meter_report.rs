@@ -2,7 +2,7 @@
 
 use sixlock_node::meter::{HEADER, LAST_LINE};
 
-use super::Mistake;
+use super::mistake::Mistake;
 use crate::figure::EchoSetting;
 
 /// What a header begins with, of whatever version.
@@ -83,7 +83,7 @@ pub(super) fn read(text: &str) -> Option<Result<Vec<MeasuredEcho>, Vec<Mistake>>
     if is_inside {
         mistakes.push(cut_off(text));
     }
-    is_any.then(|| if mistakes.is_empty() { Ok(echoes) } else { Err(mistakes) })
+    is_any.then_some(if mistakes.is_empty() { Ok(echoes) } else { Err(mistakes) })
 }
 
 #[cfg(test)]

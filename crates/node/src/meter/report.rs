@@ -145,7 +145,7 @@ mod tests {
         let times =
             StateTimes { off: 0, listen: 1, receive: 2, send: 3, acknowledge: 4, active: 5, low_power: 6 };
         let setup = Setup { hops: b"3", security: "none", mac: "csma" };
-        let report = written(|mut put| write_report(&setup, &echoes, &times, &mut put));
+        let report = written(|put| write_report(&setup, &echoes, &times, put));
         let lines: Vec<_> = report.lines().collect();
         assert_eq!(lines[..2], [HEADER, OF_ECHOES]);
         assert_eq!(

@@ -362,6 +362,17 @@ fn errors_name_the_line_and_what_to_do() {
             "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
             "f:4: echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
         ),
+        (
+            "security = \"llsec\"\n[traffic]\nkind = \"echo\"\nfrom = 1\nto = 2\n\
+             [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"\n\
+             [[node]]\nid = 2\nx = \"80m\"",
+            "f:4: an emulated node sends echoes in the clear alone: set security to \"none\"",
+        ),
+        (
+            "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1\n\
+             [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"",
+            "f:4: a node sends echoes to another: set to to the number of that",
+        ),
         ("seed = 1\n[[event]]\nat = \"1s\"\nkind = \"die\"", "f:2: an [[event]] needs node"),
         ("\n[[event]]\nnode = 1\nkind = \"die\"", "f:2: an [[event]] needs at"),
         ("[[event]]\nat = \"1s\"\nnode = 1", "f:1: an [[event]] needs kind"),
