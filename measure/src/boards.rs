@@ -9,9 +9,12 @@ use crate::toolchain::Toolchain;
 const BOARDS: [(&str, &str); 2] =
     [("nrf52840-dk", "thumbv7em-none-eabihf"), ("openmote", "thumbv7m-none-eabi")];
 
+/// What is behind the board's name in the names of its images: a sensor's, and that of a node that measures.
+const IMAGES: [&str; 2] = ["", "-meter"];
+
 /// Checks the drivers' code, links the images and prints their sizes.
 pub(crate) fn build(toolchain: &Toolchain) -> Result<(), Failure> {
-    println!("{:<14} {:>9} {:>11}", "board", "flash", "static RAM");
+    println!("{:<18} {:>9} {:>11}", "image", "flash", "static RAM");
     let built = toolchain.built.join("boards");
     for (name, target) in BOARDS {
         let package = format!("sixlock-{name}");
@@ -22,9 +25,11 @@ pub(crate) fn build(toolchain: &Toolchain) -> Result<(), Failure> {
             cargo
         };
         run(cargo("clippy").args(["--", "-D", "warnings"]))?;
-        run(&mut cargo("build")).map_err(|_| format!("The image for {name} does not link"))?;
-        let size = Size::of(&built.join(target).join("release").join(&package))?;
-        println!("{name:<14} {:>9} {:>11}", size.flash, size.ram);
+        run(&mut cargo("build")).map_err(|_| format!("An image for {name} does not link"))?;
+        for image in IMAGES {
+            let size = Size::of(&built.join(target).join("release").join(format!("{package}{image}")))?;
+            println!("{:<18} {:>9} {:>11}", format!("{name}{image}"), size.flash, size.ram);
+        }
     }
     Ok(())
 }

@@ -28,10 +28,21 @@ pub struct Task<'a> {
     pub now: Instant,
     /// When it happened, in the radio's time.
     pub at: Symbols,
+    /// When the task before ended, in the radio's time.
+    pub ended: Symbols,
+    /// When this one begins, in the radio's time: later than it happened, if the device was at work.
+    pub begins: Symbols,
     /// The frame that has come in, or bytes at the serial port, if either has.
     pub frame: &'a [u8],
     /// What the sensors measure, as [`Exchange::sensors`] counts.
     pub sensors: [i16; 3],
+}
+
+impl<'a> Task<'a> {
+    /// The same of a device whose tasks take no time, and whose sensors measure nothing.
+    pub const fn in_no_time(event: DeviceEvent, now: Instant, at: Symbols, frame: &'a [u8]) -> Self {
+        Self { event, now, at, ended: at, begins: at, frame, sensors: [0; 3] }
+    }
 }
 
 /// What a device asks for within a task.
@@ -109,6 +120,7 @@ impl Lockstep {
         exchange.at = task.at.count().to_le_bytes();
         exchange.set_frame(task.frame);
         exchange.sensors = task.sensors.map(i16::to_le_bytes);
+        exchange.set_task_times(task.ended, task.begins);
         if answer(Request::Entropy(&mut exchange.entropy)).is_break() {
             return Ok(None);
         }

@@ -79,7 +79,7 @@ impl Node {
     fn run(&mut self, event: DeviceEvent, frame: &[u8]) -> Outcome {
         let Self { lockstep, entropy, storage, micros, .. } = self;
         let now = Instant::from_millis((*micros / 1000) as u32);
-        let task = Task { event, now, at: Symbols::new((*micros / 16) as u32), frame, sensors: [0; 3] };
+        let task = Task::in_no_time(event, now, Symbols::new((*micros / 16) as u32), frame);
         let ran = lockstep.run(&task, |request| {
             match request {
                 Request::Entropy(bytes) => entropy.fill(bytes),

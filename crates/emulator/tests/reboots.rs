@@ -56,13 +56,8 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
     let (mut counters, mut written) = (Vec::new(), false);
     let (mut event, mut micros) = (DeviceEvent::Start, 0_u64);
     while counters.len() < 3 {
-        let task = Task {
-            event,
-            now: Instant::from_millis((micros / 1000) as u32),
-            at: Symbols::new((micros / 16) as u32),
-            frame: &[],
-            sensors: [215, 430, 350],
-        };
+        let (now, at) = (Instant::from_millis((micros / 1000) as u32), Symbols::new((micros / 16) as u32));
+        let task = Task { sensors: [215, 430, 350], ..Task::in_no_time(event, now, at, &[]) };
         let ran = lockstep.run(&task, |request| {
             match request {
                 Request::Entropy(bytes) => bytes.iter_mut().for_each(|byte| {

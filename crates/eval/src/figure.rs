@@ -37,6 +37,19 @@ impl Provenance {
     }
 }
 
+/// An echo that a value is the time of, there and back: one that a node measures, and not a host behind a border router or a serial line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EchoSetting<'a> {
+    /// Over how many hops.
+    pub hops: u32,
+    /// How many bytes it carries.
+    pub bytes: u16,
+    /// How it is protected, as modes of security are spelt.
+    pub security: &'a str,
+    /// How nodes contend for the channel, and listen: `csma`, `null` or `contikimac`.
+    pub mac: &'a str,
+}
+
 /// One value, beside what the paper says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
@@ -64,6 +77,9 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Where the value is from.
     pub provenance: Provenance,
+    /// The echo that it is the time of, in milliseconds, if it is that of one that a node can measure.
+    #[serde(skip)]
+    pub echo: Option<EchoSetting<'static>>,
 }
 
 impl Row {
@@ -80,12 +96,18 @@ impl Row {
             read: None,
             measured: None,
             provenance,
+            echo: None,
         }
     }
 
     /// At this place on the horizontal axis.
     pub fn at(self, x: f64) -> Self {
         Self { x: Some(x), ..self }
+    }
+
+    /// The time of this echo, in milliseconds, if it is one's.
+    pub(crate) fn of_echo(self, echo: Option<EchoSetting<'static>>) -> Self {
+        Self { echo, ..self }
     }
 
     /// Beside what the paper says, if it says anything.

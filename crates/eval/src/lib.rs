@@ -27,7 +27,7 @@ pub use escape::escape;
 pub use evaluation::Evaluation;
 pub use experiment::{Context, Experiment, Findings, KeptRuns, Method, Run, State};
 pub use experiments::EXPERIMENTS;
-pub use figure::{Figure, Provenance, Row};
+pub use figure::{EchoSetting, Figure, Provenance, Row};
 pub use measured::{Measurements, Mistake};
 pub use plot::svg;
 pub use published::{Paper, Published, Read, Table};

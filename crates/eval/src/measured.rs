@@ -1,28 +1,33 @@
 //! What readers have measured themselves: a third column beside ours and what was published.
 
+mod meter_report;
+mod mistake;
+
 use std::io::Read;
 
 use crate::evaluation::Evaluation;
 use crate::experiments::EXPERIMENTS;
 use crate::figure::{Figure, Row};
+use meter_report::MeasuredEcho;
+
+pub use mistake::Mistake;
 
 /// What the columns of a file of measurements are called.
 pub(crate) const COLUMNS: [&str; 6] = ["experiment", "figure", "label", "x", "value", "unit"];
 /// A file that is larger is refused, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// A line of a file of measurements that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Its number, from 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub why: String,
-}
-
 /// The measurements of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measurements(Vec<Measurement>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measurements(Kind);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// Each names its value.
+    Values(Vec<Measurement>),
+    /// Each is of all values that are of this echo.
+    Echoes(Vec<MeasuredEcho>),
+}
 
 #[derive(Clone, Debug, PartialEq)]
 struct Measurement {
@@ -37,21 +42,23 @@ struct Measurement {
 
 impl Measurements {
     /// Reads CSV (RFC 4180): a line for each value, below one that names the columns `experiment`, `figure`, `label`, `x`, `value` and
-    /// `unit`. A line without a value is left out.
+    /// `unit`. A line without a value is left out. Or it reads what has come out of the serial ports of nodes that measure: their reports, one or
+    /// several.
     ///
     /// # Errors
     /// All lines that are wrong.
     pub fn read(file: impl Read) -> Result<Self, Vec<Mistake>> {
-        let mut text = String::new();
-        file.take(LARGEST + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| vec![Mistake { line: 1, why: error.to_string() }])?;
-        if text.len() as u64 > LARGEST {
-            return Err(vec![Mistake {
-                line: 1,
-                why: format!("a file of over {LARGEST} bytes is not read"),
-            }]);
+        let mut bytes = Vec::new();
+        let wrong = |why| vec![Mistake { line: 1, why }];
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(wrong(format!("a file of over {LARGEST} bytes is not read")));
         }
+        // A port that is opened while a device starts may say anything.
+        if let Some(echoes) = meter_report::read(&String::from_utf8_lossy(&bytes)) {
+            return echoes.map(|echoes| Self(Kind::Echoes(echoes)));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
         // Behind the line ends of a spreadsheet, the reader counts lines too late.
         let text = text.replace("\r\n", "\n");
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -76,40 +83,44 @@ impl Measurements {
         if measurements.is_empty() && mistakes.is_empty() {
             mistakes.push(Mistake { line: 1, why: "no line has a value".into() });
         }
-        if mistakes.is_empty() { Ok(Self(measurements)) } else { Err(mistakes) }
+        if mistakes.is_empty() { Ok(Self(Kind::Values(measurements))) } else { Err(mistakes) }
     }
 
-    /// Enters those of this experiment beside its values.
+    /// Enters those of this experiment beside its values: how many there are.
     ///
     /// # Errors
     /// All lines that name none of its values, or one that another line has named.
-    pub fn enter(&self, evaluation: &mut Evaluation) -> Result<(), Vec<Mistake>> {
-        let mut mistakes = Vec::new();
-        for measurement in self.0.iter().filter(|one| one.experiment == evaluation.experiment) {
-            let entered = find(&mut evaluation.figures, measurement).and_then(|row| {
-                if row.measured.is_some() {
-                    return Err("a line before has the measurement of this value".into());
+    pub fn enter(&self, evaluation: &mut Evaluation) -> Result<usize, Vec<Mistake>> {
+        let (mut entered, mut mistakes) = (0, Vec::new());
+        let mut note = |line, result: Result<(), String>| match result {
+            Ok(()) => entered += 1,
+            Err(why) => mistakes.push(Mistake { line, why }),
+        };
+        match &self.0 {
+            Kind::Values(measurements) => {
+                for one in measurements.iter().filter(|one| one.experiment == evaluation.experiment) {
+                    let row = find(&mut evaluation.figures, one);
+                    note(one.line, row.and_then(|row| set(row, one.value)));
                 }
-                row.measured = Some(measurement.value);
-                Ok(())
-            });
-            if let Err(why) = entered {
-                mistakes.push(Mistake { line: measurement.line, why });
+            }
+            Kind::Echoes(echoes) => {
+                for row in evaluation.figures.iter_mut().flat_map(|figure| &mut figure.rows) {
+                    let wanted = row.echo;
+                    for echo in echoes.iter().filter(|echo| wanted == Some(echo.setting())) {
+                        note(echo.line, set(row, echo.mean));
+                    }
+                }
             }
         }
-        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+        if mistakes.is_empty() { Ok(entered) } else { Err(mistakes) }
     }
 }
 
-impl Mistake {
-    fn of(error: &csv::Error) -> Self {
-        let why = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("{len} columns instead of {expected_len}")
-            }
-            _ => error.to_string(),
-        };
-        Self { line: error.position().map_or(1, csv::Position::line), why }
+/// Enters a measurement beside a value that has none.
+fn set(row: &mut Row, measured: f64) -> Result<(), String> {
+    match row.measured.replace(measured) {
+        None => Ok(()),
+        Some(_) => Err("a line before has the measurement of this value".into()),
     }
 }
 
@@ -190,8 +201,10 @@ fn find<'f>(figures: &'f mut [Figure], wanted: &Measurement) -> Result<&'f mut R
 
 #[cfg(test)]
 mod tests {
+    use sixlock_node::meter;
+
     use super::*;
-    use crate::figure::Provenance;
+    use crate::figure::{EchoSetting, Provenance};
     use crate::setup::Parameters;
 
     const NAMES: &str = "experiment,figure,label,x,value,unit\n";
@@ -218,13 +231,31 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_echo_that_a_node_has_measured_stands_beside_all_values_of_its_setting() {
+        let echo = |hops, bytes| Some(EchoSetting { hops, bytes, security: "none", mac: "csma" });
+        let mut evaluation = evaluation();
+        let [one, two] = &mut evaluation.figures[..] else { panic!() };
+        (one.rows[0].echo, one.rows[1].echo, two.rows[0].echo) = (echo(1, 16), echo(3, 16), echo(1, 16));
+        let lines = "echo,1,none,csma,16,100,99,3296,1,2\necho,3,none,null,16,100,99,4000,1,2\n";
+        let report = |lines: &str| format!("{}\n{lines}{}\n", meter::HEADER, meter::LAST_LINE);
+        let read = |text: &str| Measurements::read(text.as_bytes()).unwrap();
+        assert_eq!(read(&report(lines)).enter(&mut evaluation.clone()), Ok(2));
+        assert_eq!(read(&report("")).enter(&mut evaluation.clone()), Ok(0));
+        read(&report(lines)).enter(&mut evaluation).unwrap();
+        let measured = evaluation.figures.iter().flat_map(|figure| &figure.rows).map(|row| row.measured);
+        assert_eq!(measured.collect::<Vec<_>>(), [Some(3.296), None, None, Some(3.296)]);
+        let twice = read(&report(lines).repeat(2)).enter(&mut evaluation.clone()).unwrap_err();
+        assert_eq!(twice[0].why, "a line before has the measurement of this value");
+    }
+
     fn read(lines: &str) -> Result<Measurements, Vec<Mistake>> {
         Measurements::read(format!("{NAMES}{lines}").as_bytes())
     }
 
     fn enter(lines: &str) -> Result<Evaluation, Vec<Mistake>> {
         let mut evaluation = evaluation();
-        read(lines).unwrap().enter(&mut evaluation).map(|()| evaluation)
+        read(lines).unwrap().enter(&mut evaluation).map(|_| evaluation)
     }
 
     #[test]

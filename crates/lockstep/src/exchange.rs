@@ -46,7 +46,7 @@ pub struct Exchange {
     /// From the device: how many bytes of [`Exchange::record`] are meant. With [`Command::Assess`], how many assessments there are.
     pub record_len: u8,
     /// From the device when the radio begins ([`Command::AssessAt`] and those behind it), what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
-    /// device what was kept ([`Command::Restore`]).
+    /// device what was kept ([`Command::Restore`]), and at the begin of a task, [`Exchange::task_times`].
     pub record: [u8; RECORD],
 }
 
@@ -300,6 +300,21 @@ impl Exchange {
         self.record[CHANNEL] = channel;
     }
 
+    /// When the task before ended, and when this one begins, in the radio's time: what a device's own clock would tell it. They stand in place of
+    /// a record, until the device puts anything there.
+    pub fn task_times(&self) -> (Symbols, Symbols) {
+        let mut fields = Reader(&self.record);
+        let [ended, begins] = [fields.array(), fields.array()].map(u32::from_le_bytes).map(Symbols::new);
+        (ended, begins)
+    }
+
+    /// Says so.
+    pub fn set_task_times(&mut self, ended: Symbols, begins: Symbols) {
+        let mut fields = Writer(&mut self.record);
+        fields.put(&ended.count().to_le_bytes());
+        fields.put(&begins.count().to_le_bytes());
+    }
+
     /// The frame.
     pub fn frame(&self) -> &[u8] {
         &self.frame[..usize::from(self.frame_len).min(FRAME)]
@@ -388,6 +403,14 @@ mod tests {
         }
         let unknown = Exchange { event: 8, command: 14, ..Exchange::new() };
         assert_eq!((unknown.event(), unknown.command()), (None, None));
+    }
+
+    #[test]
+    fn a_device_is_told_when_its_tasks_ended_and_begin() {
+        let mut exchange = Exchange::new();
+        let times = (Symbols::new(0x0102_0304), Symbols::new(u32::MAX));
+        exchange.set_task_times(times.0, times.1);
+        assert_eq!(Exchange::from_bytes(&exchange.to_bytes()).task_times(), times);
     }
 
     #[test]

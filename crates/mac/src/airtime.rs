@@ -4,6 +4,6 @@ const SYNCHRONIZATION_HEADER: u32 = 6;
 const SYMBOLS_PER_BYTE: u32 = 2;
 
 /// For how many symbols a frame of `len` bytes is on the air.
-pub(crate) const fn airtime(len: usize) -> u32 {
+pub const fn airtime(len: usize) -> u32 {
     SYMBOLS_PER_BYTE * (SYNCHRONIZATION_HEADER + len as u32)
 }

@@ -31,6 +31,7 @@ mod transmit;
 pub mod tsch;
 mod verbs;
 
+pub use airtime::airtime;
 pub use config::{Config, Csma, LinkSecurity};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};
 pub use frame_security::security_level;

@@ -15,6 +15,7 @@ mod config;
 mod echo_server;
 mod event;
 mod measurement;
+pub mod meter;
 mod node;
 mod schedule;
 mod secured_readings;

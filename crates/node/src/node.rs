@@ -116,6 +116,11 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         self.interface.discovered()
     }
 
+    /// The application, to be told and asked what belongs to it alone.
+    pub fn application(&mut self) -> &mut A {
+        &mut self.application
+    }
+
     /// What the application has under way.
     pub fn under_way(&self) -> UnderWay {
         self.application.under_way()

@@ -1,8 +1,9 @@
 //! Runs an image of a microcontroller between two native nodes, and prints how many bytes of stack it has used: the
 //! peak over a minute, or two with public keys, or ten in time slots, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
-//! sent did not arrive, but for an echo before RPL has formed the network, or those before all have joined it in time slots.
+//! sent did not arrive, but for an echo before RPL has formed the network, or those before all have joined it in time slots. One that measures runs until
+//! it has reported.
 //!
-//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE], for example: stack tmote-sky llsec report. To
+//! Usage: stack PLATFORM SECURITY report|echo|serve|leaf|measure [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE], for example: stack tmote-sky llsec report. To
 //! serve is to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is
 //! the NullMAC, with contikimac all radios sleep, with sleepy its receiver is off and no node stands behind it, with tsch all are in time slots, rpl lets all nodes
 //! speak RPL, nd lets them discover their neighbours, among which a leaf is a host, and with tables its
@@ -13,6 +14,7 @@ mod line;
 
 use std::error::Error;
 
+use sixlock_node::meter::{ECHOES, LAST_LINE, SIZES};
 use sixlock_sim::{
     DeviceBackend, EmulatedNode, Mac, Objective, Options, Platform, RoutingKind, RplMode, ScenarioBuilder,
     Simulation, Span, Time,
@@ -20,6 +22,9 @@ use sixlock_sim::{
 
 /// The node that is emulated.
 const EMULATED: u32 = 2;
+/// The one that answers it if it measures, and the pause between two such echoes, in seconds.
+const PEER: u32 = 3;
+const PAUSE: u64 = 2;
 /// The client that its server with public keys knows.
 const ONLY_CLIENT: u32 = 3;
 /// How images speak RPL.
@@ -31,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [platform, security, traffic, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE]"
+            "usage: stack PLATFORM SECURITY report|echo|serve|leaf|measure [null|contikimac|sleepy|tsch] [rpl] [nd] [tables] [IMAGE]"
                 .into(),
         );
     };
@@ -39,20 +44,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (sleeps, polls, discovers) = (is_said("contikimac"), is_said("sleepy"), is_said("nd"));
     let is_slotted = is_said("tsch");
     let is_host = discovers && traffic == "leaf";
+    let measures = traffic == "measure";
     let has_public_keys = matches!(security.as_str(), "dtls-rpk" | "dtls-x509");
     let has_to_send = |id| match traffic.as_str() {
         "serve" if has_public_keys => id == ONLY_CLIENT,
         "serve" => id != EMULATED,
         "leaf" => id == EMULATED,
+        "measure" => false,
         _ => true,
     };
     let traffic = match traffic.as_str() {
         "serve" if has_public_keys => format!("to = {EMULATED}\nfrom = {ONLY_CLIENT}"),
         "serve" => format!("to = {EMULATED}"),
         "leaf" => format!("kind = \"echo\"\nto = {EMULATED}"),
+        "measure" => format!("kind = \"echo\"\nfrom = {EMULATED}\nto = {PEER}"),
         kind => format!("kind = \"{kind}\""),
     };
-    let traffic = format!("[traffic]\n{traffic}\nperiod = \"15s\"");
+    let period = if measures { PAUSE } else { 15 };
+    let traffic = format!("[traffic]\n{traffic}\nperiod = \"{period}s\"");
     let mac = match (sleeps, polls) {
         (true, _) => SLEEPS,
         (_, true) => "listen = \"sleepy\"",
@@ -92,6 +101,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         // Three such handshakes at a time collide, and take up to a minute.
         builder = builder.duration(Span::from_secs(120));
     }
+    if measures {
+        let echoes = u64::from(ECHOES) * SIZES.len() as u64;
+        builder = builder.duration(Span::from_secs(PAUSE * (echoes + 2)));
+    }
     if is_slotted {
         builder = builder.duration(Span::from_secs(600));
     }
@@ -102,6 +115,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut simulation = Simulation::new(&scenario, Options::default())?;
     simulation.step_until(end);
     let stack = simulation.stack_peak(EMULATED).ok_or("the node is not emulated")??;
+    let is_reported =
+        simulation.serial(EMULATED).is_some_and(|said| said.ends_with(format!("{LAST_LINE}\n").as_bytes()));
+    if measures && !is_reported {
+        return Err("it has not reported".into());
+    }
     for node in simulation.run()?.nodes {
         if has_to_send(node.id) && node.sent <= early || node.delivered + early < node.sent {
             return Err(format!("node {}: {} of {} arrived", node.id, node.delivered, node.sent).into());

@@ -72,6 +72,8 @@ pub(crate) struct Board {
     address: Eui64,
     environment: Environment,
     busy: Option<Busy>,
+    /// When the last task ended.
+    ended: Time,
     waiting: VecDeque<Waiting>,
     sending: Sending,
     /// The frame that the CPU wants sent, from then on, until the radio is free.
@@ -125,6 +127,7 @@ impl Board {
             address: Eui64::of_node(id),
             environment: Environment::new(seed, id),
             busy: None,
+            ended: Time::ZERO,
             waiting: VecDeque::from([Waiting {
                 event: DeviceEvent::Start,
                 at: Time::ZERO,
@@ -225,7 +228,8 @@ impl Board {
 
     /// What the node wants, if a task ends now.
     pub(crate) fn poll_wishes(&mut self, now: Time) -> Option<TaskOutput> {
-        let Busy { since, outcome, .. } = self.busy.take_if(|busy| busy.until <= now)?;
+        let Busy { since, until, outcome } = self.busy.take_if(|busy| busy.until <= now)?;
+        self.ended = until;
         let Outcome { command, exchange, keys, .. } = outcome;
         let sends = matches!(command, Command::Transmit | Command::TransmitAt | Command::TransmitOn);
         if sends {
@@ -323,6 +327,8 @@ impl Board {
             event: next.event,
             now: self.clock.instant(now),
             at: self.clock.symbols(next.at),
+            ended: self.clock.symbols(self.ended),
+            begins: self.clock.symbols(now),
             frame: &next.frame,
             sensors: [reading.temperature, reading.humidity, reading.light].map(sensor),
         };

@@ -49,6 +49,7 @@ pub fn built_image(platform: &Platform, scenario: &Scenario, id: u32) -> Result<
 fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
     let Role::Node { traffic, mac, rpl, discovers } = image.role else { return false };
     let is_host = scenario.hosts.contains(&id);
+    let is_measuring = scenario.measured_echoes().is_some_and(|(node, _)| node == id);
     let same_mac = match mac {
         ImageMac::Csma => scenario.listen == Listen::Always,
         ImageMac::Null => scenario.listen == Listen::Always && scenario.mac == Mac::Null,
@@ -63,6 +64,7 @@ fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
     };
     let same_discovery = discovers == (scenario.addressing.discovery == DiscoveryKind::NeighbourDiscovery);
     let wanted = match scenario.traffic.kind {
+        TrafficKind::Echo { .. } if is_measuring => ImageTraffic::Measure,
         TrafficKind::Echo { .. } if is_host => ImageTraffic::Leaf,
         TrafficKind::Echo { .. } => ImageTraffic::Echo,
         TrafficKind::Report if scenario.traffic.to == Destination::Node(id) => ImageTraffic::Serve,
@@ -93,7 +95,9 @@ fn demands(scenario: &Scenario, id: u32) -> (String, &'static str) {
     let (is_host, is_slotted) =
         (scenario.hosts.contains(&id), matches!(scenario.listen, Listen::Tsch { .. }));
     let speaks_rpl = scenario.routing != RoutingKind::Static && !is_host;
+    let is_measuring = scenario.measured_echoes().is_some_and(|(node, _)| node == id);
     let demands = [
+        (is_measuring, "measures"),
         (is_host, "is a host"),
         (speaks_rpl, "speaks RPL"),
         (discovers, "discovers its neighbours"),
@@ -160,6 +164,26 @@ mod tests {
         for platform in [Platform::tmote_sky(), Platform::micaz()] {
             assert!(image(&platform, "dtls-rpk", "report").is_err());
             assert!(image(&platform, "dtls-x509", "report").is_err());
+        }
+    }
+
+    #[test]
+    fn the_node_that_sends_echoes_itself_measures_them_and_the_others_echo() {
+        let built = |mac: &str, id: u32| {
+            let node = "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\n[[node]]\nid = 3\nx = \"120m\"\n\
+                        [[node]]\nid = 2\nx = \"80m\"\nkind = \"emulated\"\nplatform = \"openmote\"";
+            let text = format!(
+                "security = \"none\"\n[mac]\n{mac}\n[traffic]\nkind = \"echo\"\nfrom = 2\nto = 3\n{node}"
+            );
+            built_image(&Platform::openmote(), &Scenario::parse("s", &text).unwrap(), id).unwrap()
+        };
+        let sleeps = "kind = \"contiki-csma\"\nlisten = \"contikimac\"";
+        for (mac, measures, echoes) in [
+            ("", "udp-none-meter", "udp-none"),
+            ("kind = \"null\"", "udp-none-nullmac-meter", "udp-none-nullmac"),
+            (sleeps, "udp-none-contikimac-meter", "udp-none-contikimac"),
+        ] {
+            assert!(built(mac, 2).ends_with(measures) && built(mac, 3).ends_with(echoes), "{mac}");
         }
     }
 

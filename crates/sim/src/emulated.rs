@@ -17,6 +17,8 @@ use crate::time::Span;
 
 /// The bytes of non-volatile memory.
 const STORAGE: usize = 256;
+/// The bytes that are kept of what it puts out at its serial port.
+const SERIAL: usize = 1 << 16;
 const _: () = assert!(sixlock_nv::COUNTERS <= STORAGE, "what an image counts is not kept");
 
 /// An image in an emulator.
@@ -24,6 +26,8 @@ pub(crate) struct Emulated {
     lockstep: Lockstep,
     entropy: Stream,
     storage: [u8; STORAGE],
+    /// What it has put out at its serial port.
+    serial: Vec<u8>,
     shadow: Option<Shadow>,
 }
 
@@ -56,6 +60,7 @@ impl Emulated {
             lockstep: Lockstep::start(image, device)?,
             entropy: Stream::new(seed, id, Purpose::Entropy),
             storage: [0xff; STORAGE],
+            serial: Vec::new(),
             shadow,
         })
     }
@@ -63,6 +68,11 @@ impl Emulated {
     /// How many bytes of stack it has used so far.
     pub(crate) fn stack_peak(&mut self) -> Result<u32, Error> {
         self.lockstep.stack_peak()
+    }
+
+    /// What has come out of its serial port so far, up to [`SERIAL`] bytes; nobody reads what is beyond.
+    pub(crate) fn serial(&self) -> &[u8] {
+        &self.serial
     }
 
     /// The tasks that were recorded since this was last called.
@@ -90,13 +100,13 @@ impl Emulated {
 
     /// Runs a task.
     pub(crate) fn run(&mut self, task: &Task<'_>, counters: &mut Counters) -> Result<Outcome, Failure> {
-        let Self { lockstep, entropy, storage, .. } = self;
+        let Self { lockstep, entropy, storage, serial, .. } = self;
         let mut written = 0;
         let ran = lockstep.run(task, |request| {
             if let Request::Persist(_, bytes) = &request {
                 written += bytes.len() as u32;
             }
-            serve(entropy, storage, request);
+            serve(entropy, storage, serial, request);
             ControlFlow::Continue(())
         });
         // It never breaks off.
@@ -138,7 +148,7 @@ fn says_the_same(a: &Exchange, b: &Exchange) -> bool {
 }
 
 /// Gives the firmware what it asks for. What lies outside of non-volatile memory is not kept.
-fn serve(entropy: &mut Stream, storage: &mut [u8], request: Request<'_>) {
+fn serve(entropy: &mut Stream, storage: &mut [u8], serial: &mut Vec<u8>, request: Request<'_>) {
     let place = |address: u16, len: usize| usize::from(address)..usize::from(address) + len;
     match request {
         Request::Entropy(bytes) => entropy.fill(bytes),
@@ -151,8 +161,7 @@ fn serve(entropy: &mut Stream, storage: &mut [u8], request: Request<'_>) {
             Some(kept) => bytes.copy_from_slice(kept),
             None => bytes.fill(0xff),
         },
-        // Nobody is there.
-        Request::Serial(_) => {}
+        Request::Serial(bytes) => serial.extend(bytes.iter().take(SERIAL - serial.len())),
     }
 }
 
@@ -163,13 +172,23 @@ mod tests {
     #[test]
     fn storage_keeps_what_fits_into_it() {
         let (mut entropy, mut storage) = (Stream::new(1, 1, Purpose::Entropy), [0xff; STORAGE]);
+        let serial = &mut Vec::new();
         let end = STORAGE as u16 - 2;
-        serve(&mut entropy, &mut storage, Request::Persist(end, &[1, 2]));
-        serve(&mut entropy, &mut storage, Request::Persist(end, &[3, 4, 5]));
+        serve(&mut entropy, &mut storage, serial, Request::Persist(end, &[1, 2]));
+        serve(&mut entropy, &mut storage, serial, Request::Persist(end, &[3, 4, 5]));
         let mut record = [0; 3];
-        serve(&mut entropy, &mut storage, Request::Restore(end - 1, &mut record));
+        serve(&mut entropy, &mut storage, serial, Request::Restore(end - 1, &mut record));
         assert_eq!(record, [0xff, 1, 2]);
-        serve(&mut entropy, &mut storage, Request::Restore(end, &mut record));
+        serve(&mut entropy, &mut storage, serial, Request::Restore(end, &mut record));
         assert_eq!(record, [0xff; 3]);
+    }
+
+    #[test]
+    fn of_what_comes_out_of_the_serial_port_the_first_bytes_are_kept() {
+        let (mut entropy, mut serial) = (Stream::new(1, 1, Purpose::Entropy), Vec::new());
+        for _ in 0..2 * SERIAL / 24 {
+            serve(&mut entropy, &mut [], &mut serial, Request::Serial(b"the same for all devices"));
+        }
+        assert!(serial.len() == SERIAL && serial.ends_with(b"the same for all"));
     }
 }

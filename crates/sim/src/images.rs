@@ -96,11 +96,18 @@ pub enum ImageTraffic {
     Report,
     /// Nothing: it takes in the reports of others.
     Serve,
+    /// Echoes of its own, to another node, which it measures; and it forwards those of others.
+    Measure,
 }
 
 impl ImageTraffic {
-    const ALL: [(&str, Self); 4] =
-        [("echo", Self::Echo), ("leaf", Self::Leaf), ("report", Self::Report), ("serve", Self::Serve)];
+    const ALL: [(&str, Self); 5] = [
+        ("echo", Self::Echo),
+        ("leaf", Self::Leaf),
+        ("report", Self::Report),
+        ("serve", Self::Serve),
+        ("measure", Self::Measure),
+    ];
 
     /// Its name in the list.
     pub fn name(self) -> &'static str {

@@ -23,6 +23,7 @@ use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Ru
 
 use crate::battery::Battery;
 use crate::discovery::Addressing;
+use crate::network::ROUTER;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::routing::RoutingKind;
@@ -202,7 +203,8 @@ pub struct Traffic {
     pub confirmable: bool,
     /// Where readings go, or what answers echoes.
     pub to: Destination,
-    /// The only node that posts readings, if it is not all that do: the others send them on.
+    /// The only node that posts readings, if it is not all that do: the others send them on. Of echoes, the border router, which is 0, or an
+    /// emulated node, whose image sends and measures them; without, they are the cloud's.
     pub from: Option<u32>,
     /// How readings in the clear say whose they are.
     pub credential: Credential,
@@ -426,9 +428,20 @@ impl Scenario {
         emulated.or_else(|| self.platforms.get(&id)).or(self.profile.as_ref()).cloned()
     }
 
-    /// Whether its datagrams are longer than the images of nodes have room for.
+    /// Whether its datagrams are longer than the images of nodes have room for: an image that measures sends long ones, too.
     pub(crate) fn has_long_datagrams(&self) -> bool {
-        matches!(self.traffic.kind, TrafficKind::Echo { payload } if payload > SHORT_ECHO)
+        let is_long = matches!(self.traffic.kind, TrafficKind::Echo { payload } if payload > SHORT_ECHO);
+        is_long || self.measured_echoes().is_some()
+    }
+
+    /// The emulated node whose image sends echoes and measures them, and the node that answers them, if there are such.
+    pub fn measured_echoes(&self) -> Option<(u32, u32)> {
+        match (self.traffic.kind, self.traffic.from, self.traffic.to) {
+            (TrafficKind::Echo { .. }, Some(node), Destination::Node(peer)) if node != ROUTER => {
+                Some((node, peer))
+            }
+            _ => None,
+        }
     }
 
     /// The UDP services of every node: their names and ports.

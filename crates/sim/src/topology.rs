@@ -186,6 +186,14 @@ impl Layout {
         core::iter::successors(Some(node), next_hop).take_while(|&node| !self.numbers().is_router(node))
     }
 
+    /// How many hops packets go from one node to another, by the last router that the ways of both have in common.
+    pub(crate) fn hops_between(&self, one: u32, other: u32) -> u32 {
+        let ways = [one, other].map(|node| self.way(node).collect::<Vec<_>>());
+        let [own, others] = ways.each_ref().map(|way| way.iter().rev());
+        let common = own.zip(others).take_while(|(own, other)| own == other).count();
+        ways.map(|way| (way.len() - common) as u32).iter().sum()
+    }
+
     /// Lets `node` stand elsewhere. Which of its new links carry frames one way only is drawn from `stream`. Ways stay as they are.
     pub(crate) fn move_to(
         &mut self,
@@ -446,6 +454,20 @@ mod tests {
         assert_eq!(layout.routes_below(4).collect::<Vec<_>>(), [(5, 5), (6, 5)]);
         assert_eq!(layout.routes_below(0).count(), 6);
         assert_eq!(layout.routes_below(6).count(), 0);
+        assert_eq!([(1, 4), (5, 2), (3, 3)].map(|(one, other)| layout.hops_between(one, other)), [3, 3, 0]);
+    }
+
+    #[test]
+    fn packets_go_by_the_last_router_that_both_ways_have_in_common() {
+        let branches = list(&[
+            (1, 40_000, 0, None),
+            (2, 80_000, 0, None),
+            (3, 40_000, 40_000, None),
+            (4, -40_000, 0, None),
+        ]);
+        let layout = branches.lay_out(links(50_000), 1).unwrap();
+        assert_eq!(layout.parents, [0, 0, 1, 1, 0]);
+        assert_eq!([(2, 3), (3, 1), (2, 4)].map(|(one, other)| layout.hops_between(one, other)), [2, 1, 3]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Nodes whose firmware runs in emulators, among native ones. What needs emulators and images is left out unless it is
 //! asked for (`-- --ignored`): `./test` sees to both.
 
+mod images;
 mod line;
 mod recomputed;
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
+use images::with_images;
 use serde_json::Value;
 use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
@@ -22,19 +24,6 @@ use sixlock_testing::packets::icmpv6;
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     with_images(&line::line(platform, security, line::CSMA, rest))
-}
-
-/// The scenario that `text` describes, with the images where tests find them.
-fn with_images(text: &str) -> Scenario {
-    let scenario = Scenario::parse("line", text).unwrap_or_else(|error| panic!("{error}"));
-    let nodes = scenario.emulated().clone();
-    let builder = nodes.into_iter().fold(ScenarioBuilder::from(scenario.clone()), |builder, (id, node)| {
-        // Tests run in the package's folder, images are built in the workspace's.
-        let built = built_image(&node.platform, &scenario, id).unwrap();
-        let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
-        builder.emulated(id, EmulatedNode { image, ..node })
-    });
-    builder.build().unwrap()
 }
 
 /// Four readings each, the last of them early enough to be sent again when it is lost.

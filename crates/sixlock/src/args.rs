@@ -319,8 +319,19 @@ pub(crate) struct Node {
 }
 
 /// What only a scenario takes.
-const WITH_SCENARIO: [&str; 10] =
-    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "vary", "json", "csv"];
+const WITH_SCENARIO: [&str; 11] = [
+    "scenario",
+    "security",
+    "compression",
+    "nodes",
+    "duration",
+    "seed",
+    "runs",
+    "vary",
+    "json",
+    "csv",
+    "serial",
+];
 
 /// `sixlock sim`.
 #[derive(Debug, Args)]
@@ -365,7 +376,7 @@ pub(crate) struct Sim {
     pub(crate) json: bool,
     /// A key of the scenario and the values that it takes in turn: radio.loss=0,0.1 or, in steps, radio.loss=0..0.4:0.1; given several
     /// times, every combination is simulated, and each is a line with the means of its runs
-    #[arg(long, value_name = "KEY=VALUES", conflicts_with_all = ["pcap", "keylog", "events", "timeline"])]
+    #[arg(long, value_name = "KEY=VALUES", conflicts_with_all = ["pcap", "keylog", "events", "timeline", "serial"])]
     pub(crate) vary: Vec<Variation>,
     /// Print the result as CSV: a line for each node and run, or for each combination of what varies
     #[arg(long, conflicts_with = "json")]
@@ -383,6 +394,9 @@ pub(crate) struct Sim {
     /// picture if the name ends in .svg; may be given twice, for both
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Vec<PathBuf>,
+    /// Write what comes out of the serial port of the emulated node that measures echoes: its report, which sixlock eval --measured reads
+    #[arg(long, value_name = "FILE")]
+    pub(crate) serial: Option<PathBuf>,
 }
 
 /// `sixlock eval`.
@@ -400,7 +414,8 @@ pub(crate) struct Eval {
     /// Folder for a report: index.html, a page for each paper with plots, their values as CSV, and the result as JSON, eval.json
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
-    /// CSV with measurements of your own, which stand beside ours; --report writes measured.csv, which has a line for each value
+    /// Measurements of your own, which stand beside ours: as CSV (--report writes measured.csv, which has a line for each value), or the report
+    /// of a node that measures, as it has come out of its serial port
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) measured: Option<PathBuf>,
     /// Runs with a seed of their own, of experiments in which chance has a say

@@ -33,17 +33,24 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     let wanted: Vec<_> = EXPERIMENTS.iter().filter(is_wanted).collect();
     let bar = progress::bar("Evaluating", STEPS * wanted.len() as u64);
     let (mut evaluations, kept) = (Vec::new(), KeptRuns::default());
+    let mut entered = 0;
     for (done, experiment) in (0..).zip(wanted) {
         bar.set_message(experiment.name);
         let show = |share: f64| bar.set_position(STEPS * done + (STEPS as f64 * share) as u64);
         let context = Context { runs: args.runs, commit: COMMIT, kept: &kept, progress: &show };
         let mut evaluation = experiment.run(&context)?;
         if let Some((path, measurements)) = &measured {
-            measurements.enter(&mut evaluation).map_err(|mistakes| describe(path, &mistakes))?;
+            entered += measurements.enter(&mut evaluation).map_err(|mistakes| describe(path, &mistakes))?;
         }
         evaluations.push(evaluation);
     }
     bar.finish_and_clear();
+    if let Some((path, _)) = measured.filter(|_| entered == 0) {
+        to_stderr!(
+            "{} has no value of these experiments; docs/evaluation.md says which it can be for",
+            path.display()
+        );
+    }
     if let Some(folder) = &args.report {
         write_report(folder, &evaluations)?;
         to_stderr!("the report is {}", folder.join("index.html").display());

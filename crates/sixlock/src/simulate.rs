@@ -13,6 +13,7 @@ mod table;
 mod vary;
 
 use std::error::Error;
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -49,7 +50,8 @@ fn run_seeds_of(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>> 
     }
     let mut reports = Vec::new();
     if outputs::are_wanted(args) || args.runs == 1 {
-        reports.push(run_recorded(&scenario, outputs::sinks(args, Some(&scenario))?)?);
+        let sinks = outputs::sinks(args, Some(&scenario))?;
+        reports.push(run_recorded(&scenario, sinks, args.serial.as_deref())?);
     }
     let left = args.runs - reports.len() as u32;
     if left > 0 {
@@ -81,8 +83,15 @@ fn run_seeds_of(args: &Sim, path: &Path) -> Result<Vec<Report>, Box<dyn Error>> 
     Ok(reports)
 }
 
-/// Runs in steps, so that progress can be shown.
-fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Error>> {
+/// Runs in steps, so that progress can be shown. What the node that measures echoes puts out goes into the file `serial`.
+fn run_recorded(scenario: &Scenario, sinks: Sinks, serial: Option<&Path>) -> Result<Report, Box<dyn Error>> {
+    let measures = scenario.measured_echoes().map(|(node, _)| node);
+    let serial = match (serial, measures) {
+        (Some(_), None) => {
+            return Err("--serial: no emulated node measures echoes: [traffic] from names one".into());
+        }
+        (path, node) => path.zip(node),
+    };
     let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() })?;
     let bar = progress::bar("Simulating", STEPS);
     for step in 1..STEPS {
@@ -90,5 +99,10 @@ fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Err
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some((path, node)) = serial {
+        simulation.step_until(Time::ZERO + scenario.duration());
+        let cannot = |error| format!("cannot write {}: {error}", path.display());
+        fs::write(path, simulation.serial(node).unwrap_or_default()).map_err(cannot)?;
+    }
     Ok(with_cost(scenario, simulation.run()?)?)
 }

@@ -95,7 +95,7 @@ where
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<B: Backend, W: CloudAccess<B>, L: DeviceLayers<B>, const READINGS: usize>(
+pub(crate) fn start<B: Backend, W: CloudAccess<B>, L: DeviceLayers<B>, const READINGS: usize>(
     cx: &mut Context<B>,
     node: &mut Node<W, L, READINGS, B>,
 ) -> bool {

@@ -61,6 +61,12 @@ pub(crate) fn time() -> (Instant, Symbols) {
     (Instant::from_millis(u32::from_le_bytes(now)), Symbols::new(u32::from_le_bytes(at)))
 }
 
+/// When the task before ended, and when this one began, in the radio's time: to be asked before anything is asked for or put out in it.
+pub(crate) fn task_times() -> (Symbols, Symbols) {
+    // SAFETY: a field that nobody has a reference to.
+    unsafe { (*block()).task_times() }
+}
+
 /// The frame that has come in; to be dropped before the task ends.
 pub(crate) fn frame<'a>() -> &'a mut [u8] {
     // SAFETY: the frame is asked for once a task, and written by `transmit` only, at the end of one.

@@ -16,6 +16,7 @@ mod exchange;
 mod key_ring;
 mod lent;
 mod listening;
+mod meter;
 mod radio;
 mod routing;
 mod shield;
@@ -31,14 +32,15 @@ pub use duty_cycle::duty_cycle;
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::{Backend, WithTables};
+pub use meter::{MeterLayers, MeterNode, SleepingMeterLayers, run_meter};
 pub use routing::{Listed, NoRoutes, RplLeaf, RplRegistrar, RplRouter};
 pub use shield::{AhXcbc, AhXcbcRpl, EspCtrXcbc, EspCtrXcbcRpl, Unprotected};
 pub use sixlock_crypto::Tiny;
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
-/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers, or with another backend; of a border router with these layers; of a sniffer; or of a device whose
-/// radio is off almost all the time.
+/// of the latest reading for who asks by CoAP, and with CSMA-CA, acknowledgements and listed routes, unless it says otherwise; of one with other layers, or with another backend; of a border router with these layers; of a node that measures, with these layers and a name
+/// for its MAC; of a sniffer; or of a device whose radio is off almost all the time.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
@@ -70,6 +72,18 @@ macro_rules! image {
         fn run() -> ! {
             // SAFETY: this is called once, and nothing else names the static.
             unsafe { $crate::run::<$backend, $channel, _, $readings, $protection>(&mut *core::ptr::addr_of_mut!(NODE)) }
+        }
+
+        $crate::image!(panics);
+    };
+    (meter: $layers:ty, mac: $mac:literal) => {
+        /// A static, so that the linker counts its memory.
+        static mut NODE: $crate::MeterNode<$layers> = $crate::MeterNode::NEW;
+
+        #[unsafe(no_mangle)]
+        fn run() -> ! {
+            // SAFETY: this is called once, and nothing else names the static.
+            unsafe { $crate::run_meter(&mut *core::ptr::addr_of_mut!(NODE), $mac) }
         }
 
         $crate::image!(panics);

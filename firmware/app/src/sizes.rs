@@ -39,6 +39,10 @@ pub const SERVED: usize = if cfg!(target_arch = "arm") { 3 } else { 0 };
 pub const BRIDGE_MTU: usize = 1280;
 /// IPv6 packets in transmission or reassembly at a border router.
 pub const BRIDGE_POOL: usize = 2;
+/// The largest IPv6 packet of a node that measures, in bytes: one that carries the longest of its echoes.
+pub const METER_MTU: usize = 576;
+/// IPv6 packets in transmission or reassembly there.
+pub const METER_POOL: usize = 3;
 
 /// The chip's memory: of the smaller MB851, the Tmote Sky, the MicaZ.
 const KILOBYTES: usize = if cfg!(target_arch = "arm") {

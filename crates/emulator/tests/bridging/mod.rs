@@ -212,7 +212,7 @@ impl<R: Routing> Bridged<R> {
     /// The border router's next task.
     fn run(&mut self, event: DeviceEvent, bytes: &[u8]) {
         let Self { bridge, entropy, storage, host, arrived, at, .. } = self;
-        let task = Task { event, now: instant(*at), at: *at, frame: bytes, sensors: [0; 3] };
+        let task = Task::in_no_time(event, instant(*at), *at, bytes);
         let outcome = bridge.run(&task, |request| {
             match request {
                 Request::Entropy(bytes) => entropy.fill(bytes),

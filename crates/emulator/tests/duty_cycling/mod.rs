@@ -27,13 +27,9 @@ pub(crate) fn run(path: &Path, happenings: &[(DeviceEvent, u32)]) -> (Vec<Wish>,
     let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
     let mut lockstep = Lockstep::start_as_built(image).unwrap_or_else(|error| panic!("{error}"));
     let wishes = happenings.iter().map(|&(event, symbols)| {
-        let task = Task {
-            event,
-            now: Instant::from_millis(symbols * 16 / 1000),
-            at: Symbols::new(symbols),
-            frame: if event == DeviceEvent::Frame { &FRAME } else { &[] },
-            sensors: [0; 3],
-        };
+        let frame = if event == DeviceEvent::Frame { &FRAME[..] } else { &[] };
+        let now = Instant::from_millis(symbols * 16 / 1000);
+        let task = Task::in_no_time(event, now, Symbols::new(symbols), frame);
         let outcome = lockstep.run(&task, |_| ControlFlow::Continue(()));
         let outcome = outcome.unwrap_or_else(|error| panic!("{error}")).expect("power");
         let (command, exchange) = (outcome.command, outcome.exchange);

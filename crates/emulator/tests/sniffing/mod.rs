@@ -58,13 +58,8 @@ pub(crate) fn sniff(path: &Path, frames: &[Sniffed]) -> (Vec<u8>, u32) {
     // When it is woken if nothing happens, in symbols since it began.
     let mut wake = None::<u64>;
     let mut run = |event, symbols: u64, frame: &[u8]| {
-        let task = Task {
-            event,
-            now: Instant::from_millis((symbols * SYMBOL / 1000) as u32),
-            at: Symbols::new(symbols as u32),
-            frame,
-            sensors: [0; 3],
-        };
+        let now = Instant::from_millis((symbols * SYMBOL / 1000) as u32);
+        let task = Task::in_no_time(event, now, Symbols::new(symbols as u32), frame);
         let outcome = lockstep.run(&task, |request| {
             match request {
                 Request::Serial(piece) => bytes.extend(piece),

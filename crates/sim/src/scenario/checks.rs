@@ -327,8 +327,21 @@ impl Scenario {
                     "the border router sends echoes in the clear alone, and without [serial]",
                 ));
             }
+            Some(node) if !self.emulated.contains_key(&node) => {
+                return Err(fault(
+                    Key::From,
+                    "echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
+                ));
+            }
+            Some(_) if !is_clear => {
+                return Err(fault(
+                    Key::From,
+                    "an emulated node sends echoes in the clear alone: set security to \"none\"",
+                ));
+            }
+            Some(node) if matches!(traffic.to, Destination::Node(other) if other != node) => {}
             Some(_) => {
-                return Err(fault(Key::From, "echoes are the cloud's: to names the node that answers them"));
+                return Err(fault(Key::From, "a node sends echoes to another: set to to the number of that"));
             }
         }
         match traffic.credential {
@@ -472,10 +485,8 @@ impl Scenario {
         let last = layout.nodes();
         let is_report = self.traffic.kind == TrafficKind::Report;
         if let Some(node) = self.traffic.from.filter(|&node| node > last || (node == ROUTER && is_report)) {
-            return Err(fault(
-                Key::From,
-                format!("node {node} cannot post readings: the last node is {last}"),
-            ));
+            let sends = if is_report { "post readings" } else { "send echoes" };
+            return Err(fault(Key::From, format!("node {node} cannot {sends}: the last node is {last}")));
         }
         let Destination::Node(node) = self.traffic.to else { return Ok(()) };
         if node > last {

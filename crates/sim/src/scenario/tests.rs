@@ -360,7 +360,18 @@ fn errors_name_the_line_and_what_to_do() {
         ("[traffic]\nfrom = 7", "f:2: node 7 cannot post readings: the last node is 6"),
         (
             "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
-            "f:4: echoes are the cloud's: to names the node that answers them",
+            "f:4: echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
+        ),
+        (
+            "security = \"llsec\"\n[traffic]\nkind = \"echo\"\nfrom = 1\nto = 2\n\
+             [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"\n\
+             [[node]]\nid = 2\nx = \"80m\"",
+            "f:4: an emulated node sends echoes in the clear alone: set security to \"none\"",
+        ),
+        (
+            "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1\n\
+             [topology]\nkind = \"list\"\n[[node]]\nid = 1\nx = \"40m\"\nkind = \"emulated\"\nplatform = \"openmote\"",
+            "f:4: a node sends echoes to another: set to to the number of that",
         ),
         ("seed = 1\n[[event]]\nat = \"1s\"\nkind = \"die\"", "f:2: an [[event]] needs node"),
         ("\n[[event]]\nnode = 1\nkind = \"die\"", "f:2: an [[event]] needs at"),
@@ -549,7 +560,7 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         (new().traffic_kind(TrafficKind::Echo { payload: 7 }), NOT_A_PAYLOAD),
         (
             new().traffic(Traffic { kind: echo, from: Some(1), ..traffic }),
-            "echoes are the cloud's: to names the node that answers them",
+            "echoes are the cloud's: to names the node that answers them; of nodes, emulated ones alone send them",
         ),
         (
             new().traffic(Traffic { kind: echo, from: Some(0), ..traffic }),

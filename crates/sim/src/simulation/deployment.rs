@@ -166,9 +166,12 @@ impl Deployment {
         self.scenario.addressing.of(self.address(id))
     }
 
-    /// Who sends echoes: the cloud, or the border router.
+    /// Who sends echoes that no node measures: the cloud, or the border router.
     pub(super) fn echo_host(&self) -> Ipv6Addr {
-        self.scenario.traffic.from.map_or(CLOUD, |router| self.mesh_address(router))
+        match self.scenario.traffic.from {
+            Some(ROUTER) => self.mesh_address(ROUTER),
+            _ => CLOUD,
+        }
     }
 
     /// Station `id`, ready to run.

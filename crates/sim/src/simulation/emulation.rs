@@ -1,11 +1,11 @@
 //! How the nodes of a scenario that are emulated get what makes them theirs.
 
-use sixlock_base::Eui64;
+use sixlock_base::{Duration, Eui64, MESH_PREFIX};
 use sixlock_lockstep::{
     CertifiedKeys, Cloud as CloudData, Device as DeviceData, LinkKey, NETWORK, NetworkKeys, ROUTES, RawKeys,
     Route,
 };
-use sixlock_node::{Access, Config, InterfaceConfig, KeyRing, Resource};
+use sixlock_node::{Access, Config, ECHO_PORT, InterfaceConfig, KeyRing, Resource};
 
 use crate::application::Part;
 use crate::built_image::built_image;
@@ -54,6 +54,20 @@ impl Emulation<'_> {
             Some(Part::Posts { access: Access::Plain(Resource { id, key }), .. }) => (id, key),
             _ => (device.identity.as_bytes(), device.key.as_bytes()),
         };
+        // What an image that measures is told of its peer.
+        let measured = scenario.measured_echoes().filter(|(node, _)| *node == id).map(|(_, peer)| {
+            let period = Duration::from_millis((scenario.traffic.period.micros() / 1000) as u32);
+            let address = Eui64::of_node(peer).with_prefix(MESH_PREFIX);
+            let cloud = CloudData { address, port: ECHO_PORT, period, first: period };
+            (cloud, layout.hops_between(id, peer).to_string())
+        });
+        let identity = measured.as_ref().map_or(identity, |(_, hops)| hops.as_bytes());
+        let posts = cloud.as_ref().map(|cloud| CloudData {
+            address: cloud.address,
+            port: cloud.port,
+            period: cloud.period,
+            first: cloud.first,
+        });
         let data = DeviceData {
             address: mac.address,
             pan_id: mac.pan_id,
@@ -71,12 +85,7 @@ impl Emulation<'_> {
             // RPL finds its own.
             parent: if is_listed { Eui64::of_node(layout.parents[id as usize]) } else { Eui64([0; 8]) },
             routes: &routes,
-            cloud: cloud.as_ref().map(|cloud| CloudData {
-                address: cloud.address,
-                port: cloud.port,
-                period: cloud.period,
-                first: cloud.first,
-            }),
+            cloud: measured.as_ref().map(|(cloud, _)| *cloud).or(posts),
             identity,
             key,
             serves: *serves,

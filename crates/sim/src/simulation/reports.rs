@@ -263,6 +263,11 @@ impl Simulation {
         Some(self.stations.get_mut(id as usize)?.emulated()?.stack_peak())
     }
 
+    /// The first 64 KB of what the node `id` has put out at its serial port, if it is emulated.
+    pub fn serial(&mut self, id: u32) -> Option<&[u8]> {
+        Some(self.stations.get_mut(id as usize)?.emulated()?.serial())
+    }
+
     /// The tasks that the node `id`, if it is emulated and has a shadow, has done since this was last called.
     pub fn take_measured(&mut self, id: u32) -> Vec<MeasuredTask> {
         let emulated = self.stations.get_mut(id as usize).and_then(Station::emulated);

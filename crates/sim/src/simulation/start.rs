@@ -236,6 +236,7 @@ fn schedule(deployment: &Deployment, far: &RemoteHost, id: u32) -> Option<Schedu
             posts(scenario, id).then(|| Schedule::of_device(deployment.clock(id), arrivals))
         }
         (TrafficKind::Echo { .. }, RemoteHost::Outside, _) => None,
+        (TrafficKind::Echo { .. }, ..) if scenario.measured_echoes().is_some() => None,
         (TrafficKind::Echo { .. }, _, Destination::Node(node)) if node != id => None,
         (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(arrivals)),
     }

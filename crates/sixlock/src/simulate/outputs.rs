@@ -10,7 +10,8 @@ use crate::args::Sim;
 
 /// Whether `args` name any files that a run writes.
 pub(super) fn are_wanted(args: &Sim) -> bool {
-    args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || !args.timeline.is_empty()
+    let files = [&args.pcap, &args.keylog, &args.events, &args.serial];
+    files.into_iter().any(Option::is_some) || !args.timeline.is_empty()
 }
 
 /// Creates the files that `args` name.
@@ -62,7 +63,12 @@ fn check(args: &Sim, scenario: Option<&Scenario>) -> Result<(), String> {
     let files = scenario.into_iter().flat_map(Scenario::files);
     taken.extend(files.map(|file| ("a file that the scenario names", resolved(file))));
     taken.extend(args.scenario.iter().map(|path| ("the scenario", resolved(path))));
-    let files = [("--pcap", &args.pcap), ("--events", &args.events), ("--keylog", &args.keylog)];
+    let files = [
+        ("--pcap", &args.pcap),
+        ("--events", &args.events),
+        ("--keylog", &args.keylog),
+        ("--serial", &args.serial),
+    ];
     let files = files.into_iter().flat_map(|(option, path)| path.iter().map(move |path| (option, path)));
     for (option, path) in files.chain(args.timeline.iter().map(|path| ("--timeline", path))) {
         let place = resolved(path);

@@ -35,6 +35,11 @@ fn requests(scenario: &Scenario) -> String {
             ("the cloud".into(), "the id and key in each request (credential = \"query\")")
         }
     };
+    if let Some((node, peer)) = scenario.measured_echoes() {
+        return format!(
+            "node {node} sends echoes to node {peer}, and measures them: --serial writes its report"
+        );
+    }
     match traffic.kind {
         TrafficKind::Report => format!("nodes post readings to {receiver}, which knows them by {knows}"),
         TrafficKind::Echo { payload } => format!("the cloud sends nodes {payload} bytes, which they echo"),

@@ -51,7 +51,7 @@ impl Emulated {
         let mut bytes = bytes;
         loop {
             let Self { device, entropy, storage, .. } = self;
-            let task = Task { event, now: time.now, at: time.at, frame: bytes, sensors: [0; 3] };
+            let task = Task::in_no_time(event, time.now, time.at, bytes);
             let outcome = device.run(&task, |request| {
                 match request {
                     Request::Entropy(bytes) => entropy.fill(bytes),

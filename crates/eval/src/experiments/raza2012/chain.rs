@@ -9,6 +9,7 @@ use sixlock_sim::{
 use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
+use crate::figure::EchoSetting;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,13 @@ impl Setting {
     /// With processors on the way that take no time.
     pub(super) const fn without_forwarding(self) -> Self {
         Self { forwarding: Forwarding::Instant, ..self }
+    }
+
+    /// The echo that a node can measure in it: processors take their time.
+    pub(super) fn echo(self) -> Option<EchoSetting<'static>> {
+        let Self { way: SecurityMode { security, .. }, bytes, hops, mac, forwarding } = self;
+        let mac = if mac == Mac::Null { "null" } else { "csma" };
+        (forwarding == Forwarding::TakesTime).then_some(EchoSetting { hops, bytes, security, mac })
     }
 }
 

@@ -244,7 +244,8 @@ fn responses(
     x: impl Fn(&Setting) -> f64,
 ) -> Figure {
     let row = |setting: &Setting| {
-        chain.get(*setting, |taken| taken.response).row(label(title, setting.way), "ms").at(x(setting))
+        let response = chain.get(*setting, |taken| taken.response);
+        response.row(label(title, setting.way), "ms").at(x(setting)).of_echo(setting.echo())
     };
     Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
 }

@@ -104,7 +104,9 @@ fn figures(
     let [boards, instant] = titles;
     let figure = |title, change: fn(Setting) -> Setting| {
         let row = |setting: &Setting| {
-            measured.response(change(*setting)).row(setting.mode.label, "ms").at(x(setting))
+            let changed = change(*setting);
+            let row = measured.response(changed).row(setting.mode.label, "ms");
+            row.at(x(setting)).of_echo(changed.echo())
         };
         Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
     };

@@ -12,6 +12,7 @@ use sixlock_sim::{
 use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
+use crate::figure::EchoSetting;
 
 /// One of the two networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +132,13 @@ impl Setting {
     /// The same by the bridge's clock.
     pub(super) const fn by_bridge(self) -> Self {
         Self { clock: Clock::Bridge, ..self }
+    }
+
+    /// The echo that a node can measure in it: without a serial line, and with processors that take their time.
+    pub(super) fn echo(self) -> Option<EchoSetting<'static>> {
+        let Self { mode: SecurityMode { security, .. }, bytes, target: Target { hops, .. }, .. } = self;
+        let is_by_node = (self.clock, self.processor) == (Clock::Bridge, Processor::TmoteSky);
+        is_by_node.then_some(EchoSetting { hops, bytes, security, mac: "contikimac" })
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::sample::Sample;
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Findings};
-use crate::figure::Figure;
+use crate::figure::{EchoSetting, Figure};
 use crate::published::Paper;
 use crate::statement::{Series, Statement};
 use crate::tolerance::Tolerance;
@@ -35,7 +35,10 @@ pub(super) fn run(context: &Context<'_>, measured: &Paper) -> Result<Findings, E
         let seeds = 1..=u64::from(context.runs);
         let times = seeds.map(|seed| there_and_back(chain.hops, bytes, seed));
         let row = Sample::of(&times.collect::<Result<Vec<_>, _>>()?).row(chain.label, "ms");
-        Ok::<_, Error>(row.at(bytes.into()).beside(published.at(chain.label, bytes.into())))
+        let echo = EchoSetting { hops: chain.hops, bytes, security: "none", mac: "csma" };
+        Ok::<_, Error>(
+            row.at(bytes.into()).of_echo(Some(echo)).beside(published.at(chain.label, bytes.into())),
+        )
     };
     let rows = context.each(&settings, row)?;
     let figures = vec![Figure { title: TITLE, across: Some("payload, bytes"), rows }];
