@@ -92,8 +92,9 @@ pub(super) struct Taken {
     pub(super) node: Sample,
     /// How long the CPU of the node before that is at work, in milliseconds; nothing over one hop.
     pub(super) forwarder: Sample,
-    /// Echoes that were lost before one came back, in all runs.
+    /// Echoes that were lost before one came back, in all runs; and how many came back that were measured.
     lost: u32,
+    answered: u32,
 }
 
 /// Settings, simulated.
@@ -112,11 +113,11 @@ impl Chain {
     }
 
     /// How many of 100 echoes of these settings were lost that are secured in this way.
-    pub(super) fn lost(&self, way: SecurityMode, settings: &[Setting], runs: u32) -> f64 {
+    pub(super) fn lost(&self, way: SecurityMode, settings: &[Setting]) -> f64 {
         let of_these =
             self.0.iter().filter(|taken| taken.setting.way == way && settings.contains(&taken.setting));
         let (lost, answered) =
-            of_these.fold((0, 0), |(lost, answered), taken| (lost + taken.lost, answered + runs));
+            of_these.fold((0, 0), |(lost, answered), taken| (lost + taken.lost, answered + taken.answered));
         100.0 * f64::from(lost) / f64::from(lost + answered)
     }
 
@@ -143,6 +144,8 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
     for seed in 1..=u64::from(runs) {
         let (echo, lost) = echo(setting, seed)?;
         all_lost += lost;
+        // All were lost in this run: the same nodes send at the same times in each period.
+        let Some(echo) = echo else { continue };
         let nowhere = || Error(format!("an echo came back from nowhere: {setting:?}, seed {seed}"));
         let answering = echo.way.first().ok_or_else(nowhere)?.1;
         let nothing = Span::ZERO;
@@ -158,8 +161,12 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
             column.push(value);
         }
     }
+    let answered = columns[0].len() as u32;
     let [response, cpu, node, forwarder] = columns.map(|column| Sample::of(&column));
-    Ok(Taken { setting, response, cpu, node, forwarder, lost: all_lost })
+    if response.mean.is_nan() {
+        return Err(Error(format!("no echo came back: {setting:?}")));
+    }
+    Ok(Taken { setting, response, cpu, node, forwarder, lost: all_lost, answered })
 }
 
 fn millis(span: Span) -> f64 {
@@ -167,8 +174,8 @@ fn millis(span: Span) -> f64 {
 }
 
 /// The first echo of a run that comes back, but for the very first: what is there to be learnt of the flow, that has told. And how many were lost
-/// before it: nothing sends them again, and nodes that do not hear each other may send at once.
-fn echo(setting: Setting, seed: u64) -> Result<(Echo, u32), Error> {
+/// before it, or at all: nothing sends them again, and nodes that do not hear each other may send at once.
+fn echo(setting: Setting, seed: u64) -> Result<(Option<Echo>, u32), Error> {
     let text = include_str!("../../../../../scenarios/raza2012.toml");
     let mode = setting.way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
@@ -185,14 +192,14 @@ fn echo(setting: Setting, seed: u64) -> Result<(Echo, u32), Error> {
     let scenario = scenario.build()?;
     let (period, end) = (scenario.traffic().period.micros(), Time::ZERO + scenario.duration());
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    for lost in 0.. {
+    let mut lost = 0;
+    loop {
         let until = Time::ZERO + Span::from_micros((2 + u64::from(lost)) * period);
         simulation.step_until(until.min(end));
         match simulation.echoes().get(1 + lost as usize) {
-            Some(echo) if echo.round_trip.is_some() => return Ok((echo.clone(), lost)),
-            _ if until >= end => break,
-            _ => {}
+            Some(echo) if echo.round_trip.is_some() => return Ok((Some(echo.clone()), lost)),
+            _ if until >= end => return Ok((None, lost + 1)),
+            _ => lost += 1,
         }
     }
-    Err(Error(format!("no echo came back: {setting:?}, seed {seed}")))
 }

@@ -85,9 +85,9 @@ impl Service {
     }
 
     /// How many echoes did not come back, over these settings: response times are of those that did.
-    fn lost(&self, chain: &Chain, context: &Context<'_>, settings: &[Setting]) -> Figure {
+    fn lost(&self, chain: &Chain, settings: &[Setting]) -> Figure {
         let row = |way: SecurityMode| {
-            Row::new(way.label, chain.lost(way, settings, context.runs), "of 100", Provenance::Estimate)
+            Row::new(way.label, chain.lost(way, settings), "of 100", Provenance::Estimate)
         };
         Figure { title: LOST, across: None, rows: self.ways().map(row).into() }
     }
@@ -118,7 +118,7 @@ impl Service {
             added(&chain, ADDED_BY_HOPS, &large, "hops", hops),
             Figure { title: THREE_HOPS_MORE, across: None, rows: self.ways().map(three_hops_more).into() },
             Figure { title: SHARE, across: None, rows: protected().map(share).collect() },
-            self.lost(&chain, context, &[&small[..], &large].concat()),
+            self.lost(&chain, &[&small[..], &large].concat()),
         ];
         let claims = self.claims_by_hops(&figures);
         Ok(Findings { figures, claims })
@@ -187,7 +187,7 @@ impl Service {
             added(&chain, ADDED_NEAR, &near, across, bytes),
             added(&chain, ADDED_FAR, &far, across, bytes),
             added(&chain, ADDED_FAR_INSTANT, &instant, across, bytes),
-            self.lost(&chain, context, &[&near[..], &far].concat()),
+            self.lost(&chain, &[&near[..], &far].concat()),
         ];
         let claims = self.claims_by_size(&figures);
         Ok(Findings { figures, claims })
