@@ -33,6 +33,17 @@ fn every_experiment_runs_and_every_claim_has_its_reason() {
         assert!(!evaluation.figures.is_empty() && !evaluation.claims.is_empty(), "{}", experiment.name);
         for claim in &evaluation.claims {
             assert!(!claim.why.is_empty(), "{}", claim.text);
+            if let Statement::Published(series, _) = &claim.statement {
+                let has_value = evaluation.figures.iter().any(|figure| {
+                    figure.title == series.figure
+                        && figure.rows.iter().any(|row| row.label == series.label && row.published.is_some())
+                });
+                assert!(
+                    has_value,
+                    "{}: nothing is published beside {series:?}: {}",
+                    experiment.name, claim.text
+                );
+            }
             let names_cause = claim.why.contains("Cause: ") && claim.why.contains("Run that removes it: ");
             let guesses = claim.why.contains("A guess, which no run has shown: ");
             let tried = claim.why.contains("It does not hold either in a run without this: ");

@@ -137,22 +137,35 @@ fn lines(out: &mut impl Write, lines: &[Listed]) -> io::Result<()> {
     Ok(())
 }
 
+/// What stands over the values of a horizontal axis: its unit, if it has one. What its values mean one by one, as in "AH (1), ESP (2)", is a line of its
+/// own.
+fn axis(across: &'static str) -> (&'static str, Option<&'static str>) {
+    match across.ends_with(')') {
+        true => ("", Some(across)),
+        false => (across.rsplit(", ").next().unwrap_or_default(), None),
+    }
+}
+
 fn print(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
     writeln!(out, "{}: {}", evaluation.experiment, evaluation.source)?;
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     for figure in &evaluation.figures {
         let is_measured = figure.rows.iter().any(|row| row.measured.is_some());
         let measured = |text: &str| if is_measured { format!(" {text:>10}") } else { String::new() };
+        let (over, meanings) = figure.across.map(axis).unwrap_or_default();
         writeln!(
             out,
             "\n  {:<52} {:>10} {:>10} {:>7} {:>10}{}",
             figure.title,
-            figure.across.and_then(|across| across.rsplit(", ").next()).unwrap_or_default(),
+            over,
             "ours",
             "± 95 %",
             "published",
             measured("yours")
         )?;
+        if let Some(meanings) = meanings {
+            writeln!(out, "    by {meanings}")?;
+        }
         for row in &figure.rows {
             writeln!(
                 out,

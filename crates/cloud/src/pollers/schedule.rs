@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn an_observation_that_ends_again_and_again_hastens_less_and_less() {
         let (mut schedule, mut now) = (Schedule::new(LIMITS), Instant::now());
-        schedule.set(ONE, OWNER, LONGEST_PAUSE, now);
+        schedule.set(ONE, OWNER, 24 * LONGEST_PAUSE, now);
         let mut pauses = Vec::new();
         for _ in 0..12 {
             assert_eq!(schedule.start(now), Some((ONE, OWNER)));

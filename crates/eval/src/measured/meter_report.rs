@@ -27,10 +27,10 @@ impl MeasuredEcho {
 
     /// Reads a line; nothing if no such echo came back.
     fn parse(line: u64, fields: &[&str]) -> Result<Option<Self>, String> {
-        let [_, hops, security, mac, bytes, _, _, mean, _, _] = fields else {
+        let [_, hops, security, mac, bytes, _, answered, mean, _, _] = fields else {
             return Err(format!("{} columns instead of 10", fields.len()));
         };
-        if mean.is_empty() {
+        if mean.is_empty() || *answered == "0" {
             return Ok(None);
         }
         let number = |name: &str, text: &str| {
@@ -96,12 +96,14 @@ mod tests {
 
     #[test]
     fn echoes_of_all_reports_are_read_whatever_stands_around_them() {
-        let one = report("echo,1,none,csma,16,100,99,3296,3200,4160\r\necho,1,none,csma,64,100,0,,,");
+        let one = report(
+            "echo,1,none,csma,16,100,99,3296,3200,4160\r\necho,1,none,csma,64,100,0,,,\r\necho,1,none,csma,512,100,0,0,0,0",
+        );
         let text = format!("booting\r\n{one}\u{fffd}noise\n{}", report("echo,3,none,null,64,9,9,12000,1,2"));
         let echoes = read(&text).unwrap().unwrap();
         let settings: Vec<_> = echoes.iter().map(|echo| (echo.line, echo.setting(), echo.mean)).collect();
         let echo = |hops, bytes, mac| EchoSetting { hops, bytes, security: "none", mac };
-        assert_eq!(settings, [(4, echo(1, 16, "csma"), 3.296), (11, echo(3, 64, "null"), 12.0)]);
+        assert_eq!(settings, [(4, echo(1, 16, "csma"), 3.296), (12, echo(3, 64, "null"), 12.0)]);
         assert!(read("experiment,figure\nend\n").is_none(), "there is no report");
     }
 

@@ -144,7 +144,7 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
     for seed in 1..=u64::from(runs) {
         let (echo, lost) = echo(setting, seed)?;
         all_lost += lost;
-        // All were lost in this run: the same nodes send at the same times in each period.
+        // All were lost in this run.
         let Some(echo) = echo else { continue };
         let nowhere = || Error(format!("an echo came back from nowhere: {setting:?}, seed {seed}"));
         let answering = echo.way.first().ok_or_else(nowhere)?.1;
@@ -192,14 +192,16 @@ fn echo(setting: Setting, seed: u64) -> Result<(Option<Echo>, u32), Error> {
     let scenario = scenario.build()?;
     let (period, end) = (scenario.traffic().period.micros(), Time::ZERO + scenario.duration());
     let mut simulation = Simulation::new(&scenario, Options::default())?;
-    let mut lost = 0;
-    loop {
-        let until = Time::ZERO + Span::from_micros((2 + u64::from(lost)) * period);
-        simulation.step_until(until.min(end));
-        match simulation.echoes().get(1 + lost as usize) {
-            Some(echo) if echo.round_trip.is_some() => return Ok((Some(echo.clone()), lost)),
-            _ if until >= end => return Ok((None, lost + 1)),
-            _ => lost += 1,
+    let mut until = Time::ZERO;
+    while until < end {
+        until = end.min(until + Span::from_micros(period));
+        simulation.step_until(until);
+        let mut numbered = simulation.echoes().iter().zip(0..);
+        let back = numbered.find(|(echo, number)| *number > 0 && echo.round_trip.is_some());
+        if let Some((echo, number)) = back {
+            return Ok((Some(echo.clone()), number - 1));
         }
     }
+    // The last may still be under way.
+    Ok((None, simulation.echoes().len().saturating_sub(2) as u32))
 }

@@ -142,7 +142,7 @@ fn by_hops(
     published: &str,
 ) -> Result<Findings, Error> {
     const WITH: &str = "the response with ESP";
-    const MORE: &str = "what ESP adds to it";
+    const MORE: &str = "what ESP adds";
     const INSTANT: &str = ", if processors took no time";
     let [small, large] = [SMALL, LARGE].map(|bytes| all_hops(network, bytes));
     let measured = Measured::new(context, &with_instant(&[&small[..], &large].concat()))?;
