@@ -196,8 +196,8 @@ fn echo(setting: Setting, seed: u64) -> Result<(Option<Echo>, u32), Error> {
     while until < end {
         until = end.min(until + Span::from_micros(period));
         simulation.step_until(until);
-        let mut numbered = simulation.echoes().iter().zip(0..);
-        let back = numbered.find(|(echo, number)| *number > 0 && echo.round_trip.is_some());
+        let echoes = simulation.echoes();
+        let back = echoes.iter().zip(0..).find(|(echo, number)| *number > 0 && echo.round_trip.is_some());
         if let Some((echo, number)) = back {
             return Ok((Some(echo.clone()), number - 1));
         }
