@@ -85,7 +85,7 @@ pub trait Application<C: Crypto>: Sized {
         None
     }
 
-    /// Whether it may have several datagrams to send at a time, each of which needs the one before.
+    /// Whether it may have several datagrams to send at a time, of which none is to be lost for want of room.
     fn has_flights(&self) -> bool {
         false
     }

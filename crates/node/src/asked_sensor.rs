@@ -129,7 +129,8 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
     }
 
     fn has_flights(&self) -> bool {
-        self.sensor.has_flights() || self.readings.has_flights()
+        // Of several observers, each is told when there is room for it.
+        self.sensor.has_flights() || self.readings.are_served()
     }
 
     fn under_way(&self) -> UnderWay {

@@ -162,11 +162,6 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
         either!(self, readings => readings.poll_notification(cx, of, packet), None)
     }
 
-    /// Whether a flight of its handshakes may take several datagrams.
-    pub(crate) fn has_flights(&self) -> bool {
-        matches!(self, Self::PublicKeys(_))
-    }
-
     /// How many sessions hold what only handshakes need.
     pub(crate) fn handshakes(&self) -> usize {
         either!(self, readings => readings.sessions.handshakes(), 0)

@@ -85,7 +85,7 @@ impl fmt::Display for Unproved {
                 "the device's certificate is signed by none of the authorities that this cloud trusts"
             }
             Self::Certificate(Error::KeyUsage | Error::Purpose) => {
-                "the device's certificate is not one for servers"
+                "the device's certificate is not one for servers, which sixlock keys x509 --server makes"
             }
             Self::Certificate(_) => {
                 "the device's key or certificate is not one of P-256 of the form that this cloud takes"
@@ -164,6 +164,7 @@ impl fmt::Display for Failure {
                 refusal.as_ref().map_or(Ok(()), told)
             }
             Self::Closed => f.write_str("the device closed the DTLS session"),
+            Self::Code(Code::SERVICE_UNAVAILABLE) => f.write_str("the answer is 5.03: the device has nothing to tell yet"),
             Self::Code(code) => write!(f, "the answer is {}.{:02}", code.class(), code.detail()),
             Self::Reset => f.write_str("the device rejected the request"),
             Self::Blocks => f.write_str(

@@ -77,6 +77,8 @@ type IdleDevice = PolledDevice<Device, Open>;
 struct Done {
     result: Result<(), Failure>,
     kept: Option<IdleDevice>,
+    /// Whether the device was to tell what changes.
+    observes: bool,
 }
 
 impl PollContext {
@@ -98,7 +100,8 @@ impl PollContext {
             Ok(payload) => self.keep(resource, &payload).await,
             Err(failure) => Err(failure),
         };
-        let kept = kept.map(|(target, PolledDevice { device, open })| {
+        let observes = kept.as_ref().is_some_and(|(_, observes, _)| *observes);
+        let kept = kept.map(|(target, _, PolledDevice { device, open })| {
             let watch = |association| {
                 let keep = move |payload: Payload| {
                     let context = self.clone();
@@ -112,14 +115,14 @@ impl PollContext {
             });
             PolledDevice { device, open }
         });
-        Done { result, kept }
+        Done { result, kept, observes }
     }
 
     async fn fetch(
         &self,
         resource: ResourceId,
         kept: Option<PolledDevice<Device, Association>>,
-    ) -> (Result<Payload, Failure>, Option<(Target, PolledDevice<Device, Association>)>) {
+    ) -> (Result<Payload, Failure>, Option<(Target, bool, PolledDevice<Device, Association>)>) {
         let (target, observe, credential) = match self.asked(resource).await {
             Ok(asked) => asked,
             Err(failure) => return (Err(failure), None),
@@ -138,7 +141,7 @@ impl PollContext {
                     let asked = (&target, observe);
                     let (result, kept) =
                         coap::get_secured(&self.guard, &self.prover, asked, trust, kept).await;
-                    (result, Some((target, kept)))
+                    (result, Some((target, observe, kept)))
                 }
                 Err(failure) => (Err(failure), None),
             },
@@ -343,7 +346,11 @@ impl Pollers {
         let success = done.as_ref().is_some_and(|done| done.result.is_ok());
         self.schedule.finished(resource, success, Instant::now(), random());
         // One that was called off has nothing to say, and its session is closed.
-        let Some(Done { result, kept }) = done.filter(|_| !is_called_off) else { return };
+        let Some(Done { result, kept, observes }) = done.filter(|_| !is_called_off) else { return };
+        if observes && !success {
+            // Until it is asked again, nobody hears it.
+            self.schedule.hasten(resource, Instant::now(), random());
+        }
         let mut result = result;
         if let Some(mut kept) = kept {
             self.keeping.keep(resource, &mut kept.device);
@@ -359,12 +366,11 @@ impl Pollers {
 
     /// Notes what became of a notification. Where there will be no more, the device is asked again soon.
     fn notified(&mut self, (resource, result): Notified) {
-        let error = result.err().map(|failure| failure.to_string());
-        self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
-        if error.is_some() {
-            self.schedule.hasten(resource, Instant::now(), random());
-            self.ended.push(Polled { resource, time: now_ms(), error });
-        }
+        let Err(failure) = result else { return };
+        let error = failure.to_string();
+        self.events.tell(Event::Polled { resource: resource.0, failure: Some(&error) });
+        self.schedule.hasten(resource, Instant::now(), random());
+        self.ended.push(Polled { resource, time: now_ms(), error: Some(error) });
     }
 
     fn fault(&self, error: &Error) {
