@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use sixlock_node::meter;
 
 fn eval(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sixlock")).arg("eval").args(args).output().unwrap()
@@ -94,4 +95,19 @@ fn a_readers_measurements_stand_beside_ours_and_wrong_ones_are_refused_with_thei
     let refused = eval(&["raza2012-table2", "--measured", measured]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && error.contains("measured.csv:2: the unit is"), "{error}");
+}
+
+#[test]
+fn a_report_of_echoes_that_no_experiment_has_is_said_to_stand_beside_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let serial = folder.path().join("serial.log");
+    let report =
+        |lines: &str| std::fs::write(&serial, format!("{}\n{lines}\n{}\n", meter::HEADER, meter::LAST_LINE));
+    let evaluated = || eval(&["raza2012-table2", "--measured", serial.to_str().unwrap()]);
+    report("echo,1,none,csma,16,100,100,6630,5008,8736").unwrap();
+    let (output, note) = (evaluated(), "has no value of these experiments");
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stderr).contains(note));
+    report("echo,1,none").unwrap();
+    let (output, wrong) = (evaluated(), "serial.log:2: 3 columns instead of 10");
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains(wrong));
 }
