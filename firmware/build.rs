@@ -1,4 +1,4 @@
-//! Chooses the memory that the images are laid out in: the chip's.
+//! Chooses the memory that the images of several packages are laid out in: the chip's.
 
 fn main() {
     let target = std::env::var("TARGET").unwrap_or_default();
@@ -8,5 +8,5 @@ fn main() {
         _ => "-Wl,--defsym=__DATA_REGION_LENGTH__=0x1000",
     };
     println!("cargo:rustc-link-arg-bins={argument}");
-    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=../build.rs");
 }
