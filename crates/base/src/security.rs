@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// What stands in front of a device's identity where the device is the server: a pre-shared key proves only what it is asked for.
+/// The prefix of a device's identity where the device is the server, so that a handshake in one direction proves nothing in the other.
 pub const ASKED_IDENTITY: &str = "ask.";
 
 macro_rules! suites {

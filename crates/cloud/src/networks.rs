@@ -48,9 +48,10 @@ impl FromStr for Network {
         const RULE: &str = "write an address or a network like 10.0.0.0/8 or fd00::/64";
         let (first, prefix) = text.split_once('/').map_or((text, None), |(first, bits)| (first, Some(bits)));
         let first: IpAddr = first.parse().map_err(|_| RULE)?;
-        let longest = if first.is_ipv4() { 32 } else { 128 };
-        let prefix = prefix.map_or(Ok(longest), |prefix| prefix.parse().map_err(|_| RULE))?;
-        if prefix > longest {
+        let address = Self::from(first);
+        let Some(prefix) = prefix else { return Ok(address) };
+        let prefix = prefix.parse().map_err(|_| RULE)?;
+        if prefix > address.prefix {
             return Err("the prefix is longer than the address");
         }
         Ok(Self { first, prefix })

@@ -99,11 +99,7 @@ impl<const N: usize> Client<N> {
         code: Code,
         build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
     ) -> Result<(), RequestError> {
-        if self.is_busy() {
-            return Err(RequestError::Busy);
-        }
-        cx.entropy.fill(&mut self.token);
-        self.begin(cx, confirmable, code, build)
+        self.begin(cx, None, confirmable, code, build)
     }
 
     /// Begins a request with the token of an observation, which it begins again
@@ -115,11 +111,7 @@ impl<const N: usize> Client<N> {
         code: Code,
         build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
     ) -> Result<(), RequestError> {
-        if self.is_busy() {
-            return Err(RequestError::Busy);
-        }
-        self.token = token;
-        self.begin(cx, true, code, build)
+        self.begin(cx, Some(token), true, code, build)
     }
 
     /// The token of the request that was begun last.
@@ -127,14 +119,23 @@ impl<const N: usize> Client<N> {
         self.token
     }
 
+    /// Begins a request with this token, or without one with a new one.
     #[inline(always)]
     fn begin<C, E: Entropy, V>(
         &mut self,
         cx: &mut Cx<'_, C, E, V>,
+        token: Option<[u8; TOKEN]>,
         confirmable: bool,
         code: Code,
         build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
     ) -> Result<(), RequestError> {
+        if self.is_busy() {
+            return Err(RequestError::Busy);
+        }
+        match token {
+            Some(token) => self.token = token,
+            None => cx.entropy.fill(&mut self.token),
+        }
         self.id = self.ids.next(cx);
         let kind = if confirmable { Type::Confirmable } else { Type::NonConfirmable };
         let built = Builder::new(&mut self.message, kind, code, self.id, &self.token).and_then(build);

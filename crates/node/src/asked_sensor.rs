@@ -100,9 +100,7 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
             return self.sensor.handle(cx, address, datagram, answer);
         }
         self.port = COAPS_PORT;
-        let answers = self.readings.handle(cx, (address, self.sensor.period()), datagram, answer);
-        self.readings.forget_connected();
-        answers
+        self.readings.handle(cx, (address, self.sensor.period()), datagram, answer)
     }
 
     fn poll_transmit<E: Entropy, N, B: Array<u8>>(

@@ -167,11 +167,6 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
         either!(self, readings => readings.sessions.handshakes(), 0)
     }
 
-    /// Forgets that there are new sessions: who asks is no news to the node.
-    pub(crate) fn forget_connected(&mut self) {
-        either!(self, readings => drop(readings.sessions.poll_connected()), ());
-    }
-
     /// Why DTLS has refused something.
     pub(crate) fn poll_refusal(&mut self) -> Option<Refusal> {
         either!(self, readings => readings.sessions.poll_refusal(), None)

@@ -131,32 +131,26 @@ impl Store {
     /// The keys by which the device of `resource` proves itself over DTLS that are good at the time `now`, of the kind of the current one, which
     /// is the first. The key of a mode without DTLS is none: it goes in the clear.
     pub async fn own_keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<KnownKey>, Error> {
-        let mode: Option<String> = sqlx::query_scalar("SELECT mode FROM resources WHERE id = $1")
-            .bind(resource.0)
-            .fetch_optional(&self.readers)
-            .await?;
-        let mode = mode.and_then(|mode| mode.parse::<Security>().ok());
-        if mode.is_none_or(|mode| mode.transport.is_none()) {
-            return Ok(Vec::new());
-        }
-        let rows: Vec<(i64, String, String, Vec<u8>)> = sqlx::query_as(
-            "SELECT id, identity, kind, key FROM credentials
+        let rows: Vec<(i64, String, String, Vec<u8>, String)> = sqlx::query_as(
+            "SELECT credentials.id, identity, kind, key, mode
+             FROM credentials JOIN resources ON resources.id = credentials.resource
              WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
         )
         .bind(resource.0)
         .bind(now)
         .fetch_all(&self.readers)
         .await?;
-        let current = rows.first().map(|(_, _, kind, _)| kind.clone());
+        let Some((_, _, current, _, mode)) = rows.first() else { return Ok(Vec::new()) };
+        let has_dtls = mode.parse::<Security>().is_ok_and(|mode| mode.transport.is_some());
         let methods = [
             AuthenticationMethod::PreSharedKey,
             AuthenticationMethod::RawPublicKey,
             AuthenticationMethod::Certificate,
         ];
-        let method = methods.into_iter().find(|&method| current.as_deref() == Some(kind(method)));
-        let Some(method) = method else { return Ok(Vec::new()) };
+        let method = methods.into_iter().find(|&method| current == kind(method));
+        let Some(method) = method.filter(|_| has_dtls) else { return Ok(Vec::new()) };
         let of_kind = rows.into_iter().filter(|row| row.2 == kind(method));
-        let open = |(id, identity, _, sealed): (i64, String, String, Vec<u8>)| {
+        let open = |(id, identity, _, sealed, _): (i64, String, String, Vec<u8>, String)| {
             let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
             Ok(KnownKey { credential: CredentialId(id), identity, method, key })
         };

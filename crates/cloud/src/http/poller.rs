@@ -45,10 +45,10 @@ pub(super) async fn show(
 ///
 /// From then on the readings of the resource are fetched from `url` every `period` seconds (5 to 604800), at once for
 /// the first time. With `coaps`, `identity` and `key` are a pre-shared key that the device knows the cloud by. Without
-/// them, the device is the resource's own: both prove themselves by the pre-shared key that it is enrolled with, or the device by its
-/// raw public key or certificate, and the cloud by its own of the same kind. With
-/// `observe`, what the device tells between polls by RFC 7641 is stored as well, and each poll asks it to go on. With `http` and `https`, `authorization` is sent as the header of that
-/// name. What a setting leaves out is removed.
+/// them, the device is the resource's own: both prove themselves by the pre-shared key that it is enrolled with, or the
+/// device by its raw public key or certificate, and the cloud by its own of the same kind. With `observe`, the
+/// notifications that the device sends between polls (RFC 7641) are stored as well, and each poll asks it to go on. With
+/// `http` and `https`, `authorization` is sent as the header of that name. What a setting leaves out is removed.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/poller", tag = "pollers",
     request_body = PollerSettings,
     responses((status = 200, description = "Changed", body = Poller),

@@ -38,11 +38,11 @@ struct Part {
     block: Option<Block>,
     etag: Option<Vec<u8>>,
     payload: Payload,
-    /// What follows it.
+    /// The notifications that follow it.
     notifications: Option<Notifications>,
 }
 
-/// What is asked for.
+/// A part of a resource that the device is asked for.
 #[derive(Clone, Copy)]
 struct Asked {
     block: Option<Block>,
@@ -128,9 +128,10 @@ pub(super) struct Association {
     client: Client<LONGEST_REQUEST>,
     lent: HostContext,
     secured: Option<Secured>,
-    /// What the device tells unasked, of which resource.
+    /// The notifications that the device sends, and of which resource.
     notifications: Option<(Notifications, Target)>,
-    /// What the latest of them makes of these, and by what it is acknowledged, once it is stored.
+    /// For when the latest notification is stored: the state of the notifications then, if it is not the last, and its acknowledgement, if the
+    /// device waits for one.
     latest: Option<(Option<Notifications>, Option<[u8; HEADER]>)>,
     /// An acknowledgement or reset of one of them, to be sent.
     reply: Option<[u8; HEADER]>,
@@ -176,7 +177,7 @@ impl Association {
     async fn ask(&mut self, target: &Target, observe: bool) -> Result<Payload, Failure> {
         self.latest = None;
         if !observe || self.notifications.as_ref().is_some_and(|(_, observed)| observed != target) {
-            // What the device still tells is rejected, which ends it.
+            // Notifications that the device still sends are rejected, which ends the observation.
             self.notifications = None;
         }
         let first = self.ask_for(target, Asked { block: None, observe }).await?;
@@ -193,39 +194,24 @@ impl Association {
             self.notifications = notifications.zip(self.notifications.take().map(|(_, target)| target));
         }
         // If it cannot be sent, the device tells it again.
-        let _ = self.send(&mut vec![0; LONGEST_RECEIVED]).await;
+        let _ = self.transmit(&mut vec![0; LONGEST_RECEIVED]).await;
     }
 
     /// Waits for what the device tells next. The error says why it tells no more.
     pub(super) async fn notified(&mut self, target: &Target) -> Result<Payload, Failure> {
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
-            if let Some(secured) = &mut self.secured {
-                secured.settle(&mut self.lent).await?;
-            }
             self.send(&mut datagram).await?;
             if self.notifications.is_none() {
                 return Err(Failure::Option);
             }
-            let session = self.secured.as_ref().and_then(Secured::poll_timeout);
-            let wait = session.map(|deadline| self.lent.until(deadline));
-            tokio::select! {
-                received = self.socket.recv(&mut datagram) => {
-                    let length = received.map_err(Failure::Network)?;
-                    if let Some(part) = self.receive(&mut datagram[..length]) {
-                        // A notification that is none of what was asked for is the last.
-                        if part.is_err() {
-                            self.acknowledge().await;
-                            self.notifications = None;
-                        }
-                        return self.complete(target, part?).await;
-                    }
+            if let Some(part) = self.next(&mut datagram).await? {
+                // A notification that is not of the resource's content is the last.
+                if part.is_err() {
+                    self.acknowledge().await;
+                    self.notifications = None;
                 }
-                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
-                    if let Some(secured) = &mut self.secured {
-                        secured.handle_timeout(&mut self.lent);
-                    }
-                }
+                return self.complete(target, part?).await;
             }
         }
     }
@@ -267,9 +253,6 @@ impl Association {
         request.map_err(|_| Failure::Request)?;
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
-            if let Some(secured) = &mut self.secured {
-                secured.settle(&mut self.lent).await?;
-            }
             self.send(&mut datagram).await?;
             match self.client.poll_event() {
                 None => {}
@@ -277,30 +260,43 @@ impl Association {
                 Some(Ended::Reset) => return Err(Failure::Reset),
                 Some(Ended::Unacceptable) => return Err(Failure::Option),
             }
-            let session = self.secured.as_ref().and_then(Secured::poll_timeout);
-            let deadlines = [session, self.client.poll_timeout()];
-            let wait = deadlines.into_iter().flatten().map(|deadline| self.lent.until(deadline)).min();
-            tokio::select! {
-                received = self.socket.recv(&mut datagram) => {
-                    let length = received.map_err(Failure::Network)?;
-                    if let Some(answer) = self.receive(&mut datagram[..length]) {
-                        // An answer that came separately is acknowledged. It is good without that, too.
-                        let _ = self.send(&mut datagram).await;
-                        return answer;
-                    }
-                }
-                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
-                    if let Some(secured) = &mut self.secured {
-                        secured.handle_timeout(&mut self.lent);
-                    }
-                    self.client.handle_timeout(&mut self.lent.cx());
-                }
+            if let Some(answer) = self.next(&mut datagram).await? {
+                // An answer that came separately is acknowledged. It is good without that, too.
+                let _ = self.transmit(&mut datagram).await;
+                return answer;
             }
         }
     }
 
-    /// Sends what is to be sent.
+    /// Waits for a datagram, or until something is due, and does that. Returns the answer or notification that has come, if one has.
+    async fn next(&mut self, datagram: &mut [u8]) -> Result<Option<Result<Part, Failure>>, Failure> {
+        let session = self.secured.as_ref().and_then(Secured::poll_timeout);
+        let deadlines = [session, self.client.poll_timeout()];
+        let wait = deadlines.into_iter().flatten().map(|deadline| self.lent.until(deadline)).min();
+        tokio::select! {
+            received = self.socket.recv(datagram) => {
+                let length = received.map_err(Failure::Network)?;
+                return Ok(self.receive(&mut datagram[..length]));
+            }
+            () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+        }
+        if let Some(secured) = &mut self.secured {
+            secured.handle_timeout(&mut self.lent);
+        }
+        self.client.handle_timeout(&mut self.lent.cx());
+        Ok(None)
+    }
+
+    /// Does the work that the session waits for, and sends the datagrams that are to be sent.
     async fn send(&mut self, datagram: &mut [u8]) -> Result<(), Failure> {
+        if let Some(secured) = &mut self.secured {
+            secured.settle(&mut self.lent).await?;
+        }
+        self.transmit(datagram).await
+    }
+
+    /// Sends the datagrams that are to be sent.
+    async fn transmit(&mut self, datagram: &mut [u8]) -> Result<(), Failure> {
         let Self { socket, client, lent, secured, reply, .. } = self;
         let Some(Secured { session, .. }) = secured else {
             while let Some(length) = client.poll_transmit(&mut lent.cx(), datagram) {

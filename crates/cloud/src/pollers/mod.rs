@@ -89,11 +89,10 @@ impl PollContext {
         notified: mpsc::Sender<Notified>,
     ) -> Done {
         let kept = match kept {
-            None => None,
-            Some(PolledDevice { device, open: None }) => Some(PolledDevice { device, open: None }),
             Some(PolledDevice { device, open: Some(open) }) => {
                 Some(PolledDevice { device, open: open.end().await })
             }
+            kept => kept.map(|PolledDevice { device, .. }| PolledDevice { device, open: None }),
         };
         let (fetched, kept) = self.fetch(resource, kept).await;
         let result = match fetched {
@@ -164,12 +163,13 @@ impl PollContext {
         let known = self.store.own_keys_of(resource, now_ms()).await?;
         match known.first() {
             None => Err(Failure::Unknown),
-            // A handshake has room for so much.
-            Some(known) if known.identity.len() > MAX_IDENTITY - ASKED_IDENTITY.len() => {
-                Err(Failure::Unknown)
-            }
             Some(KnownKey { method: AuthenticationMethod::PreSharedKey, identity, key, .. }) => {
-                Ok(Trust::Psk { identity: format!("{ASKED_IDENTITY}{identity}"), key: key.clone() })
+                let identity = format!("{ASKED_IDENTITY}{identity}");
+                // A handshake has room for no more.
+                match identity.len() <= MAX_IDENTITY {
+                    true => Ok(Trust::Psk { identity, key: key.clone() }),
+                    false => Err(Failure::Unknown),
+                }
             }
             Some(_) => Ok(Trust::PublicKeys(known)),
         }
@@ -328,8 +328,7 @@ impl Pollers {
         let Some(kept) = kept else { return };
         // It is asked at once, by then as it is to be from now on.
         if self.context.is_asked(resource, &kept.device).await {
-            let watched_by = matches!(kept.open, Some(Open::Watched(_))).then_some(owner);
-            self.sessions.keep(resource, watched_by, kept);
+            self.keep(resource, owner, kept);
         } else {
             self.keeping.forget(resource);
         }
@@ -354,14 +353,19 @@ impl Pollers {
         let mut result = result;
         if let Some(mut kept) = kept {
             self.keeping.keep(resource, &mut kept.device);
-            let watched_by = matches!(kept.open, Some(Open::Watched(_))).then_some(owner);
-            if !self.sessions.keep(resource, watched_by, kept) && watched_by.is_some() {
+            if !self.keep(resource, owner, kept) {
                 result = result.and(Err(Failure::TooManyObserved));
             }
         }
         let error = result.err().map(|failure| failure.to_string());
         self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
         self.ended.push(Polled { resource, time: now_ms(), error });
+    }
+
+    /// Keeps a device until its next poll. Returns false if it was observed, and there is no room to listen to it.
+    fn keep(&mut self, resource: ResourceId, owner: UserId, kept: IdleDevice) -> bool {
+        let watched_by = matches!(kept.open, Some(Open::Watched(_))).then_some(owner);
+        self.sessions.keep(resource, watched_by, kept) || watched_by.is_none()
     }
 
     /// Notes what became of a notification. Where there will be no more, the device is asked again soon.

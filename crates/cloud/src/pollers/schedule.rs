@@ -92,8 +92,7 @@ impl Schedule {
     }
 
     /// Notes that a poll has ended, and how. After a success the next one keeps to the rhythm of the period, leaving
-    /// out what was missed; after failures the pause doubles up to an hour, or the period if that is longer.
-    /// `spread` lengthens the pause by up to a tenth.
+    /// out what was missed; after failures the pause doubles up to an hour, or the period if that is longer, and `spread` lengthens it.
     pub(super) fn finished(&mut self, resource: ResourceId, success: bool, now: Instant, spread: u8) {
         if let Some(owner) = self.under_way.remove(&resource)
             && let Some(polls) = self.of_owner.get_mut(&owner)
@@ -119,7 +118,7 @@ impl Schedule {
             let doubled = period.saturating_mul(1 << entry.failures.min(16));
             let pause = doubled.min(LONGEST_PAUSE.max(period));
             entry.failures = entry.failures.saturating_add(1);
-            entry.due = now + pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX));
+            entry.due = now + lengthened(pause, spread);
         }
         self.due.insert((entry.due, resource));
     }
@@ -130,7 +129,7 @@ impl Schedule {
         let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| !entry.polled) else { return };
         let pause = SHORTEST_PAUSE.saturating_mul(1 << entry.lost.min(16)).min(LONGEST_PAUSE);
         entry.lost = entry.lost.saturating_add(1);
-        let due = now + pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX));
+        let due = now + lengthened(pause, spread);
         if due < entry.due {
             self.due.remove(&(entry.due, resource));
             (entry.due, entry.is_hastened) = (due, true);
@@ -142,6 +141,11 @@ impl Schedule {
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         self.due.range((now, ResourceId(i64::MAX))..).next().map(|(due, _)| *due)
     }
+}
+
+/// A pause that is longer by up to a tenth, as `spread` says.
+fn lengthened(pause: Duration, spread: u8) -> Duration {
+    pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX))
 }
 
 #[cfg(test)]

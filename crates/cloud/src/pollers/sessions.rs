@@ -39,6 +39,12 @@ struct Entry<D, S> {
     polled: PolledDevice<D, S>,
 }
 
+impl<D, S> Entry<D, S> {
+    fn is_open(&self) -> bool {
+        self.polled.open.is_some()
+    }
+}
+
 impl<D, S> Sessions<D, S> {
     pub(super) fn new(limits: SessionLimits, most: usize) -> Self {
         Self { limits, most, kept: HashMap::new(), uses: 0 }
@@ -69,9 +75,7 @@ impl<D, S> Sessions<D, S> {
         watched_by: Option<UserId>,
         mut polled: PolledDevice<D, S>,
     ) -> bool {
-        let watched = || {
-            self.kept.values().filter(|entry| entry.polled.open.is_some() && entry.watched_by == watched_by)
-        };
+        let watched = || self.kept.values().filter(|entry| entry.is_open() && entry.watched_by == watched_by);
         if watched_by.is_some() && watched().count() >= self.limits.watched {
             polled.open = None;
         }
@@ -82,11 +86,10 @@ impl<D, S> Sessions<D, S> {
         {
             self.kept.remove(&oldest);
         }
-        if self.kept.values().filter(|entry| entry.polled.open.is_some()).count() <= self.limits.open {
+        if self.kept.values().filter(|entry| entry.is_open()).count() <= self.limits.open {
             return is_open;
         }
-        let idle =
-            self.kept.values_mut().filter(|entry| entry.polled.open.is_some() && entry.watched_by.is_none());
+        let idle = self.kept.values_mut().filter(|entry| entry.is_open() && entry.watched_by.is_none());
         match idle.min_by_key(|entry| entry.used) {
             Some(oldest) => oldest.polled.open = None,
             None => {
@@ -96,7 +99,7 @@ impl<D, S> Sessions<D, S> {
                 return false;
             }
         }
-        self.kept.get(&resource).is_some_and(|entry| entry.polled.open.is_some())
+        self.kept.get(&resource).is_some_and(Entry::is_open)
     }
 
     fn insert(&mut self, resource: ResourceId, watched_by: Option<UserId>, polled: PolledDevice<D, S>) {
