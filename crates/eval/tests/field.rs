@@ -1,7 +1,7 @@
 //! Fields of 50 nodes that form their network by RPL over lossy links, a fifth of which carries frames one way only.
 //!
 //! Many hours are simulated: `./test` runs this in release. `cargo test --release -p sixlock-eval --test field -- --ignored --nocapture`
-//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, and `SIXLOCK_FIELD_LOGS` names a folder that gets the events, the capture and the
+//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, or which (`201..400`), and `SIXLOCK_FIELD_LOGS` names a folder that gets the events, the capture and the
 //! keys of each run that has lost a reading or was late.
 
 mod passes;
@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 use sixlock_sim::{Options, Scenario, Simulation, Sinks, Time};
-use sixlock_testing::Recording;
+use sixlock_testing::{Recording, seeds_to_try};
 
 /// The field of the scenario.
 const FIELD: &str = include_str!("../../../scenarios/field-50.toml");
@@ -66,13 +66,15 @@ fn scenario(security: &str, mode: &str, seed: u64, confirmable: bool) -> Scenari
     Scenario::parse("field", &text).unwrap()
 }
 
-/// The first seeds of which the farthest node is so many hops away over links that carry frames both ways.
-fn seeds(count: usize) -> Vec<u64> {
+/// The seeds to try, of those of which the farthest node is so many hops away over links that carry frames both ways.
+fn seeds() -> Vec<u64> {
+    let positions = seeds_to_try("SIXLOCK_FIELDS", 20);
     let hops = |seed: u64| {
         let scenario = scenario("none", "storing", seed, true);
         scenario.topology().lay_out(scenario.radio().links(), seed).unwrap().hops.into_iter().max().unwrap()
     };
-    (1..).filter(|&seed| HOPS.contains(&hops(seed))).take(count).collect()
+    let seeds = (1..).filter(|&seed| HOPS.contains(&hops(seed)));
+    seeds.take(*positions.end()).skip(positions.start() - 1).collect()
 }
 
 /// When each node of a field joined, which readings were due, and which were accepted.
@@ -177,9 +179,8 @@ fn is_counted(line: &[u8]) -> bool {
 
 /// Simulates a field of each seed, one after the other, and what must hold of all.
 fn joins_and_delivers(security: &str, mode: &str) {
-    let seeds = seeds(env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap()));
     let mut count = Count::default();
-    seeds.into_iter().for_each(|seed| count.add(&simulate(security, mode, seed)));
+    seeds().into_iter().for_each(|seed| count.add(&simulate(security, mode, seed)));
     let share = |delivered, due| 100.0 * f64::from(delivered) / f64::from(due);
     println!(
         "{security}, {mode}: {:.3} % of {} delivered, {:.3} % of {} non-confirmable ones; {:.3} % of all that was due; joined within {:.0} s; {} \

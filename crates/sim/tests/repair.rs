@@ -2,7 +2,7 @@
 //! reboots: the network repairs itself.
 //!
 //! Many hours are simulated: `./test` runs this in release. `cargo test --release -p sixlock-sim --test repair -- --ignored --nocapture`
-//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, and `SIXLOCK_FIELD_LOGS` names a folder that gets the events of each run.
+//! runs it alone. `SIXLOCK_FIELDS` says how many seeds, or which (`201..400`), and `SIXLOCK_FIELD_LOGS` names a folder that gets the events of each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -12,7 +12,7 @@ use sixlock_sim::{
     Layout, Network, Options, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Simulation, Sinks, Span,
     Time,
 };
-use sixlock_testing::Recording;
+use sixlock_testing::{Recording, seeds_to_try};
 
 /// The field of the scenario.
 const FIELD: &str = include_str!("../../../scenarios/field-50.toml");
@@ -182,19 +182,17 @@ fn count_of(log: &[u8], meant: &BTreeSet<u32>) -> Outcome {
 #[test]
 #[ignore = "it simulates many hours: to be run in release"]
 fn what_reboots_moves_or_dies_is_repaired_within_two_minutes() {
-    let seeds: u64 = std::env::var("SIXLOCK_FIELDS").map_or(20, |seeds| seeds.parse().unwrap());
-    let threads = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let seeds = seeds_to_try("SIXLOCK_FIELDS", 20);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut broken = Vec::new();
     for (case, mode) in CASES.into_iter().flat_map(|case| ["non-storing", "storing"].map(|mode| (case, mode)))
     {
         let outcomes: Vec<_> = thread::scope(|scope| {
             let share = |first| {
-                scope.spawn(move || {
-                    let seeds = (first..=seeds).step_by(threads as usize);
-                    seeds.map(|seed| (seed, simulate(case, mode, seed))).collect::<Vec<_>>()
-                })
+                let seeds = seeds.clone().skip(first).step_by(threads).map(|seed| seed as u64);
+                scope.spawn(move || seeds.map(|seed| (seed, simulate(case, mode, seed))).collect::<Vec<_>>())
             };
-            let shares: Vec<_> = (1..=threads).map(share).collect();
+            let shares: Vec<_> = (0..threads).map(share).collect();
             shares.into_iter().flat_map(|share| share.join().unwrap()).collect()
         });
         let (mut before, mut after) = (Count::default(), Count::default());
