@@ -1,5 +1,5 @@
 //! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
-//! [`Client`] asks until it is answered and hears [`Notifications`], [`Exchanges`] does no request twice, [`Responder`] answers those that may be, and
+//! [`Client`] asks until it is answered and hears [`Notifications`], [`Exchanges`] does no request twice and makes its own in between, [`Responder`] answers those that may be, and
 //! [`Observers`] are told beside it what has changed.
 //!
 //! They take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
@@ -14,9 +14,11 @@ mod answer;
 mod assembly;
 mod blockwise;
 mod client;
+mod ended;
 mod notifications;
 mod observation;
 mod observers;
+mod outgoing;
 mod reachability;
 mod reliability;
 mod responder;
@@ -28,12 +30,14 @@ pub use answer::Answer;
 pub use assembly::{Assembly, AssemblyError};
 pub use blockwise::{BeyondTheEnd, Part};
 pub use client::{Client, Event, RequestError, TOKEN};
+pub use ended::{Answered, Ended, Notified, Outcome, Unanswered};
 pub use notifications::Notifications;
 pub use observation::{Notice, Observation};
 pub use observers::Observers;
+pub use outgoing::OutgoingRequest;
 pub use reliability::Transmission;
 pub use responder::{Responder, Response};
-pub use server::{ExchangeId, Exchanges, Notified, Outcome, Request, RespondError, ServerConfig, Token};
+pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig, Token};
 #[cfg(feature = "alloc")]
 pub use store::Heap;
 pub use store::{ByteStore, Inline};

@@ -5,6 +5,8 @@ use sixlock_coap_msg::{
     BuildError, Builder, Code, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
 };
 
+use crate::ended::{Answered, Ended, Notified, Outcome, Unanswered};
+use crate::outgoing::OutgoingRequest;
 use crate::reachability::Moved;
 use crate::reliability::{MessageIds, Schedule};
 use crate::{Answer, ByteStore, Transmission};
@@ -76,30 +78,15 @@ impl Token {
         Self { bytes, len: len as u8 }
     }
 
+    /// The token of a message of one's own.
+    pub const fn new(bytes: [u8; MAX_TOKEN]) -> Self {
+        Self { bytes, len: MAX_TOKEN as u8 }
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
-}
-
-/// What a client made of a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It has it.
-    Acknowledged,
-    /// It does not observe any more, or never did.
-    Rejected,
-    /// It did not acknowledge it.
-    TimedOut,
-}
-
-/// A notification that has come to its end. One that is not confirmable comes to none but by being rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notified {
-    /// The token of the observation.
-    pub token: Token,
-    /// What became of it.
-    pub outcome: Outcome,
 }
 
 /// Why a response was not taken.
@@ -113,6 +100,15 @@ pub enum RespondError {
     Full,
     /// An option's value is of a length that its definition does not allow; the request still waits.
     Option,
+}
+
+impl RespondError {
+    fn of(error: BuildError) -> Self {
+        match error {
+            BuildError::NoRoom => Self::TooLarge,
+            _ => Self::Option,
+        }
+    }
 }
 
 /// The requests of one peer: the last `RING` of them are remembered, with their responses, so that one received
@@ -131,7 +127,7 @@ pub struct Exchanges<S, const RING: usize> {
     ids: MessageIds,
     /// A reset to send.
     reply: Option<[u8; HEADER]>,
-    notified: Slot<Notified>,
+    ended: Slot<Ended>,
     /// That the peer has moved, until it shows that it receives where it is now.
     moved: Option<Moved>,
 }
@@ -140,14 +136,24 @@ pub struct Exchanges<S, const RING: usize> {
 struct Entry<S> {
     state: State,
     serial: u16,
-    /// The id of the request, or of a notification.
+    kind: Kind,
+    /// The id of the peer's request, or of what the server sends unasked.
     message_id: u16,
     token: Token,
-    /// What was asked once and is told again and again: there is no request.
-    notification: bool,
     confirmable: bool,
     expires: Instant,
     response: S,
+}
+
+/// Why there is an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The peer has asked for something.
+    Incoming,
+    /// What it asked for once is told again.
+    Notification,
+    /// The server asks for something.
+    Outgoing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -175,6 +181,10 @@ enum State {
         schedule: Schedule,
         due: bool,
     },
+    /// The server's own request is acknowledged, and its answer waited for.
+    Awaiting {
+        deadline: Instant,
+    },
     /// The separate response is acknowledged, or given up; `due`: its request came again.
     Finished {
         due: bool,
@@ -191,7 +201,19 @@ impl<S> Entry<S> {
     }
 
     const fn is_unconfirmed_notification(&self, id: u16) -> bool {
-        self.notification && self.message_id == id && matches!(self.state, State::Answered { .. })
+        matches!((self.kind, self.state), (Kind::Notification, State::Answered { .. }))
+            && self.message_id == id
+    }
+
+    /// Whether this is the server's own request with that token, and has been sent: answered or not.
+    fn is_asked(&self, token: &[u8]) -> bool {
+        let was_sent = self.is_open() || matches!(self.state, State::Finished { .. });
+        self.kind == Kind::Outgoing && was_sent && self.token.bytes() == token
+    }
+
+    /// Whether an acknowledgement or an answer is waited for.
+    const fn is_open(&self) -> bool {
+        matches!(self.state, State::Unacknowledged { .. } | State::Awaiting { .. })
     }
 
     const fn is_waiting(&self) -> bool {
@@ -211,6 +233,7 @@ impl<S> Entry<S> {
         match self.state {
             State::Processing { acknowledge } => acknowledge,
             State::Unacknowledged { schedule, .. } => Some(schedule.deadline),
+            State::Awaiting { deadline } => Some(deadline),
             _ => None,
         }
     }
@@ -221,7 +244,11 @@ impl<S> Entry<S> {
             State::Answered { due } | State::Acknowledged { due } | State::Finished { due } => {
                 *due = self.confirmable
             }
-            State::Queued { .. } | State::Unacknowledged { .. } | State::Processing { .. } | State::Free => {}
+            State::Queued { .. }
+            | State::Unacknowledged { .. }
+            | State::Awaiting { .. }
+            | State::Processing { .. }
+            | State::Free => {}
         }
     }
 }
@@ -231,16 +258,39 @@ impl<S: ByteStore> Entry<S> {
     fn write(&mut self, kind: Type, id: u16, answer: Answer<'_>) -> Result<(), RespondError> {
         let token = self.token.bytes();
         let write = |room: &mut [u8]| answer.write(Builder::new(room, kind, answer.code, id, token)?);
-        self.response.write(answer.max_len(), write).map_err(|error| match error {
-            BuildError::NoRoom => RespondError::TooLarge,
-            _ => RespondError::Option,
-        })
+        self.response.write(answer.max_len(), write).map_err(RespondError::of)
     }
 
-    /// Ends the exchange, and tells how if it was a notification.
-    fn end(&mut self, outcome: Outcome) -> Option<Notified> {
+    /// Keeps the message that `request` makes.
+    fn write_request(&mut self, id: u16, request: OutgoingRequest<'_>) -> Result<(), RespondError> {
+        let token = self.token.bytes();
+        let write =
+            |room: &mut [u8]| request.write(Builder::new(room, Type::Confirmable, request.code, id, token)?);
+        self.response.write(request.max_len(), write).map_err(RespondError::of)
+    }
+
+    /// Ends the exchange without an answer of the peer's, and tells how if the server began it.
+    fn end(&mut self, outcome: Outcome) -> Option<Ended> {
         self.finish();
-        self.notification.then_some(Notified { token: self.token, outcome })
+        let token = self.token;
+        match self.kind {
+            Kind::Incoming => None,
+            Kind::Notification => Some(Ended::Notification(Notified { token, outcome })),
+            Kind::Outgoing => {
+                let is_rejected = outcome == Outcome::Rejected;
+                let why = if is_rejected { Unanswered::Rejected } else { Unanswered::TimedOut };
+                Some(Ended::Request(Answered { token, result: Err(why) }))
+            }
+        }
+    }
+
+    /// Ends the server's own request with what the peer has answered.
+    fn answered(&mut self, response: &Message<'_>) -> Option<Ended> {
+        if response.unacceptable_option(&[]).is_some() {
+            return self.end(Outcome::Rejected);
+        }
+        self.finish();
+        Some(Ended::Request(Answered { token: self.token, result: Ok(response.code()) }))
     }
 
     /// Ends the exchange: its response is not needed again.
@@ -260,9 +310,9 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             entries: array::from_fn(|_| Entry {
                 state: State::Free,
                 serial: 0,
+                kind: Kind::Incoming,
                 message_id: 0,
                 token: Token::default(),
-                notification: false,
                 confirmable: false,
                 expires: Instant::from_millis(0),
                 response: S::default(),
@@ -271,7 +321,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             serial: 0,
             ids: MessageIds::new(),
             reply: None,
-            notified: Slot::Empty,
+            ended: Slot::Empty,
             moved: None,
         }
     }
@@ -292,27 +342,66 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             Type::Confirmable | Type::NonConfirmable if message.code().is_request() => {
                 self.handle_request(cx, config, message)
             }
-            // Pings, and responses to nothing that was asked.
+            Type::Confirmable | Type::NonConfirmable if message.code().is_response() => {
+                self.handle_response(&message, datagram);
+                None
+            }
+            // Pings.
             Type::Confirmable => {
                 self.reply = reset_for(datagram);
                 None
             }
+            Type::Acknowledgement if message.code().is_response() => {
+                self.is_reached_by(message.id());
+                let mut entries = self.entries.iter_mut();
+                let entry = entries.find(|entry| {
+                    entry.response_id() == Some(message.id()) && entry.is_asked(message.token())
+                })?;
+                self.ended = entry.answered(&message).into();
+                None
+            }
             Type::Acknowledgement | Type::Reset if message.code() == Code::EMPTY => {
-                if self.moved.as_ref().is_some_and(|moved| moved.is_shown_by(message.id(), self.ids.last())) {
-                    self.moved = None;
-                }
+                self.is_reached_by(message.id());
                 let rejected = message.message_type() == Type::Reset;
                 let entry = self.entries.iter_mut().find(|entry| {
                     entry.response_id() == Some(message.id())
                         || rejected && entry.is_unconfirmed_notification(message.id())
                 })?;
+                if entry.kind == Kind::Outgoing && !rejected {
+                    entry.state = State::Awaiting { deadline: entry.expires };
+                    return None;
+                }
                 let outcome = if rejected { Outcome::Rejected } else { Outcome::Acknowledged };
-                if let Some(notified) = entry.end(outcome) {
-                    self.notified = Slot::Full(notified);
+                if let Some(ended) = entry.end(outcome) {
+                    self.ended = Slot::Full(ended);
                 }
                 None
             }
             _ => None,
+        }
+    }
+
+    /// Notes that the peer has answered the message with this id.
+    fn is_reached_by(&mut self, id: u16) {
+        if self.moved.as_ref().is_some_and(|moved| moved.is_shown_by(id, self.ids.last())) {
+            self.moved = None;
+        }
+    }
+
+    /// Takes a response that comes in a message of its own
+    /// ([RFC 7252 section 5.2.2](https://www.rfc-editor.org/rfc/rfc7252#section-5.2.2)): acknowledged, if the server has asked for it,
+    /// and else rejected.
+    fn handle_response(&mut self, response: &Message<'_>, datagram: &[u8]) {
+        let confirmable = response.message_type() == Type::Confirmable;
+        let entry = self.entries.iter_mut().find(|entry| entry.is_asked(response.token()));
+        if confirmable {
+            self.reply = match entry {
+                Some(_) => Some(empty(Type::Acknowledgement, response.id())),
+                None => reset_for(datagram),
+            };
+        }
+        if let Some(entry) = entry.filter(|entry| entry.is_open()) {
+            self.ended = entry.answered(response).into();
         }
     }
 
@@ -325,7 +414,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         // The token is compared as well, so that a message id that comes round again is not taken for a repetition.
         let same = |entry: &&mut Entry<S>| {
             !matches!(entry.state, State::Free)
-                && !entry.notification
+                && entry.kind == Kind::Incoming
                 && entry.message_id == message.id()
                 && entry.token == Token::of(&message)
                 && !cx.now.has_reached(entry.expires)
@@ -351,7 +440,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         entry.serial = self.serial;
         entry.state = State::Processing { acknowledge: confirmable.then(|| cx.now + config.processing) };
         entry.message_id = message.id();
-        (entry.token, entry.notification) = (Token::of(&message), false);
+        (entry.token, entry.kind) = (Token::of(&message), Kind::Incoming);
         entry.confirmable = confirmable;
         entry.expires = cx.now + config.exchange_lifetime;
         let id = ExchangeId { slot, serial: self.serial };
@@ -407,18 +496,45 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         confirmable: bool,
         answer: Answer<'_>,
     ) -> Result<(), RespondError> {
+        let (entry, id) = self.begin(cx, config, Kind::Notification, token)?;
+        let kind = if confirmable { Type::Confirmable } else { Type::NonConfirmable };
+        entry.write(kind, id, answer)?;
+        entry.state = if confirmable { State::Queued { id } } else { State::Answered { due: true } };
+        Ok(())
+    }
+
+    /// Asks the peer for something, by a confirmable message with this token: another one than those of its requests under way to this peer.
+    /// What comes of it, [`Exchanges::poll_ended`] tells.
+    pub fn request<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        token: Token,
+        request: OutgoingRequest<'_>,
+    ) -> Result<(), RespondError> {
+        let (entry, id) = self.begin(cx, config, Kind::Outgoing, token)?;
+        entry.write_request(id, request)?;
+        entry.state = State::Queued { id };
+        Ok(())
+    }
+
+    /// A place, still free, and a message id for what is sent unasked.
+    fn begin<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        kind: Kind,
+        token: Token,
+    ) -> Result<(&mut Entry<S>, u16), RespondError> {
         let slot = self.place(cx.now).ok_or(RespondError::Full)?;
         let id = self.ids.next(cx);
         self.serial = self.serial.wrapping_add(1);
         let entry = self.entries.get_mut(usize::from(slot)).ok_or(RespondError::Full)?;
         entry.state = State::Free;
         (entry.serial, entry.message_id) = (self.serial, id);
-        (entry.token, entry.notification, entry.confirmable) = (token, true, false);
+        (entry.token, entry.kind, entry.confirmable) = (token, kind, false);
         entry.expires = cx.now + config.exchange_lifetime;
-        let kind = if confirmable { Type::Confirmable } else { Type::NonConfirmable };
-        entry.write(kind, id, answer)?;
-        entry.state = if confirmable { State::Queued { id } } else { State::Answered { due: true } };
-        Ok(())
+        Ok((entry, id))
     }
 
     /// The peer is heard from another address than before, to which all goes from now on. Until [`Exchanges::is_reached`],
@@ -439,14 +555,14 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         self.moved.as_ref().is_some_and(Moved::is_pinged)
     }
 
-    /// A notification that has come to its end. It is forgotten when another does.
-    pub fn poll_notified(&mut self) -> Option<Notified> {
-        self.notified.take()
+    /// A message sent unasked that has come to its end. It is forgotten when another does.
+    pub fn poll_ended(&mut self) -> Option<Ended> {
+        self.ended.take()
     }
 
-    /// Whether there is something for [`Exchanges::poll_notified`] to tell.
-    pub const fn has_notified(&self) -> bool {
-        self.notified.is_full()
+    /// Whether there is something for [`Exchanges::poll_ended`] to tell.
+    pub const fn has_ended(&self) -> bool {
+        self.ended.is_full()
     }
 
     /// Fills `out` with the next datagram to send, and tells its length. What `out` has no room for is not sent, unless it may wait
@@ -513,10 +629,10 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         for entry in &mut self.entries {
             match entry.state {
                 State::Answered { due: true } => entry.state = State::Answered { due: false },
-                State::Queued { .. } if !entry.notification => entry.finish(),
+                State::Queued { .. } if entry.kind == Kind::Incoming => entry.finish(),
                 // One end is told at a time: another ping goes before the next.
-                State::Queued { .. } if !self.notified.is_full() => {
-                    self.notified = entry.end(Outcome::TimedOut).into();
+                State::Queued { .. } if !self.ended.is_full() => {
+                    self.ended = entry.end(Outcome::TimedOut).into();
                 }
                 _ => {}
             }
@@ -540,16 +656,18 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                 continue;
             }
             match &mut entry.state {
-                State::Unacknowledged { schedule, due, .. } => {
-                    *due = schedule.advance(cx.now);
-                    if !*due {
-                        cx.counters.count(Counter::CoapTimeouts);
-                        if let Some(notified) = entry.end(Outcome::TimedOut) {
-                            self.notified = Slot::Full(notified);
-                        }
-                    }
+                State::Processing { .. } => {
+                    entry.state = State::Acknowledged { due: true };
+                    continue;
                 }
-                _ => entry.state = State::Acknowledged { due: true },
+                State::Unacknowledged { schedule, due, .. } => *due = schedule.advance(cx.now),
+                _ => {}
+            }
+            if !matches!(entry.state, State::Unacknowledged { due: true, .. }) {
+                cx.counters.count(Counter::CoapTimeouts);
+                if let Some(ended) = entry.end(Outcome::TimedOut) {
+                    self.ended = Slot::Full(ended);
+                }
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use sixlock_base::{Counter, Duration, Instant};
 use sixlock_coap::{
-    Answer, Exchanges, Inline, Notice, Notified, Observation, Outcome, RespondError, ServerConfig, Token,
+    Answer, Ended, Exchanges, Inline, Notice, Notified, Observation, Outcome, RespondError, ServerConfig,
+    Token,
 };
 use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type, empty};
 use sixlock_testing::Rig;
@@ -37,7 +38,7 @@ impl Server {
     }
 
     fn became(&mut self, outcome: Outcome) -> bool {
-        self.exchanges.poll_notified() == Some(Notified { token: token(), outcome })
+        self.exchanges.poll_ended() == Some(Ended::Notification(Notified { token: token(), outcome }))
     }
 }
 
@@ -63,11 +64,11 @@ fn a_notification_has_the_token_and_a_number_and_is_sent_once_if_not_confirmable
     assert_eq!(message.value(OptionNumber::OBSERVE).and_then(|number| number.uint()), Some(5));
     assert_eq!((server.sent(), server.exchanges.poll_timeout()), (None, None));
     server.receive(&empty(Type::Acknowledgement, message.id()));
-    assert_eq!(server.exchanges.poll_notified(), None, "nobody was asked to acknowledge it");
+    assert_eq!(server.exchanges.poll_ended(), None, "nobody was asked to acknowledge it");
     server.receive(&empty(Type::Reset, message.id()));
     assert!(server.became(Outcome::Rejected));
     server.receive(&empty(Type::Reset, message.id()));
-    assert_eq!(server.exchanges.poll_notified(), None, "it is told once");
+    assert_eq!(server.exchanges.poll_ended(), None, "it is told once");
 }
 
 #[test]
