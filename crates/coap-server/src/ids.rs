@@ -11,3 +11,7 @@ pub struct CredentialId(pub i64);
 /// Something that can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Topic(pub i64);
+
+/// A request that the server makes of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommandId(pub i64);

@@ -9,6 +9,7 @@
 
 mod answer;
 mod authentication;
+mod commands;
 mod datagrams;
 mod directory;
 mod error;
@@ -43,10 +44,11 @@ mod sockets;
 mod work;
 
 pub use answer::{Answer, ETag, LONGEST_PAYLOAD};
+pub use commands::Command;
 pub use directory::{Directory, Known, LookUpFailed, Revocation};
 pub use error::Error;
 pub use host_context::{DrawnAhead, HostContext, SystemEntropy};
-pub use ids::{CredentialId, DeviceId, Topic};
+pub use ids::{CommandId, CredentialId, DeviceId, Topic};
 pub use key_operation::{KeyOperation, PeerKey, Performed};
 pub use peer::{Association, Peer};
 pub use server::{Config, Server};
@@ -55,4 +57,5 @@ pub use session_storage::{
     Continuation, Limits, NoStorage, OpenSession, SaveSession, Saving, SessionRecord, SessionStorage,
     StorageError,
 };
+pub use sixlock_endpoint::Unanswered;
 pub use sockets::{Sockets, bind_all};

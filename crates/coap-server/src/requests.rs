@@ -138,5 +138,8 @@ impl<S: Service, D: Directory> Shard<S, D> {
         if let Some(ObservationId { peer, token, .. }) = observes {
             self.on_notified(peer, token);
         }
+        if let Some(session) = id.session().filter(|_| answer.code.is_success()) {
+            self.on_heard(session);
+        }
     }
 }

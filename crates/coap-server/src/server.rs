@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::authentication::Authentication;
+use crate::commands::Commands;
 use crate::directory::{Directory, Revocation};
 use crate::error::Error;
 use crate::host_context::HostContext;
@@ -298,7 +299,8 @@ impl<S: Service, D: Directory> Common<S, D> {
             Authentication::new(self.directory, look_ups, self.ticket_keys, revocations, self.clock);
         let serving = Serving::new(self.service, under_way, observers);
         let session_store = SessionStore::new(self.resumption, self.storage, channel);
-        let shard = Shard { machine, io, session_store, authentication, serving, events: self.events };
+        let (commands, events) = (Commands::new(), self.events);
+        let shard = Shard { machine, io, session_store, authentication, serving, commands, events };
         Ok((runtime, shard))
     }
 }

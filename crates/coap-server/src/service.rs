@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sixlock_coap_msg::Message;
+use sixlock_coap_msg::{Code, Message};
+use sixlock_endpoint::Unanswered;
 
 use crate::answer::Answer;
-use crate::ids::Topic;
+use crate::commands::Command;
+use crate::ids::{CommandId, DeviceId, Topic};
 use crate::peer::Peer;
 
 /// Answers requests, and tells observers of changes.
@@ -38,6 +40,27 @@ pub trait Service: Send + Sync + 'static {
 
     /// Returns the changes from now on.
     fn changes(&self) -> Self::Changes;
+
+    /// Returns whether there may be a command for a device. It is asked after each request that a device has made with success, and is
+    /// to answer at once.
+    fn has_command(&self, _: DeviceId) -> bool {
+        false
+    }
+
+    /// Returns the next command for a device, which has just been heard; `None` if there is none, or one is under way.
+    fn command(self: Arc<Self>, _: DeviceId) -> impl Future<Output = Option<Command>> + Send + 'static {
+        std::future::ready(None)
+    }
+
+    /// Takes notice of what a device has answered to a command. One that it did not answer may be given again by
+    /// [`Service::command`].
+    fn command_ended(
+        self: Arc<Self>,
+        _: CommandId,
+        _: Result<Code, Unanswered>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        std::future::ready(())
+    }
 }
 
 /// How a request is answered.

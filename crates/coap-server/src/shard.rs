@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use sixlock_base::Counter;
 use sixlock_dtls::Refusal;
-use sixlock_endpoint::{Event, Notified, Outcome, SessionId, Transport};
+use sixlock_endpoint::{Ended, Event, Notified, Outcome, SessionId, Transport};
 use tokio::sync::watch;
 use tokio::time::Sleep;
 
 use crate::authentication::Authentication;
+use crate::commands::Commands;
 use crate::datagrams::{BATCH, Incoming};
 use crate::directory::Directory;
 use crate::machine::Machine;
@@ -34,6 +35,7 @@ pub(crate) struct Shard<S: Service, D: Directory> {
     pub(crate) session_store: SessionStore,
     pub(crate) authentication: Authentication<D>,
     pub(crate) serving: Serving<S>,
+    pub(crate) commands: Commands,
     pub(crate) events: Events,
 }
 
@@ -50,6 +52,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
             tokio::select! {
                 ready = self.io.readable() => self.on_readable(ready, &mut incoming).await,
                 event = self.serving.next() => self.on_serving(event),
+                event = self.commands.work.next() => self.on_command(event),
                 event = self.authentication.next() => self.on_authentication(event).await,
                 message = self.session_store.next() => self.on_session_store(message).await,
                 () = alarm.rings() => self.machine.handle_timeout(),
@@ -190,10 +193,15 @@ impl<S: Service, D: Directory> Shard<S, D> {
                     self.events.tell(telemetry::Event::Closed { from, identity });
                     self.forget(session);
                 }
-                Event::Notified { peer, notified: Notified { token, outcome } } => match outcome {
-                    Outcome::Acknowledged => self.on_notified(peer, token),
-                    Outcome::Rejected | Outcome::TimedOut => self.serving.observers.remove(peer, token),
-                },
+                Event::Ended { peer, ended: Ended::Notification(Notified { token, outcome }) } => {
+                    match outcome {
+                        Outcome::Acknowledged => self.on_notified(peer, token),
+                        Outcome::Rejected | Outcome::TimedOut => self.serving.observers.remove(peer, token),
+                    }
+                }
+                Event::Ended { peer, ended: Ended::Request(answered) } => {
+                    self.on_command_ended(peer, answered)
+                }
                 Event::Refused { from, refusal } => {
                     self.events.tell(telemetry::Event::Dropped { from, refusal });
                 }
@@ -215,6 +223,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     fn forget(&mut self, session: SessionId) {
         self.authentication.forget(session);
         self.serving.observers.forget(session.into());
+        self.forget_command(session);
         self.machine.sessions.remove(session);
     }
 }

@@ -1,5 +1,5 @@
 use sixlock_base::{Cx, Duration, Entropy, Instant};
-use sixlock_coap::{Answer, Exchanges, RespondError, Token};
+use sixlock_coap::{Answer, Exchanges, OutgoingRequest, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Error, OptionalPart, SESSION_ID};
@@ -151,6 +151,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         }
     }
 
+    /// Asks the client of a session for something, by a confirmable message with this token; [`Event::Ended`] tells what came of it.
+    /// [`RespondError::NotWaiting`] if it is gone.
+    pub fn request<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+        token: Token,
+        request: OutgoingRequest<'_>,
+    ) -> Result<(), RespondError> {
+        self.secure.request(cx, &self.config, session, token, request)
+    }
+
     /// Goes on with a handshake after [`Event::Work`], with the key of the identity, or with none if there is no such
     /// identity. A session that its client wants to resume is resumed only if the key is still the one it was made with; else what is left of it is
     /// forgotten. [`Error::NoWork`] if the session is gone.
@@ -297,8 +309,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
 
     /// The next event. Sessions that are over go only when their end was told.
     pub fn poll_event(&mut self) -> Option<Event<'_, A>> {
-        if let Some((peer, notified)) = self.plain.poll_notified() {
-            return Some(Event::Notified { peer, notified });
+        if let Some((peer, ended)) = self.plain.poll_ended() {
+            return Some(Event::Ended { peer, ended });
         }
         self.secure.poll_event(&self.config)
     }

@@ -35,10 +35,7 @@ impl RequestId {
 
     /// The session the request came in; `None` over plain CoAP.
     pub const fn session(&self) -> Option<SessionId> {
-        match self.transport {
-            Transport::Udp => None,
-            Transport::Dtls => Some(SessionId { slot: self.slot, serial: self.serial }),
-        }
+        self.peer().session()
     }
 }
 
@@ -53,6 +50,14 @@ pub struct PeerId {
 impl PeerId {
     pub(crate) const fn plain(slot: Slot, serial: u32) -> Self {
         Self { transport: Transport::Udp, slot, serial }
+    }
+
+    /// The session, if it is one.
+    pub const fn session(self) -> Option<SessionId> {
+        match self.transport {
+            Transport::Udp => None,
+            Transport::Dtls => Some(SessionId { slot: self.slot, serial: self.serial }),
+        }
     }
 }
 

@@ -44,7 +44,9 @@ pub use prefixes::NetworkLoad;
 pub use session_event::Event;
 pub use session_record::{FINGERPRINT_SECRET, MAX_SESSION_RECORD, Malformed, SessionUpdate};
 pub use shard::Shard;
-pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
+pub use sixlock_coap::{
+    Answer, Answered, Ended, Notified, Outcome, OutgoingRequest, RespondError, Token, Unanswered,
+};
 pub use storage::{InPlace, Storage};
 #[cfg(feature = "alloc")]
 pub use storage::{OnHeap, Serving};

@@ -1,7 +1,7 @@
 //! CoAP without protection.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::{Answer, ExchangeId, Exchanges, Notified, Request, RespondError, Token};
+use sixlock_coap::{Answer, Ended, ExchangeId, Exchanges, Request, RespondError, Token};
 use sixlock_coap_msg::{Code, Message, OptionNumber, reset_for};
 use sixlock_crypto::{Crypto, constant_time_eq};
 
@@ -92,10 +92,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
 
     fn settle<E, N>(&mut self, cx: &Cx<'_, C, E, N>, slot: Slot) {
         let Some(peer) = self.peers.get(slot) else { return };
-        let (deadline, has_notified) = (peer.exchanges.poll_timeout(), peer.exchanges.has_notified());
+        let (deadline, has_ended) = (peer.exchanges.poll_timeout(), peer.exchanges.has_ended());
         self.peers.set_deadline(slot, deadline, cx.now);
         self.peers.mark(slot, Queue::Transmit);
-        if has_notified {
+        if has_ended {
             self.peers.mark(slot, Queue::Event);
         }
     }
@@ -178,12 +178,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         notified
     }
 
-    /// What became of a notification.
-    pub(crate) fn poll_notified(&mut self) -> Option<(PeerId, Notified)> {
+    /// What became of a message that was sent unasked.
+    pub(crate) fn poll_ended(&mut self) -> Option<(PeerId, Ended)> {
         while let Some(slot) = self.peers.take_marked(Queue::Event) {
             let Some(peer) = self.peers.get_mut(slot) else { continue };
-            if let Some(notified) = peer.exchanges.poll_notified() {
-                return Some((PeerId::plain(slot, peer.serial), notified));
+            if let Some(ended) = peer.exchanges.poll_ended() {
+                return Some((PeerId::plain(slot, peer.serial), ended));
             }
         }
         None

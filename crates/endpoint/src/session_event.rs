@@ -1,6 +1,6 @@
 //! What happens to the DTLS sessions of an endpoint.
 
-use sixlock_coap::Notified;
+use sixlock_coap::Ended;
 use sixlock_dtls::{Failure, KeyLogEntry, Refusal, SESSION_ID, Task};
 
 use crate::id::{AuthenticationMethod, PeerId, SessionId};
@@ -76,11 +76,11 @@ pub enum Event<'a, A> {
         /// The reason.
         refusal: Refusal,
     },
-    /// A notification has come to its end.
-    Notified {
+    /// A message that was sent unasked, a notification or a request, has come to its end.
+    Ended {
         /// Whom it was for.
         peer: PeerId,
         /// What became of it.
-        notified: Notified,
+        ended: Ended,
     },
 }

@@ -1,7 +1,7 @@
 //! What goes through a session: CoAP, or datagrams of any kind.
 
 use sixlock_base::{Cx, Entropy, Instant};
-use sixlock_coap::{ByteStore, Exchanges, Notified, Request};
+use sixlock_coap::{ByteStore, Ended, Exchanges, Request};
 
 use crate::Config;
 
@@ -39,11 +39,11 @@ pub(crate) trait Traffic {
     /// Whether something waits for that.
     fn is_held_back(&self) -> bool;
 
-    /// What has become of a notification.
-    fn poll_notified(&mut self) -> Option<Notified>;
+    /// What has become of a message that was sent unasked.
+    fn poll_ended(&mut self) -> Option<Ended>;
 
-    /// Whether [`Traffic::poll_notified`] has something to tell.
-    fn has_notified(&self) -> bool;
+    /// Whether [`Traffic::poll_ended`] has something to tell.
+    fn has_ended(&self) -> bool;
 
     /// When to call [`Traffic::handle_timeout`].
     fn poll_timeout(&self) -> Option<Instant>;
@@ -89,12 +89,12 @@ impl<S: ByteStore, const RING: usize> Traffic for Exchanges<S, RING> {
         self.is_held_back()
     }
 
-    fn poll_notified(&mut self) -> Option<Notified> {
-        self.poll_notified()
+    fn poll_ended(&mut self) -> Option<Ended> {
+        self.poll_ended()
     }
 
-    fn has_notified(&self) -> bool {
-        self.has_notified()
+    fn has_ended(&self) -> bool {
+        self.has_ended()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -145,11 +145,11 @@ impl Traffic for Opaque {
         false
     }
 
-    fn poll_notified(&mut self) -> Option<Notified> {
+    fn poll_ended(&mut self) -> Option<Ended> {
         None
     }
 
-    fn has_notified(&self) -> bool {
+    fn has_ended(&self) -> bool {
         false
     }
 

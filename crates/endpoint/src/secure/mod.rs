@@ -255,7 +255,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     self.enter(slot, None);
                 }
                 None => {
-                    let told = peer.pending.is_empty() && !peer.traffic.has_notified();
+                    let told = peer.pending.is_empty() && !peer.traffic.has_ended();
                     let deadline = peer.deadline();
                     self.sessions.set_deadline(slot, deadline, cx.now);
                     self.sessions.mark(slot, Queue::Transmit);
@@ -330,8 +330,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let (slot, happened) = loop {
             let slot = self.sessions.take_marked(Queue::Event)?;
             let Some(peer) = self.sessions.get_mut(slot) else { continue };
-            let notified = peer.traffic.poll_notified().map(Happened::Notified);
-            if let Some(happened) = notified.or_else(|| peer.pending.take()) {
+            let ended = peer.traffic.poll_ended().map(Happened::Ended);
+            if let Some(happened) = ended.or_else(|| peer.pending.take()) {
                 break (slot, happened);
             }
         };
@@ -355,7 +355,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 let key_log = if config.key_log { session.key_log() } else { None };
                 Event::Connected { session: id, from, identity, key_log }
             }
-            Happened::Notified(notified) => Event::Notified { peer: id.into(), notified },
+            Happened::Ended(ended) => Event::Ended { peer: id.into(), ended },
             Happened::End(End::Closed) => Event::Closed { session: id, from, identity },
             Happened::End(End::Failed(failure)) => Event::Failed { session: id, from, identity, failure },
         })

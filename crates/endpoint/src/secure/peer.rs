@@ -1,7 +1,7 @@
 //! A session, and what happened to it.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::Notified;
+use sixlock_coap::Ended;
 use sixlock_coap_msg::HEADER;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Failure, RECORD_FRONT, ServerSession};
@@ -54,7 +54,7 @@ pub(super) enum Happened {
     Work,
     Elsewhere(u16),
     Connected,
-    Notified(Notified),
+    Ended(Ended),
     End(End),
 }
 

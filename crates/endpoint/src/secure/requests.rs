@@ -1,7 +1,7 @@
 //! Requests that came through sessions, and notifications.
 
 use sixlock_base::{Cx, Entropy};
-use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
+use sixlock_coap::{Answer, ExchangeId, Exchanges, OutgoingRequest, RespondError, Token};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 
@@ -46,6 +46,24 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
         let notified = peer.traffic.notify(cx, &config.coap, token, confirmable, answer);
         self.settle(cx, id.slot);
         notified
+    }
+
+    pub(crate) fn request<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        id: SessionId,
+        token: Token,
+        request: OutgoingRequest<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
+        let peer = peer.ok_or(RespondError::NotWaiting)?;
+        if request.max_len() > peer.session.max_data() {
+            return Err(RespondError::TooLarge);
+        }
+        let requested = peer.traffic.request(cx, &config.coap, token, request);
+        self.settle(cx, id.slot);
+        requested
     }
 
     /// What is under way.

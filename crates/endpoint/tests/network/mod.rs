@@ -321,7 +321,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                     self.key_log.extend(key_log.map(|log| (identity.to_vec(), log.master_secret.to_vec())));
                 }
                 Event::Closed { identity, .. } => self.events.push(SessionEvent::Closed(identity.to_vec())),
-                Event::Notified { .. } => {}
+                Event::Ended { .. } => {}
                 Event::Refused { from, refusal } => self.refusals.push((from, refusal)),
                 Event::Failed { identity, failure, .. } => {
                     self.events.push(SessionEvent::Failed(identity.to_vec(), failure))
