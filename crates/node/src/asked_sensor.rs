@@ -2,6 +2,7 @@
 
 use core::net::Ipv6Addr;
 
+use heapless::Vec;
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
 use sixlock_crypto::p256::P256;
@@ -9,6 +10,7 @@ use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
+use crate::actuators::{Actuators, Commands};
 use crate::application::{Application, UnderWay};
 use crate::channel::AnyChannel;
 use crate::config::{Access, COAPS_PORT, Cloud, TooLong};
@@ -18,14 +20,15 @@ use crate::secured_readings::AnySecuredReadings;
 use crate::sensor::Sensor;
 
 /// A sensor that also tells its latest reading, of at most `READINGS` quantities, to who asks by coaps at [`COAPS_PORT`], in at most
-/// `SESSIONS` sessions at a time, in each of which it is observed at most `OBSERVERS` times.
+/// `SESSIONS` sessions at a time, in each of which it is observed at most `OBSERVERS` times. A lamp and a valve of its own are set
+/// there, or by the cloud in the session in which it posts its readings, which tell from then on what they are set to.
 ///
 /// Its clients prove themselves by what it proves itself with to the cloud: they have its pre-shared key, or are whom it trusts by public
 /// keys. Of a sensor that proves nothing, nobody may ask. A client that finds no place gets one as
 /// [`Server`](crate::Server) says.
 pub struct AskedSensor<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSERVERS: usize>
 {
-    sensor: Sensor<C, AnyChannel<C>>,
+    sensor: Sensor<C, AnyChannel<C>, true, Actuators>,
     readings: AnySecuredReadings<C, SESSIONS, READINGS, OBSERVERS>,
     /// Where the datagram goes out from that was written last.
     port: u16,
@@ -35,8 +38,13 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
     AskedSensor<C, SESSIONS, READINGS, OBSERVERS>
 {
     /// What posts the readings.
-    pub fn sensor(&mut self) -> &mut Sensor<C, AnyChannel<C>> {
+    pub fn sensor(&mut self) -> &mut Sensor<C, AnyChannel<C>, true, impl Commands> {
         &mut self.sensor
+    }
+
+    /// The name and value of what was set last of the device, told once.
+    pub fn poll_set(&mut self) -> Option<(&'static str, i32)> {
+        self.sensor.commands().poll_set()
     }
 
     /// Notes that what is written for this peer, if there is one, goes out from `port`.
@@ -75,8 +83,10 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
         name: &DeviceName,
         measurements: &[Measurement],
     ) {
-        self.sensor.report(cx, name, measurements);
-        self.readings.keep(measurements);
+        let set = self.sensor.commands().measurements();
+        let all: Vec<_, READINGS> = measurements.iter().copied().chain(set).take(READINGS).collect();
+        self.sensor.report(cx, name, &all);
+        self.readings.keep(&all);
     }
 
     fn port(&self) -> u16 {
@@ -100,7 +110,8 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
             return self.sensor.handle(cx, address, datagram, answer);
         }
         self.port = COAPS_PORT;
-        self.readings.handle(cx, (address, self.sensor.period()), datagram, answer)
+        let of = (address, self.sensor.period());
+        self.readings.handle(cx, of, self.sensor.commands(), datagram, answer)
     }
 
     fn poll_transmit<E: Entropy, N, B: Array<u8>>(

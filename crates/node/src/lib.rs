@@ -8,6 +8,7 @@
 //! [`Node::poll_event`] say.
 #![no_std]
 
+mod actuators;
 mod application;
 mod asked_sensor;
 mod channel;
@@ -24,6 +25,7 @@ mod server;
 mod service;
 mod sessions;
 
+pub use actuators::Commands;
 pub use application::{Application, UnderWay};
 pub use asked_sensor::AskedSensor;
 pub use channel::{

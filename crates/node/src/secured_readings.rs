@@ -9,13 +9,14 @@ use sixlock_dtls::{Certificates, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
+use crate::actuators::{Actuators, LINKS};
 use crate::channel::{AskedPreShared, Authenticator, KeyPair};
 use crate::config::{Access, TooLong};
 use crate::measurement::Measurement;
-use crate::service::{KNOWN, OBSERVABLE_LINKS, Observed, answer, tell};
+use crate::service::{KNOWN, Observed, answer, tell};
 use crate::sessions::{Peer, Sessions};
 
-/// Serves the latest reading of at most `READINGS` quantities, and `/.well-known/core`, to at most `SESSIONS` clients at a time, handshakes
+/// Serves the latest reading of at most `READINGS` quantities, what can be set, and `/.well-known/core`, to at most `SESSIONS` clients at a time, handshakes
 /// under way included; `P` says by what it and its clients know each other. Each observes the readings at most `OBSERVERS` times: what is
 /// observed is told in its session, and no longer than that lasts.
 pub(crate) struct SecuredReadings<
@@ -48,6 +49,7 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const READINGS: usiz
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         (name, period): (&DeviceName, Duration),
+        actuators: &mut Actuators,
         datagram: Datagram<'_>,
         packet: &mut Packet<B>,
     ) -> bool {
@@ -60,7 +62,10 @@ impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const READINGS: usiz
                     return None;
                 }
                 responder.handle(cx, KNOWN, request, room, |request, response| {
-                    answer::<OBSERVERS>(request, response, name, latest, OBSERVABLE_LINKS, || {
+                    if Actuators::are_asked(request) {
+                        return actuators.answer(request, response, name);
+                    }
+                    answer::<OBSERVERS>(request, response, name, latest, LINKS, || {
                         Some(Observed { number: observers.request(now, (), request)?, period })
                     })
                 })
@@ -135,11 +140,12 @@ impl<C: Crypto + P256, const SESSIONS: usize, const READINGS: usize, const OBSER
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         of: (Eui64, Duration),
+        actuators: &mut Actuators,
         datagram: Datagram<'_>,
         packet: &mut Packet<B>,
     ) -> bool {
         let of = (&DeviceName::new(of.0), of.1);
-        either!(self, readings => readings.handle(cx, of, datagram, packet), false)
+        either!(self, readings => readings.handle(cx, of, actuators, datagram, packet), false)
     }
 
     /// Writes the next datagram of a handshake, or an alert, behind what the packet holds; returns whom it is for.

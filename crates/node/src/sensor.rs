@@ -11,6 +11,7 @@ use sixlock_dtls::{KeyLogEntry, Refusal};
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
+use crate::actuators::Commands;
 use crate::application::{Application, UnderWay};
 use crate::channel::{Channel, ChannelEvent};
 use crate::config::{Cloud, MAX_NAME, Resource, TooLong};
@@ -32,8 +33,9 @@ const SENDS_A_SESSION: u8 = 3;
 /// request that is sent again and again.
 const UNCONFIRMED_SENDS_A_SESSION: u8 = 8;
 
-/// A sensor that sends its readings the way `W`, as confirmable messages or, once each, as non-confirmable ones.
-pub struct Sensor<C, W, const CONFIRMABLE: bool = true> {
+/// A sensor that sends its readings the way `W`, as confirmable messages or, once each, as non-confirmable ones. In the session that it begins for
+/// that, `M` is asked.
+pub struct Sensor<C, W, const CONFIRMABLE: bool = true, M = ()> {
     address: Ipv6Addr,
     port: u16,
     period: Duration,
@@ -43,10 +45,13 @@ pub struct Sensor<C, W, const CONFIRMABLE: bool = true> {
     next_sample: Option<Instant>,
     sends: u8,
     confirmed: Slot<bool>,
+    commands: M,
     crypto: PhantomData<C>,
 }
 
-impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Sensor<C, W, CONFIRMABLE> {
+impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool, M: Commands> Application<C>
+    for Sensor<C, W, CONFIRMABLE, M>
+{
     type Access<'a> = W::Access<'a>;
 
     const NEW: Self = Self {
@@ -58,6 +63,7 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
         next_sample: None,
         sends: 0,
         confirmed: Slot::Empty,
+        commands: M::NEW,
         crypto: PhantomData,
     };
 
@@ -116,13 +122,16 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
     fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        _: Eui64,
+        address: Eui64,
         datagram: Datagram<'_>,
         _: &mut Packet<B>,
     ) -> bool {
-        let Self { channel, client, confirmed, sends, .. } = self;
+        let Self { channel, client, confirmed, sends, commands, .. } = self;
         let mut answered = None;
         channel.handle(cx, datagram.payload, |cx, message| {
+            if commands.handle(cx, address, message) {
+                return;
+            }
             if let Some(response) = client.handle(cx, message) {
                 answered = Some(*sends <= 1);
                 if !CONFIRMABLE {
@@ -212,7 +221,12 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Application<C> for Senso
     }
 }
 
-impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Sensor<C, W, CONFIRMABLE> {
+impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool, M: Commands> Sensor<C, W, CONFIRMABLE, M> {
+    /// What is asked of the device in its session.
+    pub(crate) const fn commands(&mut self) -> &mut M {
+        &mut self.commands
+    }
+
     /// When the next reading is due, once it was told where readings go.
     pub fn next_sample(&self) -> Option<Instant> {
         self.next_sample
@@ -233,8 +247,14 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool> Sensor<C, W, CONFIRMABLE
 
     fn poll_message<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
         let front = self.channel.front();
-        let length = self.client.poll_transmit(cx, out.get_mut(front..)?)?;
-        self.sends = self.sends.saturating_add(1);
+        let length = match self.commands.poll_transmit(out.get_mut(front..)?) {
+            Some(length) => length,
+            None => {
+                let length = self.client.poll_transmit(cx, out.get_mut(front..)?)?;
+                self.sends = self.sends.saturating_add(1);
+                length
+            }
+        };
         let room = out.get_mut(..self.channel.sealed_len(length))?;
         self.channel.seal(cx, room, length)
     }

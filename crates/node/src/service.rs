@@ -22,7 +22,7 @@ pub(crate) const KNOWN: &[OptionNumber] = &[
 const LINKS: &[u8] = b"</sensors>;ct=110";
 /// What there is, where it can be observed
 /// ([RFC 7641 section 6](https://www.rfc-editor.org/rfc/rfc7641#section-6)).
-pub(crate) const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs";
+const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs";
 
 /// For how long a response is fresh that does not say it, in seconds.
 const MAX_AGE: u32 = 60;

@@ -5,8 +5,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::{Certificates, Refusal};
 use sixlock_node::{
-    Access, AnyChannel, Application, AskedSensor, Cloud, Datagram, DeviceName, EchoServer, Event, Identity,
-    KeyLogEntry, KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
+    Access, AnyChannel, Application, AskedSensor, Cloud, Commands, Datagram, DeviceName, EchoServer, Event,
+    Identity, KeyLogEntry, KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong, UnderWay,
 };
 
 use crate::arrivals::Arrivals;
@@ -18,6 +18,8 @@ use crate::time::Span;
 const SESSIONS: usize = 8;
 /// The same of a node that posts its readings, with those who ask it for them.
 const ASKED_SESSIONS: usize = 4;
+/// The quantities in its readings: with what of it can be set.
+const ASKED_READINGS: usize = READINGS + 2;
 
 /// A node's part, and how it proves what it is.
 #[derive(Clone, Copy)]
@@ -86,7 +88,7 @@ pub(crate) enum Own<'a> {
 pub(crate) enum AnyApplication {
     Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>, Option<SampleTimes>),
     UnconfirmedSensor(Sensor<Accelerated, AnyChannel<Accelerated>, false>, Option<SampleTimes>),
-    Asked(Box<AskedSensor<Accelerated, ASKED_SESSIONS, READINGS, OBSERVERS>>, Option<SampleTimes>),
+    Asked(Box<AskedSensor<Accelerated, ASKED_SESSIONS, ASKED_READINGS, OBSERVERS>>, Option<SampleTimes>),
     Server(Box<Server<Accelerated, PreShared, SESSIONS, READINGS, OBSERVERS>>),
     CertifiedServer(Box<Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>>),
     Echoes(Box<EchoServer<Accelerated, PreShared, SESSIONS>>),
@@ -226,8 +228,8 @@ impl Application<Accelerated> for AnyApplication {
 }
 
 /// What has happened at a sensor whose readings are due at its times.
-fn poll_sensor<const CONFIRMABLE: bool>(
-    sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE>,
+fn poll_sensor<const CONFIRMABLE: bool, M: Commands>(
+    sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE, M>,
     times: Option<&mut SampleTimes>,
     now: Instant,
 ) -> Option<Event> {

@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SUSPICION: Duration = Duration::from_secs(15);
 
 /// At most eight observe its readings in the clear, and four in each of four sessions.
-type Machine<R> = sixlock_node::Node<Soft, AskedSensor<Soft, 4, 3, 4>, Layers<R>, Readings<3, 8>>;
+type Machine<R> = sixlock_node::Node<Soft, AskedSensor<Soft, 4, 5, 4>, Layers<R>, Readings<3, 8>>;
 /// IPsec has a policy for RPL, and one for the rest.
 type Layers<R> =
     Stack<Link<true, NEIGHBOURS, 2>, Datagrams<MTU, 4>, R, Ipsec<2, 1>, Compression<8>, Reassembly>;
@@ -175,6 +175,9 @@ impl<R: NodeRouting> Station for NodeStation<R> {
         let event = self.machine.interface().security().poll_event();
         if let Some(line) = self.by_ipsec.settle(time.now, event) {
             to_stdout!("{line}");
+        }
+        if let Some((name, value)) = self.machine.application().poll_set() {
+            to_stdout!("{name} is set to {value}");
         }
         while let Some(event) = self.machine.poll_event(time.now) {
             match event {
