@@ -25,6 +25,8 @@ ids! {
     PointId,
     /// The row of a credential.
     CredentialId,
+    /// The row of a command.
+    CommandId,
 }
 
 /// A page of a list in the order of ids.

@@ -9,6 +9,8 @@ mod belonging;
 mod changes;
 mod changes_since;
 mod clock;
+mod command_queue;
+mod commands;
 mod computed_due;
 mod computed_graph;
 mod computed_streams;
@@ -32,9 +34,9 @@ mod open;
 mod parsers;
 mod password;
 mod points;
-mod poller_changes;
 mod poller_rows;
 pub mod public_keys;
+mod resource_changes;
 mod resources;
 pub mod resumption;
 mod revocation;
@@ -58,6 +60,7 @@ pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
 pub use changes::{Change, Changed, Changes};
 pub use clock::now_ms;
+pub use commands::{Command, CommandOutcome, CommandState, CommandUnderWay, CommandValue, NewCommand};
 pub use computed_streams::{Backfill, Computation, ComputedInput, ComputedStream, InputReference};
 pub use credentials::{Credential, HeldCredential};
 pub use cursor::Cursor;
@@ -69,7 +72,7 @@ pub use files::{
     DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
     sync_directory,
 };
-pub use ids::{CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
+pub use ids::{CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
 };

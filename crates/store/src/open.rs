@@ -11,6 +11,8 @@ use tokio::sync::{Mutex, watch};
 
 use crate::belonging::{self, DATABASE};
 use crate::clock::now_ms;
+use crate::command_queue::CommandQueue;
+use crate::commands;
 use crate::error::Error;
 use crate::files::make_database_private;
 use crate::journal::{Queue, Sqlite, Writer};
@@ -47,7 +49,8 @@ impl Store {
         migrate(&options).await?;
         belonging::check(&path, &master)?;
         let own = belonging::own_keys(directory)?;
-        let connection = SqliteConnection::connect_with(&options).await?;
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        let commands = Arc::new(CommandQueue::new(commands::queued(&mut connection).await?));
         let options = options.create_if_missing(false).read_only(true);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let readers = pool(READERS).connect_with(options.clone()).await?;
@@ -66,6 +69,7 @@ impl Store {
             master: Arc::new(master),
             own: Arc::new(own),
             poller_changes: Arc::default(),
+            commands,
             revocations: Arc::default(),
             sent: Arc::default(),
             ends: Arc::default(),

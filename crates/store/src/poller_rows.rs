@@ -268,14 +268,7 @@ impl Store {
 
     /// Waits until pollers have changed or gone, and tells which.
     pub async fn changed_pollers(&self) -> BTreeSet<ResourceId> {
-        loop {
-            let added = self.poller_changes.added.notified();
-            let changed = self.poller_changes.take();
-            if !changed.is_empty() {
-                return changed;
-            }
-            added.await;
-        }
+        self.poller_changes.wait().await
     }
 }
 

@@ -291,6 +291,7 @@ impl Store {
             drop(writer);
             store.revoke(ended).await;
             store.poller_changed(id);
+            store.commands.remove(id);
             Ok(())
         })
         .await
@@ -319,7 +320,7 @@ impl Store {
             store.access_changed();
             store.revoke(ended.into_iter().map(CredentialId).collect()).await;
             pollers.into_iter().for_each(|resource| store.poller_changed(resource));
-            Ok(())
+            store.reload_commands().await
         })
         .await
     }

@@ -7,11 +7,12 @@ use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 
 use crate::changes::Changes;
+use crate::command_queue::CommandQueue;
 use crate::hashing::Hasher;
 use crate::journal::Queue;
 use crate::master_key::MasterKey;
-use crate::poller_changes::PollerChanges;
 use crate::public_keys::OwnKeys;
+use crate::resource_changes::ResourceChanges;
 use crate::revocation::Revocation;
 use crate::sent_keys::SentKeys;
 
@@ -36,7 +37,9 @@ pub struct Store {
     /// Tells that a credential was given an end.
     pub(crate) ends: Arc<Notify>,
     /// The pollers that were changed.
-    pub(crate) poller_changes: Arc<PollerChanges>,
+    pub(crate) poller_changes: Arc<ResourceChanges>,
+    /// The devices that are to be told something.
+    pub(crate) commands: Arc<CommandQueue>,
     /// Tells that a token, a user or a role ended.
     pub(crate) access: watch::Sender<()>,
 }
