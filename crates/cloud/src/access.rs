@@ -57,6 +57,9 @@ pub(crate) enum Action {
     ChangeParsers,
     ReadComputedStreams,
     ChangeComputedStreams,
+    ReadCommands,
+    /// Set something of a device, or take that back.
+    Command,
 }
 
 /// Whom it concerns.
@@ -130,7 +133,9 @@ impl Action {
             | Self::ReadParsers
             | Self::ChangeParsers
             | Self::ReadComputedStreams
-            | Self::ChangeComputedStreams => People::Owner,
+            | Self::ChangeComputedStreams
+            | Self::ReadCommands
+            | Self::Command => People::Owner,
         }
     }
 

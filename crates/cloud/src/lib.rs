@@ -3,6 +3,7 @@
 
 mod access;
 mod coap;
+mod commands;
 mod expiring;
 mod fast;
 mod http;

@@ -103,6 +103,13 @@ pub enum Event<'a> {
         /// Why that gave no readings; `None` if it did.
         failure: Option<&'a str>,
     },
+    /// A device was told what it is to be set to.
+    Commanded {
+        /// The command's row.
+        command: i64,
+        /// What came of it: `done`, `refused` or `unanswered`.
+        outcome: &'static str,
+    },
     /// Certificates have ended, or end within 30 days.
     Expiring {
         /// Whose they are.
@@ -134,6 +141,8 @@ pub enum At {
     Credentials,
     /// Reading which resources are polled, or noting that they were.
     Pollers,
+    /// Reading what a device is to be told, or noting what came of it.
+    Commands,
     /// Storing a batch of posts. None of them was acknowledged.
     Commit,
     /// Sorting points. They are found where they are.
@@ -151,6 +160,7 @@ impl At {
             Self::Request(scheme) => scheme.name(),
             Self::Credentials => "credentials",
             Self::Pollers => "pollers",
+            Self::Commands => "commands",
             Self::Commit => "commit",
             Self::Sorting => "sorting",
             Self::Audit => "audit",
@@ -178,6 +188,7 @@ impl Event<'_> {
             | Self::Connected { .. }
             | Self::Closed { .. }
             | Self::Failed { .. }
+            | Self::Commanded { .. }
             | Self::Polled { failure: Some(_), .. } => LogLevel::Info,
         }
     }
@@ -229,6 +240,9 @@ impl Event<'_> {
                 .field("ms", format_args!("{:.2}", took.as_secs_f64() * 1_000.0)),
             Self::Polled { resource, failure } => {
                 line("polled").field("resource", resource).maybe("failure", failure)
+            }
+            Self::Commanded { command, outcome } => {
+                line("commanded").field("command", command).field("outcome", outcome)
             }
             Self::Expiring { certificates, expired, soon, next } => {
                 let next = next.and_then(|next| Timestamp::from_millisecond(next).ok());

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sixlock_coap_msg::Message;
-use sixlock_coap_server::{Answer, Answering, Changes, Peer, Service, Topic};
-use sixlock_store::{Cursor, Store};
+use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_coap_server::{
+    Answer, Answering, Changes, Command, CommandId, DeviceId, Peer, Service, Topic, Unanswered,
+};
+use sixlock_store::{CommandOutcome, Cursor, ResourceId, Store};
 use sixlock_telemetry::{At, Event, Events};
 
 use super::answer::for_request;
 use super::request::Request;
 use super::{Devices, discovery};
-use crate::access;
+use crate::{access, commands};
 
 /// How long points gather before observers are told of them: however fast points come, observers are not looked through more often.
 const GATHERING: Duration = Duration::from_millis(50);
@@ -46,6 +48,30 @@ impl Service for Devices {
 
     async fn notification(self: Arc<Self>, peer: Peer, request: Request) -> Answer {
         self.answer_under(access::decide, peer, request).await
+    }
+
+    fn has_command(&self, DeviceId(resource): DeviceId) -> bool {
+        self.store.has_command(ResourceId(resource))
+    }
+
+    async fn command(self: Arc<Self>, DeviceId(resource): DeviceId) -> Option<Command> {
+        let next = commands::next(&self.store, &self.events, ResourceId(resource)).await?;
+        Some(Command {
+            id: CommandId(next.id.0),
+            code: Code::PUT,
+            path: vec![commands::ACTUATORS.to_owned(), next.actuator.clone()],
+            format: ContentFormat::SENML_JSON,
+            payload: commands::payload(&next),
+        })
+    }
+
+    async fn command_ended(self: Arc<Self>, CommandId(id): CommandId, result: Result<Code, Unanswered>) {
+        let outcome = match result {
+            Ok(code) => commands::answered(code),
+            Err(Unanswered::Rejected) => CommandOutcome::Rejected,
+            Err(Unanswered::TimedOut) => CommandOutcome::Unanswered,
+        };
+        commands::note(&self.store, &self.events, sixlock_store::CommandId(id), outcome).await;
     }
 
     fn changes(&self) -> NewPoints {

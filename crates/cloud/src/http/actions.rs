@@ -41,6 +41,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             ("POST", "/computed-streams") | ("PUT" | "DELETE", "/computed-streams/{stream}") => {
                 Some(Action::ChangeComputedStreams)
             }
+            ("GET" | "HEAD", "/commands" | "/commands/{command}") => Some(Action::ReadCommands),
+            ("POST", "/commands") | ("DELETE", "/commands/{command}") => Some(Action::Command),
             ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
                 Some(Action::ReadPoints)
             }

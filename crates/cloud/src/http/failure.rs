@@ -107,6 +107,15 @@ impl Failure {
         )
     }
 
+    pub(super) fn ended_command() -> Self {
+        Self::new(
+            StatusCode::CONFLICT,
+            "ended",
+            "The command has ended.",
+            "Read it to see how; to set the device again, give another command.",
+        )
+    }
+
     pub(super) fn method() -> Self {
         Self::new(
             StatusCode::METHOD_NOT_ALLOWED,

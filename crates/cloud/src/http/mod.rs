@@ -7,6 +7,7 @@ mod audit;
 mod body_deadline;
 mod body_limits;
 mod caller;
+mod commands;
 mod computed_streams;
 mod connections;
 mod credentials;

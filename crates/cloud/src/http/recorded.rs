@@ -57,6 +57,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::DeletePoints => Some("data_deleted"),
         Action::ChangeParsers => Some("parsers_changed"),
         Action::ChangeComputedStreams => Some("computed_streams_changed"),
+        Action::Command if removes => Some("command_withdrawn"),
+        Action::Command => Some("command_given"),
         // These say themselves what they did.
         Action::SignIn | Action::ChangeUser => None,
         Action::ReadSelf
@@ -76,7 +78,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadPoints
         | Action::AddPoints
         | Action::ReadParsers
-        | Action::ReadComputedStreams => None,
+        | Action::ReadComputedStreams
+        | Action::ReadCommands => None,
     }
 }
 

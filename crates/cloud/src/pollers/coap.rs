@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use sixlock_base::Instant;
 use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended, Notifications, TOKEN};
-use sixlock_coap_msg::{Block, BuildError, Builder, Code, HEADER, Message, OptionNumber, reset_for};
+use sixlock_coap_msg::{
+    Block, BuildError, Builder, Code, ContentFormat, HEADER, Message, OptionNumber, reset_for,
+};
 use sixlock_coap_server::HostContext;
 use sixlock_dtls::{Failure as Ending, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_ingest::Format;
@@ -251,6 +253,35 @@ impl Association {
             None => self.client.request(cx, true, Code::GET, build),
         };
         request.map_err(|_| Failure::Request)?;
+        self.answer().await
+    }
+
+    /// Sets what the device has at `path` to the value in a pack of SenML. Returns the code of its answer.
+    pub(super) async fn set(
+        &mut self,
+        target: &Target,
+        path: [&str; 2],
+        pack: &[u8],
+    ) -> Result<Code, Failure> {
+        self.client.cancel();
+        let set = |mut builder: Builder<'_>| {
+            if target.address().is_none() {
+                builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
+            }
+            builder.path(&path)?.content_format(ContentFormat::SENML_JSON)?;
+            builder.finish_with(pack)
+        };
+        let request = self.client.request(&mut self.lent.cx(), true, Code::PUT, set);
+        request.map_err(|_| Failure::Request)?;
+        match self.answer().await {
+            Ok(_) => Ok(Code::CONTENT),
+            Err(Failure::Code(code)) => Ok(code),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Waits for the answer to what the device was asked.
+    async fn answer(&mut self) -> Result<Part, Failure> {
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
             self.send(&mut datagram).await?;

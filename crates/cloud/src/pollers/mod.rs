@@ -28,8 +28,8 @@ use sixlock_base::ASKED_IDENTITY;
 use sixlock_dtls::MAX_IDENTITY;
 use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{
-    Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, UserId, now_ms,
-    secrets,
+    CommandOutcome, Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn,
+    UserId, now_ms, secrets,
 };
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::{mpsc, watch as watched};
@@ -40,9 +40,8 @@ pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Refusal};
 pub(crate) use target::{BadUrl, Scheme, Target};
 
-use crate::ingest;
 use crate::public_keys::KeyRing;
-use crate::{Error, StartError};
+use crate::{Error, StartError, commands, ingest};
 use coap::Association;
 use failure::Failure;
 use http::Http;
@@ -59,12 +58,15 @@ const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 const SESSIONS: SessionLimits = SessionLimits { open: 256, watched: 64 };
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
+/// How long a device may take to answer a command.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(20);
 /// Notifications of devices whose outcome is to be noted, at most; further ones wait.
 const NOTIFIED: usize = 256;
 /// What a poll needs.
 #[derive(Clone)]
 struct PollContext {
     store: Store,
+    events: Events,
     guard: Guard,
     http: Http,
     prover: Prover,
@@ -94,7 +96,10 @@ impl PollContext {
             }
             kept => kept.map(|PolledDevice { device, .. }| PolledDevice { device, open: None }),
         };
-        let (fetched, kept) = self.fetch(resource, kept).await;
+        let (fetched, mut kept) = self.fetch(resource, kept).await;
+        if let Some((target, _, PolledDevice { open: Some(association), .. })) = &mut kept {
+            self.command(resource, target, association).await;
+        }
         let result = match fetched {
             Ok(payload) => self.keep(resource, &payload).await,
             Err(failure) => Err(failure),
@@ -115,6 +120,26 @@ impl PollContext {
             PolledDevice { device, open }
         });
         Done { result, kept, observes }
+    }
+
+    /// Tells a device that has just been heard what waits for it, until one command is not answered.
+    async fn command(&self, resource: ResourceId, target: &Target, association: &mut Association) {
+        let Self { store, events, .. } = self;
+        while let Some(command) = commands::next(store, events, resource).await {
+            // This task may be aborted.
+            let _under_way = store.command_under_way(command.id);
+            let (path, pack) = ([commands::ACTUATORS, &command.actuator], commands::payload(&command));
+            let told = association.set(target, path, &pack);
+            let outcome = match tokio::time::timeout(COMMAND_PATIENCE, told).await {
+                Ok(Ok(code)) => commands::answered(code),
+                Ok(Err(Failure::Reset)) => CommandOutcome::Rejected,
+                Ok(Err(_)) | Err(_) => CommandOutcome::Unanswered,
+            };
+            commands::note(store, events, command.id, outcome).await;
+            if outcome == CommandOutcome::Unanswered {
+                return;
+            }
+        }
     }
 
     async fn fetch(
@@ -200,6 +225,8 @@ struct UnderWay {
     poll: AbortHandle,
     /// Its poller has changed or gone since it began.
     is_called_off: bool,
+    /// A command for its device has come since it began.
+    is_commanded: bool,
 }
 
 /// The pollers of the cloud, at work.
@@ -229,7 +256,7 @@ impl Pollers {
         let (keeping, secret, thread) = ResumptionStore::restore(&store, &mut sessions, events.clone())?;
         let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret));
         let pollers = Self {
-            context: PollContext { store, guard, http, prover },
+            context: PollContext { store, events: events.clone(), guard, http, prover },
             events,
             schedule: Schedule::new(LIMITS),
             sessions,
@@ -254,7 +281,8 @@ impl Pollers {
                 let kept = self.sessions.take(resource);
                 let poll = self.context.clone().poll(resource, kept, self.notified.0.clone());
                 let poll = self.polls.spawn(poll);
-                self.under_way.insert(poll.id(), UnderWay { resource, owner, poll, is_called_off: false });
+                let under_way = UnderWay { resource, owner, poll, is_called_off: false, is_commanded: false };
+                self.under_way.insert(under_way.poll.id(), under_way);
             }
             let next = self.schedule.next(now);
             tokio::select! {
@@ -264,6 +292,9 @@ impl Pollers {
                     for resource in changed {
                         self.changed(resource).await;
                     }
+                }
+                resources = self.context.store.commanded() => {
+                    resources.into_iter().for_each(|resource| self.commanded(resource));
                 }
                 Some(notified) = self.notified.1.recv() => self.notified(notified),
                 () = told_to(&mut stopping) => break,
@@ -334,16 +365,30 @@ impl Pollers {
         }
     }
 
+    /// A device is to be told something: it is asked at once. Where it is just being asked, it is again after that.
+    fn commanded(&mut self, resource: ResourceId) {
+        if !self.schedule.advance(resource, Instant::now()) {
+            let under_way = self.under_way.values_mut();
+            under_way
+                .filter(|under_way| under_way.resource == resource)
+                .for_each(|under_way| under_way.is_commanded = true);
+        }
+    }
+
     fn ended(&mut self, ended: Result<(tokio::task::Id, Done), tokio::task::JoinError>) {
         let (id, done) = match ended {
             Ok((id, done)) => (id, Some(done)),
             Err(error) => (error.id(), None),
         };
-        let Some(UnderWay { resource, owner, is_called_off, .. }) = self.under_way.remove(&id) else {
+        let Some(UnderWay { resource, owner, is_called_off, is_commanded, .. }) = self.under_way.remove(&id)
+        else {
             return;
         };
         let success = done.as_ref().is_some_and(|done| done.result.is_ok());
         self.schedule.finished(resource, success, Instant::now(), random());
+        if success && is_commanded {
+            self.schedule.advance(resource, Instant::now());
+        }
         // One that was called off has nothing to say, and its session is closed.
         let Some(Done { result, kept, observes }) = done.filter(|_| !is_called_off) else { return };
         if observes && !success {

@@ -137,6 +137,17 @@ impl Schedule {
         }
     }
 
+    /// Lets the next poll come at once. Returns false if one is under way, or there is no such poller.
+    pub(super) fn advance(&mut self, resource: ResourceId, now: Instant) -> bool {
+        let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| !entry.polled) else { return false };
+        if now < entry.due {
+            self.due.remove(&(entry.due, resource));
+            entry.due = now;
+            self.due.insert((now, resource));
+        }
+        true
+    }
+
     /// When to ask [`Schedule::start`] again, if no poll ends before.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         self.due.range((now, ResourceId(i64::MAX))..).next().map(|(due, _)| *due)
