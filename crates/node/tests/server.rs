@@ -607,7 +607,10 @@ fn a_sensor_posts_from_one_port_and_is_asked_at_another() {
     let (code, reading) = place.get(&mut client, 1, &["sensors"]);
     assert_eq!(code, Code::CONTENT);
     assert!(reading.starts_with(b"[{\"bn\":\"urn:dev:mac:0212740000000001:\""), "{reading:?}");
-    assert_eq!(place.get(&mut client, 2, &[".well-known", "core"]).1, b"</sensors>;ct=110;obs");
+    assert_eq!(
+        place.get(&mut client, 2, &[".well-known", "core"]).1,
+        b"</sensors>;ct=110;obs,</actuators/led>;ct=110,</actuators/valve>;ct=110"
+    );
     assert_eq!(place.get(&mut client, 3, &["resources", "data"]).0, Code::NOT_FOUND, "it takes in nobody's");
     // Another key, and the identity under which it posts itself.
     for stranger in [Client { identity: ASKED, ..place.client(3, b"another key than") }, place.client(4, KEY)]
@@ -616,6 +619,58 @@ fn a_sensor_posts_from_one_port_and_is_asked_at_another() {
         place.exchange(&mut stranger, None);
         assert!(!stranger.session.is_connected());
     }
+}
+
+#[test]
+fn what_a_sensor_has_is_set_and_told_with_its_readings() {
+    let access = Access::DtlsPsk(Identity { name: IDENTITY, key: KEY });
+    let mut place = Bench::asked_at(COAPS_PORT, AskedSensor::<Soft, 2, 5, 1>::NEW, access);
+    let mut client = Client { identity: ASKED, ..place.client(2, KEY) };
+    place.exchange(&mut client, None);
+    let mut id = 0;
+    let mut set = |place: &mut Bench<AskedSensor<Soft, 2, 5, 1>>, code, name, pack: &[u8]| {
+        id += 1;
+        let body = |mut builder: Builder<'_>| {
+            builder.content_format(ContentFormat::SENML_JSON)?;
+            builder.finish_with(pack)
+        };
+        place.ask(&mut client, code, id, &["actuators", name], body)
+    };
+    let reading = Measurement::of_sensors(214, 431, 310);
+    let told = |answer: (Code, Vec<u8>)| (answer.0, String::from_utf8(answer.1).unwrap());
+    assert_eq!(
+        told(set(&mut place, Code::GET, "valve", b"")),
+        (Code::CONTENT, r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"valve","u":"/100","v":0}]"#.into())
+    );
+    assert_eq!(set(&mut place, Code::PUT, "led", br#"[{"n":"led","vb":true}]"#), (Code::CHANGED, Vec::new()));
+    assert_eq!(place.server.poll_set(), Some(("led", 1)));
+    assert_eq!(place.server.poll_set(), None, "it is told once");
+    let named = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"valve","v":100}]"#;
+    assert_eq!(set(&mut place, Code::PUT, "valve", named).0, Code::CHANGED);
+    assert_eq!(place.server.poll_set(), Some(("valve", 100)));
+    for (name, pack) in [
+        ("valve", &br#"[{"n":"valve","v":101}]"#[..]),
+        ("valve", br#"[{"n":"valve","v":-1}]"#),
+        ("valve", br#"[{"n":"valve","v":0.5}]"#),
+        ("valve", br#"[{"n":"valve","vb":true}]"#),
+        ("valve", br#"[{"n":"led","v":1}]"#),
+        ("valve", br#"[{"n":"valve","v":1},{"n":"valve","v":2}]"#),
+        ("valve", br#"[{"bv":9223372036854775807,"n":"valve","v":1}]"#),
+        ("valve", br#"[{"n":"valve","v":99999999999999999999}]"#),
+        ("led", br#"[{"n":"led","v":2}]"#),
+        ("led", b"true"),
+        ("led", b""),
+    ] {
+        let text = String::from_utf8_lossy(pack);
+        assert_eq!(set(&mut place, Code::PUT, name, pack), (Code::BAD_REQUEST, Vec::new()), "{text}");
+    }
+    assert_eq!(set(&mut place, Code::PUT, "engine", br#"[{"n":"engine","v":1}]"#).0, Code::NOT_FOUND);
+    assert_eq!(set(&mut place, Code::DELETE, "led", b"").0, Code::METHOD_NOT_ALLOWED);
+    assert_eq!(place.server.poll_set(), None, "what is refused sets nothing");
+    place.server.report(&mut place.rig.cx(), &DeviceName::new(NODE), &reading);
+    let (code, pack) = told(place.get(&mut client, 99, &["sensors"]));
+    assert_eq!(code, Code::CONTENT);
+    assert!(pack.ends_with(r#"{"n":"led","v":1},{"n":"valve","u":"/100","v":100}]"#), "{pack}");
 }
 
 #[test]

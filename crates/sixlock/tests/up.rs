@@ -174,6 +174,34 @@ fn the_cloud_asks(mode: &str) {
     assert_eq!((&poller["last_error"], &poller["failures"]), (&Value::Null, &0.into()), "{poller}");
     let network = http.get("/api/v1/network");
     assert_eq!(network["nodes"][1]["handshakes"], 2, "its own and, for all polls, that of the cloud");
+    // Polled seldom and not heard for a minute, it is set all the same.
+    http.put(&format!("{resource}/poller"), &format!(r#"{{"url":"{url}","period":3600}}"#));
+    let command = http.post(&format!("{resource}/commands"), r#"{"actuator":"valve","value":40}"#);
+    let command = http.get(&format!("{resource}/commands/{}?wait=60", command["id"]));
+    assert_eq!((&command["state"], &command["code"]), (&"done".into(), &"2.04".into()), "{mode}: {command}");
+}
+
+/// The last node of two is reached from nowhere but in the session in which it posts its readings.
+#[test]
+fn a_node_is_set_when_it_is_heard_and_tells_it() {
+    let up = Up::start(&["--security", "dtls-psk", "--nodes", "2", "--period", "5s"]);
+    let (http, resource) = (up.http(), "/api/v1/users/admin/resources/node-2");
+    let set = |command: &str| {
+        let command = http.post(&format!("{resource}/commands"), command);
+        let path = format!("{resource}/commands/{}?wait=60", command["id"]);
+        let ended = http.get(&path);
+        [&ended["state"], &ended["code"], &ended["author"]]
+            .map(|value| value.as_str().unwrap_or("none").to_owned())
+    };
+    assert_eq!(set(r#"{"actuator":"led","value":true}"#), ["done", "2.04", "admin"]);
+    assert_eq!(set(r#"{"actuator":"led","value":7}"#), ["refused", "4.00", "admin"]);
+    assert_eq!(set(r#"{"actuator":"engine","value":1}"#), ["refused", "4.04", "admin"]);
+    let started = Instant::now();
+    let path = format!("{resource}/streams/led");
+    while http.try_get(&path).is_none_or(|led| led["latest"]["value"] != 1.0) {
+        assert!(started.elapsed() < PATIENCE, "{}", http.get(&format!("{resource}/streams")));
+        std::thread::sleep(Duration::from_millis(500));
+    }
 }
 
 /// All but one of the points that the node did not post itself come from notifications: the cloud asks once in the test's time.

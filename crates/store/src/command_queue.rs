@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -23,9 +24,20 @@ pub(crate) struct CommandQueue {
 #[derive(Default)]
 struct Waiting {
     queued: BTreeSet<ResourceId>,
-    /// The commands that devices have been told and not answered yet: of each resource one at a time.
-    under_way: BTreeMap<ResourceId, CommandId>,
+    /// The commands that devices have been told and not answered yet, and since when: of each resource one at a time.
+    under_way: BTreeMap<ResourceId, (CommandId, Instant)>,
 }
+
+impl Waiting {
+    /// Whether the device of `resource` may be told something.
+    fn is_free(&self, resource: ResourceId) -> bool {
+        self.under_way.get(&resource).is_none_or(|(_, since)| since.elapsed() >= PATIENCE)
+    }
+}
+
+/// How long a device that is heard elsewhere, in another session, is not told again what it did not answer. It may have begun anew, and
+/// the session in which it was told be gone.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl CommandQueue {
     /// These resources have commands queued.
@@ -35,13 +47,13 @@ impl CommandQueue {
         Self { is_empty, waiting, changed: watch::Sender::new(()), added: ResourceChanges::default() }
     }
 
-    /// Whether a command is queued for `resource`, and none under way.
+    /// Whether a command is queued for `resource`, and none under way that its device may still answer.
     pub(crate) fn has(&self, resource: ResourceId) -> bool {
         if self.is_empty.load(Ordering::Acquire) {
             return false;
         }
         let waiting = self.lock();
-        waiting.queued.contains(&resource) && !waiting.under_way.contains_key(&resource)
+        waiting.queued.contains(&resource) && waiting.is_free(resource)
     }
 
     /// A command was queued for `resource`.
@@ -69,16 +81,16 @@ impl CommandQueue {
     /// The device of `resource` is told this one now. Returns false if another is under way.
     pub(crate) fn begin(&self, resource: ResourceId, id: CommandId) -> bool {
         let mut waiting = self.lock();
-        let is_free = !waiting.under_way.contains_key(&resource);
+        let is_free = waiting.is_free(resource);
         if is_free {
-            waiting.under_way.insert(resource, id);
+            waiting.under_way.insert(resource, (id, Instant::now()));
         }
         is_free
     }
 
     /// This one is under way no longer.
     pub(crate) fn end(&self, id: CommandId) {
-        self.lock().under_way.retain(|_, known| *known != id);
+        self.lock().under_way.retain(|_, (known, _)| *known != id);
         self.changed.send_replace(());
     }
 

@@ -12,8 +12,8 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, Computation, Device, Idempotency, InputReference, NewPoller, PollCredential, Reading, Store,
-    Transmission, User, now_ms,
+    Append, CommandValue, Computation, Device, Idempotency, InputReference, NewCommand, NewPoller,
+    PollCredential, Reading, Store, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -125,6 +125,10 @@ fn rows() -> Vec<Row> {
         row("GET", COMPUTED_STREAM, For::Owner, none.clone(), 200),
         row("PUT", COMPUTED_STREAM, For::Owner, computation, 200),
         row("DELETE", COMPUTED_STREAM, For::Owner, none.clone(), 204),
+        row("GET", COMMANDS, For::Owner, none.clone(), 200),
+        row("POST", COMMANDS, For::Owner, json!({"actuator": "valve", "value": 40}), 201),
+        row("GET", COMMAND, For::Owner, none.clone(), 200),
+        row("DELETE", COMMAND, For::Owner, none.clone(), 204),
         row("GET", LIVE, For::Owner, none, 200),
     ]
 }
@@ -139,6 +143,8 @@ const PARSER: &str = "/users/{user}/resources/{resource}/parsers/{parser}";
 const LIVE: &str = "/users/{user}/resources/{resource}/streams/{stream}/live";
 const COMPUTED_STREAMS: &str = "/users/{user}/resources/{resource}/computed-streams";
 const COMPUTED_STREAM: &str = "/users/{user}/resources/{resource}/computed-streams/{stream}";
+const COMMANDS: &str = "/users/{user}/resources/{resource}/commands";
+const COMMAND: &str = "/users/{user}/resources/{resource}/commands/{command}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -228,6 +234,9 @@ impl Template {
         let url = "coap://sensor.example.org/".to_owned();
         let poller = NewPoller { url, period: 60, observe: false, credential: PollCredential::None };
         store.put_poller(resource, poller).await.unwrap();
+        let (actuator, value) = ("led".to_owned(), CommandValue::Boolean(true));
+        let command = NewCommand { actuator, value, expires_in: 3600, author: "ann".into() };
+        store.add_command(resource, command).await.unwrap();
         drop(store);
         writer.ended().await.unwrap();
         // The last connections may be about to close, and with them the log beside the database goes.
@@ -302,6 +311,7 @@ impl Bench {
             .replace("{identity}", "node")
             .replace("{stream}", if row.path == COMPUTED_STREAM { "double" } else { "t" })
             .replace("{parser}", "t")
+            .replace("{command}", "1")
             .replace("{token}", "script");
         let mut request = Request::builder()
             .method(row.method)

@@ -273,6 +273,27 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Sends a message once.
+    pub(crate) fn tell(&mut self, message: &[u8]) {
+        let record = self.seal(message).expect("the session is over");
+        self.send(&record);
+    }
+
+    /// Waits for what the cloud says next; nothing if it says nothing for long.
+    pub(crate) fn hear(&mut self) -> Option<Vec<u8>> {
+        (0..TRIES).find_map(|_| self.hear_now())
+    }
+
+    /// What the cloud says next, if that comes at once.
+    pub(crate) fn hear_now(&mut self) -> Option<Vec<u8>> {
+        let mut datagram = [0; 2048];
+        let Self { socket, session, rig, .. } = self;
+        let len = socket.recv(&mut datagram).ok()?;
+        session.handle(&mut rig.cx(), &mut datagram[..len]).data.map(|data| data.to_vec())
+    }
+}
+
 /// The code of `datagram`, if it answers `message`.
 fn answer_to(message: &[u8], datagram: &[u8]) -> Option<Code> {
     let (asked, answer) = (Message::parse(message).unwrap(), Message::parse(datagram).ok()?);
