@@ -13,8 +13,8 @@ use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
 use sixlock_endpoint::{
-    Answer, AuthenticationMethod, Config, Endpoint, Event, FINGERPRINT_SECRET, Notified, OnHeap, Outcome,
-    TICKET_KEY, TicketKeys, Token, Transport,
+    Answer, AuthenticationMethod, Config, Ended, Endpoint, Event, FINGERPRINT_SECRET, Notified, OnHeap,
+    Outcome, TICKET_KEY, TicketKeys, Token, Transport,
 };
 use sixlock_testing::{Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -334,10 +334,11 @@ fn serve(
                     }
                     Event::Closed { .. } => Seen::Closed,
                     Event::Failed { .. } => Seen::Failed,
-                    Event::Notified { notified: Notified { outcome: Outcome::Acknowledged, .. }, .. } => {
-                        Seen::Acknowledged
-                    }
-                    Event::Notified { .. } | Event::Refused { .. } => continue,
+                    Event::Ended {
+                        ended: Ended::Notification(Notified { outcome: Outcome::Acknowledged, .. }),
+                        ..
+                    } => Seen::Acknowledged,
+                    Event::Ended { .. } | Event::Refused { .. } => continue,
                 };
                 seen.lock().unwrap().push(told);
             }
