@@ -53,7 +53,7 @@ fn post(device: &mut Client, id: u16) {
 }
 
 /// What the device is told next.
-fn told(device: &mut Client) -> (u16, Vec<u8>, String, String) {
+fn received(device: &mut Client) -> (u16, Vec<u8>, String, String) {
     let bytes = device.hear().expect("nothing comes");
     let message = Message::parse(&bytes).unwrap();
     assert_eq!((message.message_type(), message.code()), (Type::Confirmable, Code::PUT));
@@ -91,7 +91,7 @@ async fn a_device_is_told_in_its_session_what_waits_one_after_the_other() {
         (third, "actuators/valve", r#"[{"n":"valve","v":12.5}]"#, Code::CREATED, "done", "2.01"),
     ];
     for (id, path, pack, code, became, answered) in expected {
-        let (message, token, to, payload) = tokio::task::block_in_place(|| told(&mut device));
+        let (message, token, to, payload) = tokio::task::block_in_place(|| received(&mut device));
         assert_eq!((&*to, &*payload), (path, pack));
         answer(&mut device, Type::Acknowledgement, code, message, &token);
         assert_eq!(state(&cloud, id, 60).await, is(became, Some(answered), 1));
@@ -103,7 +103,7 @@ async fn a_separate_answer_counts_and_a_device_that_takes_no_requests_says_so() 
     let cloud = start().await;
     let first = give(&cloud, json!({"actuator": "led", "value": true})).await;
     let mut device = tokio::task::block_in_place(|| device(&cloud));
-    let (message, token, ..) = tokio::task::block_in_place(|| told(&mut device));
+    let (message, token, ..) = tokio::task::block_in_place(|| received(&mut device));
     device.tell(&empty(Type::Acknowledgement, message));
     answer(&mut device, Type::Confirmable, Code::CHANGED, 4711, &token);
     assert_eq!(state(&cloud, first, 60).await, is("done", Some("2.04"), 1));
@@ -111,7 +111,7 @@ async fn a_separate_answer_counts_and_a_device_that_takes_no_requests_says_so() 
     assert_eq!(acknowledged, Some(empty(Type::Acknowledgement, 4711).to_vec()));
     let second = give(&cloud, json!({"actuator": "led", "value": false})).await;
     tokio::task::block_in_place(|| post(&mut device, 2));
-    let (message, ..) = tokio::task::block_in_place(|| told(&mut device));
+    let (message, ..) = tokio::task::block_in_place(|| received(&mut device));
     device.tell(&empty(Type::Reset, message));
     assert_eq!(state(&cloud, second, 60).await, is("refused", None, 1));
 }
@@ -121,21 +121,21 @@ async fn what_is_not_answered_waits_for_the_next_session() {
     let cloud = start().await;
     let id = give(&cloud, json!({"actuator": "led", "value": 1})).await;
     let mut gone = tokio::task::block_in_place(|| device(&cloud));
-    let (_, _, _, payload) = tokio::task::block_in_place(|| told(&mut gone));
+    let (_, _, _, payload) = tokio::task::block_in_place(|| received(&mut gone));
     // Another session of the device takes its place, as after a reboot.
     gone.moves();
     drop(gone);
     let mut again = tokio::task::block_in_place(|| device(&cloud));
     // The one before may not have been given up yet.
     let mut n = 2;
-    let told_again = loop {
+    let repeated = loop {
         if let Some(bytes) = tokio::task::block_in_place(|| again.hear_now()) {
             break bytes;
         }
         tokio::task::block_in_place(|| post(&mut again, n));
         n += 1;
     };
-    let message = Message::parse(&told_again).unwrap();
+    let message = Message::parse(&repeated).unwrap();
     assert_eq!(message.payload(), payload.as_bytes());
     answer(&mut again, Type::Acknowledgement, Code::CHANGED, message.id(), message.token());
     assert_eq!(state(&cloud, id, 60).await, is("done", Some("2.04"), 2));
@@ -154,7 +154,7 @@ async fn a_later_command_replaces_an_earlier_one_and_what_is_withdrawn_or_too_ol
     assert_eq!((again.status, again.code()), (409, "ended".to_owned()));
     assert_eq!(state(&cloud, expired, 60).await, is("expired", None, 0));
     let mut device = tokio::task::block_in_place(|| device(&cloud));
-    let (message, token, to, payload) = tokio::task::block_in_place(|| told(&mut device));
+    let (message, token, to, payload) = tokio::task::block_in_place(|| received(&mut device));
     assert_eq!((&*to, &*payload), ("actuators/led", r#"[{"n":"led","vb":false}]"#));
     answer(&mut device, Type::Acknowledgement, Code::CHANGED, message, &token);
     assert_eq!(state(&cloud, latest, 60).await, is("done", Some("2.04"), 1));

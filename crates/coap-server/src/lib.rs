@@ -9,6 +9,8 @@
 
 mod answer;
 mod authentication;
+mod command;
+mod commanding;
 mod commands;
 mod datagrams;
 mod directory;
@@ -44,7 +46,7 @@ mod sockets;
 mod work;
 
 pub use answer::{Answer, ETag, LONGEST_PAYLOAD};
-pub use commands::Command;
+pub use command::Command;
 pub use directory::{Directory, Known, LookUpFailed, Revocation};
 pub use error::Error;
 pub use host_context::{DrawnAhead, HostContext, SystemEntropy};

@@ -7,7 +7,7 @@ use sixlock_coap_msg::{Code, Message};
 use sixlock_endpoint::Unanswered;
 
 use crate::answer::Answer;
-use crate::commands::Command;
+use crate::command::Command;
 use crate::ids::{CommandId, DeviceId, Topic};
 use crate::peer::Peer;
 

@@ -2,7 +2,7 @@
 
 use sixlock_coap_msg::Code;
 
-use crate::Token;
+use crate::token::Token;
 
 /// What a client made of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

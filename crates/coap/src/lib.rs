@@ -24,6 +24,7 @@ mod reliability;
 mod responder;
 mod server;
 mod store;
+mod token;
 
 pub use answer::Answer;
 #[cfg(feature = "alloc")]
@@ -37,7 +38,8 @@ pub use observers::Observers;
 pub use outgoing::OutgoingRequest;
 pub use reliability::Transmission;
 pub use responder::{Responder, Response};
-pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig, Token};
+pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig};
 #[cfg(feature = "alloc")]
 pub use store::Heap;
 pub use store::{ByteStore, Inline};
+pub use token::Token;
