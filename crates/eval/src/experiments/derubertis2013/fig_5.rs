@@ -7,10 +7,11 @@ use super::{by_size, without_more_frames, worst_claims, worst_of, worst_of_as_ma
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::sample::Sample;
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -43,22 +44,21 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let [few, .., many] = SIZES;
     let at_ends = PROTECTED.into_iter().flat_map(|way| {
         let added = |bytes| testbed.added(way, bytes, BY_PAPER);
-        [few, many]
-            .map(|bytes| Row::new(way.label, added(bytes), "mJ", Provenance::Estimate).at(bytes.into()))
+        [few, many].map(|bytes| added(bytes).row(way.label, "mJ").at(bytes.into()))
     });
     let figures = vec![
         by_size(&testbed, THEIRS, "mJ", BY_PAPER),
         by_size(&testbed, OURS, "mJ", ENERGY),
         Figure { title: AT_ENDS, across: Some("payload, bytes"), rows: at_ends.collect() },
-        worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BY_PAPER)),
+        worst_of(&testbed, WORST, "%", published, |way, bytes| Some(testbed.overhead(way, bytes, BY_PAPER))),
         worst_of_as_many_frames(&testbed, AS_MANY_FRAMES, published, BY_PAPER),
         Figure {
             title: OUR_WORST,
             across: None,
             rows: PROTECTED
                 .map(|way| {
-                    let most = testbed.worst(|bytes| testbed.overhead(way, bytes, ENERGY));
-                    Row::new(super::worst(way), most, "%", Provenance::Estimate)
+                    let most = testbed.worst(|bytes| Some(testbed.overhead(way, bytes, ENERGY)));
+                    most.row(super::worst(way), "%")
                 })
                 .into(),
         },

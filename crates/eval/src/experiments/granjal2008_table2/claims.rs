@@ -9,7 +9,8 @@ use super::figures::{
 use super::programs::{Printed, Program, WITH};
 use crate::claim::Claim;
 use crate::figure::Figure;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::CLEARLY;
 

@@ -4,9 +4,11 @@ use super::chain::{Chain, NOTHING, SecurityMode, Setting};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Findings};
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::setup::mac_name;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::{NEGLIGIBLE, SIMILAR};
 
@@ -78,7 +80,7 @@ impl Service {
         settings
     }
 
-    /// Those of `settings` without security, and with IPsec in software, with processors on the way that take no time.
+    /// Those of `settings` without security, and with IPsec in software, with processors on the way that take no time: these have no radio with an AES.
     fn without_forwarding(&self, settings: &[Setting]) -> Vec<Setting> {
         let of_these = settings.iter().filter(|setting| [NOTHING, self.software].contains(&setting.way));
         of_these.map(|setting| setting.with_csma().without_forwarding()).collect()
@@ -86,9 +88,7 @@ impl Service {
 
     /// How many echoes did not come back, over these settings: response times are of those that did.
     fn lost(&self, chain: &Chain, settings: &[Setting]) -> Figure {
-        let row = |way: SecurityMode| {
-            Row::new(way.label, chain.lost(way, settings), "of 100", Provenance::Estimate)
-        };
+        let row = |way: SecurityMode| chain.lost(way, settings).row(way.label, "of 100");
         Figure { title: LOST, across: None, rows: self.ways().map(row).into() }
     }
 
@@ -101,12 +101,11 @@ impl Service {
         let published = paper.table("response-time-overhead")?;
         let share = |way: SecurityMode| {
             let overhead = chain.overhead(Setting::new(way, LARGE, FAR));
-            Row::new(way.label, overhead, "%", Provenance::Estimate)
-                .beside(published.at(way.label, LARGE.into()))
+            overhead.row(way.label, "%").beside(published.at(way.label, LARGE.into()))
         };
         let three_hops_more = |way: SecurityMode| {
             let [near, far] = [NEAR, FAR].map(|hops| chain.response(Setting::new(way, LARGE, hops)));
-            Row::new(label(THREE_HOPS_MORE, way), far - near, "ms", Provenance::Estimate)
+            far.minus(&near).row(label(THREE_HOPS_MORE, way), "ms")
         };
         let protected = || self.ways().into_iter().skip(1);
         let hops = |setting: &Setting| setting.hops.into();
@@ -244,8 +243,9 @@ fn responses(
     x: impl Fn(&Setting) -> f64,
 ) -> Figure {
     let row = |setting: &Setting| {
-        let response = chain.get(*setting, |taken| taken.response);
-        response.row(label(title, setting.way), "ms").at(x(setting)).of_echo(setting.echo())
+        let response = chain.get(*setting, |taken| taken.response.clone());
+        let row = response.row(label(title, setting.way), "ms").at(x(setting)).of_echo(setting.echo());
+        row.on(setting.platform()).by(mac_name(setting.mac))
     };
     Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
 }
@@ -260,7 +260,8 @@ fn added(
 ) -> Figure {
     let protected = settings.iter().filter(|setting| setting.way != NOTHING);
     let row = |setting: &Setting| {
-        Row::new(label(title, setting.way), chain.added(*setting), "ms", Provenance::Estimate).at(x(setting))
+        let row = chain.added(*setting).row(label(title, setting.way), "ms").at(x(setting));
+        row.on(setting.platform()).by(mac_name(setting.mac))
     };
     Figure { title, across: Some(across), rows: protected.map(row).collect() }
 }

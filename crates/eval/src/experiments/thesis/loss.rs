@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 const fn experiment(
@@ -75,7 +76,7 @@ fn lost(
     };
     let figures = vec![Figure {
         title: TITLE,
-        across: Some("bytes in a datagram"),
+        across: Some("datagram, bytes"),
         rows: settings.iter().map(row).collect(),
     }];
     let claim = |mode: SecurityMode| {
