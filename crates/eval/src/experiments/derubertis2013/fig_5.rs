@@ -115,3 +115,23 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
     }
     claims
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::KeptRuns;
+
+    #[test]
+    fn growth_with_the_payload_is_judged_at_each_size() {
+        let kept = KeptRuns::default();
+        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let Findings { figures, claims } =
+            run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
+        for way in PROTECTED {
+            let series = Series::new(ADDED, way.label);
+            let sizes: Vec<_> = series.rows(&figures).filter_map(|row| row.x).collect();
+            assert_eq!(sizes, SIZES.map(f64::from));
+            assert!(claims.iter().any(|claim| claim.statement == Statement::Grows(series.clone())));
+        }
+    }
+}

@@ -277,3 +277,37 @@ fn added(
     };
     Figure { title, across: Some(across), rows: protected.map(row).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BOTH, INTEGRITY};
+    use super::*;
+
+    #[test]
+    fn claims_are_about_each_series_that_their_words_speak_of() {
+        for service in [INTEGRITY, BOTH] {
+            let [shortest, longest] = service.links;
+            let claims = [service.claims_by_hops(&[]), service.claims_by_size(&[])].concat();
+            let speaks_of = |claim: &Claim, way: SecurityMode| {
+                let begin = format!("{}, ", way.label);
+                claim.statement.series().iter().any(|series| series.label.starts_with(&begin))
+            };
+            let (mut of_links, mut of_ipsec) = (0, 0);
+            for claim in &claims {
+                if claim.text.contains("either MIC") {
+                    of_links += 1;
+                    assert!(speaks_of(claim, shortest) && speaks_of(claim, longest), "{}", claim.text);
+                }
+                if claim.text.contains("in software and by the radio's AES") {
+                    of_ipsec += 1;
+                    let [software, hardware] = [service.software, service.hardware];
+                    assert!(speaks_of(claim, software) && speaks_of(claim, hardware), "{}", claim.text);
+                }
+                let is_general = ["link-layer security", "IPsec"].iter().any(|of| claim.text.contains(of));
+                let is_of_all = ["either MIC", "in software"].iter().any(|all| claim.text.contains(all));
+                assert!(!is_general || is_of_all, "{}", claim.text);
+            }
+            assert_eq!((of_links, of_ipsec), (9, 8));
+        }
+    }
+}
