@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use sixlock_eval::{
     Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, Measurements, Mistake, ReportFile, Summary,
-    report,
+    report, text,
 };
 
 use crate::args::Eval;
