@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::claim::Claim;
-use crate::figure::Figure;
+use crate::figure::{Figure, Row};
 use crate::setup::Parameters;
 
 /// What an experiment has shown.
@@ -41,6 +41,20 @@ pub struct Evaluation {
     pub claims: Vec<Claim>,
 }
 
+/// A row, with where it stands.
+#[derive(Serialize)]
+struct Placed<'e> {
+    figure: &'static str,
+    x_axis: Option<&'static str>,
+    x_unit: Option<&'static str>,
+    #[serde(flatten)]
+    row: &'e Row,
+}
+
 fn flat<S: Serializer>(figures: &[Figure], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(figures.iter().flat_map(|figure| &figure.rows))
+    to.collect_seq(figures.iter().flat_map(|figure| {
+        let axis = figure.axis();
+        let (x_axis, x_unit) = (axis.map(|axis| axis.name), axis.and_then(|axis| axis.unit));
+        figure.rows.iter().map(move |row| Placed { figure: figure.title, x_axis, x_unit, row })
+    }))
 }

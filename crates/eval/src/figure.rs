@@ -65,6 +65,10 @@ pub struct Row {
     /// The 95 % confidence interval of the mean over the runs, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
+    /// The value of each run, in the order of the seeds, if there were any: not a number where a run has none. Of rows with the same seeds the
+    /// difference is that of each pair.
+    #[serde(skip)]
+    pub runs: Vec<f64>,
     /// The unit of all values of the row.
     pub unit: &'static str,
     /// What the paper says, if that survives in its text.
@@ -77,6 +81,12 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Where the value is from.
     pub provenance: Provenance,
+    /// What the nodes of its runs were, if not what those of all of the experiment are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<&'static str>,
+    /// How they got at the channel, if not as in all of the experiment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac: Option<&'static str>,
     /// The echo that it is the time of, in milliseconds, if it is that of one that a node can measure.
     #[serde(skip)]
     pub echo: Option<EchoSetting<'static>>,
@@ -91,11 +101,14 @@ impl Row {
             value,
             sd: None,
             interval: None,
+            runs: Vec::new(),
             unit,
             published: None,
             read: None,
             measured: None,
             provenance,
+            platform: None,
+            mac: None,
             echo: None,
         }
     }
@@ -108,6 +121,16 @@ impl Row {
     /// The time of this echo, in milliseconds, if it is one's.
     pub(crate) fn of_echo(self, echo: Option<EchoSetting<'static>>) -> Self {
         Self { echo, ..self }
+    }
+
+    /// Of runs in which nodes were this.
+    pub(crate) fn on(self, platform: &'static str) -> Self {
+        Self { platform: Some(platform), ..self }
+    }
+
+    /// Of runs in which nodes got at the channel like this.
+    pub(crate) fn by(self, mac: &'static str) -> Self {
+        Self { mac: Some(mac), ..self }
     }
 
     /// Beside what the paper says, if it says anything.
@@ -123,8 +146,48 @@ impl Row {
 pub struct Figure {
     /// What it shows.
     pub title: &'static str,
-    /// What the horizontal axis is, if there is one.
+    /// What the horizontal axis is, if there is one: its name and, behind a comma, its unit; or what its values mean one by one, as in "AH (1),
+    /// ESP (2)".
     pub across: Option<&'static str>,
     /// The values.
     pub rows: Vec<Row>,
+}
+
+/// A horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// What it is, or what its values mean one by one.
+    pub name: &'static str,
+    /// Its unit; nothing where it counts what its name says.
+    pub unit: Option<&'static str>,
+    /// Whether the name says what its values mean one by one.
+    pub is_enumerated: bool,
+}
+
+impl Figure {
+    /// The horizontal axis, if there is one.
+    pub fn axis(&self) -> Option<Axis> {
+        let across = self.across?;
+        let is_enumerated = across.ends_with(')');
+        let (name, unit) = match across.rsplit_once(", ").filter(|_| !is_enumerated) {
+            Some((name, unit)) => (name, Some(unit)),
+            None => (across, None),
+        };
+        Some(Axis { name, unit, is_enumerated })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_has_a_name_and_a_unit_or_says_what_its_values_mean() {
+        let axis = |across| Figure { title: "", across, rows: Vec::new() }.axis();
+        let of = |name, unit, is_enumerated| Some(Axis { name, unit, is_enumerated });
+        assert_eq!(axis(None), None);
+        assert_eq!(axis(Some("hops")), of("hops", None, false));
+        assert_eq!(axis(Some("payload, bytes")), of("payload", Some("bytes"), false));
+        assert_eq!(axis(Some("AH (1), ESP (2)")), of("AH (1), ESP (2)", None, true));
+    }
 }

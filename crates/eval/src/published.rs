@@ -95,6 +95,12 @@ impl Table {
         self.find(label, Some(x))
     }
 
+    /// What its values are of, in their order.
+    #[cfg(test)]
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|value| value.label.as_str())
+    }
+
     fn find(&self, label: &str, x: Option<f64>) -> Option<Published> {
         let found = self.values.iter().find(|value| value.label == label && value.x == x)?;
         Some(Published { value: found.value, read: self.read })

@@ -10,6 +10,7 @@ mod page;
 mod summary;
 
 use self::page::Page;
+pub use self::summary::Summary;
 use crate::evaluation::Evaluation;
 
 /// A file of the report.
@@ -42,8 +43,10 @@ mod tests {
     use crate::claim::Claim;
     use crate::figure::{Figure, Provenance, Row};
     use crate::published::{Published, Read};
+    use crate::series::Series;
     use crate::setup::Parameters;
-    use crate::statement::{Series, Statement};
+    use crate::statement::Statement;
+    use crate::verdict::Verdict;
 
     fn evaluation(experiment: &'static str, is_own: bool) -> Evaluation {
         let published = Some(Published { value: 3.0, read: Read::Prose });
@@ -58,15 +61,15 @@ mod tests {
             runs: 2,
             commit: "0123abc".into(),
         };
-        let claim = |text: &str, holds, why: &str| Claim {
+        let claim = |text: &str, verdict, why: &str| Claim {
             text: text.into(),
-            holds,
+            verdict,
             counted: true,
             tolerance: None,
             why: why.into(),
             statement: Statement::SomeOf(Series::new("Time", "ESP")),
         };
-        let uncounted = Claim { counted: false, ..claim("uncounted", true, "arithmetic") };
+        let uncounted = Claim { counted: false, ..claim("uncounted", Verdict::Holds, "arithmetic") };
         Evaluation {
             schema: 1,
             experiment,
@@ -79,7 +82,12 @@ mod tests {
             reproduced: true,
             parameters,
             figures: vec![figure],
-            claims: vec![claim("<b> holds", true, "so"), claim("fails", false, "not so"), uncounted],
+            claims: vec![
+                claim("<b> holds", Verdict::Holds, "so"),
+                claim("fails", Verdict::DoesNotHold, "not so"),
+                claim("open", Verdict::NotDecided, "few runs"),
+                uncounted,
+            ],
         }
     }
 
@@ -124,7 +132,8 @@ mod tests {
         for wanted in [
             "href=\"#a2008-fig1\"",
             "id=\"a2008-fig1\"",
-            "1 holds, 1 does not hold, 1 is not counted",
+            "1 holds, 1 does not hold, 1 is not decided, 1 is not counted",
+            "? not decided:",
             "Tmote Sky",
             "NullMAC",
             "1 to 2",
@@ -137,6 +146,22 @@ mod tests {
             assert!(page.contains(wanted), "{wanted}: {page}");
         }
         assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("<script"), "{page}");
+    }
+
+    #[test]
+    fn a_figure_says_what_its_own_rows_were_made_with() {
+        let mut evaluation = evaluation("a2008-fig1", false);
+        let rows = &mut evaluation.figures[0].rows;
+        rows[0] = rows[0].clone().by("CSMA-CA").on("native nodes");
+        let files = report(core::slice::from_ref(&evaluation));
+        let page = file(&files, "a2008.html");
+        assert!(
+            page.contains("<dd>CSMA-CA; NullMAC</dd>") && page.contains("<dd>native nodes; Tmote Sky</dd>")
+        );
+        evaluation.figures[0].rows.truncate(1);
+        let files = report(&[evaluation]);
+        let page = file(&files, "a2008.html");
+        assert!(page.contains("<dd>CSMA-CA</dd>") && !page.contains("NullMAC"), "{page}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What experiments are made with.
 
 use serde::Serialize;
+use sixlock_sim::Mac;
 
 use crate::error::Error;
 
@@ -21,6 +22,14 @@ pub struct Parameters {
     pub commit: String,
 }
 
+/// What a MAC is called.
+pub(crate) const fn mac_name(mac: Mac) -> &'static str {
+    match mac {
+        Mac::Null => NULLMAC,
+        Mac::Csma(_) => CSMA,
+    }
+}
+
 /// What experiments have in common.
 struct Setup {
     platform: &'static str,
@@ -31,9 +40,14 @@ struct Setup {
     experiments: &'static [&'static str],
 }
 
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 const STATIC: &str = "static, the shortest way";
-const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
+pub(crate) const CSMA: &str = "CSMA-CA of IEEE 802.15.4-2006, radios always on";
+pub(crate) const NULLMAC: &str = "NullMAC, radios always on";
+pub(crate) const CONTIKIMAC: &str = "Contiki's CSMA over ContikiMAC";
+pub(crate) const TMOTE_SKY: &str = "Tmote Sky";
+/// Nodes of a comparison.
+pub(crate) const NATIVE: &str = "native nodes, which take no time";
 
 const SETUPS: [Setup; 14] = [
     Setup {
@@ -64,7 +78,7 @@ const SETUPS: [Setup; 14] = [
         ],
     },
     Setup {
-        platform: "native nodes, which take no time",
+        platform: NATIVE,
         mac: "frames of IEEE 802.15.4, no network",
         routing: NONE,
         is_drawn: false,
@@ -98,8 +112,8 @@ const SETUPS: [Setup; 14] = [
         experiments: &["raza2012-fig9"],
     },
     Setup {
-        platform: "Tmote Sky",
-        mac: "NullMAC, radios always on",
+        platform: TMOTE_SKY,
+        mac: NULLMAC,
         routing: STATIC,
         is_drawn: true,
         experiments: &[
@@ -152,7 +166,7 @@ const SETUPS: [Setup; 14] = [
     },
     Setup {
         platform: "OpenMote, cryptography by its engine",
-        mac: "Contiki's CSMA over ContikiMAC",
+        mac: CONTIKIMAC,
         routing: STATIC,
         is_drawn: true,
         experiments: &["securesense-fig15"],

@@ -2,12 +2,10 @@
 
 use core::fmt;
 
-use serde::Deserialize;
 use sixlock_sim::{Scenario, ScenarioError, Setting};
 
 /// A condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// How many frames are lost on each link.
     Loss,
@@ -20,6 +18,10 @@ pub enum Condition {
 impl Condition {
     /// Every one.
     pub const ALL: [Self; 3] = [Self::Loss, Self::Range, Self::Period];
+
+    /// Each by its name in a file.
+    pub(crate) const NAMED: [(&str, Self); 3] =
+        [("loss", Self::Loss), ("range", Self::Range), ("period", Self::Period)];
 
     /// The key of the scenario.
     pub const fn key(self) -> &'static str {

@@ -1,17 +1,15 @@
 //! What is demanded of a network: the table `[plan]` of its file.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
 use sixlock_base::TransportSuite;
-use sixlock_sim::{Span, parse_duration};
+use sixlock_sim::toml_reader::Section;
+use sixlock_sim::{ScenarioError, Span, parse_duration};
 
 use crate::condition::Condition;
 use crate::protection::{Forger, Reader};
 
 /// What is demanded. Security is a condition: an option that does not meet it is not simulated. The rest is compared with what runs come
 /// to.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demands {
     /// Who must not read readings.
     pub secret_from: Vec<Reader>,
@@ -30,19 +28,15 @@ pub struct Demands {
     /// How many bytes of RAM.
     pub ram: Option<u32>,
     /// The least share of due readings that is to be delivered, in per cent.
-    #[serde(deserialize_with = "percent")]
     pub delivered: Option<f64>,
     /// The longest time from a reading to its confirmation, of 95 % of the slowest node's.
-    #[serde(deserialize_with = "span")]
     pub latency: Option<Span>,
     /// How long the battery of every node is to last.
-    #[serde(deserialize_with = "span")]
     pub life: Option<Span>,
 }
 
 /// What a far end speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FarEnd {
     /// CoAP without DTLS.
     Coap,
@@ -55,6 +49,14 @@ pub enum FarEnd {
 }
 
 impl FarEnd {
+    /// Each by its name in a file.
+    const NAMED: [(&str, Self); 4] = [
+        ("coap", Self::Coap),
+        ("dtls-psk", Self::DtlsPsk),
+        ("dtls-rpk", Self::DtlsRpk),
+        ("dtls-x509", Self::DtlsX509),
+    ];
+
     /// What nodes with this transport security speak.
     pub const fn of(transport: Option<TransportSuite>) -> Self {
         match transport {
@@ -66,20 +68,56 @@ impl FarEnd {
     }
 }
 
-fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    match f64::deserialize(deserializer)? {
-        percent if (0.0..=100.0).contains(&percent) => Ok(Some(percent)),
-        _ => Err(D::Error::custom("a share lies between 0.0 and 100.0, in per cent")),
-    }
+/// What the table says.
+pub(crate) fn read(mut table: Section<'_, '_>) -> Result<Demands, ScenarioError> {
+    let demands = Demands {
+        secret_from: table.choices("secret_from", &Reader::NAMED)?.unwrap_or_default(),
+        unforgeable_by: table.choices("unforgeable_by", &Forger::NAMED)?.unwrap_or_default(),
+        forward_secrecy: table.boolean("forward_secrecy", false)?,
+        far_end: table.choices("far_end", &FarEnd::NAMED)?.unwrap_or_default(),
+        listen: table.strings("listen")?.into_iter().map(Into::into).collect(),
+        conditions: table.choices("conditions", &Condition::NAMED)?,
+        flash: bytes(&mut table, "flash")?,
+        ram: bytes(&mut table, "ram")?,
+        delivered: percent(&mut table, "delivered")?,
+        latency: span(&mut table, "latency", "2s")?,
+        life: span(&mut table, "life", "2y")?,
+    };
+    table.finish()?;
+    Ok(demands)
+}
+
+fn bytes(table: &mut Section<'_, '_>, key: &'static str) -> Result<Option<u32>, ScenarioError> {
+    let number = table.optional_integer(key, 1..=u32::MAX.into());
+    let number = number.map_err(|_| {
+        let form = "write it without quotes and unit, such as 65536 for 64 KB";
+        table.error(key, format!("{key} is not a whole number of bytes above 0: {form}"))
+    })?;
+    Ok(number.and_then(|number| u32::try_from(number).ok()))
+}
+
+fn percent(table: &mut Section<'_, '_>, key: &'static str) -> Result<Option<f64>, ScenarioError> {
+    let percent = table.float(key, 0.0).ok().filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = percent.ok_or_else(|| {
+        let form = "write it without quotes, such as 99.5";
+        table.error(key, format!("{key} is not a share between 0.0 and 100.0, in per cent: {form}"))
+    })?;
+    Ok(table.span(key).map(|_| percent))
 }
 
 /// A span of time; `y` stands for 365 days.
-fn span<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Span>, D::Error> {
-    let text = String::deserialize(deserializer)?;
+fn span(
+    table: &mut Section<'_, '_>,
+    key: &'static str,
+    example: &str,
+) -> Result<Option<Span>, ScenarioError> {
+    let form = format!("write it in quotes with its unit, such as \"{example}\"");
+    let text = table.string(key).map_err(|_| table.error(key, format!("{key} is not a time: {form}")))?;
+    let Some(text) = text else { return Ok(None) };
     let years = text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok());
     let parsed = match years {
         Some(years) => parse_duration(&format!("{}h", (years * 8760.0).round())),
-        None => parse_duration(&text),
+        None => parse_duration(text),
     };
-    parsed.map(Some).map_err(|error| D::Error::custom(format!("{error}, or \"2y\" for 730 days")))
+    parsed.map(Some).map_err(|error| table.error(key, format!("{key}: {error}, such as \"{example}\"")))
 }

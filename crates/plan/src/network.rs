@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use sixlock_sim::toml_reader::{Section, Source};
 use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span, read_text};
 
 use crate::choice::Choice;
 use crate::condition::Condition;
-use crate::demands::Demands;
+use crate::demands::{self, Demands};
+
+/// The table of what is demanded.
+const PLAN: &str = "plan";
 
 /// A network, and what is demanded of it.
 #[derive(Clone, Debug)]
@@ -17,11 +20,6 @@ pub struct Network {
     demands: Demands,
     /// As the file has it.
     scenario: Scenario,
-}
-
-#[derive(Deserialize)]
-struct File {
-    plan: Option<Demands>,
 }
 
 impl Network {
@@ -44,30 +42,28 @@ impl Network {
     /// # Errors
     /// Says what is wrong and where.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
-        let wrong = |line, message: &str| ScenarioError { file: file.into(), line, message: message.into() };
         // The scenario's own reader names what is wrong with all but the table.
-        let builder = ScenarioBuilder::parse(file, text)?;
-        let read = toml::from_str::<File>(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start));
-            wrong(before.map(|before| 1 + before.matches('\n').count()), error.message())
-        })?;
-        let scenario = builder.build()?;
-        let demands = read.plan.ok_or_else(|| {
-            wrong(None, "it says nothing of what is demanded: add a table [plan], as docs/plan.md describes")
-        })?;
-        let network = Self { file: file.into(), text: text.into(), demands, scenario };
-        if network.demands.life.is_some() && network.scenario.battery().is_none() {
-            return Err(wrong(
-                None,
-                "[plan] life: no battery is given; add a table [battery], such as capacity = \"2500mAh\"",
-            ));
+        let scenario = ScenarioBuilder::parse(file, text)?.build()?;
+        let source = Source { file, text };
+        let document = source.parse()?;
+        let mut top = Section::new(source, "the network", document.get_ref());
+        if top.span(PLAN).is_none() {
+            let message =
+                "it says nothing of what is demanded: add a table [plan], as docs/plan.md describes";
+            return Err(ScenarioError { file: file.into(), line: None, message: message.into() });
         }
-        for listen in &network.demands.listen {
+        let demands = demands::read(top.section(PLAN, "[plan]")?)?;
+        let table = top.section(PLAN, "[plan]")?;
+        if demands.life.is_some() && scenario.battery().is_none() {
+            let add = "add a table [battery], such as capacity = \"2500mAh\"";
+            return Err(table.error("life", format!("life: no battery is given; {add}")));
+        }
+        for listen in &demands.listen {
             let setting = Setting::new("mac.listen", listen)?;
             ScenarioBuilder::parse_with(file, text, &[setting])
-                .map_err(|error| wrong(None, &format!("[plan] listen: {}", error.message)))?;
+                .map_err(|error| table.error("listen", error.message))?;
         }
-        Ok(network)
+        Ok(Self { file: file.into(), text: text.into(), demands, scenario })
     }
 
     /// Its name.
@@ -110,6 +106,7 @@ impl Network {
         let builder = ScenarioBuilder::parse_with(&self.file, &self.text, &settings)?;
         builder.security(choice.security).duration(duration).build()
     }
+
     /// The scenario of this choice as a file of its own, simulated for so long, with this seed. Nothing if it names other files, which lie
     /// beside the network's.
     pub fn scenario_file(&self, choice: &Choice, duration: Span, seed: u64) -> Option<String> {

@@ -3,11 +3,11 @@
 
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sixlock_base::{Security, TransportSuite};
 
 /// Who may want to read what nodes say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reader {
     /// Whoever records frames near the radio, without any key.
@@ -19,7 +19,7 @@ pub enum Reader {
 }
 
 /// Who may want to speak in a node's name, or to say again what it said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forger {
     /// Whoever sends frames near the radio, without any key.
@@ -28,6 +28,24 @@ pub enum Forger {
     CapturedNode,
     /// Whoever holds the border router, or is between it and the far end.
     BorderRouter,
+}
+
+impl Reader {
+    /// Each by its name in a file.
+    pub(crate) const NAMED: [(&str, Self); 3] = [
+        ("listener", Self::Listener),
+        ("captured-node", Self::CapturedNode),
+        ("border-router", Self::BorderRouter),
+    ];
+}
+
+impl Forger {
+    /// Each by its name in a file.
+    pub(crate) const NAMED: [(&str, Self); 3] = [
+        ("injector", Self::Injector),
+        ("captured-node", Self::CapturedNode),
+        ("border-router", Self::BorderRouter),
+    ];
 }
 
 impl fmt::Display for Reader {

@@ -110,15 +110,55 @@ fn an_idle_node_lives_as_long_as_its_battery_feeds_its_receiver() {
 fn what_is_wrong_in_a_network_is_told_with_its_line() {
     for (text, why) in [
         ("", "f: it says nothing of what is demanded: add a table [plan]"),
-        ("[plan]\nsecret = true", "f:2: unknown field `secret`, expected one of `secret_from`"),
+        ("[plan]\nsecret = true", "f:2: unknown key `secret` in [plan]; it has `conditions`, `delivered`, "),
+        (
+            "[plan]\n\nsecret_form = []",
+            "f:3: unknown key `secret_form` in [plan]; did you mean `secret_from`?",
+        ),
         (
             "[plan]\nsecret_from = [\"injector\"]",
-            "f:2: unknown variant `injector`, expected one of `listener`",
+            "f:2: secret_from: \"injector\" is not \"listener\" or \"captured-node\" or \"border-router\"",
         ),
-        ("[plan]\nlife = \"2 years\"", "f:2: "),
-        ("[plan]\nlife = \"2y\"", "f: [plan] life: no battery is given"),
-        ("[plan]\ndelivered = 101.0", "f:2: a share lies between 0.0 and 100.0"),
-        ("[plan]\nlisten = [\"contiki\"]", "f: [plan] listen: listen: \"contiki\" is not \"always\""),
+        (
+            "[plan]\nsecret_from = [\n\"captured-node\",\n\"listner\"]",
+            "f:4: secret_from: \"listner\" is not \"listener\" or \"captured-node\" or \"border-router\"; did you mean \"listener\"?",
+        ),
+        (
+            "[plan]\nsecret_from = \"listener\"",
+            "f:2: secret_from is not an array of strings, such as [\"listener\"]",
+        ),
+        (
+            "[plan]\nfar_end = [\"dtls-pks\"]",
+            "f:2: far_end: \"dtls-pks\" is not \"coap\" or \"dtls-psk\" or \"dtls-rpk\" or \"dtls-x509\"; did you mean \"dtls-psk\"?",
+        ),
+        ("[plan]\nconditions = [\"los\"]", "f:2: conditions: \"los\" is not \"loss\" or "),
+        ("[plan]\nforward_secrecy = \"yes\"", "f:2: forward_secrecy is neither true nor false"),
+        (
+            "[plan]\nflash = \"64K\"",
+            "f:2: flash is not a whole number of bytes above 0: write it without quotes and unit, such as 65536 for 64 KB",
+        ),
+        ("[plan]\nram = 0", "f:2: ram is not a whole number of bytes above 0"),
+        (
+            "[plan]\nlatency = 2",
+            "f:2: latency is not a time: write it in quotes with its unit, such as \"2s\"",
+        ),
+        ("[plan]\nlatency = \"2\"", "f:2: latency: "),
+        ("[plan]\nlife = \"2 years\"", "f:2: life: "),
+        ("[plan]\nlife = \"0d\"", "f:2: life: it must be longer than nothing, such as \"2y\""),
+        ("[plan]\nlife = \"0y\"", "f:2: life: it must be longer than nothing, such as \"2y\""),
+        (
+            "[plan]\nlife = \"2y\"",
+            "f:2: life: no battery is given; add a table [battery], such as capacity = ",
+        ),
+        (
+            "[plan]\ndelivered = 101.0",
+            "f:2: delivered is not a share between 0.0 and 100.0, in per cent: write it without quotes, such as 99.5",
+        ),
+        ("[plan]\ndelivered = \"99\"", "f:2: delivered is not a share between 0.0 and 100.0"),
+        ("[plan]\nflash = 1\nram = 2\nflash = 3", "f:4: flash is there twice: leave one out"),
+        ("[plan]\nlisten = [\"contiki\"]", "f:2: listen: \"contiki\" is not \"always\""),
+        ("[plna]", "f:1: unknown key `plna` in the scenario; did you mean `plan`?"),
+        ("plan = 1", "f:1: [plan] is not a table"),
         ("[radio]\nlos = 1\n[plan]", "f:2: unknown key `los` in [radio]; did you mean `loss`?"),
     ] {
         let error = Network::parse("f", text).expect_err(text).to_string();

@@ -89,7 +89,7 @@ mod time;
 mod timed_crypto;
 mod timeline;
 mod timer;
-mod toml_reader;
+pub mod toml_reader;
 mod topology;
 mod trial;
 mod units;

@@ -11,14 +11,32 @@ use crate::error::ScenarioError;
 /// How near a key must be to be taken for what was meant: two in three letters.
 const NEAR: f64 = 0.65;
 
+/// A string, and where it stands.
+type PlacedString<'a> = (&'a str, Range<usize>);
+
 /// A file's text, to make errors of.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) text: &'a str,
+pub struct Source<'a> {
+    /// How errors call the file.
+    pub file: &'a str,
+    /// What is in it.
+    pub text: &'a str,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// The tables of the file.
+    ///
+    /// # Errors
+    /// When it is not TOML, with the line.
+    pub fn parse(self) -> Result<Spanned<DeTable<'a>>, ScenarioError> {
+        DeTable::parse(self.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let key = self.text.get(span.clone()).filter(|_| error.message() == "duplicate key");
+            let twice = key.map(|key| format!("{key} is there twice: leave one out"));
+            self.error(span, twice.unwrap_or_else(|| error.message().into()))
+        })
+    }
+
     /// An error at `span`.
     pub(crate) fn error(self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
         ScenarioError { file: self.file.into(), line: self.line(span), message: message.into() }
@@ -37,7 +55,7 @@ impl Source<'_> {
 }
 
 /// One table, and which of its keys were asked for.
-pub(crate) struct Section<'a, 'i> {
+pub struct Section<'a, 'i> {
     source: Source<'a>,
     /// How errors call the table: `[radio]`.
     name: &'static str,
@@ -48,7 +66,8 @@ pub(crate) struct Section<'a, 'i> {
 }
 
 impl<'a, 'i> Section<'a, 'i> {
-    pub(crate) fn new(source: Source<'a>, name: &'static str, table: &'a DeTable<'i>) -> Self {
+    /// The keys of a table of the file; `name` is how errors call it.
+    pub fn new(source: Source<'a>, name: &'static str, table: &'a DeTable<'i>) -> Self {
         Self { source, name, at: 0..0, table: Some(table), known: Vec::new() }
     }
 
@@ -63,22 +82,25 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// Where `key` stands, if it does.
-    pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
+    pub fn span(&self, key: &str) -> Option<Range<usize>> {
         self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())
     }
 
     /// The line on which `key` stands; that of the table if it does not. Nothing of what is not in the text.
-    pub(crate) fn line(&self, key: &str) -> Option<usize> {
+    pub fn line(&self, key: &str) -> Option<usize> {
         self.source.line(self.span(key).unwrap_or(self.at.clone()))
     }
 
     /// An error about the value of `key`.
-    pub(crate) fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
+    pub fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
         self.source.error(self.span(key).unwrap_or(self.at.clone()), message)
     }
 
     /// The table at `key`; an absent one is as an empty one.
-    pub(crate) fn section(
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn section(
         &mut self,
         key: &'static str,
         name: &'static str,
@@ -114,7 +136,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// The string at `key`.
-    pub(crate) fn string(&mut self, key: &'static str) -> Result<Option<&'a str>, ScenarioError> {
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn string(&mut self, key: &'static str) -> Result<Option<&'a str>, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let string = value.get_ref().as_str();
         let string =
@@ -125,12 +150,43 @@ impl<'a, 'i> Section<'a, 'i> {
         }
     }
 
+    /// The strings of the array at `key`, each with where it stands, or nothing if the key is not there. `example` is one of them.
+    fn list(
+        &mut self,
+        key: &'static str,
+        example: &str,
+    ) -> Result<Option<Vec<PlacedString<'a>>>, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let string = |value: &'a Spanned<DeValue<'i>>| Some((value.get_ref().as_str()?, value.span()));
+        let list = value.get_ref().as_array().and_then(|array| array.iter().map(string).collect());
+        let wrong = || self.error(key, format!("{key} is not an array of strings, such as [\"{example}\"]"));
+        list.map(Some).ok_or_else(wrong)
+    }
+
+    /// Those of `choices` that the strings of the array at `key` name, or nothing if it is not there.
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn choices<T: Copy>(
+        &mut self,
+        key: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<Vec<T>>, ScenarioError> {
+        let Some(list) = self.list(key, choices[0].0)? else { return Ok(None) };
+        let each = list.into_iter().map(|(text, span)| {
+            let wrong = |why| self.source.error(span, format!("{key}: {why}"));
+            chosen(text, choices).map_err(wrong)
+        });
+        each.collect::<Result<_, _>>().map(Some)
+    }
+
     /// The strings of the array at `key`; none if it is not there.
-    pub(crate) fn strings(&mut self, key: &'static str) -> Result<Vec<&'a str>, ScenarioError> {
-        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
-        let array = value.get_ref().as_array();
-        let strings = array.and_then(|array| array.iter().map(|value| value.get_ref().as_str()).collect());
-        strings.ok_or_else(|| self.error(key, format!("{key} is not an array of strings, such as [\"a\"]")))
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn strings(&mut self, key: &'static str) -> Result<Vec<&'a str>, ScenarioError> {
+        let list = self.list(key, "a")?.unwrap_or_default();
+        Ok(list.into_iter().map(|(text, _)| text).collect())
     }
 
     /// What `parse` makes of the string at `key`.
@@ -154,12 +210,7 @@ impl<'a, 'i> Section<'a, 'i> {
         key: &'static str,
         choices: &[(&str, T)],
     ) -> Result<T, ScenarioError> {
-        let names = || choices.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
-        self.parsed(key, choices[0].1, |text| {
-            let chosen = choices.iter().find(|(name, _)| *name == text);
-            let hint = || did_you_mean(text, choices.iter().map(|(name, _)| *name));
-            chosen.map(|&(_, value)| value).ok_or_else(|| format!("\"{text}\" is not {}{}", names(), hint()))
-        })
+        self.parsed(key, choices[0].1, |text| chosen(text, choices))
     }
 
     /// Whether there is a number at `key`.
@@ -181,7 +232,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// The whole number at `key`, which must lie in `range`, if it is there.
-    pub(crate) fn optional_integer(
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn optional_integer(
         &mut self,
         key: &'static str,
         range: core::ops::RangeInclusive<u64>,
@@ -212,7 +266,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// The fraction at `key`.
-    pub(crate) fn float(&mut self, key: &'static str, default: f64) -> Result<f64, ScenarioError> {
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn float(&mut self, key: &'static str, default: f64) -> Result<f64, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(default) };
         let number = match value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
@@ -224,7 +281,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// The truth value at `key`.
-    pub(crate) fn boolean(&mut self, key: &'static str, default: bool) -> Result<bool, ScenarioError> {
+    ///
+    /// # Errors
+    /// When there is something else.
+    pub fn boolean(&mut self, key: &'static str, default: bool) -> Result<bool, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(default) };
         value.get_ref().as_bool().ok_or_else(|| self.error(key, format!("{key} is neither true nor false")))
     }
@@ -244,7 +304,10 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// Refuses keys that nobody asked for.
-    pub(crate) fn finish(self) -> Result<(), ScenarioError> {
+    ///
+    /// # Errors
+    /// When there is one; the nearest of the others is named.
+    pub fn finish(self) -> Result<(), ScenarioError> {
         let Some(table) = self.table else { return Ok(()) };
         for (key, _) in table {
             let name = key.get_ref().as_ref();
@@ -266,6 +329,16 @@ impl<'a, 'i> Section<'a, 'i> {
         known.dedup();
         if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) }
     }
+}
+
+/// The one of `choices` that `text` names, or why there is none.
+fn chosen<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|(name, _)| *name == text);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        let hint = did_you_mean(text, choices.iter().map(|(name, _)| *name));
+        format!("\"{text}\" is not {}{hint}", names.join(" or "))
+    })
 }
 
 /// The one of `known` that was meant by `name`, if one is near.

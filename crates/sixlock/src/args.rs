@@ -405,7 +405,7 @@ pub(crate) struct Eval {
     /// Experiments, by the names that --list shows [default: all]
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name)), hide_possible_values = true)]
     pub(crate) experiments: Vec<String>,
-    /// List the experiments instead, and say of those that cannot be made yet what they need
+    /// List the experiments instead, and say of those that are made in part which rows are missing, and why
     #[arg(long, conflicts_with_all = ["experiments", "report"])]
     pub(crate) list: bool,
     /// Print the result as JSON

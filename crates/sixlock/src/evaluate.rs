@@ -7,7 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use sixlock_eval::{
-    Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, Measurements, Mistake, ReportFile, report,
+    Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, Measurements, Mistake, ReportFile, Summary,
+    report, text,
 };
 
 use crate::args::Eval;
@@ -60,8 +61,9 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         writeln!(out)?;
     } else {
         for evaluation in &evaluations {
-            print(&mut out, evaluation)?;
+            write!(out, "{}", text(evaluation))?;
         }
+        writeln!(out, "Of the claims, {}.", Summary::of(evaluations.iter()))?;
     }
     Ok(())
 }
@@ -135,56 +137,4 @@ fn lines(out: &mut impl Write, lines: &[Listed]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What stands over the values of a horizontal axis: its unit, if it has one. What its values mean one by one, as in "AH (1), ESP (2)", is a line of its
-/// own.
-fn axis(across: &'static str) -> (&'static str, Option<&'static str>) {
-    match across.ends_with(')') {
-        true => ("", Some(across)),
-        false => (across.rsplit(", ").next().unwrap_or_default(), None),
-    }
-}
-
-fn print(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
-    writeln!(out, "{}: {}", evaluation.experiment, evaluation.source)?;
-    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
-    for figure in &evaluation.figures {
-        let is_measured = figure.rows.iter().any(|row| row.measured.is_some());
-        let measured = |text: &str| if is_measured { format!(" {text:>10}") } else { String::new() };
-        let (over, meanings) = figure.across.map(axis).unwrap_or_default();
-        writeln!(
-            out,
-            "\n  {:<52} {:>10} {:>10} {:>7} {:>10}{}",
-            figure.title,
-            over,
-            "ours",
-            "± 95 %",
-            "published",
-            measured("yours")
-        )?;
-        if let Some(meanings) = meanings {
-            writeln!(out, "    by {meanings}")?;
-        }
-        for row in &figure.rows {
-            writeln!(
-                out,
-                "  {:<52} {:>10} {:>10} {:>7} {:>10}{} {:<5} {}",
-                row.label,
-                row.x.map_or(String::new(), |x| x.to_string()),
-                number(Some(row.value)),
-                row.interval.map_or(String::new(), |[low, high]| number(Some((high - low) / 2.0))),
-                number(row.published),
-                measured(&number(row.measured)),
-                row.unit,
-                row.provenance.name()
-            )?;
-        }
-    }
-    writeln!(out)?;
-    for claim in &evaluation.claims {
-        let verdict = if claim.holds { "holds:         " } else { "does not hold: " };
-        writeln!(out, "  {verdict} {}\n    {}", claim.text, claim.why)?;
-    }
-    writeln!(out)
 }

@@ -62,6 +62,7 @@ fn an_experiment_is_printed_and_reported() {
 
     let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
     assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");
+    assert!(text.contains("Of the claims, ") && text.contains(" not decided, "), "{text}");
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn a_readers_measurements_stand_beside_ours_and_wrong_ones_are_refused_with_thei
     assert_eq!(rows[0]["measured"], 17.5);
     assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.get("measured").is_none()), "{rows:?}");
     let text = String::from_utf8(eval(&["raza2012-table2", "--measured", measured]).stdout).unwrap();
-    assert!(text.contains("published      yours") && text.contains("17.50 "), "{text}");
+    assert!(text.contains("published      yours") && text.contains("17.5 "), "{text}");
 
     std::fs::write(measured, empty.replacen(first, &format!("{names},17.5,furlongs"), 1)).unwrap();
     let refused = eval(&["raza2012-table2", "--measured", measured]);

@@ -5,7 +5,8 @@ use crate::claim::Claim;
 use crate::error::Error;
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published};
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 /// What the papers call a kilobyte.

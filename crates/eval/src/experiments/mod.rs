@@ -13,7 +13,6 @@ mod handshake_loss;
 mod native_handshake;
 mod packets;
 mod raza2012;
-mod sample;
 mod securesense;
 mod thesis;
 mod validation;

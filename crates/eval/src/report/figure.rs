@@ -19,7 +19,7 @@ pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters:
         escape(figure.title),
         svg(figure)
     );
-    list(out, parameters);
+    list(out, figure, parameters);
     let _ = write!(out, "<details><summary>The values</summary><div class=\"scroll\">");
     table(out, figure);
     let _ = write!(
@@ -29,12 +29,16 @@ pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters:
     );
 }
 
-fn list(out: &mut String, parameters: &Parameters) {
+fn list(out: &mut String, figure: &Figure, parameters: &Parameters) {
     let Parameters { platform, mac, routing, seeds, runs, commit } = parameters;
+    let [platform, mac] = [
+        of_rows(figure, |row| row.platform.unwrap_or(platform)),
+        of_rows(figure, |row| row.mac.unwrap_or(mac)),
+    ];
     out.push_str("<dl class=\"parameters\">");
     for (name, value) in [
-        ("Platform", *platform),
-        ("MAC", mac),
+        ("Platform", platform.as_str()),
+        ("MAC", &mac),
         ("Routing", routing),
         ("Seeds", seeds),
         ("Runs", &runs.to_string()),
@@ -43,6 +47,18 @@ fn list(out: &mut String, parameters: &Parameters) {
         let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
     }
     out.push_str("</dl>");
+}
+
+/// What the rows of a figure were made with, each once.
+fn of_rows<'f>(figure: &'f Figure, part: impl Fn(&'f Row) -> &'f str) -> String {
+    let mut parts: Vec<_> = Vec::new();
+    for row in &figure.rows {
+        let part = part(row);
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.join("; ")
 }
 
 fn table(out: &mut String, figure: &Figure) {

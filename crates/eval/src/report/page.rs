@@ -10,6 +10,7 @@ use crate::claim::Claim;
 use crate::escape::escape;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
+use crate::verdict::Verdict;
 
 /// The page of our own experiments.
 const OWN: (&str, &str) = ("own", "Experiments of our own, and validation");
@@ -115,12 +116,17 @@ fn claims(out: &mut String, claims: &[Claim]) {
     }
     out.push_str("<ul class=\"claims\">");
     for claim in claims {
-        let verdict = if claim.holds { "✓ holds" } else { "✗ does not hold" };
+        let sign = match claim.verdict {
+            Verdict::Holds => '✓',
+            Verdict::NotDecided => '?',
+            Verdict::DoesNotHold => '✗',
+        };
+        let verdict = claim.verdict.name();
         let counted = if claim.counted { "" } else { ", not counted" };
         let tolerance = claim.tolerance.map(|tolerance| format!(" (tolerance of {tolerance})"));
         let _ = write!(
             out,
-            "<li><span class=\"verdict\">{verdict}{counted}:</span> {}{}<p>{}</p></li>",
+            "<li><span class=\"verdict\">{sign} {verdict}{counted}:</span> {}{}<p>{}</p></li>",
             escape(&claim.text),
             escape(&tolerance.unwrap_or_default()),
             escape(&claim.why)

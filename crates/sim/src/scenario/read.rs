@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use sixlock_base::{AhSuite, EspSuite, LinkSuite, Security, TransportSuite};
 use sixlock_node::PayloadCompression;
-use toml::de::DeTable;
 
 use crate::battery::Battery;
 use crate::device_backend::DeviceBackend;
@@ -89,8 +88,7 @@ impl ScenarioBuilder {
     /// Says what cannot be read and where; of a setting, no line is to blame.
     pub fn parse_with(file: &str, text: &str, settings: &[Setting]) -> Result<Self, ScenarioError> {
         let source = Source { file, text };
-        let mut document = DeTable::parse(text)
-            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        let mut document = source.parse()?;
         for setting in settings {
             setting.put(document.get_mut(), source.beyond())?;
         }

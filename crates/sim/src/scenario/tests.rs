@@ -848,6 +848,8 @@ fn a_mistake_is_answered_with_its_line_its_cause_and_the_nearest_right_thing() {
         ("[traffic]\nkind = \"echo\"\npayload = \"2kB\"", "f:3: "),
         ("[mac]\nlisten = \"contiki-mac\"", "; did you mean \"contikimac\"?"),
         ("[radio]\nmodel = \"links\"\nlinks = \"gone.csv\"", "gone.csv"),
+        ("[radio]\nloss = 0.1\nloss = 0.2", "f:3: loss is there twice: leave one out"),
+        ("[radio]\n[mac]\n[radio]", "f:3: radio is there twice: leave one out"),
         ("[radio\nloss = 0.1", "f:1: "),
     ] {
         let error = Scenario::parse("f", text).expect_err(text).to_string();

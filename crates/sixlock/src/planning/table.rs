@@ -65,16 +65,24 @@ fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
             let Some((mean, [low, high])) = plan.comparison.difference(second, first, index) else {
                 continue;
             };
-            let better = match (low, high, objective.is_gain) {
-                (low, high, _) if low <= 0.0 && high >= 0.0 => "not decided",
-                (low, _, is_gain) if (low > 0.0) == is_gain => "better",
-                _ => "worse",
-            };
             let Quantity { name, unit, .. } = objective.quantity;
+            let better = better(mean, [low, high], objective.is_gain);
             writeln!(out, "  {name}: {mean:+.2} {unit} ({low:+.2} to {high:+.2}), {better}")?;
         }
     }
     Ok(())
+}
+
+/// What a difference, which is printed with two places, and its interval say.
+fn better(mean: f64, [low, high]: [f64; 2], is_gain: bool) -> &'static str {
+    const LEAST: f64 = 0.005;
+    match (low <= 0.0 && high >= 0.0, low > 0.0) {
+        _ if low > -LEAST && high < LEAST => "no difference",
+        (true, _) => "not decided",
+        _ if mean.abs() < LEAST => "no difference",
+        (false, is_more) if is_more == is_gain => "better",
+        _ => "worse",
+    }
 }
 
 fn of(plan: &Plan, is_wanted: impl Fn(&Verdict) -> bool) -> impl Iterator<Item = &Candidate> {
@@ -98,4 +106,21 @@ pub(super) fn columns<'a>(candidates: impl Iterator<Item = &'a Candidate> + Clon
     let has =
         |index: &usize| candidates.clone().any(|candidate| candidate.estimate(*index) != Estimate::Nothing);
     (0..OBJECTIVES.len()).filter(has).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_as_nothing_is_neither_better_nor_worse() {
+        assert_eq!(better(0.0, [0.0, 0.0], true), "no difference");
+        assert_eq!(better(0.003, [0.001, 0.004], true), "no difference");
+        assert_eq!(better(-0.003, [-0.006, -0.001], false), "no difference");
+        assert_eq!(better(0.5, [-0.1, 1.1], true), "not decided");
+        assert_eq!(better(0.004, [-0.5, 0.6], true), "not decided");
+        assert_eq!(better(0.5, [0.1, 0.9], true), "better");
+        assert_eq!(better(0.5, [0.1, 0.9], false), "worse");
+        assert_eq!(better(-0.5, [-0.9, -0.1], false), "better");
+    }
 }

@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::experiment::{COMPARISON, Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -44,7 +45,7 @@ fn run(_: &Context<'_>, draft: &Paper) -> Result<Findings, Error> {
         (1..).zip(flights).map(row).collect::<Vec<_>>()
     };
     let total = |(label, flights): &(&'static str, Vec<usize>)| bytes_of(*label, flights.iter().sum());
-    let across = Some("bytes of the connection id");
+    let across = Some("connection id, bytes");
     let figures = vec![
         Figure { title: FLIGHTS, across: Some("flight"), rows: handshakes.iter().flat_map(flight).collect() },
         Figure { title: "All flights", across: None, rows: handshakes.iter().map(total).collect() },

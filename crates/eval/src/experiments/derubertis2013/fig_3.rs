@@ -5,9 +5,10 @@ use super::{by_size, worst_claims, worst_of};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::sample::Sample;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -18,7 +19,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     method: Method::Run(run),
 };
 
-const RESPONSE: fn(&Taken) -> Sample = |taken| taken.response;
+const RESPONSE: fn(&Taken) -> Sample = |taken| taken.response.clone();
 const TIME: &str = "Response time";
 const WORST: &str = "Response time more than without security";
 
@@ -27,7 +28,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let published = paper.table("response-time-overhead")?;
     let figures = vec![
         by_size(&testbed, TIME, "ms", RESPONSE),
-        worst_of(&testbed, WORST, "ms", published, |way, bytes| testbed.added(way, bytes, RESPONSE)),
+        worst_of(&testbed, WORST, "ms", published, |way, bytes| Some(testbed.added(way, bytes, RESPONSE))),
     ];
     let series = |way: SecurityMode| Series::new(TIME, way.label);
     let more = worst_claims(&figures, WORST, Tolerance::Time, |name, said| {

@@ -5,10 +5,11 @@ use super::{by_size, without_more_frames, worst_claims, worst_of, worst_of_as_ma
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::sample::Sample;
 use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::EQUAL;
 
@@ -20,8 +21,8 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     method: Method::Run(run),
 };
 
-const BANDWIDTH: fn(&Taken) -> Sample = |taken| taken.bandwidth;
-const STEADY: fn(&Taken) -> Sample = |taken| taken.steady;
+const BANDWIDTH: fn(&Taken) -> Sample = |taken| taken.bandwidth.clone();
+const STEADY: fn(&Taken) -> Sample = |taken| taken.steady.clone();
 /// A few bytes: here compression pays most.
 const FEW: u16 = SIZES[0];
 
@@ -45,7 +46,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         by_size(&testbed, WITHOUT_HANDSHAKE, "B/s", STEADY),
         Figure { title: OF_FEW, across: None, rows: of_few(&testbed).into() },
         Figure { title: OF_FEW_COMPRESSED, across: None, rows: of_few(&all_compressed).into() },
-        worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BANDWIDTH)),
+        worst_of(&testbed, WORST, "%", published, |way, bytes| Some(testbed.overhead(way, bytes, BANDWIDTH))),
         worst_of_as_many_frames(&testbed, AS_MANY_FRAMES, published, BANDWIDTH),
     ];
     let of = |figure, way: SecurityMode| Series::new(figure, way.label);

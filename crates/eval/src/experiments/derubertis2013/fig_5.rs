@@ -7,10 +7,11 @@ use super::{by_size, without_more_frames, worst_claims, worst_of, worst_of_as_ma
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::sample::Sample;
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -23,12 +24,14 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
 
 const OURS: &str = "Energy of CPU and radio for a datagram, the handshake's part included, ours";
 const THEIRS: &str = "The paper's metric: time from the first fragment received to the last bit sent, at the current of the CPU";
-const AT_ENDS: &str = "More than without security with the fewest bytes and the most, by the paper's metric";
+const ADDED: &str = "More than without security, by the size of the datagram, by the paper's metric";
+const ADDED_WITH_AS_MANY: &str =
+    "More than without security, of the sizes with which security needs no more frames";
 const WORST: &str = "More than without security, by the paper's metric";
 const AS_MANY_FRAMES: &str = "The same, of the sizes with which security needs no more frames";
 const OUR_WORST: &str = "More than without security, ours";
 
-const ENERGY: fn(&Taken) -> Sample = |taken| taken.energy;
+const ENERGY: fn(&Taken) -> Sample = |taken| taken.energy.clone();
 /// By the paper's metric (section III.C, equation 1): how long it takes the server, at one current and voltage, in millijoules.
 const BY_PAPER: fn(&Taken) -> Sample = |taken| taken.at_server.times(per_millisecond());
 
@@ -40,25 +43,29 @@ fn per_millisecond() -> f64 {
 fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let testbed = Testbed::measure(context, &SIZES)?;
     let published = paper.table("energy-overhead")?;
-    let [few, .., many] = SIZES;
-    let at_ends = PROTECTED.into_iter().flat_map(|way| {
-        let added = |bytes| testbed.added(way, bytes, BY_PAPER);
-        [few, many]
-            .map(|bytes| Row::new(way.label, added(bytes), "mJ", Provenance::Estimate).at(bytes.into()))
-    });
+    let added = |title, is_wanted: &dyn Fn(SecurityMode, u16) -> bool| {
+        let of_way =
+            |way| SIZES.into_iter().filter(move |&bytes| is_wanted(way, bytes)).map(move |it| (way, it));
+        let row = |(way, bytes): (SecurityMode, u16)| {
+            testbed.added(way, bytes, BY_PAPER).row(way.label, "mJ").at(bytes.into())
+        };
+        let rows = PROTECTED.into_iter().flat_map(of_way).map(row);
+        Figure { title, across: Some("payload, bytes"), rows: rows.collect() }
+    };
     let figures = vec![
         by_size(&testbed, THEIRS, "mJ", BY_PAPER),
         by_size(&testbed, OURS, "mJ", ENERGY),
-        Figure { title: AT_ENDS, across: Some("payload, bytes"), rows: at_ends.collect() },
-        worst_of(&testbed, WORST, "%", published, |way, bytes| testbed.overhead(way, bytes, BY_PAPER)),
+        added(ADDED, &|_, _| true),
+        added(ADDED_WITH_AS_MANY, &|way, bytes| !testbed.needs_more_frames(way, bytes)),
+        worst_of(&testbed, WORST, "%", published, |way, bytes| Some(testbed.overhead(way, bytes, BY_PAPER))),
         worst_of_as_many_frames(&testbed, AS_MANY_FRAMES, published, BY_PAPER),
         Figure {
             title: OUR_WORST,
             across: None,
             rows: PROTECTED
                 .map(|way| {
-                    let most = testbed.worst(|bytes| testbed.overhead(way, bytes, ENERGY));
-                    Row::new(super::worst(way), most, "%", Provenance::Estimate)
+                    let most = testbed.worst(|bytes| Some(testbed.overhead(way, bytes, ENERGY)));
+                    most.row(super::worst(way), "%")
                 })
                 .into(),
         },
@@ -92,10 +99,39 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
         ),
     ]);
     for way in PROTECTED {
-        claims.push(claim(
-            format!("With the payload the difference that {} makes becomes larger, as the CPU is busy with cryptography (section IV)", way.label),
-            Statement::Grows(of(AT_ENDS, way)),
+        let grows = |figure| Statement::Grows(of(figure, way));
+        let becomes_larger = claim(
+            format!(
+                "With the payload, from each size to the next, the difference that {} makes becomes larger, as the CPU is busy with cryptography (section IV)",
+                way.label
+            ),
+            grows(ADDED),
+        );
+        claims.push(becomes_larger.without(
+            "with some sizes security needs a frame more, there and back",
+            &grows(ADDED_WITH_AS_MANY),
+            figures,
         ));
     }
     claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::KeptRuns;
+
+    #[test]
+    fn growth_with_the_payload_is_judged_at_each_size() {
+        let kept = KeptRuns::default();
+        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let Findings { figures, claims } =
+            run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
+        for way in PROTECTED {
+            let series = Series::new(ADDED, way.label);
+            let sizes: Vec<_> = series.rows(&figures).filter_map(|row| row.x).collect();
+            assert_eq!(sizes, SIZES.map(f64::from));
+            assert!(claims.iter().any(|claim| claim.statement == Statement::Grows(series.clone())));
+        }
+    }
 }

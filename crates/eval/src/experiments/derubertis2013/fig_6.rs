@@ -10,7 +10,8 @@ use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, compressed_with, datagram, frame, protected, record};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::wording::EQUAL;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

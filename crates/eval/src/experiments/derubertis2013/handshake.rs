@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -24,7 +25,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let few = SIZES[0];
     let testbed = Testbed::measure(context, &[few])?;
     let published = paper.table("handshake")?.get("DTLS");
-    let taken = testbed.get(DTLS, few, |taken| taken.handshake);
+    let taken = testbed.get(DTLS, few, |taken| taken.handshake.clone());
     let row = taken.row(LABEL, "ms").beside(published);
     let figures = vec![Figure { title: TITLE, across: None, rows: vec![row] }];
     let claim = Claim::stated(

@@ -9,11 +9,12 @@ pub(super) mod handshake;
 mod testbed;
 
 use self::testbed::{PROTECTED, SIZES, SecurityMode, Taken, Testbed, WAYS};
-use super::sample::Sample;
 use crate::claim::Claim;
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Table;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 const PAPER: &str = include_str!("../../../../../published/derubertis2013.toml");
@@ -29,11 +30,11 @@ fn worst_of(
     title: &'static str,
     unit: &'static str,
     published: &Table,
-    more: impl Fn(SecurityMode, u16) -> f64,
+    more: impl Fn(SecurityMode, u16) -> Option<Sample>,
 ) -> Figure {
     let rows = PROTECTED.map(|way| {
         let most = testbed.worst(|bytes| more(way, bytes));
-        Row::new(worst(way), most, unit, Provenance::Estimate).beside(published.get(way.label))
+        most.row(worst(way), unit).beside(published.get(way.label))
     });
     Figure { title, across: None, rows: rows.into() }
 }
@@ -45,9 +46,8 @@ fn worst_of_as_many_frames(
     published: &Table,
     value: fn(&Taken) -> Sample,
 ) -> Figure {
-    worst_of(testbed, title, "%", published, |way, bytes| match testbed.needs_more_frames(way, bytes) {
-        true => f64::MIN,
-        false => testbed.overhead(way, bytes, value),
+    worst_of(testbed, title, "%", published, |way, bytes| {
+        (!testbed.needs_more_frames(way, bytes)).then(|| testbed.overhead(way, bytes, value))
     })
 }
 

@@ -6,9 +6,9 @@ use sixlock_ieee802154::Address;
 use sixlock_sim::{Energy, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind};
 
 use super::super::captured::{Captured, Frame};
-use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
+use crate::sample::Sample;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) const WAYS: [SecurityMode; 4] = [NOTHING, AH, ESP, DTLS];
 pub(super) const SIZES: [u16; 5] = [8, 32, 64, 96, 128];
 
 /// What echoes of a size take, secured in a way.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
     way: SecurityMode,
     bytes: u16,
@@ -88,30 +88,26 @@ impl Testbed {
         found.map_or(Sample::NONE, value)
     }
 
-    /// Its mean.
-    pub(super) fn mean(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
-        self.get(way, bytes, value).mean
-    }
-
     /// How much more it is than without security.
-    pub(super) fn added(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
-        self.mean(way, bytes, value) - self.mean(NOTHING, bytes, value)
+    pub(super) fn added(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> Sample {
+        self.get(way, bytes, value).minus(&self.get(NOTHING, bytes, value))
     }
 
     /// How many per cent more.
-    pub(super) fn overhead(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> f64 {
-        100.0 * self.added(way, bytes, value) / self.mean(NOTHING, bytes, value)
+    pub(super) fn overhead(&self, way: SecurityMode, bytes: u16, value: fn(&Taken) -> Sample) -> Sample {
+        self.get(way, bytes, value).per_cent_more(&self.get(NOTHING, bytes, value))
     }
 
     /// Whether an echo of so many bytes needs more frames than without security; those that are sent again do not count.
     pub(super) fn needs_more_frames(&self, way: SecurityMode, bytes: u16) -> bool {
-        let frames = |way| self.mean(way, bytes, |taken| taken.frames).round();
+        let frames = |way| self.get(way, bytes, |taken| taken.frames.clone()).mean.round();
         frames(way) > frames(NOTHING)
     }
 
-    /// What that is at the size at which it is most.
-    pub(super) fn worst(&self, of: impl Fn(u16) -> f64) -> f64 {
-        SIZES.into_iter().map(of).fold(f64::MIN, f64::max)
+    /// What that is at the size at which its mean is most, of those at which it is anything.
+    pub(super) fn worst(&self, of: impl Fn(u16) -> Option<Sample>) -> Sample {
+        let most = SIZES.into_iter().filter_map(of).max_by(|one, other| one.mean.total_cmp(&other.mean));
+        most.unwrap_or(Sample::NONE)
     }
 }
 

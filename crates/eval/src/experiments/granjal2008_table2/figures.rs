@@ -8,8 +8,8 @@ use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Table};
 
 const PARTS: &str = "flash (1), static SRAM (2), stack at its peak (3), SRAM in all (4)";
-const ALONE: &str = "Memory without 6LoWPAN";
-const NODES: &str = "Memory with 6LoWPAN";
+pub(super) const ALONE: &str = "Memory without 6LoWPAN";
+pub(super) const NODES: &str = "Memory with 6LoWPAN";
 pub(super) const SRAM_BEYOND: &str = "SRAM beyond the baseline's without 6LoWPAN, of 4 KB";
 pub(super) const STATIC_BEYOND: &str = "Static SRAM beyond the baseline's without 6LoWPAN, of 4 KB";
 pub(super) const WITH_TABLES: &str = "SRAM beyond the baseline's without 6LoWPAN, of 4 KB, were tables in it";
@@ -103,7 +103,7 @@ fn memory(
         let sram = printed.sram.at(label, x);
         [
             (1.0, all.flash, printed.eeprom.at(label, x)),
-            (2.0, all.ram, sram),
+            (2.0, all.ram, None),
             (3.0, all.stack, None),
             (4.0, all.ram_in_all(), sram),
         ]

@@ -6,10 +6,11 @@ use sixlock_sim::{
     Time, TrafficKind,
 };
 
-use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
 use crate::figure::EchoSetting;
+use crate::sample::Sample;
+use crate::setup::TMOTE_SKY;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,14 @@ impl Setting {
         Self { forwarding: Forwarding::Instant, ..self }
     }
 
+    /// What its nodes are.
+    pub(super) const fn platform(self) -> &'static str {
+        match self.forwarding {
+            Forwarding::TakesTime => TMOTE_SKY,
+            Forwarding::Instant => "a Tmote Sky that answers; native nodes, which take no time, before it",
+        }
+    }
+
     /// The echo that a node can measure in it: processors take their time.
     pub(super) fn echo(self) -> Option<EchoSetting<'static>> {
         let Self { way: SecurityMode { security, .. }, bytes, hops, mac, forwarding } = self;
@@ -81,7 +90,7 @@ impl Setting {
 }
 
 /// What an echo takes in a setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
     pub(super) setting: Setting,
     /// There and back, in milliseconds.
@@ -113,39 +122,43 @@ impl Chain {
     }
 
     /// How many of 100 echoes of these settings were lost that are secured in this way.
-    pub(super) fn lost(&self, way: SecurityMode, settings: &[Setting]) -> f64 {
+    pub(super) fn lost(&self, way: SecurityMode, settings: &[Setting]) -> Sample {
         let of_these =
             self.0.iter().filter(|taken| taken.setting.way == way && settings.contains(&taken.setting));
         let (lost, answered) =
             of_these.fold((0, 0), |(lost, answered), taken| (lost + taken.lost, answered + taken.answered));
-        100.0 * f64::from(lost) / f64::from(lost + answered)
+        Sample::share(f64::from(lost), f64::from(lost + answered))
     }
 
-    /// The mean response time in milliseconds.
-    pub(super) fn response(&self, setting: Setting) -> f64 {
-        self.get(setting, |taken| taken.response).mean
+    /// The response time in milliseconds.
+    pub(super) fn response(&self, setting: Setting) -> Sample {
+        self.get(setting, |taken| taken.response.clone())
     }
 
     /// By how many milliseconds that is more than without security.
-    pub(super) fn added(&self, setting: Setting) -> f64 {
-        self.response(setting) - self.response(Setting { way: NOTHING, ..setting })
+    pub(super) fn added(&self, setting: Setting) -> Sample {
+        self.response(setting).minus(&self.response(Setting { way: NOTHING, ..setting }))
     }
 
     /// By how many per cent it is more.
-    pub(super) fn overhead(&self, setting: Setting) -> f64 {
-        100.0 * self.added(setting) / self.response(Setting { way: NOTHING, ..setting })
+    pub(super) fn overhead(&self, setting: Setting) -> Sample {
+        self.response(setting).per_cent_more(&self.response(Setting { way: NOTHING, ..setting }))
     }
 }
 
 fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
     let profile = *Platform::tmote_sky().profile();
     let mut columns: [Vec<f64>; 4] = Default::default();
-    let mut all_lost = 0;
+    let (mut all_lost, mut answered) = (0, 0);
     for seed in 1..=u64::from(runs) {
         let (echo, lost) = echo(setting, seed)?;
         all_lost += lost;
-        // All were lost in this run.
-        let Some(echo) = echo else { continue };
+        let Some(echo) = echo else {
+            // All were lost in this run, which has no value.
+            columns.iter_mut().for_each(|column| column.push(f64::NAN));
+            continue;
+        };
+        answered += 1;
         let nowhere = || Error(format!("an echo came back from nowhere: {setting:?}, seed {seed}"));
         let answering = echo.way.first().ok_or_else(nowhere)?.1;
         let nothing = Span::ZERO;
@@ -161,7 +174,6 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
             column.push(value);
         }
     }
-    let answered = columns[0].len() as u32;
     let [response, cpu, node, forwarder] = columns.map(|column| Sample::of(&column));
     if response.mean.is_nan() {
         return Err(Error(format!("no echo came back: {setting:?}")));

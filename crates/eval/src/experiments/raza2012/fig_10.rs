@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::{CLEARLY, MUCH, NEGLIGIBLE};
 
@@ -47,26 +48,25 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         };
         Figure { title, across: Some("payload, bytes"), rows: near.iter().map(row).collect() }
     };
-    let energy = |way| chain.get(Setting::new(way, LARGE, 1), |taken| taken.cpu).mean;
-    let added = energy(ESP) - energy(NOTHING);
+    let energy = |way| chain.get(Setting::new(way, LARGE, 1), |taken| taken.cpu.clone());
+    let added = energy(ESP).minus(&energy(NOTHING));
     let (of_figure, listening) = (paper.table("figure-10")?, paper.table("listening")?);
     let halved = paper.table("hardware-saves")?.get("energy");
-    let row = |label: &str, value, unit| Row::new(label, value, unit, Provenance::Estimate);
     let saved = |[software, engine]: [SecurityMode; 2]| {
-        let percent = 100.0 * (1.0 - energy(engine) / energy(software));
-        row(software.label, percent, "%").beside(halved)
+        let less = energy(engine).per_cent_more(&energy(software));
+        less.times(-1.0).row(software.label, "%").beside(halved)
     };
     let at_work = |setting: &Setting| {
-        chain.get(*setting, |taken| taken.forwarder).row(label(FORWARDER, setting.way), "ms")
+        chain.get(*setting, |taken| taken.forwarder.clone()).row(label(FORWARDER, setting.way), "ms")
     };
-    let work = |way| chain.get(Setting::new(way, LARGE, 2), |taken| taken.forwarder).mean;
+    let work = |way| chain.get(Setting::new(way, LARGE, 2), |taken| taken.forwarder.clone());
     let forwarding = paper.table("forwarding")?.at("link layer", LARGE.into());
     let mut forwarded: Vec<_> = far
         .iter()
         .skip(1)
-        .map(|setting| row(&label(FORWARDING, setting.way), work(setting.way) - work(NOTHING), "ms"))
+        .map(|setting| work(setting.way).minus(&work(NOTHING)).row(label(FORWARDING, setting.way), "ms"))
         .collect();
-    forwarded.push(row(LEAST, super::fig_9::least_of_link()?, "ms"));
+    forwarded.push(Row::new(LEAST, super::fig_9::least_of_link()?, "ms", Provenance::Estimate));
     for row in &mut forwarded {
         if [label(FORWARDING, LINK_CCM_16).as_str(), LEAST].contains(&row.label.as_str()) {
             *row = row.clone().beside(forwarding);
@@ -74,15 +74,17 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     }
     let figure = |title, rows| Figure { title, across: None, rows };
     let figures = vec![
-        by_size(CPU, |taken: &Taken| taken.cpu),
-        by_size(OURS, |taken: &Taken| taken.node),
+        by_size(CPU, |taken: &Taken| taken.cpu.clone()),
+        by_size(OURS, |taken: &Taken| taken.node.clone()),
         figure(
             ADDED,
-            vec![row(ADDED_ROW, added, "mJ").beside(of_figure.at("ESP, security alone", LARGE.into()))],
+            vec![added.row(ADDED_ROW, "mJ").beside(of_figure.at("ESP, security alone", LARGE.into()))],
         ),
         figure(
             AS_LONG,
-            vec![row(ADDED_ROW, added / LISTENING, "s").beside(listening.get("ESP, security alone"))],
+            vec![
+                added.times(1.0 / LISTENING).row(ADDED_ROW, "s").beside(listening.get("ESP, security alone")),
+            ],
         ),
         figure(SAVED, PAIRS.map(saved).into()),
         figure(FORWARDER, far.iter().map(at_work).collect()),

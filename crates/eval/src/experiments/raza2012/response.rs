@@ -4,9 +4,11 @@ use super::chain::{Chain, NOTHING, SecurityMode, Setting};
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Findings};
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::setup::mac_name;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::{NEGLIGIBLE, SIMILAR};
 
@@ -48,8 +50,7 @@ const ADDED_FAR_INSTANT: &str = "Response time more than without security, four 
 
 /// What is removed where processors on the way take no time. That is with CSMA-CA: without acknowledgements, a Tmote Sky loses what comes faster
 /// than one of its kind sends.
-const FORWARDING: &str =
-    "each forwarder restores the headers, keeps the state of their compression, and compresses them again";
+const FORWARDING: &str = "each forwarder restores the headers, keeps the state of their compression, and compresses them again (the run is in software)";
 
 /// The series of a way in a figure; what the figure is of stands behind it in its rows' labels.
 fn series(figure: &'static str, way: SecurityMode) -> Series {
@@ -78,7 +79,7 @@ impl Service {
         settings
     }
 
-    /// Those of `settings` without security, and with IPsec in software, with processors on the way that take no time.
+    /// Those of `settings` without security, and with IPsec in software, with processors on the way that take no time: these have no radio with an AES.
     fn without_forwarding(&self, settings: &[Setting]) -> Vec<Setting> {
         let of_these = settings.iter().filter(|setting| [NOTHING, self.software].contains(&setting.way));
         of_these.map(|setting| setting.with_csma().without_forwarding()).collect()
@@ -86,9 +87,7 @@ impl Service {
 
     /// How many echoes did not come back, over these settings: response times are of those that did.
     fn lost(&self, chain: &Chain, settings: &[Setting]) -> Figure {
-        let row = |way: SecurityMode| {
-            Row::new(way.label, chain.lost(way, settings), "of 100", Provenance::Estimate)
-        };
+        let row = |way: SecurityMode| chain.lost(way, settings).row(way.label, "of 100");
         Figure { title: LOST, across: None, rows: self.ways().map(row).into() }
     }
 
@@ -101,12 +100,11 @@ impl Service {
         let published = paper.table("response-time-overhead")?;
         let share = |way: SecurityMode| {
             let overhead = chain.overhead(Setting::new(way, LARGE, FAR));
-            Row::new(way.label, overhead, "%", Provenance::Estimate)
-                .beside(published.at(way.label, LARGE.into()))
+            overhead.row(way.label, "%").beside(published.at(way.label, LARGE.into()))
         };
         let three_hops_more = |way: SecurityMode| {
             let [near, far] = [NEAR, FAR].map(|hops| chain.response(Setting::new(way, LARGE, hops)));
-            Row::new(label(THREE_HOPS_MORE, way), far - near, "ms", Provenance::Estimate)
+            far.minus(&near).row(label(THREE_HOPS_MORE, way), "ms")
         };
         let protected = || self.ways().into_iter().skip(1);
         let hops = |setting: &Setting| setting.hops.into();
@@ -125,21 +123,28 @@ impl Service {
     }
 
     fn claims_by_hops(&self, figures: &[Figure]) -> Vec<Claim> {
-        let Self { section, header, software, hardware, links: [shortest, longest] } = *self;
+        let Self { section, header, software, hardware, links } = *self;
+        let ipsec = [software, hardware];
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
         let said = |way: SecurityMode| Series::new(SHARE, way.label).published(figures).unwrap_or(f64::NAN);
         let constant =
-            |figure| Statement::SameAdded(series(figure, software), series(figure, NOTHING), Tolerance::Time);
+            |figure, way| Statement::SameAdded(series(figure, way), series(figure, NOTHING), Tolerance::Time);
+        let faster = |way| {
+            each(links, |link| {
+                Statement::BelowFrom(series(LARGE_BY_HOPS, way), series(LARGE_BY_HOPS, link), 2.0)
+            })
+        };
         vec![
             claim(
-                format!("For small data sizes the overhead of link-layer security is negligible, less than {NEGLIGIBLE} % (section {section})"),
-                Statement::HardlyMore(series(SMALL_BY_HOPS, shortest), series(SMALL_BY_HOPS, NOTHING), NEGLIGIBLE),
+                format!("For small data sizes the overhead of link-layer security is negligible, less than {NEGLIGIBLE} %, with either MIC (section {section})"),
+                each(links, |link| Statement::HardlyMore(series(SMALL_BY_HOPS, link), series(SMALL_BY_HOPS, NOTHING), NEGLIGIBLE)),
             )
             .perhaps("a MIC and an auxiliary header on a short frame are a large part of it"),
             claim(
-                format!("Link-layer security is better for small data sizes (section {section})"),
-                Statement::Below(series(SMALL_BY_HOPS, shortest), series(SMALL_BY_HOPS, hardware)),
-            ),
+                format!("Link-layer security is better for small data sizes, with either MIC, than {header} in software and by the radio's AES (section {section})"),
+                each(ipsec, |way| each(links, |link| Statement::Below(series(SMALL_BY_HOPS, link), series(SMALL_BY_HOPS, way)))),
+            )
+            .perhaps("the longest MIC is as long as what IPsec adds, or longer"),
             claim(
                 format!("With 512 bytes over four hops {header} takes {} % longer (section {section})", said(software)),
                 Statement::Published(Series::new(SHARE, software.label), Tolerance::Percent),
@@ -151,27 +156,25 @@ impl Service {
             )
             .perhaps("what the bus to the radio takes for a block is not published"),
             claim(
-                format!("For a given data size, the overhead of IPsec is constant over the hops (section {section})"),
-                constant(LARGE_BY_HOPS),
+                format!("For a given data size, the overhead of IPsec is constant over the hops, in software and by the radio's AES (section {section})"),
+                each(ipsec, |way| constant(LARGE_BY_HOPS, way)),
             )
-            .without(FORWARDING, &constant(INSTANT_BY_HOPS), figures),
+            .without(FORWARDING, &constant(INSTANT_BY_HOPS, software), figures),
             claim(
-                format!("The overhead of link-layer security increases with the hops (section {section})"),
-                Statement::Grows(series(ADDED_BY_HOPS, longest)),
-            ),
-            claim(
-                format!("As the number of hops grows, {header} scales better than link-layer security (section {section} and abstract)"),
-                Statement::Below(series(THREE_HOPS_MORE, software), series(THREE_HOPS_MORE, longest)),
-            ),
-            claim(
-                format!("With 512 bytes and two hops or more, {header} is faster than link-layer security (section {section})"),
-                Statement::BelowFrom(series(LARGE_BY_HOPS, software), series(LARGE_BY_HOPS, longest), 2.0),
+                format!("The overhead of link-layer security increases with the hops, with either MIC (section {section})"),
+                each(links, |link| Statement::Grows(series(ADDED_BY_HOPS, link))),
             )
-            .without(
-                "AES in software, at the end node and whatever the hops",
-                &Statement::BelowFrom(series(LARGE_BY_HOPS, hardware), series(LARGE_BY_HOPS, longest), 2.0),
-                figures,
-            ),
+            .perhaps("what the shortest MIC takes on a hop is little beside what chance leaves between"),
+            claim(
+                format!("As the number of hops grows, {header} in software and by the radio's AES scales better than link-layer security with either MIC (section {section} and abstract)"),
+                each(ipsec, |way| each(links, |link| Statement::Below(series(THREE_HOPS_MORE, way), series(THREE_HOPS_MORE, link)))),
+            )
+            .perhaps("with the shortest MIC a datagram takes hardly more frames than without security"),
+            claim(
+                format!("With 512 bytes and two hops or more, {header} in software and by the radio's AES is faster than link-layer security with either MIC (section {section})"),
+                each(ipsec, faster),
+            )
+            .without("AES in software, at the end node and whatever the hops", &faster(hardware), figures),
         ]
     }
 
@@ -194,45 +197,53 @@ impl Service {
     }
 
     fn claims_by_size(&self, figures: &[Figure]) -> Vec<Claim> {
-        let Self { section, header, software, hardware, links: [shortest, longest], .. } = *self;
+        let Self { section, header, software, hardware, links } = *self;
+        let ipsec = [software, hardware];
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
-        let same = |far| Statement::HardlyMore(series(far, software), series(ADDED_NEAR, software), SIMILAR);
+        let same = |far, way| Statement::HardlyMore(series(far, way), series(ADDED_NEAR, way), SIMILAR);
+        let faster = |way, from: u16| {
+            each(links, |link| {
+                Statement::BelowFrom(series(FAR_BY_SIZE, way), series(FAR_BY_SIZE, link), from.into())
+            })
+        };
         vec![
             claim(
-                format!("The overhead of IPsec grows linearly with the datagram (section {section})"),
-                Statement::InProportion(series(ADDED_NEAR, software), Tolerance::Time),
+                format!("The overhead of IPsec grows linearly with the datagram, in software and by the radio's AES (section {section})"),
+                each(ipsec, |way| Statement::InProportion(series(ADDED_NEAR, way), Tolerance::Time)),
             )
             .perhaps("where the headers make a fragment more, it grows by a step"),
             claim(
-                format!("The overhead of link-layer security increases with the data size (section {section})"),
-                Statement::Grows(series(ADDED_FAR, longest)),
+                format!("The overhead of link-layer security increases with the data size, over one hop and over four, with either MIC (section {section})"),
+                each([ADDED_NEAR, ADDED_FAR], |figure| each(links, |link| Statement::Grows(series(figure, link)))),
             )
             .perhaps("what a fragment has room for without security decides where a fragment more is needed with it"),
             claim(
-                format!("For each data size, the overhead of IPsec is the same over one hop and over several (section {section})"),
-                same(ADDED_FAR),
+                format!("For each data size, the overhead of IPsec is the same over one hop and over several, in software and by the radio's AES (section {section})"),
+                each(ipsec, |way| same(ADDED_FAR, way)),
             )
-            .without(FORWARDING, &same(ADDED_FAR_INSTANT), figures),
+            .without(FORWARDING, &same(ADDED_FAR_INSTANT, software), figures),
             claim(
-                format!("Over a single hop link-layer security is better than {header} (section {section})"),
-                Statement::Below(series(NEAR_BY_SIZE, shortest), series(NEAR_BY_SIZE, software)),
-            ),
+                format!("Over a single hop link-layer security with either MIC is better than {header} in software and by the radio's AES (section {section})"),
+                each(ipsec, |way| each(links, |link| Statement::Below(series(NEAR_BY_SIZE, link), series(NEAR_BY_SIZE, way)))),
+            )
+            .perhaps("the longest MIC, on each fragment, takes longer on the air than what the radio's AES takes for IPsec"),
             claim(
-                format!("Over four hops {header} with the radio's AES is faster than link-layer security for 256 bytes and more (section {section})"),
-                Statement::BelowFrom(series(FAR_BY_SIZE, hardware), series(FAR_BY_SIZE, longest), 256.0),
+                format!("Over four hops {header} with the radio's AES is faster than link-layer security with either MIC for 256 bytes and more (section {section})"),
+                faster(hardware, 256),
             )
             .perhaps("a payload that takes as many fragments with either gains nothing"),
             claim(
-                format!("As the data size increases, {header} becomes faster than link-layer security over four hops, in software too, with 512 bytes at the latest (section {section})"),
-                Statement::BelowFrom(series(FAR_BY_SIZE, software), series(FAR_BY_SIZE, longest), LARGE.into()),
+                format!("As the data size increases, {header} in software and by the radio's AES becomes faster than link-layer security with either MIC over four hops, with 512 bytes at the latest (section {section})"),
+                each(ipsec, |way| faster(way, LARGE)),
             )
-            .without(
-                "AES in software",
-                &Statement::BelowFrom(series(FAR_BY_SIZE, hardware), series(FAR_BY_SIZE, longest), LARGE.into()),
-                figures,
-            ),
+            .without("AES in software", &faster(hardware, LARGE), figures),
         ]
     }
+}
+
+/// That it holds of each.
+fn each<T, const N: usize>(of: [T; N], statement: impl Fn(T) -> Statement) -> Statement {
+    Statement::All(of.map(statement).into())
 }
 
 /// A figure of response times.
@@ -244,8 +255,9 @@ fn responses(
     x: impl Fn(&Setting) -> f64,
 ) -> Figure {
     let row = |setting: &Setting| {
-        let response = chain.get(*setting, |taken| taken.response);
-        response.row(label(title, setting.way), "ms").at(x(setting)).of_echo(setting.echo())
+        let response = chain.get(*setting, |taken| taken.response.clone());
+        let row = response.row(label(title, setting.way), "ms").at(x(setting)).of_echo(setting.echo());
+        row.on(setting.platform()).by(mac_name(setting.mac))
     };
     Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
 }
@@ -260,7 +272,42 @@ fn added(
 ) -> Figure {
     let protected = settings.iter().filter(|setting| setting.way != NOTHING);
     let row = |setting: &Setting| {
-        Row::new(label(title, setting.way), chain.added(*setting), "ms", Provenance::Estimate).at(x(setting))
+        let row = chain.added(*setting).row(label(title, setting.way), "ms").at(x(setting));
+        row.on(setting.platform()).by(mac_name(setting.mac))
     };
     Figure { title, across: Some(across), rows: protected.map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BOTH, INTEGRITY};
+    use super::*;
+
+    #[test]
+    fn claims_are_about_each_series_that_their_words_speak_of() {
+        for service in [INTEGRITY, BOTH] {
+            let [shortest, longest] = service.links;
+            let claims = [service.claims_by_hops(&[]), service.claims_by_size(&[])].concat();
+            let speaks_of = |claim: &Claim, way: SecurityMode| {
+                let begin = format!("{}, ", way.label);
+                claim.statement.series().iter().any(|series| series.label.starts_with(&begin))
+            };
+            let (mut of_links, mut of_ipsec) = (0, 0);
+            for claim in &claims {
+                if claim.text.contains("either MIC") {
+                    of_links += 1;
+                    assert!(speaks_of(claim, shortest) && speaks_of(claim, longest), "{}", claim.text);
+                }
+                if claim.text.contains("in software and by the radio's AES") {
+                    of_ipsec += 1;
+                    let [software, hardware] = [service.software, service.hardware];
+                    assert!(speaks_of(claim, software) && speaks_of(claim, hardware), "{}", claim.text);
+                }
+                let is_general = ["link-layer security", "IPsec"].iter().any(|of| claim.text.contains(of));
+                let is_of_all = ["either MIC", "in software"].iter().any(|all| claim.text.contains(all));
+                assert!(!is_general || is_of_all, "{}", claim.text);
+            }
+            assert_eq!((of_links, of_ipsec), (9, 8));
+        }
+    }
 }

@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

@@ -2,7 +2,6 @@
 
 use sixlock_sim::{CryptoTime, Energy, Platform, Span, StateTimes};
 
-use super::super::sample::Sample;
 use super::figs_10_to_13::{ALL, CURVES, Handshakes, OF_CURVES, OF_ELSE, REST};
 use super::flights::{Flights, Side, measure};
 use super::messages::{Messages, milliseconds, whole};
@@ -12,7 +11,9 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::wording::{CLEARLY, MUCH, NEGLIGIBLE};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

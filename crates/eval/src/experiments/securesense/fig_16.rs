@@ -8,9 +8,11 @@ use super::round_trip::{
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig16",
@@ -44,10 +46,11 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let mut fragmented = Vec::new();
     for way in [DTLS_SOFTWARE, DTLS_HARDWARE] {
         let others = SIZES.into_iter().filter(|bytes| *bytes != BETWEEN);
-        let others = others.map(|bytes| times.added((way, bytes, HOP))).fold(f64::MIN, f64::max);
+        let others = others.map(|bytes| times.added((way, bytes, HOP)));
+        let others = others.max_by(|one, other| one.mean.total_cmp(&other.mean)).unwrap_or(Sample::NONE);
         let between = times.added((way, BETWEEN, HOP));
         for (what, added) in [(WITH_64, between), (WITH_OTHERS, others)] {
-            fragmented.push(Row::new(label(way, what), added, "ms", Provenance::Estimate));
+            fragmented.push(added.row(label(way, what), "ms"));
         }
     }
     let figures = vec![

@@ -7,7 +7,8 @@ use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig17",

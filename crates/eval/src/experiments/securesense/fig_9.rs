@@ -6,7 +6,6 @@ use sixlock_sim::ScenarioBuilder;
 
 use super::super::handshake::{Taken, handshake};
 use super::super::native_handshake::{self, keys};
-use super::super::sample::Sample;
 use super::figs_10_to_13::ASSUMED;
 use super::{CERTIFIED, PROOFS, PSK, RAW};
 use crate::claim::Claim;
@@ -14,7 +13,10 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::setup;
+use crate::statement::Statement;
 use crate::wording::MUCH;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -70,11 +72,16 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         let sample = |of: fn(&Taken) -> f64| Sample::of(&each.iter().map(of).collect::<Vec<_>>());
         let (Kind { proof: (name, _), mac: (mac, _), loss }, seconds) = (kind, sample(|taken| taken.seconds));
         let rows = if *loss == 0 { &mut times } else { &mut lossy };
-        rows.push(seconds.row(label(name, mac), "s"));
+        let of_mac = match *mac {
+            NULL => setup::NULLMAC,
+            CONTIKIMAC => setup::CONTIKIMAC,
+            _ => setup::CSMA,
+        };
+        rows.push(seconds.row(label(name, mac), "s").by(of_mac));
         if *loss == 0 && *mac == NULL {
             let at_work = sample(|taken| 1e3 * taken.cpu).row(part(name, AT_WORK), "ms");
             let rest = sample(|taken| 1e3 * (taken.seconds - taken.cpu)).row(part(name, REST), "ms");
-            parts.extend([at_work, rest]);
+            parts.extend([at_work, rest].map(|row| row.by(of_mac)));
         }
     }
     let of_cloud = [
@@ -83,7 +90,8 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         (CERTIFIED, native_handshake::time_of_server::<Certificates>(keys("dtls-x509")?)?),
     ];
     parts.extend(of_cloud.map(|(name, time)| {
-        Row::new(part(name, CLOUD), 1e3 * time.as_secs_f64(), "ms", Provenance::Measured)
+        let time = 1e3 * time.as_secs_f64();
+        Row::new(part(name, CLOUD), time, "ms", Provenance::Measured).on("this machine").by(setup::NONE)
     }));
     let limit = paper.table("handshake")?.get("handshake");
     times.extend(limit.map(|limit| Row::new(LIMIT, limit.value, "s", Provenance::Published)));

@@ -3,10 +3,11 @@
 use sixlock_base::Security;
 use sixlock_sim::{Destination, Mac, Options, ScenarioBuilder, Simulation, TrafficKind};
 
-use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
+use crate::sample::Sample;
+use crate::setup::mac_name;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,10 @@ pub(super) const BACKOFFS: &str = "the backoffs before frames, which are drawn a
 pub(super) type Setting = (SecurityMode, u16, u32);
 
 /// Settings, and the round-trip time in each, in milliseconds.
-pub(super) struct RoundTrips(Vec<(Setting, Sample)>);
+pub(super) struct RoundTrips {
+    mac: Mac,
+    each: Vec<(Setting, Sample)>,
+}
 
 impl RoundTrips {
     /// Simulates every setting with this MAC, with as many seeds as are wanted each.
@@ -37,24 +41,26 @@ impl RoundTrips {
             let times = (1..=u64::from(context.runs)).map(|seed| round_trip(setting, mac, seed));
             Ok((setting, Sample::of(&times.collect::<Result<Vec<_>, _>>()?)))
         });
-        each.map(Self)
+        Ok(Self { mac, each: each? })
     }
 
-    /// The mean; not a number if it was not measured.
-    fn mean(&self, setting: Setting) -> f64 {
-        let found = self.0.iter().find(|(known, _)| *known == setting);
-        found.map_or(f64::NAN, |(_, time)| time.mean)
+    /// The time; not a number if it was not measured.
+    fn time(&self, setting: Setting) -> Sample {
+        let found = self.each.iter().find(|(known, _)| *known == setting);
+        found.map_or(Sample::NONE, |(_, time)| time.clone())
     }
 
     /// By how many milliseconds that is more than without security.
-    pub(super) fn added(&self, (way, bytes, hops): Setting) -> f64 {
-        self.mean((way, bytes, hops)) - self.mean((UDP, bytes, hops))
+    pub(super) fn added(&self, (way, bytes, hops): Setting) -> Sample {
+        self.time((way, bytes, hops)).minus(&self.time((UDP, bytes, hops)))
     }
 
     /// All of them, over what varies.
     pub(super) fn figure(&self, across: &'static str, x: fn(&Setting) -> f64) -> Figure {
-        let row = |(setting, time): &(Setting, Sample)| time.row(setting.0.label, "ms").at(x(setting));
-        Figure { title: TIME, across: Some(across), rows: self.0.iter().map(row).collect() }
+        let row = |(setting, time): &(Setting, Sample)| {
+            time.row(setting.0.label, "ms").at(x(setting)).by(mac_name(self.mac))
+        };
+        Figure { title: TIME, across: Some(across), rows: self.each.iter().map(row).collect() }
     }
 
     /// What security adds to those that are wanted.
@@ -65,10 +71,10 @@ impl RoundTrips {
         x: fn(&Setting) -> f64,
         is_wanted: impl Fn(&Setting) -> bool,
     ) -> Figure {
-        let settings = self.0.iter().map(|(setting, _)| *setting);
+        let settings = self.each.iter().map(|(setting, _)| *setting);
         let wanted = settings.filter(|setting| setting.0 != UDP && is_wanted(setting));
         let row = |setting: Setting| {
-            Row::new(setting.0.label, self.added(setting), "ms", Provenance::Estimate).at(x(&setting))
+            self.added(setting).row(setting.0.label, "ms").at(x(&setting)).by(mac_name(self.mac))
         };
         Figure { title, across: Some(across), rows: wanted.map(row).collect() }
     }

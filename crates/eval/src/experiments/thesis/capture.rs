@@ -12,7 +12,9 @@ use crate::error::Error;
 use crate::experiment::Findings;
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Table};
-use crate::statement::{Series, Statement};
+use crate::sample::Sample;
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 /// Bytes in a datagram: so few that a frame has room for a packet.
@@ -169,8 +171,9 @@ pub(super) fn capture(paper: &Paper, mode: SecurityMode, table: &str) -> Result<
         air.extend(on_the_air(direction, frame));
     }
     let count = |label, count: f64| Row::new(label, count, "of 100", Provenance::Measured);
-    let counts =
-        [count(SENT, run.sent as f64), count(BACK, run.back as f64), count(REFUSED, run.refused.into())];
+    let back = Sample::share(run.back as f64, run.sent as f64).row(BACK, "of 100");
+    let back = Row { provenance: Provenance::Measured, ..back };
+    let counts = [count(SENT, run.sent as f64), back, count(REFUSED, run.refused.into())];
     let figures = vec![
         Figure { title: ORDER, across: Some("protocol number"), rows: order },
         Figure { title: HEADERS, across: None, rows: whole },

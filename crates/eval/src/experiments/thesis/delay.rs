@@ -4,9 +4,10 @@ use super::network::{AH, COPIES, ESP, MODES, Measured, Network, SIZES, SecurityM
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::figure::{Figure, Provenance, Row};
+use crate::figure::Figure;
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 use crate::wording::NEGLIGIBLE;
 
@@ -106,7 +107,7 @@ fn figures(
         let row = |setting: &Setting| {
             let changed = change(*setting);
             let row = measured.response(changed).row(setting.mode.label, "ms");
-            row.at(x(setting)).of_echo(changed.echo())
+            row.at(x(setting)).of_echo(changed.echo()).on(changed.platform())
         };
         Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
     };
@@ -151,12 +152,11 @@ fn by_hops(
     let mut rows = Vec::new();
     let instant = Setting::instant as fn(Setting) -> Setting;
     for (change, what) in [((|setting| setting) as fn(Setting) -> Setting, ""), (instant, INSTANT)] {
-        let mean = |mode| measured.response(change(Setting::new(network, mode, LARGE, farthest))).mean;
-        for (label, value) in [(WITH, mean(ESP)), (MORE, mean(ESP) - mean(WITHOUT))] {
-            rows.push(
-                Row::new(format!("{label}{what}"), value, "ms", Provenance::Estimate)
-                    .beside(table.get(label)),
-            );
+        let setting = |mode| change(Setting::new(network, mode, LARGE, farthest));
+        let of = |mode| measured.response(setting(mode));
+        for (label, value) in [(WITH, of(ESP)), (MORE, of(ESP).minus(&of(WITHOUT)))] {
+            let row = value.row(format!("{label}{what}"), "ms").beside(table.get(label));
+            rows.push(row.on(setting(ESP).platform()));
         }
     }
     let mut shown = Vec::new();
@@ -204,7 +204,7 @@ fn by_size(context: &Context<'_>, network: Network, section: &str) -> Result<Fin
     let bytes = |setting: &Setting| setting.bytes.into();
     let mut shown = Vec::new();
     for (titles, settings) in BY_SIZE.into_iter().zip(&settings) {
-        shown.extend(figures(&measured, titles, "bytes in a datagram", settings, bytes));
+        shown.extend(figures(&measured, titles, "datagram, bytes", settings, bytes));
     }
     let mut claims = Vec::new();
     for (titles, target) in BY_SIZE.into_iter().zip(network.targets()) {

@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::{Paper, Published, Table};
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const TABLE_12: Experiment = Experiment {

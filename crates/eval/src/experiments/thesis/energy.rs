@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::figure::Figure;
 use crate::published::Table;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 pub(in super::super) const FIGURE_30: Experiment = Experiment {
@@ -119,7 +120,7 @@ impl BySize {
             .zip(self.titles)
             .map(|(part, title)| Figure {
                 title,
-                across: Some("bytes in a datagram"),
+                across: Some("datagram, bytes"),
                 rows: settings.iter().map(|setting| row(setting, part)).collect(),
             })
             .collect();

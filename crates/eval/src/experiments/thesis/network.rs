@@ -9,10 +9,11 @@ use sixlock_sim::{
     Span, Time, TrafficKind,
 };
 
-use super::super::sample::Sample;
 use crate::error::Error;
 use crate::experiment::Context;
 use crate::figure::EchoSetting;
+use crate::sample::Sample;
+use crate::setup::NATIVE;
 
 /// One of the two networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,15 @@ impl Setting {
         Self { clock: Clock::Bridge, ..self }
     }
 
+    /// What its nodes are.
+    pub(super) const fn platform(self) -> &'static str {
+        match self.processor {
+            Processor::TmoteSky => "Tmote Sky, also as the soft bridge",
+            Processor::WithTables => "Tmote Sky, also as the soft bridge, by an AES with tables",
+            Processor::Instant => NATIVE,
+        }
+    }
+
     /// The echo that a node can measure in it: without a serial line, and with processors that take their time.
     pub(super) fn echo(self) -> Option<EchoSetting<'static>> {
         let Self { mode: SecurityMode { security, .. }, bytes, target: Target { hops, .. }, .. } = self;
@@ -193,11 +203,11 @@ impl Measured {
         Ok(Self(settings.iter().copied().zip(of_settings).collect()))
     }
 
-    /// A value of each run of a setting that has it.
+    /// A value of each run of a setting; a run that has none is not a number.
     fn sample(&self, setting: Setting, value: impl Fn(&Run) -> Option<f64>) -> Sample {
         let found = self.0.iter().find(|(known, _)| *known == setting);
         let runs = found.map_or(&[][..], |(_, runs)| runs);
-        Sample::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
+        Sample::of(&runs.iter().map(|run| value(run).unwrap_or(f64::NAN)).collect::<Vec<_>>())
     }
 
     /// The response time in milliseconds.

@@ -7,7 +7,9 @@ use crate::error::Error;
 use crate::experiment::Findings;
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
-use crate::statement::{Series, Statement};
+use crate::series::Series;
+use crate::setup::NONE;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 const TITLE: &str = "What the CC2420's AES takes, beside its data sheet";
@@ -23,7 +25,8 @@ pub(super) fn run(measured: &Paper) -> Result<Findings, Error> {
     // CCM does CBC-MAC over a frame's header, behind two bytes that tell its length.
     let lasts = nanoseconds(BYTES - 2)? - nanoseconds(0)?;
     let row = Row::new(LABEL, lasts as f64 / 1e6, "ms", Provenance::Estimate);
-    let row = row.beside(measured.table("cc2420-cbc-mac")?.get(LABEL));
+    let row =
+        row.on("the CC2420 of a Tmote Sky").by(NONE).beside(measured.table("cc2420-cbc-mac")?.get(LABEL));
     let figures = vec![Figure { title: TITLE, across: None, rows: vec![row] }];
     let statement = Statement::Published(Series::new(TITLE, LABEL), Tolerance::Validation);
     let claim = Claim::stated(
