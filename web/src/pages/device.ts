@@ -1,6 +1,6 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
-import { confirm } from "../dialog";
+import { deviceActions } from "../device-actions";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
 import { Figures } from "../figures";
@@ -11,7 +11,6 @@ import { ModeBadge } from "../mode-badge";
 import { nodeOfLabel } from "../network";
 import type { Desk, Page } from "../page";
 import { RANGES, reaching, spanOf, type Range } from "../ranges";
-import { replaceKey } from "../replace-key";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
@@ -118,9 +117,7 @@ export class DevicePage implements Page {
       },
       failed: (error) => this.desk.fail(error),
     });
-    this.badge.root.after(
-      html("div", { class: "actions" }, this.keyButton(resource), this.deleteButton(resource)),
-    );
+    this.badge.root.after(deviceActions(this.desk, () => this.resource ?? resource));
     this.note.replaceWith(
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
@@ -264,33 +261,6 @@ export class DevicePage implements Page {
       } finally {
         button.disabled = false;
       }
-    });
-    return button;
-  }
-
-  private keyButton(resource: Resource): HTMLElement {
-    const button = html("button", { type: "button", class: "secondary" }, "Replace key");
-    button.addEventListener("click", () => replaceKey(this.desk, this.resource ?? resource));
-    return button;
-  }
-
-  private deleteButton(resource: Resource): HTMLElement {
-    const button = html("button", { type: "button", class: "secondary destructive" }, "Delete device");
-    button.addEventListener("click", () => {
-      const known = this.resource ?? resource;
-      confirm(
-        `Delete ${shown(known.label)}?`,
-        "Its readings are deleted with it, and its key opens nothing any more. This cannot be undone.",
-        "Delete",
-        async () => {
-          await api.deleteResource(this.desk.user.username, known.id);
-          // The list first: the next page asks for what is in it.
-          await this.desk.refresh();
-          this.desk.go(LINKS.devices);
-        },
-        // What was never heard takes no readings along.
-        known.heard === null ? undefined : known.label,
-      );
     });
     return button;
   }
