@@ -283,10 +283,15 @@ export const api = {
 
   network: () => call<Network>("/network"),
 
-  /** The newest lines of the record, newest first; with `before`, those before the line with that id. */
-  audit: (limit: number, before?: number) =>
-    call<AuditLine[]>(`/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`),
+  /**
+   * The newest lines of the record, newest first; with `before`, those before the line with that id. Actions alone go
+   * back further, and have ids of their own.
+   */
+  audit: (limit: number, actions: boolean, before?: number) =>
+    call<AuditLine[]>(
+      `/audit?limit=${limit}&actions=${actions}${before === undefined ? "" : `&before=${before}`}`,
+    ),
 
-  /** Where the whole record is to be had. */
-  auditUrl: `${ROOT}/audit?format=jsonl`,
+  /** Where the whole record is to be had, or all actions. */
+  auditUrl: (actions: boolean) => `${ROOT}/audit?format=jsonl&actions=${actions}`,
 };

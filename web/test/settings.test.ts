@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { matchingLines } from "../src/pages/audit";
 import { matchingUsers } from "../src/pages/users";
 import { nameFor } from "../src/settings/computed-input";
 import { placeOf } from "../src/settings/expression-field";
@@ -51,4 +52,14 @@ test("a device has the state that the fleet counts it by", () => {
     stateOf(device(heard), now),
   );
   expect(states).toEqual(["never", "hour", "longer", "future"]);
+});
+
+test("lines of the record are found by address, name or path", () => {
+  const lines = [
+    { time: 2, from: "192.0.2.1", who: "Ann", what: "/api/v1/login" },
+    { time: 1, lost: 3 },
+  ];
+  expect(matchingLines(lines, "ann")).toEqual([lines[0]]);
+  expect(matchingLines(lines, "192.")).toEqual([lines[0]]);
+  expect(matchingLines(lines, "")).toEqual(lines);
 });

@@ -28,6 +28,7 @@ export class DevicePage implements Page {
   private readonly heard = new Heard();
   private readonly certificate = new CertificateEnd();
   private readonly identity = html("p", { class: "identity" });
+  private readonly description = html("p", { class: "description" });
   private readonly figures = new Figures();
   private readonly note = html("p", { class: "note", role: "status" }, "Loading the device.");
   private readonly loading = html("p", { class: "loading", role: "status" });
@@ -62,7 +63,15 @@ export class DevicePage implements Page {
       html(
         "header",
         { class: "panel-head" },
-        html("div", { class: "who" }, this.heading, this.identity, this.certificate.root, this.heard.root),
+        html(
+          "div",
+          { class: "who" },
+          this.heading,
+          this.description,
+          this.identity,
+          this.certificate.root,
+          this.heard.root,
+        ),
         this.badge.root,
       ),
       this.figures.root,
@@ -84,6 +93,7 @@ export class DevicePage implements Page {
       return;
     }
     this.showIdentity(resource);
+    setText(this.description, shown(resource.description));
     // The list is fetched anew when a key was replaced, too.
     this.certificate.forget();
     void this.certificate.of(this.desk.user.username, resource).catch((error) => this.desk.fail(error));
@@ -101,6 +111,7 @@ export class DevicePage implements Page {
         syncKey: `device-${resource.id}`,
         capacity: MOST_POINTS,
         height: 190,
+        heading: "h3",
         span: () => this.span(),
         spanWords: () => this.spanWords(),
         zoom: (span) => this.zoom(span),

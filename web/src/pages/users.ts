@@ -89,7 +89,7 @@ class UsersPanel extends Panel {
     // One's own password is changed with the present one, under Account.
     if (own) return record(`${name} (you)`, cells, []);
     return record(name, cells, [
-      button("Set password", () => this.setPassword(user), "quiet", `Set the password of ${name}`),
+      button("Set password", () => this.setPassword(user), "quiet", `Set password of ${name}`),
       button("Remove", () => this.remove(user), "quiet destructive", `Remove ${name}`),
     ]);
   }

@@ -44,7 +44,8 @@ export function computedDialog(
   const list = html("div", { class: "input-rows" });
   const changed = () => expression.check();
   const add = (name: string, of: Resource, stream?: string | number) => {
-    const row = new InputRow(desk.user.username, all, { name, device: of.label, stream }, changed, remove);
+    const present = { number: (rows.at(-1)?.number ?? 0) + 1, name, device: of.label, stream };
+    const row = new InputRow(desk.user.username, all, present, changed, remove);
     rows.push(row);
     list.append(row.root);
     more.disabled = rows.length >= MOST_INPUTS;

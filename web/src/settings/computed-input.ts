@@ -9,6 +9,7 @@ let count = 0;
 /** One input of an expression: its name there, and the stream that it stands for. */
 export class InputRow {
   readonly root: HTMLElement;
+  readonly number: number;
   readonly name: HTMLInputElement;
   private readonly device: HTMLInputElement;
   private readonly stream: HTMLSelectElement;
@@ -19,12 +20,13 @@ export class InputRow {
   constructor(
     private readonly user: string,
     private readonly all: readonly Resource[],
-    /** The name, the device and the stream that it has already. */
-    present: { name: string; device: string; stream?: Stream["id"] | undefined },
+    /** Which input it is, and the name, the device and the stream that it has already. */
+    present: { number: number; name: string; device: string; stream?: Stream["id"] | undefined },
     private readonly changed: () => void,
     remove: (row: InputRow) => void,
   ) {
     count += 1;
+    this.number = present.number;
     this.spare = { name: present.name, stream: present.stream };
     const id = (part: string) => `input-${count}-${part}`;
     this.name = textInput(id("name"), { value: present.name, required: true, maxlength: 32 });
@@ -34,11 +36,11 @@ export class InputRow {
       html("div", {}, html("label", { for: control.id }, words), control);
     this.root = html(
       "div",
-      { class: "input-row" },
+      { class: "input-row", role: "group", "aria-label": `Input ${present.number}` },
       labelled("Name", this.name),
       labelled("Device", this.device),
       labelled("Stream", this.stream),
-      button("Remove", () => remove(this), "quiet destructive", `Remove input ${count}`),
+      button("Remove", () => remove(this), "quiet destructive", `Remove input ${present.number}`),
       this.problem,
     );
     this.name.addEventListener("input", () => this.changed());
