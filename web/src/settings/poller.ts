@@ -96,7 +96,7 @@ function facts(poller: Poller): HTMLElement[] {
     html("div", { class: kind }, html("dt", {}, name), html("dd", {}, value));
   return [
     fact("Address", html("code", {}, poller.url), "long"),
-    fact("Asked each", formatDuration(poller.period)),
+    fact("Asked every", formatDuration(poller.period)),
     fact("Between polls", poller.observe ? "the device tells changes itself" : "nothing is told"),
     fact("Credential", credentialWords(poller)),
     fact("Last polled", poller.last_polled === null ? "not yet" : formatDate(poller.last_polled)),
