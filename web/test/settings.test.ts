@@ -3,7 +3,7 @@ import { matchingLines } from "../src/pages/audit";
 import { matchingUsers } from "../src/pages/users";
 import { nameFor } from "../src/settings/computed-input";
 import { placeOf } from "../src/settings/expression-field";
-import { proofs } from "../src/settings/poller-form";
+import { credentialKinds } from "../src/settings/poller-form";
 import { stateOf } from "../src/fleet";
 
 test("the character that a refusal is about is marked, counted as the cloud counts", () => {
@@ -23,7 +23,7 @@ test("a stream's name becomes one that an expression may use", () => {
 });
 
 test("an address decides by what the cloud can prove itself to it", () => {
-  const values = (url: string) => proofs(url).map(([value]) => value);
+  const values = (url: string) => credentialKinds(url).map(([value]) => value);
   expect(values("COAPS://sensor/t")).toEqual(["own", "psk"]);
   expect(values("https://example.org")).toEqual(["none", "authorization"]);
   expect(values("coap://sensor/t")).toEqual(["none"]);

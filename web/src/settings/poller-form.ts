@@ -6,10 +6,10 @@ import type { Desk } from "../page";
 
 const USUAL_PERIOD_S = 60;
 
-type Proof = "own" | "psk" | "none" | "authorization";
+type CredentialKind = "own" | "psk" | "none" | "authorization";
 
 /** By what the cloud can prove itself to an address. */
-export function proofs(url: string): readonly (readonly [Proof, string])[] {
+export function credentialKinds(url: string): readonly (readonly [CredentialKind, string])[] {
   const scheme = /^\s*([a-z]+):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === "coaps") {
     return [
@@ -57,7 +57,9 @@ export function pollerDialog(
     "The device tells changes between polls (observe)",
     { about: /observe/ },
   );
-  const proof = new Field(choice("poller-proof", []), "Credential", { about: /coaps needs|are for coaps/ });
+  const credential = new Field(choice("poller-credential", []), "Credential", {
+    about: /coaps needs|are for coaps/,
+  });
   const identity = new Field(
     textInput("poller-identity", { maxlength: 128, value: present?.identity ?? "" }),
     "Identity",
@@ -72,26 +74,26 @@ export function pollerDialog(
   });
 
   const choose = () => {
-    const chosen = proof.control.value;
+    const chosen = credential.control.value;
     identity.root.hidden = key.root.hidden = chosen !== "psk";
     authorization.root.hidden = chosen !== "authorization";
     for (const { control, root } of [identity, key, authorization]) control.required = !root.hidden;
   };
-  const offer = (first?: Proof) => {
-    const offered = proofs(url.control.value);
-    const kept = first ?? proof.control.value;
-    proof.control.replaceChildren(...offered.map(([value, words]) => html("option", { value }, words)));
-    if (offered.some(([value]) => value === kept)) proof.control.value = kept;
-    proof.root.hidden = offered.length < 2;
+  const offer = (first?: CredentialKind) => {
+    const offered = credentialKinds(url.control.value);
+    const kept = first ?? credential.control.value;
+    credential.control.replaceChildren(...offered.map(([value, words]) => html("option", { value }, words)));
+    if (offered.some(([value]) => value === kept)) credential.control.value = kept;
+    credential.root.hidden = offered.length < 2;
     observe.root.hidden = offered[0]![0] !== "own";
     choose();
   };
   url.control.addEventListener("input", () => offer());
-  proof.control.addEventListener("change", choose);
+  credential.control.addEventListener("change", choose);
   offer(present && (present.identity !== null ? "psk" : present.authorization ? "authorization" : "own"));
 
   formDialog(desk, present ? "Change polling" : "Set up polling", {
-    fields: [url, period, observe, proof, identity, key, authorization],
+    fields: [url, period, observe, credential, identity, key, authorization],
     action: present ? "Change" : "Start polling",
     send: () =>
       set({

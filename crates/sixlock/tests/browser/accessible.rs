@@ -13,10 +13,10 @@ const WRONG: &str = "const done = arguments[0];
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)))";
 
 /// A page by its address, what is clicked there, and what is true when it is there.
-type Place = (&'static str, &'static [&'static str], &'static str);
+type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything.
-const PLACES: [Place; 15] = [
+const VIEWS: [View; 15] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -42,10 +42,10 @@ const SETTINGS: &str =
     "document.querySelector('.streams tbody tr') && document.querySelector('.computed tbody tr') &&
     document.querySelector('.poller .facts div') && document.querySelector('.parsers tbody tr')";
 
-fn check_rules(browser: &Browser, axe: &str, place: &str) {
+fn check_rules(browser: &Browser, axe: &str, view: &str) {
     browser.run(axe);
     let wrong = browser.run_async(WRONG);
-    assert!(wrong.as_array().expect("a list").is_empty(), "{place}: {wrong:#}");
+    assert!(wrong.as_array().expect("a list").is_empty(), "{view}: {wrong:#}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
     for (size, scheme) in [(LAPTOP, "light"), (LAPTOP, "dark"), (TELEPHONE, "light"), (TELEPHONE, "dark")] {
         browser.resize(size);
         browser.prefer(scheme);
-        for (address, clicks, is_there) in PLACES {
+        for (address, clicks, is_there) in VIEWS {
             let address = address.replace("DEVICE", &device);
             // From another page, so that what was open before is not there any more.
             browser.open("about:blank");

@@ -222,7 +222,7 @@ fn polling_is_set_up_changed_and_stopped() {
     browser.click("Change polling");
     browser.until(&format!("document.querySelector('#poller-url').value === '{url}'"));
     attic.set("#poller-url", "http://127.0.0.1:9/weather");
-    attic.choose("#poller-proof", "authorization");
+    attic.choose("#poller-credential", "authorization");
     browser.fill("#poller-authorization", "Bearer secret");
     browser.click_in_dialog("Change");
     attic.shows(".poller .facts", "Authorization header");
