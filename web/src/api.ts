@@ -1,6 +1,10 @@
 export interface User {
   username: string;
+  /** Empty if none was given. */
+  email: string;
   admin: boolean;
+  /** In milliseconds since 1970. */
+  created: number;
 }
 
 export interface Resource {
@@ -11,6 +15,8 @@ export interface Resource {
   identity: string | null;
   /** When the cloud last took readings of it, in milliseconds since 1970; null if it never did. */
   heard: number | null;
+  /** What its owner says about it. */
+  description: string;
 }
 
 /** What proves an identity and is told once: a pre-shared key, or a certificate if one was made. */
@@ -43,6 +49,7 @@ export interface Stream {
   id: number | string;
   label: string;
   unit: string | null;
+  description: string;
   /** The reading that arrived last; null if there is none. */
   latest: Latest | null;
 }
@@ -182,7 +189,8 @@ function noAnswer(error: unknown): ApiError {
   return new ApiError(0, "The cloud does not answer.", "Is sixlock still running?");
 }
 
-async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+/** Asks for the JSON at `path`. */
+export async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await request(path, { signal: AbortSignal.timeout(PATIENCE_MS), ...init });
   let text: string;
   try {
@@ -198,7 +206,7 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   }
 }
 
-const send = <T>(method: "POST" | "PUT", path: string, body: unknown) =>
+export const send = <T>(method: "POST" | "PUT", path: string, body: unknown) =>
   call<T>(path, { method, headers: JSON_TYPE, body: JSON.stringify(body) });
 
 /** Reads `{"error":{"code","message","hint"}}`; anything else becomes a plain sentence. */
@@ -216,9 +224,10 @@ export function refusal(status: number, body: string, retryAfter: string | null 
   return new ApiError(status, `The cloud answered with status ${status}.`, "", "", retryMs);
 }
 
-const part = (id: number | string) => encodeURIComponent(String(id));
+export const part = (id: number | string) => encodeURIComponent(String(id));
 const resources = (user: string) => `/users/${part(user)}/resources`;
-const resource = (user: string, id: Resource["id"]) => `${resources(user)}/${part(id)}`;
+/** The path of a resource. */
+export const resource = (user: string, id: Resource["id"]) => `${resources(user)}/${part(id)}`;
 
 export const api = {
   /** The live feed, behind the point with the id `lastId` if there is one. */
@@ -274,10 +283,15 @@ export const api = {
 
   network: () => call<Network>("/network"),
 
-  /** The newest lines of the record, newest first; with `before`, those before the line with that id. */
-  audit: (limit: number, before?: number) =>
-    call<AuditLine[]>(`/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`),
+  /**
+   * The newest lines of the record, newest first; with `before`, those before the line with that id. Actions alone go
+   * back further, and have ids of their own.
+   */
+  audit: (limit: number, actions: boolean, before?: number) =>
+    call<AuditLine[]>(
+      `/audit?limit=${limit}&actions=${actions}${before === undefined ? "" : `&before=${before}`}`,
+    ),
 
-  /** Where the whole record is to be had. */
-  auditUrl: `${ROOT}/audit?format=jsonl`,
+  /** Where the whole record is to be had, or all actions. */
+  auditUrl: (actions: boolean) => `${ROOT}/audit?format=jsonl&actions=${actions}`,
 };

@@ -5,12 +5,7 @@ import { shown } from "./format";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import type { Desk, Page } from "./page";
-import { AccountPage } from "./pages/account";
-import { AuditPage } from "./pages/audit";
-import { DevicePage } from "./pages/device";
-import { DevicesPage } from "./pages/devices";
-import { NetworkPage } from "./pages/network";
-import { OverviewPage } from "./pages/overview";
+import { pageOf } from "./pages/of-route";
 import { LINKS, routeOf } from "./route";
 
 const STATE_WORDS: Record<LiveState, string> = {
@@ -69,13 +64,15 @@ export class App {
       tab("Overview", LINKS.overview),
       tab("Devices", LINKS.devices),
       this.networkTab,
-      ...(user.admin ? [tab("Audit", LINKS.audit)] : []),
+      ...(user.admin ? [tab("Users", LINKS.users), tab("Audit", LINKS.audit)] : []),
     ];
     this.account = html(
       "a",
       { class: "user", href: LINKS.account, "aria-label": `Account of ${user.username}` },
       shown(user.username),
     );
+    // There may be none: its tab comes with the first answer.
+    this.networkTab.hidden = true;
     const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
     const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
     this.root = html(
@@ -180,21 +177,9 @@ export class App {
   /** The page of the address. */
   private turn(): Page {
     const route = routeOf(window.location.hash);
-    const { desk } = this;
-    const page: Page =
-      route.page === "device"
-        ? new DevicePage(desk, route.resource)
-        : route.page === "devices"
-          ? new DevicesPage(desk)
-          : route.page === "network"
-            ? new NetworkPage()
-            : route.page === "account"
-              ? new AccountPage(desk)
-              : route.page === "audit" && this.user.admin
-                ? new AuditPage(desk)
-                : new OverviewPage(desk);
+    const page = pageOf(route, this.desk);
     document.title = `${page.title} · Sixlock`;
-    const current = route.page === "device" ? LINKS.devices : LINKS[route.page];
+    const current = route.page === "device" || route.page === "settings" ? LINKS.devices : LINKS[route.page];
     for (const tab of [...this.tabs, this.account]) {
       if (tab.getAttribute("href") === current) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");

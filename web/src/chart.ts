@@ -40,6 +40,8 @@ export interface ChartOptions {
   /** How many points it holds. */
   capacity: number;
   height: number;
+  /** Its heading stands one below that of the device. */
+  heading: "h3" | "h4";
   /** The span of time that is shown; without it, that of the points. */
   span?: () => Span;
   /** Names that span: "in these 15 min". */
@@ -83,12 +85,12 @@ export class Chart {
     this.hue = hueOf(stream.label);
     this.value.setAttribute("aria-live", "off");
     this.root = html(
-      "section",
-      { class: `chart hue-${this.hue}`, "aria-label": shown(stream.label) },
+      "div",
+      { class: `chart hue-${this.hue}`, role: "group", "aria-label": shown(stream.label) },
       html(
         "header",
         { class: "chart-head" },
-        html("h4", {}, shown(stream.label)),
+        html(chosen.heading, {}, shown(stream.label)),
         ...tools,
         html("span", { class: "chart-now" }, this.when, this.value),
       ),

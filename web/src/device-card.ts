@@ -28,7 +28,7 @@ export class DeviceCard {
     const resource = known;
     this.node = nodeOfLabel(resource.label);
     this.streams = new Streams(user, resource.id, {
-      chart: { syncKey: `card-${resource.id}`, capacity: POINTS_PER_CHART, height: 96 },
+      chart: { syncKey: `card-${resource.id}`, capacity: POINTS_PER_CHART, height: 96, heading: "h4" },
       history: (stream) => api.data(user, resource.id, stream.id, { limit: POINTS_PER_CHART }),
       heard: (arrived) => this.heard.at(arrived),
       usually: (interval) => this.heard.usually(interval),

@@ -2,14 +2,28 @@ import { ApiError } from "./api";
 import { html, setText } from "./dom";
 import { shown } from "./format";
 
-/** Opens a dialog; it leaves the page when it is closed. */
+/** Opens a dialog; it leaves the page when it is closed, and the focus goes back to where it came from. */
 export function openDialog(title: string, ...content: (Node | string)[]): HTMLDialogElement {
   const heading = html("h2", { id: "dialog-heading" }, title);
   const dialog = html("dialog", { "aria-labelledby": "dialog-heading" }, heading, ...content);
-  dialog.addEventListener("close", () => dialog.remove());
+  const opener = document.activeElement;
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    // The browser gives the focus back to the opener, unless that was replaced meanwhile.
+    if (opener && !opener.isConnected) successor(opener)?.focus();
+  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
+}
+
+/** What stands in the place of a button that is gone: one of the same name, or else the content of the page. */
+function successor(gone: Element): HTMLElement | null {
+  const content = document.getElementById("content");
+  const name = gone.getAttribute("aria-label");
+  const same =
+    name === null ? null : content?.querySelector<HTMLElement>(`[aria-label="${CSS.escape(name)}"]`);
+  return same ?? content;
 }
 
 /** Closes what is open: the page that opened it is left. */

@@ -16,15 +16,27 @@ export interface Counts {
   future: number;
 }
 
+/** What is said of the devices in each state. */
+export const STATE_WORDS = {
+  hour: "Reported in the last hour",
+  longer: "Silent for over an hour",
+  never: "No reading yet",
+  future: "Last reading in the future",
+} as const;
+
+export type State = "hour" | "longer" | "never" | "future";
+
+/** Whether a device was heard within the last hour, longer ago, never, or at a time that is still to come. */
+export function stateOf({ heard }: Resource, now: number): State {
+  if (heard === null) return "never";
+  if (isFuture(heard, now)) return "future";
+  return heard > now - HOUR_MS ? "hour" : "longer";
+}
+
 /** How many devices were heard within the last hour, longer ago, never, and at a time that is still to come. */
 export function counts(resources: readonly Resource[], now: number): Counts {
   const sum = { devices: resources.length, hour: 0, longer: 0, never: 0, future: 0 };
-  for (const { heard } of resources) {
-    if (heard === null) sum.never += 1;
-    else if (isFuture(heard, now)) sum.future += 1;
-    else if (heard > now - HOUR_MS) sum.hour += 1;
-    else sum.longer += 1;
-  }
+  for (const resource of resources) sum[stateOf(resource, now)] += 1;
   return sum;
 }
 
@@ -43,11 +55,11 @@ export class Fleet {
     const sum = counts(resources, Date.now());
     const all: [string, number][] = [
       ["Devices", sum.devices],
-      ["Heard within the hour", sum.hour],
-      ["Not heard for an hour", sum.longer],
-      ["Never heard", sum.never],
+      [STATE_WORDS.hour, sum.hour],
+      [STATE_WORDS.longer, sum.longer],
+      [STATE_WORDS.never, sum.never],
     ];
-    if (sum.future > 0) all.push(["Heard in the future", sum.future]);
+    if (sum.future > 0) all.push([STATE_WORDS.future, sum.future]);
     this.numbers.replaceChildren(
       ...all.map(([name, count]) =>
         html("div", {}, html("dt", {}, name), html("dd", {}, formatCount(count))),
@@ -64,7 +76,7 @@ export class Fleet {
     }
     const named = never.slice(0, MOST_NAMES);
     const names = named.flatMap(({ id, label }, index) => [
-      index === 0 ? "Never heard: " : ", ",
+      index === 0 ? "No reading yet: " : ", ",
       html("a", { href: deviceLink(id) }, shown(label)),
     ]);
     const more = never.length - named.length;

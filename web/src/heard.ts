@@ -94,7 +94,7 @@ export function heardWords(
   now: number,
 ): { words: string; silent: boolean } {
   if (last === null) return { words: "No reading yet", silent: false };
-  if (isFuture(last, now)) return { words: `Heard in the future: ${formatDate(last)}`, silent: true };
+  if (isFuture(last, now)) return { words: `Last reading in the future: ${formatDate(last)}`, silent: true };
   const age = Math.max(0, (now - last) / 1000);
   const silent = interval !== undefined && age > silentAfter(interval);
   if (silent) return { words: `Silent for ${formatDuration(age)}`, silent };

@@ -1,4 +1,5 @@
 import "./style.css";
+import "./settings.css";
 import { api, ApiError } from "./api";
 import { App } from "./app";
 import { signInPage, unreachablePage } from "./sign-in";

@@ -1,11 +1,13 @@
 /** Where in the dashboard a person is. The address after `#` says it, so that every place can be linked to. */
 export type Route =
-  { page: "overview" | "devices" | "network" | "audit" | "account" } | { page: "device"; resource: string };
+  | { page: "overview" | "devices" | "network" | "users" | "audit" | "account" }
+  | { page: "device" | "settings"; resource: string };
 
 export const LINKS = {
   overview: "#/",
   devices: "#/devices",
   network: "#/network",
+  users: "#/users",
   audit: "#/audit",
   account: "#/account",
 } as const;
@@ -14,16 +16,23 @@ export function deviceLink(resource: number | string): string {
   return `#/devices/${encodeURIComponent(String(resource))}`;
 }
 
+export function settingsLink(resource: number | string): string {
+  return `${deviceLink(resource)}/settings`;
+}
+
 /** Reads the part of an address from `#` on. What is not known leads to the overview. */
 export function routeOf(hash: string): Route {
-  const device = /^#\/devices\/([^/]+)$/.exec(hash);
+  const device = /^#\/devices\/([^/]+)(\/settings)?$/.exec(hash);
   if (device) {
     try {
-      return { page: "device", resource: decodeURIComponent(device[1]!) };
+      const page = device[2] === undefined ? "device" : "settings";
+      return { page, resource: decodeURIComponent(device[1]!) };
     } catch {
       return { page: "overview" };
     }
   }
-  const found = (["devices", "network", "audit", "account"] as const).find((page) => LINKS[page] === hash);
+  const found = (["devices", "network", "users", "audit", "account"] as const).find(
+    (page) => LINKS[page] === hash,
+  );
   return { page: found ?? "overview" };
 }

@@ -4,7 +4,7 @@ import { csv, fileName } from "../src/csv";
 import { eventsOf } from "../src/pages/audit";
 import { matching } from "../src/pages/devices";
 import { RANGES, spanOf } from "../src/ranges";
-import { deviceLink, routeOf } from "../src/route";
+import { deviceLink, LINKS, routeOf, settingsLink } from "../src/route";
 
 const device = {
   id: 7,
@@ -13,6 +13,7 @@ const device = {
   mode: "dtls-psk",
   key: "Ab_-9",
   heard: null,
+  description: "",
 };
 const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
 
@@ -63,7 +64,7 @@ test("a file of readings holds each moment and value in full", () => {
   expect(csv([{ time: 1_700_000_000_123, value: 21.4 }])).toBe(
     "utc,ms,value\r\n2023-11-14T22:13:20.123Z,1700000000123,21.4\r\n",
   );
-  const stream = { id: 1, label: "a/b c", unit: null, latest: null };
+  const stream = { id: 1, label: "a/b c", unit: null, description: "", latest: null };
   expect(fileName({ ...device, label: "../Gewächshaus 1" }, stream)).toBe("Gewächshaus-1-a-b-c.csv");
 });
 
@@ -76,7 +77,9 @@ test("ranges end now, and all there is begins with the first reading", () => {
 
 test("every page has an address, and what is no address is the overview", () => {
   expect(routeOf(deviceLink("a/b"))).toEqual({ page: "device", resource: "a/b" });
-  expect(routeOf("#/audit")).toEqual({ page: "audit" });
+  expect(routeOf(settingsLink("a/b"))).toEqual({ page: "settings", resource: "a/b" });
+  for (const page of ["audit", "users", "account", "network"] as const)
+    expect(routeOf(LINKS[page])).toEqual({ page });
   for (const hash of ["", "#", "#/", "#/nowhere", "#/devices/%"])
     expect(routeOf(hash)).toEqual({ page: "overview" });
 });

@@ -12,7 +12,7 @@ import {
   measuredWords,
   silentAfter,
 } from "../src/heard";
-import { mistake } from "../src/pages/account";
+import { mistake } from "../src/account/password";
 import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
 import { tooMany } from "../src/refusal";
@@ -36,7 +36,7 @@ test("a device is silent after three of its own intervals, and never if it has s
 test("a device that was never heard, or is heard in the future, is not heard now", () => {
   expect(heardWords(null, undefined, NOW)).toEqual({ words: "No reading yet", silent: false });
   const { words, silent } = heardWords(99_999_999_999_000, 5, NOW);
-  expect([words.startsWith("Heard in the future: 5138-11-1"), silent]).toEqual([true, true]);
+  expect([words.startsWith("Last reading in the future: 5138-11-1"), silent]).toEqual([true, true]);
 });
 
 test("a reading is ahead if its time is later than its arrival, or than tomorrow", () => {
@@ -92,6 +92,7 @@ test("the streams that had a reading last tell the interval", () => {
     id,
     label: "",
     unit: null,
+    description: "",
     latest: arrived === undefined ? null : { time: 0, value: 0, arrived },
   });
   expect(byArrival([stream(1, 5), stream(2, 9), stream(3)]).map(({ id }) => id)).toEqual([2, 1]);
@@ -116,6 +117,7 @@ const devices = [null, NOW - 3 * HOUR, NOW - MINUTE].map((heard, id) => ({
   mode: "none",
   identity: null,
   heard,
+  description: "",
 }));
 
 test("devices are counted by when they were heard", () => {

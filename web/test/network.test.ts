@@ -99,6 +99,13 @@ test("a link is as good as the frames that pass between two that are sent again"
 
 test("nodes stand in the order of their numbers, before all others", () => {
   const labels = ["shed", "node-10", "attic", "node-9"];
-  const resources = labels.map((label, id) => ({ id, label, mode: "none", identity: label, heard: null }));
+  const resources = labels.map((label, id) => ({
+    id,
+    label,
+    mode: "none",
+    identity: label,
+    heard: null,
+    description: "",
+  }));
   expect(inOrder(resources).map(({ label }) => label)).toEqual(["node-9", "node-10", "attic", "shed"]);
 });

@@ -1269,12 +1269,19 @@ async fn computed_streams_follow_their_inputs_and_are_kept_changed_and_refused_i
         (json!({"expression": "t", "inputs": {"t": {"stream": "warmer"}}}), "cycle", "computed from itself"),
         (json!({"expression": "t", "inputs": own, "label": "x"}), "invalid", "label"),
     ] {
-        let answer = put(body).await;
+        let answer = put(body.clone()).await;
         assert_eq!(
             (answer.code().as_str(), answer.status),
             (code, if code == "cycle" { 409 } else { answer.status })
         );
         assert!((400..500).contains(&answer.status) && answer.body.contains(why), "{}", answer.body);
+        // What is only tried is refused alike, but for what it would be in a circle with.
+        let tried = cloud.post("/api/v1/users/ann/resources/room/expressions/test", &ann, body).await;
+        if code == "cycle" {
+            assert_eq!((tried.status, tried.body.as_str()), (204, ""));
+        } else {
+            assert_eq!((tried.status, tried.body), (answer.status, answer.body));
+        }
     }
     assert_eq!(cloud.post(&data, &ann, json!({"value": 1})).await.status, 400);
     let emptied = send(cloud.running.http, &format!("DELETE {data}?all=true"), &ann, "").await;

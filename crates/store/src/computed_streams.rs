@@ -174,6 +174,17 @@ impl Store {
         self.computed_stream(stream).await?.ok_or(Error::Unknown("stream"))
     }
 
+    /// Whether `computation` could compute a stream of `resource` of `owner`: the error that adding it would meet first, but for its label
+    /// and for what only the whole of the streams shows.
+    pub async fn check_computation(
+        &self,
+        (owner, resource): (UserId, ResourceId),
+        computation: &Computation,
+    ) -> Result<(), Error> {
+        check(computation)?;
+        self.find_inputs(owner, resource, &computation.inputs).await.map(drop)
+    }
+
     /// Has the computed stream `stream`, of `resource` of `owner`, computed otherwise. All its points are computed anew after this;
     /// until then, those that there are stay.
     pub async fn replace_computation(

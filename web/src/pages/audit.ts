@@ -5,7 +5,7 @@ import type { Desk, Page } from "../page";
 
 const STEP = 100;
 
-const EVERY = "Everything";
+const EVERY = "Every event";
 
 /** Who was refused, where and why, and who did what; for administrators. */
 export class AuditPage implements Page {
@@ -13,6 +13,20 @@ export class AuditPage implements Page {
   readonly title = "Audit";
   private readonly count = html("p", { class: "count", role: "status" }, "Loading.");
   private readonly reason = html("select", { id: "audit-reason" }, html("option", { value: "" }, EVERY));
+  private readonly record = html(
+    "select",
+    { id: "audit-record" },
+    html("option", { value: "false" }, "Refusals and actions"),
+    html("option", { value: "true" }, "Actions alone, further back"),
+  );
+  private readonly search = html("input", {
+    type: "search",
+    id: "audit-search",
+    placeholder: "From, who or what",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  private readonly download = html("a", { class: "secondary", download: "audit.jsonl" }, "Download");
   private readonly body = html("tbody");
   private readonly table: HTMLElement;
   private readonly more = html(
@@ -24,6 +38,8 @@ export class AuditPage implements Page {
   /** The last page was a whole one. */
   private hasMore = false;
   private stopped = false;
+  /** Grows with each page that is asked for: of two, the one asked for last counts. */
+  private turn = 0;
 
   constructor(private readonly desk: Desk) {
     const again = html("button", { type: "button", class: "secondary" }, "Refresh");
@@ -42,15 +58,28 @@ export class AuditPage implements Page {
         { class: "panel-head" },
         html("h2", { id: "audit-heading" }, "Refusals and actions"),
         this.count,
-        html("label", { for: "audit-reason", class: "spoken" }, "Events"),
-        this.reason,
+        html(
+          "div",
+          { class: "tools" },
+          html("label", { for: "audit-record", class: "spoken" }, "Record"),
+          this.record,
+          html("label", { for: "audit-reason", class: "spoken" }, "Events"),
+          this.reason,
+          html("label", { for: "audit-search", class: "spoken" }, "Search in what is loaded"),
+          this.search,
+        ),
         again,
-        html("a", { class: "secondary", href: api.auditUrl, download: "audit.jsonl" }, "Download"),
+        this.download,
       ),
       this.table,
       this.more,
     );
+    this.record.addEventListener("change", () => {
+      this.reason.value = "";
+      void this.load();
+    });
     this.reason.addEventListener("change", () => this.show());
+    this.search.addEventListener("input", () => this.show());
     again.addEventListener("click", () => void this.load());
     this.more.addEventListener("click", () => void this.load(this.lines.at(-1)?.id));
     void this.load();
@@ -62,8 +91,12 @@ export class AuditPage implements Page {
 
   /** The newest lines, or further ones before the line with this id. */
   private async load(before?: number): Promise<void> {
+    const turn = ++this.turn;
+    const actions = this.record.value === "true";
+    this.download.href = api.auditUrl(actions);
     try {
-      const page = await api.audit(STEP, before);
+      const page = await api.audit(STEP, actions, before);
+      if (turn !== this.turn) return;
       this.lines = before === undefined ? page : [...this.lines, ...page];
       this.hasMore = page.length === STEP;
     } catch (error) {
@@ -85,12 +118,18 @@ export class AuditPage implements Page {
       ...events.map((event) => html("option", { value: event }, words(event))),
     );
     this.reason.value = chosen;
-    const shown = this.lines.filter((line) => chosen === "" || eventOf(line) === chosen);
+    const shown = matchingLines(this.lines, this.search.value).filter(
+      (line) => chosen === "" || eventOf(line) === chosen,
+    );
     this.body.replaceChildren(...shown.map(row));
     this.table.hidden = shown.length === 0;
     setText(
       this.count,
-      shown.length === 0 ? "Nothing is recorded." : `The newest ${formatCount(shown.length)}, newest first`,
+      this.lines.length === 0
+        ? "Nothing is recorded."
+        : shown.length === this.lines.length
+          ? `The newest ${formatCount(shown.length)}, newest first`
+          : `${formatCount(shown.length)} of the newest ${formatCount(this.lines.length)}`,
     );
     this.more.hidden = !this.hasMore;
   }
@@ -123,6 +162,13 @@ function row(line: AuditLine): HTMLElement {
 /** What happened, in one word with underscores. */
 function eventOf({ reason, action }: AuditLine): string | undefined {
   return reason ?? action;
+}
+
+/** The lines in which the address, the name or the path contains `text`. */
+export function matchingLines(lines: readonly AuditLine[], text: string): AuditLine[] {
+  const word = text.trim().toLowerCase();
+  const says = ({ from, who, what }: AuditLine) => `${from ?? ""} ${who ?? ""} ${what ?? ""}`.toLowerCase();
+  return lines.filter((line) => says(line).includes(word));
 }
 
 /** The events that occur, each once, in alphabetical order. */

@@ -1,6 +1,6 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
-import { confirm } from "../dialog";
+import { deviceActions } from "../device-actions";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
 import { Figures } from "../figures";
@@ -11,7 +11,6 @@ import { ModeBadge } from "../mode-badge";
 import { nodeOfLabel } from "../network";
 import type { Desk, Page } from "../page";
 import { RANGES, reaching, spanOf, type Range } from "../ranges";
-import { replaceKey } from "../replace-key";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
@@ -29,6 +28,7 @@ export class DevicePage implements Page {
   private readonly heard = new Heard();
   private readonly certificate = new CertificateEnd();
   private readonly identity = html("p", { class: "identity" });
+  private readonly description = html("p", { class: "description" });
   private readonly figures = new Figures();
   private readonly note = html("p", { class: "note", role: "status" }, "Loading the device.");
   private readonly loading = html("p", { class: "loading", role: "status" });
@@ -63,7 +63,15 @@ export class DevicePage implements Page {
       html(
         "header",
         { class: "panel-head" },
-        html("div", { class: "who" }, this.heading, this.identity, this.certificate.root, this.heard.root),
+        html(
+          "div",
+          { class: "who" },
+          this.heading,
+          this.description,
+          this.identity,
+          this.certificate.root,
+          this.heard.root,
+        ),
         this.badge.root,
       ),
       this.figures.root,
@@ -85,6 +93,7 @@ export class DevicePage implements Page {
       return;
     }
     this.showIdentity(resource);
+    setText(this.description, shown(resource.description));
     // The list is fetched anew when a key was replaced, too.
     this.certificate.forget();
     void this.certificate.of(this.desk.user.username, resource).catch((error) => this.desk.fail(error));
@@ -102,6 +111,7 @@ export class DevicePage implements Page {
         syncKey: `device-${resource.id}`,
         capacity: MOST_POINTS,
         height: 190,
+        heading: "h3",
         span: () => this.span(),
         spanWords: () => this.spanWords(),
         zoom: (span) => this.zoom(span),
@@ -118,9 +128,7 @@ export class DevicePage implements Page {
       },
       failed: (error) => this.desk.fail(error),
     });
-    this.badge.root.after(
-      html("div", { class: "actions" }, this.keyButton(resource), this.deleteButton(resource)),
-    );
+    this.badge.root.after(deviceActions(this.desk, () => this.resource ?? resource));
     this.note.replaceWith(
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
@@ -264,33 +272,6 @@ export class DevicePage implements Page {
       } finally {
         button.disabled = false;
       }
-    });
-    return button;
-  }
-
-  private keyButton(resource: Resource): HTMLElement {
-    const button = html("button", { type: "button", class: "secondary" }, "Replace key");
-    button.addEventListener("click", () => replaceKey(this.desk, this.resource ?? resource));
-    return button;
-  }
-
-  private deleteButton(resource: Resource): HTMLElement {
-    const button = html("button", { type: "button", class: "secondary destructive" }, "Delete device");
-    button.addEventListener("click", () => {
-      const known = this.resource ?? resource;
-      confirm(
-        `Delete ${shown(known.label)}?`,
-        "Its readings are deleted with it, and its key opens nothing any more. This cannot be undone.",
-        "Delete",
-        async () => {
-          await api.deleteResource(this.desk.user.username, known.id);
-          // The list first: the next page asks for what is in it.
-          await this.desk.refresh();
-          this.desk.go(LINKS.devices);
-        },
-        // What was never heard takes no readings along.
-        known.heard === null ? undefined : known.label,
-      );
     });
     return button;
   }

@@ -1,124 +1,14 @@
 import { AddDevice } from "../add-device";
-import { api, ApiError, type Latest, type LivePoint, type Resource, type Stream } from "../api";
-import { CertificateEnd } from "../certificate";
+import type { ApiError, LivePoint, Resource } from "../api";
+import { DeviceRow } from "../device-row";
 import { arrange, html, setText, tryAgain } from "../dom";
-import { formatCount, formatDate, formatValue, shown, unitSymbol } from "../format";
-import { asideWords, Heard, isAhead, isLater } from "../heard";
-import { ModeBadge } from "../mode-badge";
+import { STATE_WORDS, stateOf } from "../fleet";
+import { formatCount } from "../format";
 import { inOrder } from "../network";
 import type { Desk, Page } from "../page";
-import { deviceLink } from "../route";
-import { usualInterval } from "../usual";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
-/** Quantities whose latest values a row shows. */
-const MOST_VALUES = 4;
-
-/** One line of the list: its name, how it is protected, and what it said last. */
-class Row {
-  readonly root: HTMLTableRowElement;
-  private readonly heard = new Heard();
-  private readonly values = html("td", { class: "latest" });
-  private readonly badge = new ModeBadge();
-  private readonly certificate = new CertificateEnd();
-  private readonly outputs = new Map<
-    string,
-    { output: HTMLElement; stream: Stream; latest: Latest | null }
-  >();
-  private state: "unread" | "reading" | "read" = "unread";
-
-  constructor(
-    private readonly desk: Desk,
-    private resource: Resource,
-  ) {
-    this.badge.update(resource.mode);
-    this.root = html(
-      "tr",
-      {},
-      html("th", { scope: "row" }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
-      html("td", {}, this.badge.root, this.certificate.root),
-      this.values,
-      html("td", {}, this.heard.root),
-    );
-    this.heard.at(resource.heard);
-  }
-
-  /** What the list says of it now. */
-  again(resource: Resource): void {
-    this.resource = resource;
-    this.heard.at(resource.heard);
-  }
-
-  /** What it said last has to be fetched anew. */
-  forget(): void {
-    this.certificate.forget();
-    if (this.state === "read") this.state = "unread";
-  }
-
-  /** Fetches what the device said last, once it is looked at. */
-  async look(): Promise<void> {
-    if (this.state !== "unread") return;
-    this.state = "reading";
-    const { username } = this.desk.user;
-    try {
-      const streams = await api.streams(username, this.resource.id);
-      this.outputs.clear();
-      this.values.replaceChildren();
-      for (const stream of streams.slice(0, MOST_VALUES)) {
-        const output = html("span", { class: "value" });
-        this.outputs.set(String(stream.id), { output, stream, latest: null });
-        this.values.append(output);
-        if (stream.latest) this.say(String(stream.id), stream.latest);
-      }
-      await this.certificate.of(username, this.resource);
-      this.heard.usually(await usualInterval(username, this.resource.id, streams));
-      this.state = "read";
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.state = "unread";
-      if (this.outputs.size === 0) {
-        this.values.replaceChildren(
-          "Could not be loaded. ",
-          tryAgain(() => void this.look()),
-        );
-      }
-      this.desk.fail(error);
-    }
-  }
-
-  add(point: LivePoint): void {
-    this.heard.at(point.arrived);
-    if (this.outputs.has(String(point.stream))) {
-      this.say(String(point.stream), point);
-    } else if (this.state === "read" && this.outputs.size < MOST_VALUES) {
-      this.state = "unread";
-      void this.look();
-    }
-  }
-
-  tick(): void {
-    this.heard.tick();
-  }
-
-  private say(id: string, latest: Latest): void {
-    const known = this.outputs.get(id)!;
-    if (known.latest && !isLater(latest, known.latest)) return;
-    known.latest = latest;
-    this.heard.at(latest.arrived);
-    const { output, stream } = known;
-    const label = shown(stream.label);
-    const aside = asideWords(latest);
-    output.title = `${label}, measured at ${formatDate(latest.time)}`;
-    output.classList.toggle("ahead", isAhead(latest));
-    output.replaceChildren(
-      html("span", { class: "spoken" }, `${label} `),
-      `${formatValue(latest.value)} ${unitSymbol(stream.unit)}`.trim(),
-      ...(aside ? [html("small", {}, ` ${aside}`)] : []),
-    );
-  }
-}
-
 /** All devices of a user, found by name; here new ones come in. */
 export class DevicesPage implements Page {
   readonly root: HTMLElement;
@@ -134,7 +24,7 @@ export class DevicesPage implements Page {
   private readonly body = html("tbody");
   private readonly table: HTMLElement;
   private readonly more = html("button", { type: "button", class: "secondary more", hidden: true });
-  private readonly rows = new Map<string, Row>();
+  private readonly rows = new Map<string, DeviceRow>();
   private readonly inView: IntersectionObserver;
   /** None before the list is there. */
   private all: Resource[] | undefined;
@@ -142,8 +32,14 @@ export class DevicesPage implements Page {
     "select",
     { id: "device-order" },
     html("option", { value: "name" }, "By name"),
-    html("option", { value: "silent" }, "Longest unheard first"),
-    html("option", { value: "heard" }, "Last heard first"),
+    html("option", { value: "silent" }, "Longest silent first"),
+    html("option", { value: "heard" }, "Latest reading first"),
+  );
+  private readonly state = html(
+    "select",
+    { id: "device-state" },
+    html("option", { value: "" }, "All devices"),
+    ...Object.entries(STATE_WORDS).map(([value, words]) => html("option", { value }, words)),
   );
   private readonly note = html("div", { class: "note", role: "status", hidden: true });
   private readonly tools: HTMLElement;
@@ -159,13 +55,15 @@ export class DevicesPage implements Page {
       html(
         "thead",
         {},
-        html("tr", {}, column("Device"), column("Security"), column("Latest"), column("Last heard")),
+        html("tr", {}, column("Device"), column("Security"), column("Latest"), column("Last reading")),
       ),
       this.body,
     );
     this.tools = html(
       "div",
       { class: "tools", hidden: true },
+      html("label", { for: "device-state", class: "spoken" }, "State"),
+      this.state,
       html("label", { for: "device-order", class: "spoken" }, "Order"),
       this.order,
       html("label", { for: "device-search", class: "spoken" }, "Search"),
@@ -187,7 +85,7 @@ export class DevicesPage implements Page {
       this.more,
     );
     this.inView = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
-    for (const control of [this.search, this.order]) {
+    for (const control of [this.search, this.order, this.state]) {
       control.addEventListener("input", () => {
         this.most = STEP;
         this.arrange();
@@ -258,10 +156,19 @@ export class DevicesPage implements Page {
     this.adding = new AddDevice(this.desk);
   }
 
+  /** The devices that are searched for, in the state that is chosen. */
+  private chosen(all: Resource[]): Resource[] {
+    const state = this.state.value;
+    const now = Date.now();
+    return matching(all, this.search.value).filter(
+      (resource) => state === "" || stateOf(resource, now) === state,
+    );
+  }
+
   private arrange(): void {
     const { all } = this;
     if (!all) return;
-    const found = ordered(matching(all, this.search.value), this.order.value);
+    const found = ordered(this.chosen(all), this.order.value);
     const shown = found.slice(0, this.most);
     const wanted = new Set(shown.map((resource) => String(resource.id)));
     for (const [id, row] of this.rows) {
@@ -271,7 +178,7 @@ export class DevicesPage implements Page {
     }
     const rows = shown.map((resource) => {
       const id = String(resource.id);
-      const row = this.rows.get(id) ?? new Row(this.desk, resource);
+      const row = this.rows.get(id) ?? new DeviceRow(this.desk, resource);
       this.rows.set(id, row);
       return row;
     });

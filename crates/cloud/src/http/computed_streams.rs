@@ -109,6 +109,22 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Json(added)))
 }
 
+/// Tries what is to compute a stream, without making one
+///
+/// What is no expression, and an input that is not there, are refused as by a stream that is added. Labels, limits and cycles are not
+/// looked at.
+#[utoipa::path(post, path = "/users/{user}/resources/{resource}/expressions/test", tag = "computed streams",
+    request_body = NewComputation, responses((status = 204, description = "It can compute a stream")))]
+pub(super) async fn test(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    Extension(resource): Extension<Resource>,
+    body: Body<NewComputation>,
+) -> Result<StatusCode, Failure> {
+    app.store.check_computation((owner.id, resource.id), &body?.0.into()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// A computed stream, and how far computing it from old points has come
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/computed-streams/{stream}", tag = "computed streams",
     responses((status = 200, body = ComputedStream)))]

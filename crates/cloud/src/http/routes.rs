@@ -48,6 +48,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(parsers::test))
         .routes(routes!(parsers::show, parsers::replace, parsers::remove))
         .routes(routes!(computed_streams::list, computed_streams::add))
+        .routes(routes!(computed_streams::test))
         .routes(routes!(computed_streams::show, computed_streams::replace, computed_streams::delete))
         .routes(routes!(commands::list, commands::add))
         .routes(routes!(commands::show, commands::withdraw))

@@ -28,14 +28,14 @@ fn a_person_changes_their_password() {
     check_page(&browser);
 
     change(&browser, &up.password, NEW, "another");
-    browser.until("document.querySelector('.account .problem').innerText.includes('differ')");
+    browser.until("document.querySelector('.password .problem').innerText.includes('differ')");
     change(&browser, "not the password", NEW, NEW);
     browser.until(
-        "document.querySelector('.account .problem').innerText.includes('present password is not right')",
+        "document.querySelector('.password .problem').innerText.includes('present password is not right')",
     );
     browser.resize(LAPTOP);
     change(&browser, &up.password, NEW, NEW);
-    browser.until("document.querySelector('.account .done').innerText.includes('Your password is changed')");
+    browser.until("document.querySelector('.password .done').innerText.includes('Your password is changed')");
 
     browser.click("Sign out");
     browser.until("document.body.innerText.includes('You are signed out')");
@@ -44,6 +44,50 @@ fn a_person_changes_their_password() {
     browser.until("document.querySelector('.problem').innerText === 'User name or password is wrong.'");
     fill_password(&browser, NEW);
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
+}
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
+fn a_person_has_an_address_and_tokens_that_are_shown_once_and_revoked() {
+    let up = Up::start(&["--seed", "1", "--nodes", "1"]);
+    let browser = Browser::start();
+    browser.resize(TELEPHONE);
+    browser.open(&up.sign_in_link);
+    browser.click("Account of admin");
+    browser.until("document.querySelector('.tokens tbody').innerText.includes('admin-token')");
+    browser.until("!document.querySelector('#email').closest('[hidden]')");
+    browser.fill("#email", "ann@example.org");
+    browser.click("Save address");
+    browser.until("document.querySelector('.email .done').innerText === 'Saved.'");
+    assert_eq!(up.http().get("/api/v1/me")["email"], "ann@example.org");
+
+    browser.click("Make a token");
+    browser.fill("#token-label", "admin-token");
+    browser.click("Make token");
+    browser.until("document.querySelector('#token-label-problem').innerText.includes('choose another')");
+    browser.until("(document.querySelector('#token-label').value = '') === ''");
+    browser.fill("#token-label", "export");
+    browser.click("Make token");
+    browser.until("document.querySelector('dialog .copy-text')");
+    let token = browser.text("dialog .copy-text");
+    let with_token = format!(
+        "const done = arguments[0];
+        fetch('/api/v1/me', {{credentials: 'omit', headers: {{authorization: 'Bearer {token}'}}}})
+            .then((answer) => done(answer.status))"
+    );
+    assert_eq!(browser.run_async(&with_token), 200);
+    browser.click_in_dialog("Done");
+    browser.until("document.querySelector('.tokens tbody').innerText.includes('export')");
+    assert!(!browser.text("body").contains(&token));
+
+    browser.click("Revoke export");
+    browser.click_in_dialog("Revoke");
+    browser.until("!document.querySelector('.tokens tbody').innerText.includes('export')");
+    assert_eq!(browser.run_async(&with_token), 401);
+    let complaints = browser.complaints();
+    let meant = |complaint: &String| complaint.contains("400 (Bad") || complaint.contains("401 (Unauth");
+    assert!(complaints.iter().all(meant), "{complaints:?}");
+    check_page(&browser);
 }
 
 #[test]

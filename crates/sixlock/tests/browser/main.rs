@@ -3,13 +3,16 @@
 //! `./test` runs it; alone: `cargo test -p sixlock --test browser -- --ignored`. With `SIXLOCK_PICTURES` in its
 //! environment, it lets the charts grow for two minutes and takes the pictures in `docs/` anew.
 
+mod accessible;
 mod account;
 mod loading;
 mod report;
+mod settings;
 mod silence;
 #[path = "../support/mod.rs"]
 mod support;
 mod tabs;
+mod users;
 mod webdriver;
 
 use std::path::Path;
@@ -33,10 +36,15 @@ fn grown(readings: u32) -> String {
     )
 }
 
-/// The page fits into its width, and nothing in it has complained.
-fn check_page(browser: &Browser) {
+/// The page fits into its width.
+fn check_width(browser: &Browser) {
     let (wide, have) = ("document.documentElement.scrollWidth", "document.documentElement.clientWidth");
     assert_eq!(browser.run(&format!("return {wide}")), browser.run(&format!("return {have}")));
+}
+
+/// The page fits into its width, and nothing in it has complained.
+fn check_page(browser: &Browser) {
+    check_width(browser);
     assert_eq!(browser.complaints(), [""; 0]);
 }
 

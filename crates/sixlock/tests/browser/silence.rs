@@ -36,6 +36,15 @@ fn a_device_silent_for_a_day_shows_its_last_value() {
     browser.open(&format!("{}#/devices", up.dashboard()));
     browser.until("document.querySelector('.devices').innerText.includes('21.5 °C')");
     browser.until("document.querySelector('.devices').innerText.includes('25 h')");
+    // By the page's clock it has been silent for over an hour: it is found among such, and not among those without a reading.
+    for (state, found) in [("never", false), ("longer", true)] {
+        browser.run(&format!(
+            "const state = document.querySelector('#device-state');
+            state.value = '{state}';
+            state.dispatchEvent(new Event('input'))"
+        ));
+        browser.until(&format!("document.querySelector('.devices').innerText.includes('attic') === {found}"));
+    }
     browser.click("attic");
     browser.until("document.querySelector('.chart-value')?.textContent === '21.5 °C'");
     browser.until("document.querySelector('.ranges [aria-pressed=true]').textContent === '7 d'");

@@ -50,6 +50,12 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
+    /// The person prefers light or dark pages.
+    pub(crate) fn prefer(&self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
     pub(crate) fn open(&self, url: &str) {
         self.command("POST", "/url", &json!({"url": url}));
     }
@@ -93,6 +99,11 @@ impl Browser {
         self.command("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
+    /// Runs the body of a function in the page and returns what it gives to its only argument, a function.
+    pub(crate) fn run_async(&self, script: &str) -> Value {
+        self.command("POST", "/execute/async", &json!({"script": script, "args": []}))
+    }
+
     /// Waits until `expression` is true in the page; if it is not in time, fails with what the page says. An expression that
     /// throws is not true yet: what it asks for may not be in the page before the cloud has answered.
     pub(crate) fn until(&self, expression: &str) {
@@ -122,8 +133,18 @@ impl Browser {
 
     /// Clicks the link or button that says `name`, once it is there and nothing covers it.
     pub(crate) fn click(&self, name: &str) {
+        self.click_below("", name);
+    }
+
+    /// Clicks the button of the open dialog that says `name`.
+    pub(crate) fn click_in_dialog(&self, name: &str) {
+        self.click_below("//dialog", name);
+    }
+
+    fn click_below(&self, ancestor: &str, name: &str) {
         let test = format!("normalize-space()='{name}' or @aria-label='{name}'");
-        let xpath = format!("//*[self::a or self::button][{test}][not(ancestor-or-self::*[@hidden])]");
+        let xpath =
+            format!("{ancestor}//*[self::a or self::button][{test}][not(ancestor-or-self::*[@hidden])]");
         let started = Instant::now();
         loop {
             let element = self.find("xpath", &xpath);

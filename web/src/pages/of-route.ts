@@ -1,0 +1,32 @@
+import type { Desk, Page } from "../page";
+import type { Route } from "../route";
+import { AccountPage } from "./account";
+import { AuditPage } from "./audit";
+import { DevicePage } from "./device";
+import { DeviceSettingsPage } from "./device-settings";
+import { DevicesPage } from "./devices";
+import { NetworkPage } from "./network";
+import { OverviewPage } from "./overview";
+import { UsersPage } from "./users";
+
+/** The page of an address; what is for administrators only leads others to the overview. */
+export function pageOf(route: Route, desk: Desk): Page {
+  switch (route.page) {
+    case "device":
+      return new DevicePage(desk, route.resource);
+    case "settings":
+      return new DeviceSettingsPage(desk, route.resource);
+    case "devices":
+      return new DevicesPage(desk);
+    case "network":
+      return new NetworkPage();
+    case "account":
+      return new AccountPage(desk);
+    case "users":
+      return desk.user.admin ? new UsersPage(desk) : new OverviewPage(desk);
+    case "audit":
+      return desk.user.admin ? new AuditPage(desk) : new OverviewPage(desk);
+    case "overview":
+      return new OverviewPage(desk);
+  }
+}

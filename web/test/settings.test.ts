@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { matchingLines } from "../src/pages/audit";
+import { matchingUsers } from "../src/pages/users";
+import { nameFor } from "../src/settings/computed-input";
+import { placeOf } from "../src/settings/expression-field";
+import { credentialKinds } from "../src/settings/poller-form";
+import { stateOf } from "../src/fleet";
+
+test("the character that a refusal is about is marked, counted as the cloud counts", () => {
+  expect(placeOf("expression: character 6: there is no input q.", "mean(q)")).toEqual(["mean(", "q", ")"]);
+  expect(placeOf("character 3: …", "𝛼+𝛽")).toEqual(["𝛼+", "𝛽", ""]);
+  expect(placeOf("character 5: a number is expected.", "1 + ")).toEqual(["1 + ", "␣", ""]);
+  expect(placeOf("the expression does not use the input t.", "1")).toEqual(["1", "", ""]);
+});
+
+test("a stream's name becomes one that an expression may use", () => {
+  expect(["temperature", "Air Quality (CO₂)", "3d", "Ω"].map(nameFor)).toEqual([
+    "temperature",
+    "air_quality_co",
+    "s3d",
+    "s",
+  ]);
+});
+
+test("an address decides by what the cloud can prove itself to it", () => {
+  const values = (url: string) => credentialKinds(url).map(([value]) => value);
+  expect(values("COAPS://sensor/t")).toEqual(["own", "psk"]);
+  expect(values("https://example.org")).toEqual(["none", "authorization"]);
+  expect(values("coap://sensor/t")).toEqual(["none"]);
+  expect(values("")).toEqual(["none"]);
+});
+
+test("users are found by name or address", () => {
+  const user = (username: string, email: string) => ({ username, email, admin: false, created: 0 });
+  const users = [user("ann", "ann@example.org"), user("Bob", "")];
+  expect(matchingUsers(users, " bo").map(({ username }) => username)).toEqual(["Bob"]);
+  expect(matchingUsers(users, "EXAMPLE").map(({ username }) => username)).toEqual(["ann"]);
+  expect(matchingUsers(users, "")).toHaveLength(2);
+});
+
+test("a device has the state that the fleet counts it by", () => {
+  const now = 1_800_000_000_000;
+  const device = (heard: number | null) => ({
+    id: 1,
+    label: "",
+    mode: "none",
+    identity: null,
+    description: "",
+    heard,
+  });
+  const states = [null, now - 1, now - 3_600_001, now + 999_999_999].map((heard) =>
+    stateOf(device(heard), now),
+  );
+  expect(states).toEqual(["never", "hour", "longer", "future"]);
+});
+
+test("lines of the record are found by address, name or path", () => {
+  const lines = [
+    { time: 2, from: "192.0.2.1", who: "Ann", what: "/api/v1/login" },
+    { time: 1, lost: 3 },
+  ];
+  expect(matchingLines(lines, "ann")).toEqual([lines[0]]);
+  expect(matchingLines(lines, "192.")).toEqual([lines[0]]);
+  expect(matchingLines(lines, "")).toEqual(lines);
+});
