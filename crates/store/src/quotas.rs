@@ -37,7 +37,7 @@ pub struct Quotas {
 
 impl Quotas {
     /// Those of users for whom nothing else was said.
-    pub const DEFAULT: Self = Self { resources: 1_000, streams: 10_000, points_a_day: 10_000_000 };
+    pub const DEFAULT: Self = Self { resources: 5_000, streams: 50_000, points_a_day: 10_000_000 };
 
     pub(crate) fn read((resources, streams, points_a_day): Row) -> Self {
         Self {
