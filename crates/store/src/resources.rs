@@ -78,6 +78,9 @@ pub struct Enrolled {
 
 type ResourceRow = (i64, String, String, Option<String>, String);
 
+/// A resource, and the id and name of whose it is.
+type OwnedRow = (i64, String, String, Option<String>, String, i64, String);
+
 fn resource((id, label, mode, identity, description): ResourceRow) -> Resource {
     Resource { id: ResourceId(id), label, mode, identity, description }
 }
@@ -206,7 +209,7 @@ impl Store {
 
     /// The resources of all users, each with whose it is: a page of them in the order of their ids, those behind `after`.
     pub async fn all_resources(&self, listing: Listing) -> Result<Vec<(Resource, UserId, String)>, Error> {
-        let rows: Vec<(i64, String, String, Option<String>, String, i64, String)> = sqlx::query_as(
+        let rows: Vec<OwnedRow> = sqlx::query_as(
             "SELECT resources.id, label, mode, identity, description, users.id, users.name FROM resources
              JOIN users ON users.id = resources.owner
              LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL

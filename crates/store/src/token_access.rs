@@ -36,10 +36,13 @@ pub struct Access {
     pub expires: Option<i64>,
 }
 
+/// A user, the role, what the token may be used for and when it ends.
+type AccessRow = (i64, String, bool, Option<i64>, Option<i64>);
+
 impl Store {
     /// What the token allows at the time `now`; `None` if it is good no more. This does not prolong a session.
     pub async fn access(&self, token: TokenDigest, now: i64) -> Result<Option<Access>, Error> {
-        let row: Option<(i64, String, bool, Option<i64>, Option<i64>)> = sqlx::query_as(
+        let row: Option<AccessRow> = sqlx::query_as(
             "SELECT users.id, users.role, tokens.read_only, tokens.resource, tokens.expires
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",

@@ -2,6 +2,7 @@
 //! nothing.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -112,10 +113,11 @@ impl Spending {
                 owner
             }
         };
-        if !self.users.contains_key(&owner) {
-            self.users.insert(owner, read(connection, owner)?);
-        }
-        Ok(self.users.get_mut(&owner).and_then(Option::as_mut))
+        let spent = match self.users.entry(owner) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(read(connection, owner)?),
+        };
+        Ok(spent.as_mut())
     }
 }
 
