@@ -24,6 +24,7 @@ mod live_access;
 mod live_feeds;
 mod metrics;
 mod network;
+mod one_time_codes;
 mod openapi;
 mod other_authorities;
 mod parsers;

@@ -14,8 +14,8 @@ use utoipa::ToSchema;
 use super::app::{App, Body};
 use super::caller::{COOKIE, Caller};
 use super::failure::{Failure, Refusal};
+use super::one_time_codes;
 use super::recorded::AuditDetails;
-use super::second_factors;
 use super::sign_in_backoff::Wait;
 
 /// The longest name of a user, in characters.
@@ -88,7 +88,7 @@ pub(super) async fn login(
         )
         .recorded());
     };
-    second_factors::check(&app, client, &user, code.as_deref()).await?;
+    one_time_codes::check(&app, client, &user, code.as_deref()).await?;
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
     let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(user.username));
