@@ -239,8 +239,9 @@ export const api = {
 
   me: () => call<User>("/me"),
 
-  login: (username: string, password: string) =>
-    send<{ token: string; expires: number }>("POST", "/login", { username, password }),
+  /** Begins a session. Whoever has a second factor needs a one-time code as well. */
+  login: (username: string, password: string, code?: string) =>
+    send<{ token: string; expires: number }>("POST", "/login", { username, password, code }),
 
   logout: () => call<void>("/logout", { method: "POST" }),
 

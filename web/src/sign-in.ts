@@ -22,6 +22,15 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     autocomplete: "current-password",
     required: true,
   });
+  const code = html("input", {
+    id: "code",
+    name: "code",
+    autocomplete: "one-time-code",
+    autocapitalize: "none",
+    spellcheck: "false",
+  });
+  // Only who has a second factor is asked for a code.
+  const second = html("div", { hidden: true }, html("label", { for: "code" }, "One-time code"), code);
   const button = html("button", { type: "submit", class: "primary" }, "Sign in");
   const refusal = new Refusal(button);
   const form = html(
@@ -31,6 +40,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     username,
     html("label", { for: "password" }, "Password"),
     password,
+    second,
     refusal.root,
     button,
   );
@@ -39,11 +49,18 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     button.disabled = true;
     refusal.clear();
     try {
-      await api.login(username.value, password.value);
+      await api.login(username.value, password.value, second.hidden ? undefined : code.value);
       signedIn();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusal.show(error);
+      if (error.code === "code_needed" || error.code === "wrong_code") {
+        if (second.hidden) refusal.say("Type the code that your phone shows, or a recovery code.");
+        second.hidden = false;
+        code.value = "";
+        code.focus();
+        return;
+      }
       if (error.code === "wrong_password") refusal.say("User name or password is wrong.");
       password.value = "";
       password.focus();

@@ -1,7 +1,7 @@
 //! Who may do what: the one policy of HTTP and CoAP. It is asked before any handler runs, and what it does not allow
 //! is refused.
 
-use sixlock_store::{ResourceId, UserId};
+use sixlock_store::{ResourceId, Role, TokenScope, UserId};
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,14 +12,18 @@ pub(crate) enum Caller {
     ThisMachine,
     /// The device of this resource: its key has been proved.
     Device(ResourceId),
-    /// A person who is signed in.
-    User { id: UserId, admin: bool },
+    /// A person who is signed in, or a program with a token of theirs, which may be for less than they may do.
+    User { id: UserId, role: Role, scope: TokenScope },
 }
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     SignIn,
+    /// Make an account of one's own.
+    SignUp,
+    /// Set a password by a one-time link.
+    ResetPassword,
     SignOut,
     /// Learn who one is.
     ReadSelf,
@@ -32,12 +36,27 @@ pub(crate) enum Action {
     /// Follow the points of all that one may see.
     Follow,
     ListUsers,
+    /// List the resources of all users.
+    ListResources,
     AddUser,
     ReadUser,
     ChangeUser,
+    /// Change what a user may do.
+    ChangeRole,
+    /// Make a one-time link that sets a user's password.
+    MakeResetLink,
     DeleteUser,
-    /// List, make and end tokens for programs.
-    ManageTokens,
+    /// Read all that is kept of a user.
+    ExportUser,
+    ReadSecondFactor,
+    /// Begin to use a second factor.
+    ChangeSecondFactor,
+    RemoveSecondFactor,
+    ReadQuotas,
+    ChangeQuotas,
+    ReadTokens,
+    /// Make and end tokens for programs.
+    ChangeTokens,
     ReadResource,
     AddResource,
     ChangeResource,
@@ -69,10 +88,22 @@ pub(crate) enum Target {
     Nothing,
     /// This user, and what is theirs.
     User(UserId),
+    /// This resource of a user; without one, a resource of theirs that is not there.
+    ResourceOf(UserId, Option<ResourceId>),
     /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
     /// What is named is not there.
     Unknown,
+}
+
+impl Target {
+    /// The user whose it is, where that is known.
+    const fn user(self) -> Option<UserId> {
+        match self {
+            Self::User(user) | Self::ResourceOf(user, _) => Some(user),
+            Self::Nothing | Self::Resource(_) | Self::Unknown => None,
+        }
+    }
 }
 
 /// Why it is refused.
@@ -97,6 +128,8 @@ pub(crate) enum People {
     Operator,
     /// Whoever is signed in.
     SignedIn,
+    /// The user whom it concerns, and nobody else.
+    Oneself,
     /// The user whom it concerns, and administrators.
     Owner,
     /// Administrators.
@@ -107,15 +140,27 @@ impl Action {
     /// Which people may do it.
     pub(crate) const fn people(self) -> People {
         match self {
-            Self::SignIn => People::Everybody,
+            Self::SignIn | Self::SignUp | Self::ResetPassword => People::Everybody,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
-            Self::ReadAudit | Self::ListUsers | Self::AddUser => People::Administrator,
+            Self::ChangeSecondFactor => People::Oneself,
+            Self::ReadAudit
+            | Self::ListUsers
+            | Self::ListResources
+            | Self::AddUser
+            | Self::ChangeRole
+            | Self::ChangeQuotas
+            | Self::MakeResetLink => People::Administrator,
             Self::ReadUser
             | Self::ChangeUser
             | Self::DeleteUser
-            | Self::ManageTokens
+            | Self::ExportUser
+            | Self::ReadSecondFactor
+            | Self::RemoveSecondFactor
+            | Self::ReadQuotas
+            | Self::ReadTokens
+            | Self::ChangeTokens
             | Self::ReadResource
             | Self::AddResource
             | Self::ChangeResource
@@ -139,6 +184,91 @@ impl Action {
         }
     }
 
+    /// Whether it changes nothing.
+    const fn only_reads(self) -> bool {
+        matches!(
+            self,
+            Self::ReadSelf
+                | Self::ReadEndpoints
+                | Self::ReadDescription
+                | Self::ReadNetwork
+                | Self::ReadMetrics
+                | Self::ReadAudit
+                | Self::Follow
+                | Self::ListUsers
+                | Self::ListResources
+                | Self::ExportUser
+                | Self::ReadUser
+                | Self::ReadSecondFactor
+                | Self::ReadQuotas
+                | Self::ReadTokens
+                | Self::ReadResource
+                | Self::ReadPoller
+                | Self::ReadStream
+                | Self::ReadPoints
+                | Self::ReadParsers
+                | Self::ReadComputedStreams
+                | Self::ReadCommands
+        )
+    }
+
+    /// Whether a user of this role may do it at all, where it concerns what is theirs.
+    const fn is_for_role(self, role: Role) -> bool {
+        match role {
+            Role::Administrator | Role::Member => true,
+            Role::Viewer => {
+                self.only_reads()
+                    || matches!(
+                        self,
+                        Self::SignOut
+                            | Self::ChangeUser
+                            | Self::ChangeSecondFactor
+                            | Self::RemoveSecondFactor
+                    )
+            }
+        }
+    }
+
+    /// Whether a token of this scope may be used for it. No token but one for everything makes tokens or credentials, or
+    /// changes a user.
+    fn is_for_scope(self, scope: TokenScope, target: Target) -> bool {
+        let may_change = !scope.read_only || self.only_reads() || self == Self::SignOut;
+        let is_within = match (scope.resource, target) {
+            (None, _) => true,
+            (Some(only), Target::ResourceOf(_, Some(resource))) => {
+                only == resource && self.is_within_resource()
+            }
+            (Some(_), Target::Nothing) => {
+                matches!(self, Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::ReadDescription)
+            }
+            (Some(_), _) => false,
+        };
+        may_change && is_within
+    }
+
+    /// Whether a token for a resource only may do it there. What reaches further is not among it: a poller sends requests,
+    /// a computed stream reads other resources, and a new key outlives the token.
+    const fn is_within_resource(self) -> bool {
+        matches!(
+            self,
+            Self::ReadResource
+                | Self::ChangeResource
+                | Self::ReadPoller
+                | Self::ReadStream
+                | Self::AddStream
+                | Self::ChangeStream
+                | Self::DeleteStream
+                | Self::ReadPoints
+                | Self::AddPoints
+                | Self::DeletePoints
+                | Self::ReadParsers
+                | Self::ChangeParsers
+                | Self::ReadComputedStreams
+                | Self::ReadCommands
+                | Self::Command
+        )
+    }
+
     /// Whether a device may do it to its own resource, or to its owner where it is about users.
     const fn is_for_devices(self) -> bool {
         matches!(
@@ -160,18 +290,24 @@ impl Action {
 /// Whether `caller` may do `action` to `target`.
 pub(crate) fn decide(caller: Caller, action: Action, target: Target) -> Result<(), Denial> {
     let people = action.people();
+    if let Caller::User { role, scope, .. } = caller
+        && people != People::Everybody
+        && !(action.is_for_role(role) && action.is_for_scope(scope, target))
+    {
+        return Err(Denial::Forbidden);
+    }
     match (caller, people) {
         (_, People::Everybody) | (Caller::ThisMachine, People::ThisMachine | People::Operator) => Ok(()),
         (Caller::Nobody | Caller::ThisMachine, _) => Err(Denial::Unauthenticated),
         (Caller::User { .. }, People::ThisMachine | People::SignedIn) => Ok(()),
-        (Caller::User { admin: false, .. }, People::Administrator | People::Operator) => {
+        (Caller::User { role, .. }, People::Administrator | People::Operator)
+            if role != Role::Administrator =>
+        {
             Err(Denial::Forbidden)
         }
         (Caller::User { .. } | Caller::Device(_), _) if target == Target::Unknown => Err(Denial::Unknown),
-        (Caller::User { admin: true, .. }, People::Owner | People::Administrator | People::Operator) => {
-            Ok(())
-        }
-        (Caller::User { id, .. }, People::Owner) if target == Target::User(id) => Ok(()),
+        (Caller::User { role: Role::Administrator, .. }, people) if people != People::Oneself => Ok(()),
+        (Caller::User { id, .. }, People::Owner | People::Oneself) if target.user() == Some(id) => Ok(()),
         (Caller::Device(own), _) if action.is_for_devices() && target == Target::Resource(own) => Ok(()),
         (Caller::User { .. } | Caller::Device(_), _) => Err(Denial::Forbidden),
     }
@@ -187,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_is_somebodys_is_for_them_and_for_administrators() {
-        let user = |id, admin| Caller::User { id, admin };
+        let user = |id, admin: bool| Caller::User { id, role: admin.into(), scope: TokenScope::default() };
         let of_ann = |caller| decide(caller, Action::AddResource, Target::User(ANN));
         assert_eq!(of_ann(user(ANN, false)), Ok(()));
         assert_eq!(of_ann(user(BOB, true)), Ok(()));
@@ -205,6 +341,75 @@ mod tests {
     }
 
     #[test]
+    fn a_viewer_reads_and_changes_nothing_but_the_own_account() {
+        let viewer = Caller::User { id: ANN, role: Role::Viewer, scope: TokenScope::default() };
+        let own = |action| decide(viewer, action, Target::ResourceOf(ANN, Some(NODE)));
+        for action in [Action::ReadPoints, Action::ReadParsers, Action::ReadTokens, Action::ChangeUser] {
+            assert_eq!(own(action), Ok(()), "{action:?}");
+        }
+        for action in [
+            Action::AddPoints,
+            Action::ChangeParsers,
+            Action::ChangeTokens,
+            Action::DeleteUser,
+            Action::AddUser,
+        ] {
+            assert_eq!(own(action), Err(Denial::Forbidden), "{action:?}");
+        }
+        assert_eq!(decide(viewer, Action::ReadPoints, Target::User(BOB)), Err(Denial::Forbidden));
+        assert_eq!(decide(viewer, Action::SignOut, Target::Nothing), Ok(()));
+    }
+
+    #[test]
+    fn a_token_is_for_no_more_than_its_scope() {
+        let with = |role, read_only, resource| Caller::User {
+            id: ANN,
+            role,
+            scope: TokenScope { read_only, resource },
+        };
+        let other = ResourceId(2);
+        for role in [Role::Member, Role::Administrator] {
+            let reader = with(role, true, None);
+            assert_eq!(decide(reader, Action::ReadPoints, Target::ResourceOf(ANN, Some(NODE))), Ok(()));
+            let one = with(role, false, Some(NODE));
+            for (action, resource, may) in [
+                (Action::AddPoints, Some(NODE), true),
+                (Action::ReadPoints, Some(NODE), true),
+                (Action::ReadPoints, Some(other), false),
+                (Action::ReadPoints, None, false),
+                (Action::ChangeCredentials, Some(NODE), false),
+                (Action::ChangeComputedStreams, Some(NODE), false),
+                (Action::DeleteResource, Some(NODE), false),
+            ] {
+                let decided = decide(one, action, Target::ResourceOf(ANN, resource));
+                assert_eq!(decided.is_ok(), may, "{action:?} {resource:?}");
+            }
+            let both = with(role, true, Some(NODE));
+            assert_eq!(decide(both, Action::ReadPoints, Target::ResourceOf(ANN, Some(NODE))), Ok(()));
+            for narrow in [reader, one, both] {
+                for action in [
+                    Action::ChangeTokens,
+                    Action::ChangeUser,
+                    Action::ChangeRole,
+                    Action::DeleteUser,
+                    Action::AddResource,
+                    Action::AddUser,
+                ] {
+                    let decided = decide(narrow, action, Target::User(ANN));
+                    assert_eq!(decided, Err(Denial::Forbidden), "{action:?}");
+                }
+            }
+            assert_eq!(
+                decide(both, Action::AddPoints, Target::ResourceOf(ANN, Some(NODE))),
+                Err(Denial::Forbidden)
+            );
+            for action in [Action::Follow, Action::ReadMetrics, Action::ReadNetwork] {
+                assert_eq!(decide(one, action, Target::Nothing), Err(Denial::Forbidden), "{action:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_device_acts_for_its_own_resource_only() {
         let device = |action, target| decide(Caller::Device(NODE), action, target);
         assert_eq!(device(Action::AddPoints, Target::Resource(NODE)), Ok(()));
@@ -219,7 +424,7 @@ mod tests {
         assert_eq!(decide(Caller::ThisMachine, Action::ReadNetwork, Target::Nothing), Ok(()));
         assert_eq!(decide(Caller::ThisMachine, Action::ReadMetrics, Target::Nothing), Ok(()));
         for (admin, may) in [(true, Ok(())), (false, Err(Denial::Forbidden))] {
-            let user = Caller::User { id: ANN, admin };
+            let user = Caller::User { id: ANN, role: Role::from(admin), scope: TokenScope::default() };
             assert_eq!(decide(user, Action::ReadMetrics, Target::Nothing), may);
         }
         assert_eq!(

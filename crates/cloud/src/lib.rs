@@ -15,6 +15,7 @@ mod offline_keys;
 mod offline_users;
 mod pollers;
 pub mod public_keys;
+mod role_names;
 mod session_files;
 mod start;
 mod start_error;
@@ -31,9 +32,9 @@ pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_store::{
     ADMIN_PASSWORD, ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device,
     Enrolled, Error, HeldCredential, Idempotency, Known, LONGEST_PAGE, Latest, Listing, Page, Parser,
-    ParserId, Point, PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation,
-    SIGN_IN_LINK, STREAMS_PER_RESOURCE, Secret, Store, Stream, StreamId, Transmission, User, UserId, Writer,
-    back_up, create_private, read_private, replace_private, restore,
+    ParserId, Point, PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Role, Rotated,
+    Rotation, SIGN_IN_LINK, STREAMS_PER_RESOURCE, Secret, Store, Stream, StreamId, Transmission, User,
+    UserId, Writer, back_up, create_private, read_private, replace_private, restore,
 };
 pub use sixlock_telemetry::LogLevel;
 pub use start::{Config, RouterMetrics, Running, start};

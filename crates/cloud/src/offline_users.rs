@@ -1,8 +1,10 @@
 //! The users of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
-use sixlock_store::{Listing, User, UserChange, now_ms};
+use sixlock_store::{Listing, Role, User, UserChange, now_ms};
 use sixlock_telemetry::{Done, Scheme};
 
+use crate::http::reset_path;
+use crate::role_names::role_changed_to;
 use crate::{Error, Offline};
 
 impl Offline {
@@ -17,9 +19,9 @@ impl Offline {
         username: &str,
         email: &str,
         password: String,
-        admin: bool,
+        role: Role,
     ) -> Result<User, Error> {
-        let user = self.store.add_user(username, email, password, admin).await?;
+        let user = self.store.add_user(username, email, password, role).await?;
         self.record("user_added", &user)?;
         Ok(user)
     }
@@ -33,12 +35,27 @@ impl Offline {
         self.record("password_changed", &user)
     }
 
-    /// Makes a user an administrator, or no longer one.
-    pub async fn set_role(&self, username: &str, admin: bool) -> Result<(), Error> {
+    /// Gives a user another role.
+    pub async fn set_role(&self, username: &str, role: Role) -> Result<(), Error> {
         let user = self.known_user(username).await?;
-        let change = UserChange { admin: Some(admin), ..UserChange::default() };
+        let change = UserChange { role: Some(role), ..UserChange::default() };
         self.store.change_user(&user, change, None).await?;
-        self.record(if admin { "role_changed_to_admin" } else { "role_changed_to_user" }, &user)
+        self.record(role_changed_to(role), &user)
+    }
+
+    /// Makes a one-time link by which a user sets a new password: its path, at the address of the cloud, and when it ends.
+    pub async fn make_reset_link(&self, username: &str) -> Result<(String, i64), Error> {
+        let user = self.known_user(username).await?;
+        let (token, expires) = self.store.make_reset_link(user.id, now_ms()).await?;
+        self.record("reset_link_made", &user)?;
+        Ok((reset_path(&token), expires))
+    }
+
+    /// Removes the second factor of a user who has lost it.
+    pub async fn remove_second_factor(&self, username: &str) -> Result<(), Error> {
+        let user = self.known_user(username).await?;
+        self.store.remove_second_factor(user.id).await?;
+        self.record("second_factor_removed", &user)
     }
 
     /// Deletes a user with all that is theirs.

@@ -68,6 +68,8 @@ pub struct Config {
     pub trusted_proxies: Vec<Network>,
     /// The names by which HTTP is reached, beside those of loopback.
     pub hosts: Vec<String>,
+    /// Whether strangers may make accounts for themselves, as members.
+    pub sign_up: bool,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
     /// How much is logged, on standard error.
@@ -100,6 +102,7 @@ impl Config {
             behind_proxy: false,
             trusted_proxies: Vec::new(),
             hosts: Vec::new(),
+            sign_up: false,
             poll_allow: Vec::new(),
             log: LogLevel::Error,
         }
@@ -195,6 +198,7 @@ pub async fn start(
         endpoints,
         tls: tls.is_some(),
         behind_proxy: config.behind_proxy,
+        sign_up: config.sign_up,
         hosts: config.hosts,
         proxies: proxies.clone(),
         sending: MinimumRate::default(),

@@ -931,7 +931,7 @@ async fn a_change_of_a_user_that_is_refused_in_part_changes_nothing() {
     assert_eq!((login("another one").await, login("long enough").await), (200, 401));
     let audit = cloud.audit().await;
     let recorded = |action: &str| audit.lines().filter(|line| line.contains(action)).count();
-    for action in ["password_changed", "email_changed", "role_changed_to_admin"] {
+    for action in ["password_changed", "email_changed", "role_changed_to_administrator"] {
         assert_eq!(recorded(action), 1, "{action}: {audit}");
     }
 }

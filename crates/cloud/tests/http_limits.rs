@@ -207,7 +207,7 @@ async fn what_was_done_is_recorded_with_who_and_from_where() {
     let expected = [
         ("user_added", "admin", "203.0.113.9", "/api/v1/users/ann"),
         ("signed_in", "ann", "203.0.113.7", "/api/v1/login"),
-        ("role_changed_to_admin", "admin", "203.0.113.9", "/api/v1/users/ann"),
+        ("role_changed_to_administrator", "admin", "203.0.113.9", "/api/v1/users/ann"),
         ("token_made", "admin", "203.0.113.9", "/api/v1/users/ann/tokens/script"),
         ("token_revoked", "admin", "203.0.113.9", "/api/v1/users/ann/tokens/script"),
     ];

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sixlock_cloud::{
-    AuthenticationMethod, Config, Device, Error, Offline, StartError, Store, back_up, replace_private,
+    AuthenticationMethod, Config, Device, Error, Offline, Role, StartError, Store, back_up, replace_private,
     restore, start,
 };
 use sixlock_testing::crash::copy;
@@ -348,7 +348,7 @@ async fn what_signs_nobody_in_any_more_stays_in_no_file() {
     start(Config::on_loopback(whole.path()), None).await.unwrap().stop().await.unwrap();
     assert!(!link.exists() && password.exists());
     let offline = Offline::open(whole.path()).await.unwrap();
-    offline.add_user("ann", "", "long enough".into(), false).await.unwrap();
+    offline.add_user("ann", "", "long enough".into(), Role::Member).await.unwrap();
     offline.set_password("ann", "long enough too".into()).await.unwrap();
     assert!(password.exists());
     offline.set_password("admin", "long enough".into()).await.unwrap();

@@ -231,6 +231,9 @@ pub(crate) struct CloudOptions {
     /// limits by address; may be given several times
     #[arg(long = "trusted-proxy", value_name = "CIDR")]
     pub(crate) trusted_proxies: Vec<Network>,
+    /// Let whoever reaches the dashboard make an account, as a member with the usual quotas
+    #[arg(long)]
+    pub(crate) sign_up: bool,
     /// What resources may be polled at besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) poll_allow: Vec<PollAllow>,
@@ -553,7 +556,11 @@ pub(crate) enum UsersAction {
     /// Set a user's password, also a lost one of admin; all sessions of the user end
     #[command(after_help = PASSWORD_HELP)]
     Passwd(UsersName),
-    /// Make a user an administrator, who may do everything, or no longer one
+    /// Make a one-time link by which a user sets a new password within an hour; nothing is sent to the user
+    ResetLink(UsersName),
+    /// Remove the second factor of a user who has lost it
+    RemoveSecondFactor(UsersName),
+    /// Give a user another role: administrator, member or viewer
     Role(UsersRole),
     /// List all users
     List(UsersCloud),
@@ -585,7 +592,7 @@ pub(crate) struct UsersCloud {
     pub(crate) tls_cert: Option<PathBuf>,
 }
 
-/// `sixlock users passwd` and `sixlock users remove`.
+/// `sixlock users` with a name alone.
 #[derive(Debug, Args)]
 pub(crate) struct UsersName {
     /// The user's name
@@ -603,7 +610,7 @@ pub(crate) struct UsersAdd {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// What the user may do
-    #[arg(long, value_enum, default_value_t = Role::User)]
+    #[arg(long, value_enum, default_value_t = Role::Member)]
     pub(crate) role: Role,
     /// The user's email address
     #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
@@ -631,17 +638,22 @@ pub(crate) struct UsersRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
     /// See and change what is the user's own
-    User,
+    #[value(alias = "user")]
+    Member,
     /// Everything
-    Admin,
+    #[value(alias = "admin")]
+    Administrator,
+    /// See what is the user's own
+    Viewer,
 }
 
 impl Role {
-    /// The name by which it is written.
-    pub(crate) const fn name(self) -> &'static str {
+    /// The role as the cloud knows it.
+    pub(crate) const fn of_cloud(self) -> sixlock_cloud::Role {
         match self {
-            Self::User => "user",
-            Self::Admin => "admin",
+            Self::Member => sixlock_cloud::Role::Member,
+            Self::Administrator => sixlock_cloud::Role::Administrator,
+            Self::Viewer => sixlock_cloud::Role::Viewer,
         }
     }
 }

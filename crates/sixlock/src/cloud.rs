@@ -69,6 +69,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         behind_proxy: options.behind_proxy,
         trusted_proxies: options.trusted_proxies.clone(),
         hosts: options.hosts.clone(),
+        sign_up: options.sign_up,
         poll_allow: options.poll_allow.clone(),
         log: options.log,
     }

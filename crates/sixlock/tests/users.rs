@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A running `sixlock cloud`, ended when dropped.
@@ -33,11 +33,21 @@ impl Cloud {
 
     /// The status that signing in is answered with.
     fn login(&self, user: &str, password: &str) -> u16 {
-        let body = json!({"username": user, "password": password}).to_string();
+        self.post("/login", &json!({"username": user, "password": password}))
+    }
+
+    /// The status that setting a password by a link is answered with.
+    fn reset(&self, link: &str, password: &str) -> u16 {
+        let token = link.trim().rsplit('=').next().unwrap();
+        self.post("/reset-password", &json!({"token": token, "password": password}))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> u16 {
+        let body = body.to_string();
         let mut stream = TcpStream::connect(&self.http).unwrap();
         write!(
             stream,
-            "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+            "POST /api/v1{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
@@ -113,12 +123,22 @@ fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_
         assert!(line.contains("admin") && line.contains("a@example.org"), "{listed}");
         place.done(&["role", name, "user"], "");
         assert!(!place.users(&["role", "admin", "user"], "").0, "the administrator stays one");
+        place.done(&["role", name, "viewer"], "");
+        assert!(place.done(&["list"], "").contains("viewer"));
+        place.done(&["remove-second-factor", name], "");
+        let said = place.done(&["reset-link", name], "");
+        let link = said.lines().find(|line| line.contains("/reset-password?token=")).unwrap();
+        assert!(link.starts_with("http://127.0.0.1:"), "{link}");
         // A lost password of the administrator.
         place.done(&["passwd", "admin"], &format!("{password} of admin\n"));
         assert!(!place.users(&["remove", "admin"], "").0, "the administrator stays");
 
         let running_now = cloud.take().unwrap_or_else(|| Cloud::start(&place.data()));
         assert_eq!(running_now.login("admin", &format!("{password} of admin")), 200);
+        assert_eq!(running_now.login(name, password), 200);
+        assert_eq!(running_now.reset(link, "third password"), 204);
+        assert_eq!(running_now.reset(link, "third password"), 403, "it works once");
+        let password = "third password";
         assert_eq!(running_now.login(name, password), 200);
         if running {
             place.done(&["remove", name], "");
@@ -131,7 +151,14 @@ fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_
     }
     // Both ways leave a trace, and no password stands anywhere.
     let audit = place.audit();
-    for action in ["user_added", "role_changed_to_admin", "password_changed", "user_deleted"] {
+    for action in [
+        "user_added",
+        "role_changed_to_administrator",
+        "reset_link_made",
+        "second_factor_removed",
+        "password_changed",
+        "user_deleted",
+    ] {
         for (transport, user) in [("http", "ann"), ("command", "bob")] {
             let told = audit.lines().any(|line| {
                 line.contains(action) && line.contains(&format!("\"{transport}\"")) && line.contains(user)

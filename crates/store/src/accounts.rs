@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use serde::Serialize;
+use sqlx::SqliteConnection;
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
@@ -11,6 +12,7 @@ use crate::hashing_turns::Origin;
 use crate::ids::{Listing, UserId};
 use crate::names::{LABEL_RULE, Reference, differ_by_case_at_most, is_label};
 use crate::password;
+use crate::roles::Role;
 use crate::store::Store;
 
 /// The name of the user that the first start makes.
@@ -25,7 +27,9 @@ pub struct User {
     pub username: String,
     /// The email address; empty, if none was given.
     pub email: String,
-    /// Whether the user may do everything.
+    /// What the user may do.
+    pub role: Role,
+    /// Whether the role is administrator.
     pub admin: bool,
     /// When the user was added, in milliseconds since 1970.
     pub created: i64,
@@ -34,54 +38,38 @@ pub struct User {
 /// The most users.
 const USERS: usize = 10_000;
 
-pub(crate) type UserRow = (i64, String, String, bool, i64);
+/// Id, name, email address, role and time of a user.
+pub(crate) type UserRow = (i64, String, String, String, i64);
 
-pub(crate) fn user((id, username, email, admin, created): UserRow) -> User {
-    User { id: UserId(id), username, email, admin, created }
+pub(crate) fn user((id, username, email, role, created): UserRow) -> User {
+    let role = Role::read(&role);
+    User { id: UserId(id), username, email, role, admin: role == Role::Administrator, created }
 }
 
 impl Store {
-    /// Adds a user.
+    /// Adds a user with this role.
     pub async fn add_user(
         &self,
         username: &str,
         email: &str,
         password: String,
-        admin: bool,
+        role: impl Into<Role>,
     ) -> Result<User, Error> {
         if !is_label(username) {
             return Err(Error::Invalid(LABEL_RULE));
         }
         password::check(&password, username)?;
         check_email(email)?;
-        let hash = password::hash(&self.hasher, password).await?;
-        let mut writer = self.writer.lock().await;
-        let names: Vec<String> = sqlx::query_scalar("SELECT name FROM users").fetch_all(&mut *writer).await?;
-        if names.len() >= USERS {
-            return Err(Error::Full("there are at most 10000 users"));
-        }
-        if names.iter().any(|name| differ_by_case_at_most(name, username)) {
-            return Err(Error::Taken("username, but for the case of letters,"));
-        }
-        let row: Option<UserRow> = sqlx::query_as(
-            "INSERT INTO users (name, email, password, admin, created) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (name) DO NOTHING RETURNING id, name, email, admin, created",
-        )
-        .bind(username)
-        .bind(email)
-        .bind(hash)
-        .bind(admin)
-        .bind(now_ms())
-        .fetch_optional(&mut *writer)
-        .await?;
-        row.map(user).ok_or(Error::Taken("username"))
+        let hash = password::hash(&self.hasher, Origin::SignedIn, password).await?;
+        let new = NewUser { username, email, hash, role: role.into(), signed_up: None };
+        insert(&mut *self.writer.lock().await, new).await
     }
 
     /// The user of this id or name.
     pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
         let named = Reference::read(id_or_name);
         let row: Option<UserRow> =
-            sqlx::query_as("SELECT id, name, email, admin, created FROM users WHERE id = $1 OR name = $2")
+            sqlx::query_as("SELECT id, name, email, role, created FROM users WHERE id = $1 OR name = $2")
                 .bind(named.id())
                 .bind(named.name())
                 .fetch_optional(&self.readers)
@@ -106,14 +94,14 @@ impl Store {
         password: String,
         from: IpAddr,
     ) -> Result<Option<User>, Error> {
-        let row: Option<(i64, String, String, bool, i64, String)> =
-            sqlx::query_as("SELECT id, name, email, admin, created, password FROM users WHERE name = $1")
+        let row: Option<(i64, String, String, String, i64, String)> =
+            sqlx::query_as("SELECT id, name, email, role, created, password FROM users WHERE name = $1")
                 .bind(username)
                 .fetch_optional(&self.readers)
                 .await?;
         let (row, hash) = match row {
-            Some((id, name, email, admin, created, hash)) => {
-                (Some((id, name, email, admin, created)), Some(hash))
+            Some((id, name, email, role, created, hash)) => {
+                (Some((id, name, email, role, created)), Some(hash))
             }
             None => (None, None),
         };
@@ -124,7 +112,7 @@ impl Store {
     /// The users, a page of them in the order of their ids: those behind `after`.
     pub async fn users(&self, listing: Listing) -> Result<Vec<User>, Error> {
         let rows: Vec<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, admin, created FROM users WHERE id > $1 ORDER BY id LIMIT $2",
+            "SELECT id, name, email, role, created FROM users WHERE id > $1 ORDER BY id LIMIT $2",
         )
         .bind(listing.after)
         .bind(listing.limit)
@@ -132,6 +120,40 @@ impl Store {
         .await?;
         Ok(rows.into_iter().map(user).collect())
     }
+}
+
+/// A user whose fields have the form they need.
+pub(crate) struct NewUser<'a> {
+    pub(crate) username: &'a str,
+    pub(crate) email: &'a str,
+    pub(crate) hash: String,
+    pub(crate) role: Role,
+    /// When they signed up by themselves.
+    pub(crate) signed_up: Option<i64>,
+}
+
+pub(crate) async fn insert(connection: &mut SqliteConnection, new: NewUser<'_>) -> Result<User, Error> {
+    let NewUser { username, email, hash, role, signed_up } = new;
+    let names: Vec<String> = sqlx::query_scalar("SELECT name FROM users").fetch_all(&mut *connection).await?;
+    if names.len() >= USERS {
+        return Err(Error::Full("there are at most 10000 users"));
+    }
+    if names.iter().any(|name| differ_by_case_at_most(name, username)) {
+        return Err(Error::Taken("username, but for the case of letters,"));
+    }
+    let row: Option<UserRow> = sqlx::query_as(
+        "INSERT INTO users (name, email, password, role, created, signed_up) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (name) DO NOTHING RETURNING id, name, email, role, created",
+    )
+    .bind(username)
+    .bind(email)
+    .bind(hash)
+    .bind(role.name())
+    .bind(signed_up.unwrap_or_else(now_ms))
+    .bind(signed_up)
+    .fetch_optional(connection)
+    .await?;
+    row.map(user).ok_or(Error::Taken("username"))
 }
 
 pub(crate) fn check_email(email: &str) -> Result<(), Error> {

@@ -66,6 +66,20 @@ pub enum Error {
     KeyTaken,
     /// There are as many already as are kept.
     Full(&'static str),
+    /// A user may not have more of these.
+    Quota {
+        /// Resources or streams.
+        what: &'static str,
+        /// How many the user may have.
+        most: i64,
+    },
+    /// A user may not store more points today.
+    PointsOfDay {
+        /// How many points a day the user may store.
+        most: i64,
+        /// In how many milliseconds the next day begins.
+        again_ms: i64,
+    },
     /// A field does not have the form it needs.
     Invalid(&'static str),
     /// Of devices that came together, these cannot be enrolled, so none of them is.
@@ -200,6 +214,15 @@ impl fmt::Display for Error {
                  ask an administrator to end the credential there: sixlock keys remove RESOURCE --user NAME --identity IDENTITY",
             ),
             Self::Full(rule) | Self::Invalid(rule) => f.write_str(rule),
+            Self::Quota { what, most } => {
+                write!(f, "the quota of {most} {what} is used up; delete some, or ask an administrator for more")
+            }
+            Self::PointsOfDay { most, again_ms } => write!(
+                f,
+                "these points are more than the quota of {most} a day has left; send them in {} s, when the next day begins in UTC, or ask an \
+                 administrator for more",
+                again_ms.div_euclid(1000) + 1
+            ),
             Self::Devices(bad) => {
                 f.write_str("none of the devices is enrolled")?;
                 bad.iter().try_for_each(|bad| write!(f, "; device {}: {}", bad.device, bad.why))

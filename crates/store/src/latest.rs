@@ -129,18 +129,37 @@ impl Store {
         (first, last): (ResourceId, ResourceId),
     ) -> Result<HashMap<ResourceId, i64>, Error> {
         const OF_PAGE: &str = "owner = $1 AND resources.id BETWEEN $2 AND $3";
-        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates(OF_PAGE)))
-            .bind(owner.0)
+        self.heard_where(OF_PAGE, Some(owner), (first, last)).await
+    }
+
+    /// When the last accepted post of each resource arrived, whosever it is, of those from `first` to `last` that ever sent one, in
+    /// milliseconds since 1970.
+    pub async fn heard_of_all(
+        &self,
+        (first, last): (ResourceId, ResourceId),
+    ) -> Result<HashMap<ResourceId, i64>, Error> {
+        const OF_PAGE: &str = "$1 IS NULL AND resources.id BETWEEN $2 AND $3";
+        self.heard_where(OF_PAGE, None, (first, last)).await
+    }
+
+    async fn heard_where(
+        &self,
+        condition: &str,
+        owner: Option<UserId>,
+        (first, last): (ResourceId, ResourceId),
+    ) -> Result<HashMap<ResourceId, i64>, Error> {
+        let owner = owner.map(|owner| owner.0);
+        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates(condition)))
+            .bind(owner)
             .bind(first.0)
             .bind(last.0)
             .fetch_all(&self.readers)
             .await?;
         let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.resource);
-        let deleted: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT id, heard, heard_point FROM resources
-             WHERE owner = $1 AND id BETWEEN $2 AND $3 AND heard IS NOT NULL",
-        )
-        .bind(owner.0)
+        let deleted: Vec<(i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT id, heard, heard_point FROM resources WHERE {condition} AND heard IS NOT NULL"
+        )))
+        .bind(owner)
         .bind(first.0)
         .bind(last.0)
         .fetch_all(&self.readers)

@@ -54,7 +54,7 @@ fn is_other_space(char: char) -> bool {
 }
 
 /// Whether `one` and `other` are the same but for the case of letters. Letters of several alphabets that look alike are not
-/// the same: only administrators choose the names of users, and the tables that tell (Unicode Technical Standard 39) are long.
+/// the same: administrators choose such names of users (who sign up choose from ASCII alone), and the tables that tell (Unicode Technical Standard 39) are long.
 pub(crate) fn differ_by_case_at_most(one: &str, other: &str) -> bool {
     one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
 }

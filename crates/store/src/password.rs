@@ -38,13 +38,10 @@ fn repeats_one_character(text: &str) -> bool {
     text.chars().next().is_some_and(|first| text.chars().all(|char| char == first))
 }
 
-/// Hashes the new `password` of somebody who may set it. [`Error::Busy`] if too many passwords wait to be hashed.
-pub(crate) async fn hash(hasher: &Hasher, password: String) -> Result<String, Error> {
+/// Hashes a new `password` that comes from `origin`. [`Error::Busy`] if too many passwords wait to be hashed.
+pub(crate) async fn hash(hasher: &Hasher, origin: Origin, password: String) -> Result<String, Error> {
     let salt = secrets::random::<16>()?;
-    let hash = hasher
-        .hash(Origin::SignedIn, secret(password), &salt, Params::DEFAULT)
-        .await?
-        .ok_or(Error::Password)?;
+    let hash = hasher.hash(origin, secret(password), &salt, Params::DEFAULT).await?.ok_or(Error::Password)?;
     let phc = || -> argon2::password_hash::Result<String> {
         Ok(PasswordHash {
             algorithm: Algorithm::Argon2id.ident(),
@@ -93,7 +90,7 @@ mod tests {
     #[tokio::test]
     async fn only_the_password_of_a_hash_fits_it() {
         let hasher = Hasher::default();
-        let hashed = hash(&hasher, "correct horse".into()).await.unwrap();
+        let hashed = hash(&hasher, Origin::SignedIn, "correct horse".into()).await.unwrap();
         assert!(hashed.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hashed}");
         let verify = async |password: &str, hash| {
             verify(&hasher, Origin::SignedIn, password.into(), hash).await.unwrap()

@@ -16,6 +16,7 @@ use crate::ids::{CredentialId, Listing, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::poller_rows;
 use crate::public_keys::OwnKeys;
+use crate::quotas;
 use crate::rotation::to_its_end;
 use crate::secrets::Secret;
 use crate::store::Store;
@@ -76,6 +77,9 @@ pub struct Enrolled {
 }
 
 type ResourceRow = (i64, String, String, Option<String>, String);
+
+/// A resource, and the id and name of whose it is.
+type OwnedRow = (i64, String, String, Option<String>, String, i64, String);
 
 fn resource((id, label, mode, identity, description): ResourceRow) -> Resource {
     Resource { id: ResourceId(id), label, mode, identity, description }
@@ -171,6 +175,7 @@ impl Store {
         if resources >= RESOURCES {
             return Err(Error::Full("a user has at most 20000 resources"));
         }
+        quotas::check_resources(connection, owner, resources).await?;
         let id: Option<i64> = sqlx::query_scalar(
             "INSERT INTO resources (owner, label, mode) VALUES ($1, $2, $3)
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
@@ -200,6 +205,24 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         Ok(rows.into_iter().map(resource).collect())
+    }
+
+    /// The resources of all users, each with whose it is: a page of them in the order of their ids, those behind `after`.
+    pub async fn all_resources(&self, listing: Listing) -> Result<Vec<(Resource, UserId, String)>, Error> {
+        let rows: Vec<OwnedRow> = sqlx::query_as(
+            "SELECT resources.id, label, mode, identity, description, users.id, users.name FROM resources
+             JOIN users ON users.id = resources.owner
+             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
+             WHERE resources.id > $1 ORDER BY resources.id LIMIT $2",
+        )
+        .bind(listing.after)
+        .bind(listing.limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let owned = |(id, label, mode, identity, description, owner, name)| {
+            (resource((id, label, mode, identity, description)), UserId(owner), name)
+        };
+        Ok(rows.into_iter().map(owned).collect())
     }
 
     /// The resource of `owner` with this id or label.
@@ -289,6 +312,8 @@ impl Store {
             sqlx::query("DELETE FROM resources WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
             transaction.commit().await?;
             drop(writer);
+            // Tokens that were for this resource only went with it.
+            store.access_changed();
             store.revoke(ended).await;
             store.poller_changed(id);
             store.commands.remove(id);

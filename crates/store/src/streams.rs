@@ -11,6 +11,7 @@ use crate::ids::{ResourceId, StreamId};
 use crate::journal::STREAMS_PER_RESOURCE;
 use crate::latest;
 use crate::names::Reference;
+use crate::quotas;
 use crate::store::Store;
 
 /// The longest description of a resource or a stream.
@@ -170,6 +171,7 @@ pub(crate) async fn insert(
     if streams >= STREAMS_PER_RESOURCE {
         return Err(Error::Full("a resource has at most 64 streams"));
     }
+    quotas::check_streams(connection, resource).await?;
     let row: Option<StreamRow> = sqlx::query_as(
         "INSERT INTO streams (resource, label, unit, description) SELECT id, $2, $3, $4 FROM resources WHERE id = $1
          ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",

@@ -4,9 +4,11 @@ use tokio::sync::watch;
 
 use crate::accounts::User;
 use crate::error::Error;
-use crate::ids::UserId;
+use crate::ids::{ResourceId, UserId};
+use crate::roles::Role;
 use crate::store::Store;
 use crate::token_digest::TokenDigest;
+use crate::token_scope::TokenScope;
 
 /// Who is signed in, and by which token.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct SignedIn {
     pub user: User,
     /// The digest of the token.
     pub token: TokenDigest,
+    /// What the token may be used for.
+    pub scope: TokenScope,
     /// Whether the token is the one in the file that only the operator of this machine reads.
     pub is_operators: bool,
 }
@@ -24,24 +28,35 @@ pub struct SignedIn {
 pub struct Access {
     /// The user.
     pub user: UserId,
-    /// Whether the user is an administrator.
-    pub admin: bool,
+    /// What the user may do.
+    pub role: Role,
+    /// What the token may be used for.
+    pub scope: TokenScope,
     /// When the token ends, in milliseconds since 1970; `None` if it does not by itself.
     pub expires: Option<i64>,
 }
 
+/// A user, the role, what the token may be used for and when it ends.
+type AccessRow = (i64, String, bool, Option<i64>, Option<i64>);
+
 impl Store {
     /// What the token allows at the time `now`; `None` if it is good no more. This does not prolong a session.
     pub async fn access(&self, token: TokenDigest, now: i64) -> Result<Option<Access>, Error> {
-        let row: Option<(i64, bool, Option<i64>)> = sqlx::query_as(
-            "SELECT users.id, users.admin, tokens.expires FROM tokens JOIN users ON users.id = tokens.owner
+        let row: Option<AccessRow> = sqlx::query_as(
+            "SELECT users.id, users.role, tokens.read_only, tokens.resource, tokens.expires
+             FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
         )
         .bind(&token.bytes()[..])
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(user, admin, expires)| Access { user: UserId(user), admin, expires }))
+        Ok(row.map(|(user, role, read_only, resource, expires)| Access {
+            user: UserId(user),
+            role: Role::read(&role),
+            scope: TokenScope { read_only, resource: resource.map(ResourceId) },
+            expires,
+        }))
     }
 
     /// Word that a token, a user or a role ended or changed. What that was is asked with [`Store::access`].

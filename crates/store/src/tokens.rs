@@ -9,12 +9,13 @@ use crate::accounts::User;
 use crate::accounts::{ADMINISTRATOR, user};
 use crate::clock::now_ms;
 use crate::error::Error;
-use crate::ids::UserId;
+use crate::ids::{ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::secrets;
 use crate::store::Store;
 use crate::token_access::SignedIn;
 use crate::token_digest::TokenDigest;
+use crate::token_scope::TokenScope;
 
 /// A session ends so long after it was last used.
 const SESSION_IDLE_MS: i64 = 12 * 3_600_000;
@@ -40,15 +41,19 @@ pub struct Token {
     pub created: i64,
     /// When it ends; nothing if it does not by itself.
     pub expires: Option<i64>,
+    /// Whether it may only read.
+    pub read_only: bool,
+    /// The only resource that it may be used for; nothing if it may be used for all.
+    pub resource: Option<ResourceId>,
 }
 
-type TokenRow = (i64, String, i64, Option<i64>);
+type TokenRow = (i64, String, i64, Option<i64>, bool, Option<i64>);
 
-/// A user, and the token's name, when that was made and when it ends.
-type TokenOfUserRow = (i64, String, String, bool, i64, Option<String>, i64, Option<i64>);
+/// A user, and the token's name, when that was made and when it ends, and what it may be used for.
+type TokenOfUserRow = (i64, String, String, String, i64, Option<String>, i64, Option<i64>, bool, Option<i64>);
 
-fn token((id, label, created, expires): TokenRow) -> Token {
-    Token { id, label, created, expires }
+fn token((id, label, created, expires, read_only, resource): TokenRow) -> Token {
+    Token { id, label, created, expires, read_only, resource: resource.map(ResourceId) }
 }
 
 fn digest(token: &str) -> [u8; 32] {
@@ -71,6 +76,11 @@ impl Store {
         .bind(SESSIONS - 1)
         .execute(&mut *transaction)
         .await?;
+        // An account that is used waits for its first sign-in no more.
+        sqlx::query("UPDATE users SET signed_up = NULL WHERE id = $1 AND signed_up IS NOT NULL")
+            .bind(owner.0)
+            .execute(&mut *transaction)
+            .await?;
         sqlx::query("INSERT INTO tokens (digest, owner, created, expires) VALUES ($1, $2, $3, $4)")
             .bind(&digest(&token)[..])
             .bind(owner.0)
@@ -94,8 +104,8 @@ impl Store {
     /// used ends later.
     pub async fn signed_in(&self, token: &str, now: i64) -> Result<Option<SignedIn>, Error> {
         let row: Option<TokenOfUserRow> = sqlx::query_as(
-            "SELECT users.id, users.name, users.email, users.admin, users.created,
-             tokens.label, tokens.created, tokens.expires
+            "SELECT users.id, users.name, users.email, users.role, users.created,
+             tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
         )
@@ -103,7 +113,9 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        let Some((id, name, email, admin, created, label, began, expires)) = row else { return Ok(None) };
+        let Some((id, name, email, role, created, label, began, expires, read_only, resource)) = row else {
+            return Ok(None);
+        };
         let session = label.is_none();
         let later = (now + SESSION_IDLE_MS).min(began + SESSION_MS);
         if session && expires.is_some_and(|expires| later - expires >= WORTH_WRITING_MS) {
@@ -114,8 +126,9 @@ impl Store {
                 .await?;
         }
         let is_operators = name == ADMINISTRATOR && label.as_deref() == Some(ADMINISTRATORS_FILE);
-        let user = user((id, name, email, admin, created));
-        Ok(Some(SignedIn { user, token: TokenDigest::of(token), is_operators }))
+        let user = user((id, name, email, role, created));
+        let scope = TokenScope { read_only, resource: resource.map(ResourceId) };
+        Ok(Some(SignedIn { user, token: TokenDigest::of(token), scope, is_operators }))
     }
 
     /// Ends the session of `token`, or the token for a program.
@@ -131,7 +144,7 @@ impl Store {
     /// The tokens for programs of `owner`.
     pub async fn tokens(&self, owner: UserId, now: i64) -> Result<Vec<Token>, Error> {
         let rows: Vec<TokenRow> = sqlx::query_as(
-            "SELECT id, label, created, expires FROM tokens
+            "SELECT id, label, created, expires, read_only, resource FROM tokens
              WHERE owner = $1 AND label IS NOT NULL AND (expires IS NULL OR expires > $2) ORDER BY id",
         )
         .bind(owner.0)
@@ -141,12 +154,12 @@ impl Store {
         Ok(rows.into_iter().map(token).collect())
     }
 
-    /// Makes a token for a program: what it is, and the token itself.
+    /// Makes a token for a program: what it is, and the token itself. The resource of its scope is one of `owner`.
     pub async fn add_token(
         &self,
         owner: UserId,
         label: &str,
-        expires: Option<i64>,
+        (expires, scope): (Option<i64>, TokenScope),
         now: i64,
     ) -> Result<(Token, String), Error> {
         if !is_label(label) {
@@ -167,14 +180,17 @@ impl Store {
             return Err(Error::Full("a user has at most 32 tokens"));
         }
         let row: Option<TokenRow> = sqlx::query_as(
-            "INSERT INTO tokens (digest, owner, label, created, expires) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (owner, label) DO NOTHING RETURNING id, label, created, expires",
+            "INSERT INTO tokens (digest, owner, label, created, expires, read_only, resource)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (owner, label) DO NOTHING RETURNING id, label, created, expires, read_only, resource",
         )
         .bind(&digest(&secret)[..])
         .bind(owner.0)
         .bind(label)
         .bind(now)
         .bind(expires)
+        .bind(scope.read_only)
+        .bind(scope.resource.map(|resource| resource.0))
         .fetch_optional(&mut *writer)
         .await?;
         Ok((row.map(token).ok_or(Error::Taken("label"))?, secret))
@@ -204,7 +220,7 @@ impl Store {
             Ok(()) | Err(Error::Unknown(_)) => {}
             Err(error) => return Err(error),
         }
-        Ok(self.add_token(owner, ADMINISTRATORS_FILE, None, now_ms()).await?.1)
+        Ok(self.add_token(owner, ADMINISTRATORS_FILE, (None, TokenScope::default()), now_ms()).await?.1)
     }
 }
 
@@ -228,7 +244,10 @@ mod tests {
         }
         assert!(good(&used, 7 * 24 * HOUR - 1).await && !good(&used, 7 * 24 * HOUR).await);
         // A token for a program lasts as long as it was told to, whether it is used or not.
-        let (_, token) = store.add_token(user.id, "script", Some(30 * 24 * HOUR), 0).await.unwrap();
+        let (_, token) = store
+            .add_token(user.id, "script", (Some(30 * 24 * HOUR), TokenScope::default()), 0)
+            .await
+            .unwrap();
         assert!(good(&token, 30 * 24 * HOUR - 1).await && !good(&token, 30 * 24 * HOUR).await);
     }
 
@@ -264,9 +283,12 @@ mod tests {
         assert!(store.user_by_token(&first, 1).await.unwrap().is_none());
         assert!(store.user_by_token(&second, 1).await.unwrap().is_some());
         for n in 0..TOKENS {
-            store.add_token(user.id, &format!("t{n}"), None, 0).await.unwrap();
+            store.add_token(user.id, &format!("t{n}"), (None, TokenScope::default()), 0).await.unwrap();
         }
-        assert!(matches!(store.add_token(user.id, "more", None, 0).await, Err(Error::Full(_))));
+        assert!(matches!(
+            store.add_token(user.id, "more", (None, TokenScope::default()), 0).await,
+            Err(Error::Full(_))
+        ));
         assert_eq!(store.tokens(user.id, 0).await.unwrap().len(), TOKENS as usize);
     }
 }

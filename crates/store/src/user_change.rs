@@ -1,10 +1,13 @@
 //! Changes of a user: all that is asked for, or nothing.
 
-use sqlx::Connection;
+use sqlx::{Connection, SqliteConnection};
 
 use crate::accounts::{ADMINISTRATOR, User, check_email};
 use crate::error::Error;
+use crate::hashing_turns::Origin;
+use crate::ids::UserId;
 use crate::password;
+use crate::roles::Role;
 use crate::sign_in_files::{self, ADMIN_PASSWORD};
 use crate::store::Store;
 use crate::token_digest::TokenDigest;
@@ -16,8 +19,8 @@ pub struct UserChange {
     pub email: Option<String>,
     /// The password.
     pub password: Option<String>,
-    /// Whether the user may do everything.
-    pub admin: Option<bool>,
+    /// What the user may do.
+    pub role: Option<Role>,
 }
 
 impl Store {
@@ -30,27 +33,27 @@ impl Store {
         change: UserChange,
         kept: Option<TokenDigest>,
     ) -> Result<User, Error> {
-        let UserChange { email, password, admin } = change;
+        let UserChange { email, password, role } = change;
         email.as_deref().map(check_email).transpose()?;
-        if user.username == ADMINISTRATOR && admin == Some(false) {
+        if user.username == ADMINISTRATOR && role.is_some_and(|role| role != Role::Administrator) {
             return Err(Error::Invalid("the administrator of the first start stays one"));
         }
         let hash = match password {
             Some(password) => {
                 password::check(&password, &user.username)?;
-                Some(password::hash(&self.hasher, password).await?)
+                Some(password::hash(&self.hasher, Origin::SignedIn, password).await?)
             }
             None => None,
         };
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
-            "UPDATE users SET email = coalesce($1, email), password = coalesce($2, password), admin = coalesce($3, admin)
+            "UPDATE users SET email = coalesce($1, email), password = coalesce($2, password), role = coalesce($3, role)
              WHERE id = $4",
         )
         .bind(&email)
         .bind(&hash)
-        .bind(admin)
+        .bind(role.map(Role::name))
         .bind(user.id.0)
         .execute(&mut *transaction)
         .await?;
@@ -58,28 +61,42 @@ impl Store {
             return Err(Error::Unknown("user"));
         }
         if hash.is_some() {
-            sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
-                .bind(user.id.0)
-                .bind(kept.as_ref().map_or(&[][..], |kept| kept.bytes()))
-                .execute(&mut *transaction)
-                .await?;
+            password_is_set(&mut transaction, user.id, kept).await?;
         }
         transaction.commit().await?;
         drop(writer);
-        if hash.is_some() || admin.is_some() {
+        if hash.is_some() {
+            tell_of_password(self, user);
+        } else if role.is_some() {
             self.access_changed();
         }
-        if hash.is_some() && user.username == ADMINISTRATOR {
-            // The password was changed whether or not its file goes: that holds one that is good no more.
-            let _ = sign_in_files::remove(&self.directory, ADMIN_PASSWORD);
-        }
-        let User { id, username, created, .. } = user.clone();
-        Ok(User {
-            id,
-            username,
-            email: email.unwrap_or_else(|| user.email.clone()),
-            admin: admin.unwrap_or(user.admin),
-            created,
-        })
+        let (role, email) = (role.unwrap_or(user.role), email.unwrap_or_else(|| user.email.clone()));
+        Ok(User { role, admin: role == Role::Administrator, email, ..user.clone() })
+    }
+}
+
+/// Ends what rests on the password of before, when a user has another one: their sessions but that of the token `kept`, and the
+/// link by which it could be set.
+pub(crate) async fn password_is_set(
+    connection: &mut SqliteConnection,
+    user: UserId,
+    kept: Option<TokenDigest>,
+) -> Result<(), Error> {
+    sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
+        .bind(user.0)
+        .bind(kept.as_ref().map_or(&[][..], |kept| kept.bytes()))
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("DELETE FROM reset_links WHERE owner = $1").bind(user.0).execute(connection).await?;
+    Ok(())
+}
+
+/// Tells those who wait that the sessions of `user` have ended, after the password of before was replaced for good. The file
+/// that holds the administrator's goes.
+pub(crate) fn tell_of_password(store: &Store, user: &User) {
+    store.access_changed();
+    if user.username == ADMINISTRATOR {
+        // The password was changed whether or not its file goes: that holds one that is good no more.
+        let _ = sign_in_files::remove(&store.directory, ADMIN_PASSWORD);
     }
 }

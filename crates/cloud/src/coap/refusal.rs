@@ -36,6 +36,10 @@ pub(super) enum Refusal {
     Malformed(&'static str),
     /// The payload does not give readings.
     Payload(Refused),
+    /// Its owner may not have more: what, and how much.
+    Quota(String),
+    /// Its owner may not store more points today: how many, and in how many seconds the next day begins.
+    PointsOfDay(String, u32),
     /// It does not go together with what is there.
     Conflict(&'static str),
     /// It is not the device's fault.
@@ -50,7 +54,8 @@ impl Refusal {
     pub(super) const fn code(&self) -> Code {
         match self {
             Self::Key => Code::UNAUTHORIZED,
-            Self::AnothersResource | Self::NotForDevices => Code::FORBIDDEN,
+            Self::AnothersResource | Self::NotForDevices | Self::Quota(_) => Code::FORBIDDEN,
+            Self::PointsOfDay(..) => Code::TOO_MANY_REQUESTS,
             Self::NotFound => Code::NOT_FOUND,
             Self::Method => Code::METHOD_NOT_ALLOWED,
             Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
@@ -72,6 +77,8 @@ impl Refusal {
         match self {
             Self::Busy => Some(BUSY_S),
             Self::DiskFull => Some(DISK_FULL_S),
+            // https://www.rfc-editor.org/rfc/rfc8516#section-4
+            Self::PointsOfDay(_, again_s) => Some(*again_s),
             _ => None,
         }
     }
@@ -95,6 +102,7 @@ impl Refusal {
             Self::Incomplete => "blocks before this one are missing: begin anew",
             Self::TooLarge => "a body has at most 65536 bytes",
             Self::Malformed(why) | Self::Conflict(why) | Self::Option(why) => why,
+            Self::Quota(why) | Self::PointsOfDay(why, _) => why,
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
             Self::DiskFull => "the disk of the cloud is full, try again later",
@@ -111,6 +119,10 @@ impl From<Error> for Refusal {
             Error::DiskFull(_) => Self::DiskFull,
             Error::Invalid(rule) => Self::Malformed(rule),
             Error::Payload(refused) => Self::Payload(refused),
+            Error::Quota { .. } => Self::Quota(error.to_string()),
+            Error::PointsOfDay { again_ms, .. } => {
+                Self::PointsOfDay(error.to_string(), u32::try_from(again_ms / 1000 + 1).unwrap_or(u32::MAX))
+            }
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
             Error::Computed => {

@@ -17,7 +17,7 @@ use super::actions::action;
 use super::app::App;
 use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
-use super::caller::{COOKIE, Caller, Owner};
+use super::caller::{COOKIE, Caller, Owner, for_policy};
 use super::connections::Permit;
 use super::failure::{Failure, Fault, Refusal};
 use super::openapi::Document;
@@ -78,7 +78,7 @@ pub(super) async fn guard(
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     // What the dashboard may be kept for, it says itself; of all else nothing is kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers
@@ -143,7 +143,7 @@ async fn allow(
         };
     };
     let who = match caller {
-        Some(Caller { user, .. }) => access::Caller::User { id: user.id, admin: user.admin },
+        Some(caller) => for_policy(caller),
         None if from_this_machine(app, request) => access::Caller::ThisMachine,
         None => access::Caller::Nobody,
     };
@@ -153,6 +153,9 @@ async fn allow(
             Some(_) => Failure::method(),
         });
     };
+    if action == Action::SignUp && !app.reach.sign_up {
+        return Err(Failure::no_sign_up());
+    }
     let names: RawPathParams =
         request.extract_parts().await.map_err(|_| Failure::invalid("the path is not UTF-8"))?;
     let name = |which: &str| names.iter().find(|(key, _)| *key == which).map(|(_, value)| value);
@@ -160,7 +163,15 @@ async fn allow(
         Some(name) => Some(app.store.user(name).await?),
         None => None,
     };
+    // Each name is looked up within what the one before it names, so nothing of another's is found.
+    let resource = match (&owner, name("resource")) {
+        (Some(Some(owner)), Some(name)) => app.store.resource(owner.id, name).await?,
+        _ => None,
+    };
     let target = match &owner {
+        Some(Some(owner)) if name("resource").is_some() => {
+            Target::ResourceOf(owner.id, resource.as_ref().map(|resource| resource.id))
+        }
         Some(Some(owner)) => Target::User(owner.id),
         Some(None) => Target::Unknown,
         None => Target::Nothing,
@@ -175,10 +186,8 @@ async fn allow(
         things.insert(caller.clone());
     }
     let Some(owner) = owner.flatten() else { return Ok(()) };
-    // Each name is looked up within what the one before it names, so nothing of another's is found.
-    if let Some(name_of_resource) = name("resource") {
-        let resource: Resource =
-            app.store.resource(owner.id, name_of_resource).await?.ok_or(Failure::unknown("resource"))?;
+    if name("resource").is_some() {
+        let resource: Resource = resource.ok_or(Failure::unknown("resource"))?;
         if let Some(name_of_stream) = name("stream") {
             let stream: Stream =
                 app.store.stream(resource.id, name_of_stream).await?.ok_or(Failure::unknown("stream"))?;

@@ -12,6 +12,9 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         // Not HEAD: a link's preview must not use the link up.
         return (method == Method::GET).then_some(Action::SignIn);
     }
+    if path == paths::RESET_PASSWORD {
+        return matches!(*method, Method::GET | Method::POST).then_some(Action::ResetPassword);
+    }
     if path == paths::METRICS {
         return matches!(*method, Method::GET | Method::HEAD).then_some(Action::ReadMetrics);
     }
@@ -51,6 +54,16 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     }
     match (method.as_str(), path) {
         ("POST", "/login") => Some(Action::SignIn),
+        ("POST", "/reset-password") => Some(Action::ResetPassword),
+        ("POST", "/users/{user}/reset-link") => Some(Action::MakeResetLink),
+        ("POST", "/sign-up") => Some(Action::SignUp),
+        ("GET" | "HEAD", "/resources") => Some(Action::ListResources),
+        ("GET" | "HEAD", "/users/{user}/totp") => Some(Action::ReadSecondFactor),
+        ("POST" | "PUT", "/users/{user}/totp") => Some(Action::ChangeSecondFactor),
+        ("DELETE", "/users/{user}/totp") => Some(Action::RemoveSecondFactor),
+        ("GET" | "HEAD", "/users/{user}/export") => Some(Action::ExportUser),
+        ("GET" | "HEAD", "/users/{user}/quotas") => Some(Action::ReadQuotas),
+        ("PUT", "/users/{user}/quotas") => Some(Action::ChangeQuotas),
         ("POST", "/logout") => Some(Action::SignOut),
         ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
         ("GET" | "HEAD", "/endpoints" | "/public-keys") => Some(Action::ReadEndpoints),
@@ -63,8 +76,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/users/{user}") => Some(Action::ReadUser),
         ("PUT", "/users/{user}") => Some(Action::ChangeUser),
         ("DELETE", "/users/{user}") => Some(Action::DeleteUser),
-        ("GET" | "HEAD" | "POST", "/users/{user}/tokens") => Some(Action::ManageTokens),
-        ("DELETE", "/users/{user}/tokens/{token}") => Some(Action::ManageTokens),
+        ("GET" | "HEAD", "/users/{user}/tokens") => Some(Action::ReadTokens),
+        ("POST", "/users/{user}/tokens") | ("DELETE", "/users/{user}/tokens/{token}") => {
+            Some(Action::ChangeTokens)
+        }
         ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
             Some(Action::ReadResource)
         }

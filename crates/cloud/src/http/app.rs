@@ -30,6 +30,10 @@ pub(crate) struct App {
     pub(super) reach: Reach,
     pub(super) live_feeds: LiveFeeds,
     pub(super) backoff: Backoff,
+    /// How often wrong one-time codes were tried of late.
+    pub(super) codes: Backoff,
+    /// How often accounts were asked for of late.
+    pub(super) sign_ups: Backoff,
     /// Where pollers may poll.
     pub(super) guard: Guard,
     pub(super) stopping: watch::Receiver<bool>,
@@ -45,7 +49,7 @@ impl App {
         guard: Guard,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let (live_feeds, backoff) = (LiveFeeds::default(), Backoff::default());
-        Self { store, events, network, link, reach, live_feeds, backoff, guard, stopping }
+        let (live_feeds, backoff, codes, sign_ups) = Default::default();
+        Self { store, events, network, link, reach, live_feeds, backoff, codes, sign_ups, guard, stopping }
     }
 }

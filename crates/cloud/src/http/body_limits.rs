@@ -14,7 +14,7 @@ pub(super) const LONGEST_SIGN_IN: usize = 8 << 10;
 pub(super) fn longest_body(path: &str) -> usize {
     match path {
         "/users/{user}/import" => LONGEST_IMPORT_BODY,
-        "/login" => LONGEST_SIGN_IN,
+        "/login" | "/reset-password" | "/sign-up" => LONGEST_SIGN_IN,
         _ => LONGEST_BODY,
     }
 }

@@ -75,6 +75,11 @@ impl Failure {
         }
     }
 
+    /// The fault, for people.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same, of which the record has a line already.
     pub(super) fn recorded(self) -> Self {
         Self { is_recorded: true, ..self }
@@ -95,6 +100,15 @@ impl Failure {
             "forbidden",
             "This is not yours.",
             "Ask its owner or an administrator.",
+        )
+    }
+
+    pub(super) fn no_sign_up() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "no_sign_up",
+            "Nobody makes an account here for themselves.",
+            "Ask an administrator for one; the operator allows it with --sign-up.",
         )
     }
 
@@ -225,6 +239,18 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Delete one that is not needed any more.",
             ),
+            Error::Quota { .. } => Self::new(
+                StatusCode::FORBIDDEN,
+                "quota",
+                error.to_string(),
+                "GET /users/{user}/quotas tells what there may be, and is.",
+            ),
+            Error::PointsOfDay { again_ms, .. } => Self::too_many(
+                "points_of_day",
+                error.to_string(),
+                "GET /users/{user}/quotas tells what there may be, and is.",
+                again_s(again_ms),
+            ),
             Error::Invalid(_) | Error::Payload(_) | Error::Parser(_) | Error::UnknownInput { .. } => {
                 Self::invalid(error.to_string())
             }
@@ -278,6 +304,11 @@ impl From<Error> for Failure {
             },
         }
     }
+}
+
+/// In how many seconds the next day has begun for certain.
+fn again_s(again_ms: i64) -> u32 {
+    u32::try_from(again_ms / 1000 + 1).unwrap_or(u32::MAX)
 }
 
 impl From<JsonRejection> for Failure {

@@ -30,7 +30,7 @@ impl LiveAccess {
         // Changes are waited for from here on, so that none is missed.
         let changes = store.access_changes();
         let first = store.access(caller.token, now_ms()).await?;
-        let first = first.filter(|first| (first.user, first.admin) == (caller.user.id, caller.user.admin));
+        let first = first.filter(|first| is_of(first, caller));
         Ok(first.map(|first| {
             let again = next_look_up(first);
             Self { store: store.clone(), token: caller.token, first, changes, again }
@@ -46,7 +46,7 @@ impl LiveAccess {
         self.changes.mark_unchanged();
         let Ok(Some(present)) = self.store.access(self.token, now_ms()).await else { return false };
         self.again = next_look_up(present);
-        (present.user, present.admin) == (self.first.user, self.first.admin)
+        (present.user, present.role, present.scope) == (self.first.user, self.first.role, self.first.scope)
     }
 
     /// Returns when [`Self::holds`] has to be asked.
@@ -57,6 +57,11 @@ impl LiveAccess {
             () = sleep_until(self.again) => {}
         }
     }
+}
+
+/// Whether this is what `caller` had when the request came.
+fn is_of(access: &Access, caller: &Caller) -> bool {
+    (access.user, access.role, access.scope) == (caller.user.id, caller.user.role, caller.scope)
 }
 
 /// When to look access up again: when the token expires, and in no more than [`LOOK_UP`].

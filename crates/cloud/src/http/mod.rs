@@ -2,6 +2,7 @@
 
 mod access;
 mod actions;
+mod all_resources;
 mod app;
 mod audit;
 mod body_deadline;
@@ -24,32 +25,40 @@ mod live_access;
 mod live_feeds;
 mod metrics;
 mod network;
+mod one_time_codes;
 mod openapi;
 mod other_authorities;
 mod parsers;
 mod paths;
 mod plain_words;
 mod poller;
+mod present_password;
 mod query;
+mod quotas;
 mod reach;
 mod recorded;
+mod reset_links;
 mod resources;
 mod routes;
+mod second_factors;
 mod serve;
 mod sign_in;
 mod sign_in_backoff;
 mod sign_in_link;
+mod sign_up;
 mod streams;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod trusted_proxies;
+mod user_export;
 mod users;
 mod write_deadline;
 
 pub(crate) use app::App;
 pub(crate) use body_deadline::MinimumRate;
 pub use body_limits::LONGEST_IMPORT;
+pub(crate) use paths::reset_path;
 pub(crate) use reach::{Endpoints, Reach};
 pub(crate) use routes::router;
 pub(crate) use serve::{Limits, serve};

@@ -30,13 +30,14 @@ use crate::access::{Action, People};
             is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
             each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
             with `id`, `from`, `until`, `limit`, `after` and `all` in the query. What is another's, and what is for people, is \
-            4.03. An answer holds what fits 1024 bytes: lists go on with `after` the last id of a stream, points with \
-            `from` the last time.\n\n\
+            4.03; so is what is over a quota, but points over that of the day are 4.29. An answer holds what fits 1024 \
+            bytes: lists go on with `after` the last id of a stream, points with `from` the last time.\n\n\
             A body has at most 65536 bytes, of an import 1024000, of a sign-in 8192 (413), and comes within 15 s and 1 s for \
             each 4096 bytes (408); an answer is read as fast, or the connection ends. There are 768 connections: of those on \
             which nobody has signed in 320, and 128 of an address, the oldest ends for a newcomer; 64 of a user are not \
             ended. Wrong passwords make the next try wait (429). A \
-            parameter of the query that an operation does not name is refused (400). A user follows 8 live feeds (429).",
+            parameter of the query that an operation does not name is refused (400). A user follows 8 live feeds (429). A viewer, \
+            and a token to read only, change nothing; a token for a resource leads nowhere else (403).",
     ),
     components(schemas(failure::Body))
 )]
@@ -111,6 +112,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
         People::ThisMachine => ("For programs on this machine, and for whoever is signed in.", true),
         People::Operator => ("For programs on this machine, and for administrators.", true),
         People::SignedIn => ("For whoever is signed in.", false),
+        People::Oneself => ("For the user whose it is.", false),
         People::Owner => ("For the user whose it is, and for administrators.", false),
         People::Administrator => ("For administrators.", false),
     };

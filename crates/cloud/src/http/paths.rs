@@ -6,5 +6,12 @@ pub(super) const API: &str = "/api/v1";
 pub(super) const OPENAPI: &str = "/openapi.json";
 /// The one-time link.
 pub(super) const SIGN_IN: &str = "/sign-in";
+/// The page of a link that sets a password.
+pub(super) const RESET_PASSWORD: &str = "/reset-password";
 /// The metrics.
 pub(super) const METRICS: &str = "/metrics";
+
+/// The path of the page of a link with this token.
+pub(crate) fn reset_path(token: &str) -> String {
+    format!("{RESET_PASSWORD}?token={token}")
+}

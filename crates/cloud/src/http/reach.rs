@@ -29,6 +29,8 @@ pub(crate) struct Reach {
     pub(crate) tls: bool,
     /// Whether a proxy in front does TLS.
     pub(crate) behind_proxy: bool,
+    /// Whether whoever reaches it may make an account.
+    pub(crate) sign_up: bool,
     /// Names of this server beside those of loopback.
     pub(crate) hosts: Vec<String>,
     /// Proxies that say where requests come from.

@@ -38,14 +38,18 @@ impl AuditDetails {
 /// What a request does that matters to security, in one word. Reading and adding points does not, nor do names and units.
 pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
     let removes = *method == Method::DELETE;
-    let reads = method.is_safe();
     match action {
         Action::SignOut => Some("signed_out"),
+        Action::RemoveSecondFactor => Some("second_factor_removed"),
+        Action::ChangeSecondFactor if *method == Method::PUT => Some("second_factor_confirmed"),
+        Action::ChangeSecondFactor => Some("second_factor_begun"),
+        Action::ExportUser => Some("data_exported"),
+        Action::ChangeQuotas => Some("quotas_changed"),
+        Action::MakeResetLink => Some("reset_link_made"),
         Action::AddUser => Some("user_added"),
         Action::DeleteUser => Some("user_deleted"),
-        Action::ManageTokens if reads => None,
-        Action::ManageTokens if removes => Some("token_revoked"),
-        Action::ManageTokens => Some("token_made"),
+        Action::ChangeTokens if removes => Some("token_revoked"),
+        Action::ChangeTokens => Some("token_made"),
         Action::AddResource => Some("resource_added"),
         Action::ChangeResource => Some("resource_changed"),
         Action::DeleteResource => Some("resource_deleted"),
@@ -60,7 +64,9 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::Command if removes => Some("command_withdrawn"),
         Action::Command => Some("command_given"),
         // These say themselves what they did.
-        Action::SignIn | Action::ChangeUser => None,
+        Action::SignIn | Action::SignUp | Action::ResetPassword | Action::ChangeUser | Action::ChangeRole => {
+            None
+        }
         Action::ReadSelf
         | Action::ReadEndpoints
         | Action::ReadDescription
@@ -69,7 +75,11 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadAudit
         | Action::Follow
         | Action::ListUsers
+        | Action::ListResources
         | Action::ReadUser
+        | Action::ReadTokens
+        | Action::ReadQuotas
+        | Action::ReadSecondFactor
         | Action::ReadResource
         | Action::ReadPoller
         | Action::ReadStream

@@ -23,9 +23,9 @@ use crate::public_keys::pem;
 #[derive(Serialize, ToSchema)]
 pub(super) struct HeardResource {
     #[serde(flatten)]
-    resource: Resource,
+    pub(super) resource: Resource,
     /// When the last post with readings arrived that was accepted, in milliseconds since 1970; null if none ever was
-    heard: Option<i64>,
+    pub(super) heard: Option<i64>,
 }
 
 /// A user's resources

@@ -13,8 +13,9 @@ use super::app::App;
 use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
-    access, audit, commands, computed_streams, credentials, dashboard, data, endpoints, import, live,
-    metrics, network, openapi, parsers, paths, poller, resources, sign_in, streams, tokens, users,
+    access, all_resources, audit, commands, computed_streams, credentials, dashboard, data, endpoints,
+    import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links, resources,
+    second_factors, sign_in, sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -22,7 +23,9 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
     let api = OpenApiRouter::new()
         .routes(routes!(openapi::show).layer(Extension(document)))
         .routes(routes!(sign_in::login).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
+        .routes(routes!(sign_up::sign_up).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
         .routes(routes!(sign_in::logout))
+        .routes(routes!(reset_links::reset).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
         .routes(routes!(users::me))
         .routes(routes!(endpoints::show))
         .routes(routes!(endpoints::public_keys))
@@ -31,6 +34,16 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(live::all))
         .routes(routes!(users::list, users::add))
         .routes(routes!(users::show, users::change, users::delete))
+        .routes(routes!(reset_links::make))
+        .routes(routes!(
+            second_factors::show,
+            second_factors::begin,
+            second_factors::confirm,
+            second_factors::remove
+        ))
+        .routes(routes!(user_export::export))
+        .routes(routes!(all_resources::list))
+        .routes(routes!(quotas::show, quotas::set))
         .routes(routes!(tokens::list, tokens::add))
         .routes(routes!(tokens::delete))
         .routes(routes!(resources::list, resources::add))
@@ -61,6 +74,7 @@ pub(super) fn all(document: &Arc<Document>) -> Router<Arc<App>> {
     let (api, routes) = api(document.clone()).split_for_parts();
     document.describe(routes);
     api.route(paths::SIGN_IN, get(sign_in::sign_in))
+        .route(paths::RESET_PASSWORD, get(reset_links::page).post(reset_links::send))
         .route(paths::METRICS, get(metrics::show))
         .fallback(dashboard::serve)
 }

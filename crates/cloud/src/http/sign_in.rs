@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use super::app::{App, Body};
 use super::caller::{COOKIE, Caller};
 use super::failure::{Failure, Refusal};
+use super::one_time_codes;
 use super::recorded::AuditDetails;
 use super::sign_in_backoff::Wait;
 
@@ -47,6 +48,9 @@ pub(super) struct Login {
     username: String,
     #[schema(max_length = 256)]
     password: String,
+    /// The one-time code, or a recovery code, of whoever has a second factor.
+    #[schema(max_length = 32)]
+    code: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -62,7 +66,8 @@ struct Session {
 /// each further one, up to 60 s; after the thirtieth from an address, whatever the users, likewise. Who does not wait is
 /// answered 429, with Retry-After, and when too many passwords are being tried, for the user from the address, from the network
 /// (/24 of IPv4, /56 of IPv6: four wait) or in all (32), 503, likewise: such a try is not counted. Networks take turns, and the
-/// one that has most waiting gives way to others. 503 is the answer, too, when the session cannot be stored, as with a full disk.
+/// one that has most waiting gives way to others. Whoever has a second factor and sends no code is answered 401 with the error
+/// `code_needed`; wrong codes make the next one wait as wrong passwords do, from whatever address. 503 is the answer, too, when the session cannot be stored, as with a full disk.
 #[utoipa::path(post, path = "/login", tag = "sessions", request_body = Login,
     responses((status = 200, description = "A session, and its cookie", body = Session)))]
 pub(super) async fn login(
@@ -70,7 +75,7 @@ pub(super) async fn login(
     Extension(client): Extension<Client>,
     body: Body<Login>,
 ) -> Result<Response, Failure> {
-    let Json(Login { username, password }) = body?;
+    let Json(Login { username, password, code }) = body?;
     if username.chars().count() > LONGEST_USERNAME {
         return Err(Failure::invalid(format!("username has more than {LONGEST_USERNAME} characters")));
     }
@@ -83,6 +88,7 @@ pub(super) async fn login(
         )
         .recorded());
     };
+    one_time_codes::check(&app, client, &user, code.as_deref()).await?;
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
     let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(user.username));

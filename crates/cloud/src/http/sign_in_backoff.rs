@@ -92,6 +92,11 @@ impl Try<'_> {
         lock(&self.backoff.pairs).forget(self.pair);
     }
 
+    /// It counts, whether it was right or not.
+    pub(super) fn count(self) {
+        self.wrong();
+    }
+
     /// The password was wrong.
     pub(super) fn wrong(self) {
         let now = self.backoff.now();

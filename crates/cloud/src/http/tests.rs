@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
     Append, CommandValue, Computation, Device, Idempotency, InputReference, NewCommand, NewPoller,
-    PollCredential, Reading, Store, Transmission, User, now_ms,
+    PollCredential, Reading, Role, Store, TokenScope, TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -38,6 +38,8 @@ enum For {
     ThisMachine,
     SignedIn,
     Owner,
+    /// The user alone.
+    Oneself,
     Administrator,
 }
 
@@ -50,11 +52,24 @@ struct Row {
     status: u16,
 }
 
+impl For {
+    /// Somebody for whom it is.
+    const fn who_may(self) -> Who {
+        match self {
+            Self::Oneself => Who::Owner,
+            _ => Who::Administrator,
+        }
+    }
+}
+
 /// One row a route.
 fn rows() -> Vec<Row> {
     let row = |method, path, whom, body, status| Row { method, path, whom, body, status };
     let none = Value::Null;
     let login = json!({"username": "ann", "password": PASSWORD});
+    let present = json!({"current_password": PASSWORD});
+    let sign_up = json!({"username": "new", "password": PASSWORD});
+    let reset = json!({"token": "{reset}", "password": "another password"});
     let user = json!({"username": "eve", "password": PASSWORD});
     let resource = json!({"label": "new", "mode": "dtls-psk"});
     let import = json!({"devices": [resource]});
@@ -69,7 +84,18 @@ fn rows() -> Vec<Row> {
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
+        row("POST", "/sign-up", For::Everybody, sign_up, 201),
+        row("GET", "/users/{user}/quotas", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/totp", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/totp", For::Oneself, present.clone(), 201),
+        row("PUT", "/users/{user}/totp", For::Oneself, json!({"code": "{code}"}), 200),
+        row("DELETE", "/users/{user}/totp", For::Owner, present, 204),
+        row("GET", "/resources", For::Administrator, none.clone(), 200),
+        row("GET", "/users/{user}/export", For::Owner, none.clone(), 200),
+        row("PUT", "/users/{user}/quotas", For::Administrator, json!({"resources": 5}), 200),
         row("POST", "/logout", For::SignedIn, none.clone(), 204),
+        row("POST", "/reset-password", For::Everybody, reset, 204),
+        row("POST", "/users/{user}/reset-link", For::Administrator, none.clone(), 201),
         row("GET", "/me", For::SignedIn, none.clone(), 200),
         row("GET", "/endpoints", For::SignedIn, none.clone(), 200),
         row("GET", "/public-keys", For::SignedIn, none.clone(), 200),
@@ -158,28 +184,107 @@ enum Who {
     ExpiredSession,
     OtherUser,
     Owner,
+    /// The owner, whose role is viewer.
+    OwnerAsViewer,
+    /// The owner's token that may only read.
+    ReadOnly,
+    /// The owner's token for the resource that the path names, if it names one.
+    ForResource,
+    /// The owner's token to read that resource only.
+    ReadResource,
+    /// The owner's token for another resource.
+    ForOtherResource,
+    /// An administrator's token that may only read.
+    AdministratorsReadOnly,
     Administrator,
 }
 
-const ALL: [Who; 7] = [
+const ALL: [Who; 13] = [
     Who::Nobody,
     Who::ThisMachine,
     Who::WrongToken,
     Who::ExpiredSession,
     Who::OtherUser,
     Who::Owner,
+    Who::OwnerAsViewer,
+    Who::ReadOnly,
+    Who::ForResource,
+    Who::ReadResource,
+    Who::ForOtherResource,
+    Who::AdministratorsReadOnly,
     Who::Administrator,
+];
+
+impl Who {
+    /// Whether the token is one of ann's own.
+    const fn is_owner(self) -> bool {
+        !matches!(
+            self,
+            Self::Nobody
+                | Self::ThisMachine
+                | Self::WrongToken
+                | Self::ExpiredSession
+                | Self::OtherUser
+                | Self::AdministratorsReadOnly
+                | Self::Administrator
+        )
+    }
+
+    const fn is_administrator(self) -> bool {
+        matches!(self, Self::AdministratorsReadOnly | Self::Administrator)
+    }
+
+    /// Whether the role of the user and the scope of the token are for the route, wherever it leads.
+    fn may_take(self, row: &Row) -> bool {
+        let signs_out = row.path == "/logout";
+        let reads = row.method == "GET" || row.path.ends_with("/test");
+        let own_account = OWN_ACCOUNT.contains(&(row.method, row.path));
+        let within = row.path.starts_with(RESOURCE) && !REACHES_FURTHER.contains(&(row.method, row.path));
+        let about_itself =
+            ["/me", "/logout", "/endpoints", "/public-keys", "/openapi.json"].contains(&row.path);
+        match self {
+            Self::OwnerAsViewer => reads || signs_out || own_account,
+            Self::ReadOnly | Self::AdministratorsReadOnly => reads || signs_out,
+            Self::ForResource => within || about_itself,
+            Self::ReadResource => (within && reads) || about_itself,
+            Self::ForOtherResource => about_itself,
+            _ => true,
+        }
+    }
+}
+
+/// What a viewer may change.
+const OWN_ACCOUNT: &[(&str, &str)] = &[
+    ("PUT", "/users/{user}"),
+    ("POST", "/users/{user}/totp"),
+    ("PUT", "/users/{user}/totp"),
+    ("DELETE", "/users/{user}/totp"),
+];
+
+/// What a token for a resource may not do to it.
+const REACHES_FURTHER: &[(&str, &str)] = &[
+    ("DELETE", RESOURCE),
+    ("POST", "/users/{user}/resources/{resource}/credentials"),
+    ("DELETE", "/users/{user}/resources/{resource}/credentials"),
+    ("DELETE", "/users/{user}/resources/{resource}/credentials/{identity}"),
+    ("PUT", POLLER),
+    ("DELETE", POLLER),
+    ("POST", COMPUTED_STREAMS),
+    ("PUT", COMPUTED_STREAM),
+    ("DELETE", COMPUTED_STREAM),
 ];
 
 /// The answer that is due to `who`.
 fn due(row: &Row, who: Who) -> u16 {
-    let signed_in = matches!(who, Who::OtherUser | Who::Owner | Who::Administrator);
+    let signed_in = who.is_owner() || who.is_administrator() || who == Who::OtherUser;
     match (row.whom, who) {
         (For::Everybody, _) => row.status,
         (For::ThisMachine, Who::ThisMachine) => row.status,
         (_, _) if !signed_in => 401,
-        (For::ThisMachine | For::SignedIn, _) | (_, Who::Administrator) => row.status,
-        (For::Owner, Who::Owner) => row.status,
+        (_, _) if !who.may_take(row) => 403,
+        (For::ThisMachine | For::SignedIn, _) => row.status,
+        (For::Owner | For::Administrator, _) if who.is_administrator() => row.status,
+        (For::Owner | For::Oneself, _) if who.is_owner() => row.status,
         (_, _) => 403,
     }
 }
@@ -189,6 +294,10 @@ struct Template {
     directory: TempDir,
     ann: User,
     tokens: Vec<(Who, String)>,
+    /// The token of a link that sets ann's password.
+    reset: String,
+    /// Ann's secret of one-time codes, which is not confirmed.
+    totp: TotpSecret,
 }
 
 static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
@@ -202,20 +311,33 @@ impl Template {
             let (token, _) = store.begin_session(user.id, now_ms()).await.unwrap();
             (user, token)
         };
-        let ((ann, owner), (_, other), (_, administrator)) =
+        let ((ann, owner), (_, other), (root, administrator)) =
             (add("ann", false).await, add("bob", false).await, add("root", true).await);
         let (expired, _) = store.begin_session(ann.id, 0).await.unwrap();
-        store.add_token(ann.id, "script", None, now_ms()).await.unwrap();
+        let totp = store.begin_second_factor(ann.id).await.unwrap();
+        let (reset, _) = store.make_reset_link(ann.id, now_ms()).await.unwrap();
+        store.add_token(ann.id, "script", (None, TokenScope::default()), now_ms()).await.unwrap();
+        let mode = "dtls-psk".parse().unwrap();
+        let device = Device { mode, ..Device::named("node") };
+        let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
+        let another = store.add_resource(ann.id, Device::named("another")).await.unwrap().resource.id;
+        let narrow = async |owner: &User, read_only, resource| {
+            let (label, scope) = (format!("{read_only} {resource:?}"), TokenScope { read_only, resource });
+            store.add_token(owner.id, &label, (None, scope), now_ms()).await.unwrap().1
+        };
         let tokens = vec![
             (Who::WrongToken, "guess".to_owned()),
             (Who::ExpiredSession, expired),
             (Who::OtherUser, other),
+            (Who::OwnerAsViewer, owner.clone()),
             (Who::Owner, owner),
+            (Who::ReadOnly, narrow(&ann, true, None).await),
+            (Who::ForResource, narrow(&ann, false, Some(resource)).await),
+            (Who::ReadResource, narrow(&ann, true, Some(resource)).await),
+            (Who::ForOtherResource, narrow(&ann, false, Some(another)).await),
+            (Who::AdministratorsReadOnly, narrow(&root, true, None).await),
             (Who::Administrator, administrator),
         ];
-        let mode = "dtls-psk".parse().unwrap();
-        let device = Device { mode, ..Device::named("node") };
-        let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let parser = Specification {
             label: "t".into(),
             kind: Kind::JsonPath,
@@ -248,7 +370,7 @@ impl Template {
         for key in ["master.key", "authority.pem", "cloud.pem"] {
             std::fs::copy(directory.path().join(key), whole.path().join(key)).unwrap();
         }
-        Self { directory: whole, ann, tokens }
+        Self { directory: whole, ann, tokens, reset, totp }
     }
 }
 
@@ -281,6 +403,7 @@ impl Bench {
             endpoints,
             tls: false,
             behind_proxy: false,
+            sign_up: true,
             hosts: Vec::new(),
             proxies: TrustedProxies::default(),
             sending,
@@ -296,6 +419,12 @@ impl Bench {
             watch::channel(false).1,
         );
         Self { app: Arc::new(app), template, _directory: directory }
+    }
+
+    /// Gives ann this role.
+    async fn set_role(&self, role: Role) {
+        let change = sixlock_store::UserChange { role: Some(role), ..Default::default() };
+        self.app.store.change_user(&self.template.ann, change, None).await.unwrap();
     }
 
     fn token(&self, who: Who) -> &'static str {
@@ -326,7 +455,11 @@ impl Bench {
         request = request.extension(ConnectInfo(SocketAddr::from((from, 4711))));
         let request = match &row.body {
             Value::Null => request.body(Body::empty()),
-            body => request.header(header::CONTENT_TYPE, "application/json").body(body.to_string().into()),
+            body => {
+                let body = body.to_string().replace("{reset}", &self.template.reset);
+                let body = body.replace("{code}", &self.template.totp.code(now_ms()));
+                request.header(header::CONTENT_TYPE, "application/json").body(body.into())
+            }
         };
         let response = router.oneshot(request.unwrap()).await.unwrap();
         let status = response.status().as_u16();
@@ -357,11 +490,17 @@ async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> 
         let mut bench = Bench::new().await;
         for who in ALL {
             let due = due(&row, who);
-            if due < 400 {
+            if due < 400 || who == Who::OwnerAsViewer {
                 // What one of them may do is not to change what the next one finds.
                 bench = Bench::new().await;
             }
+            if who == Who::OwnerAsViewer {
+                bench.set_role(Role::Viewer).await;
+            }
             let (status, ..) = bench.ask(router(&bench.app), &row, who).await;
+            if who == Who::OwnerAsViewer {
+                bench.set_role(Role::Member).await;
+            }
             if status != due {
                 wrong.push((format!("{} {}: {status} instead of {due}", row.method, row.path), who));
             }
@@ -400,7 +539,7 @@ async fn the_description_names_every_route_and_what_it_answers() {
     assert_eq!(named, known, "a route has no row here, or a row no route");
     for row in rows {
         let bench = Bench::new().await;
-        for who in [Who::Nobody, Who::Administrator] {
+        for who in [Who::Nobody, row.whom.who_may()] {
             let (status, kind, body) = bench.ask(router(bench.app.clone()), &row, who).await;
             let operation = &document["paths"][format!("/api/v1{}", row.path)][row.method.to_lowercase()];
             let responses = &operation["responses"];
@@ -433,7 +572,7 @@ async fn a_parameter_that_an_operation_does_not_name_is_refused_by_all() {
         let bench = Bench::new().await;
         let path: &str = format!("{}?untl=5", row.path).leak();
         let mistyped = Row { path, body: row.body.clone(), ..row };
-        let (status, _, said) = bench.ask(router(bench.app.clone()), &mistyped, Who::Administrator).await;
+        let (status, _, said) = bench.ask(router(bench.app.clone()), &mistyped, row.whom.who_may()).await;
         let said = said["error"]["message"].as_str().unwrap_or_default().to_owned();
         assert!(
             status == 400 && said.contains("\"untl\" is not known"),
@@ -441,7 +580,7 @@ async fn a_parameter_that_an_operation_does_not_name_is_refused_by_all() {
             row.method
         );
         // What was refused has changed nothing: the same without it does what it does the first time.
-        let (status, ..) = bench.ask(router(bench.app.clone()), &row, Who::Administrator).await;
+        let (status, ..) = bench.ask(router(bench.app.clone()), &row, row.whom.who_may()).await;
         assert_eq!(status, row.status, "{} {}", row.method, row.path);
         // Whoever may not ask is told nothing else than before.
         let due = due(&row, Who::Nobody);
@@ -482,14 +621,15 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
     for row in rows() {
         let bench = Bench::new().await;
-        let (status, ..) = bench.ask(router(bench.app.clone()), &row, Who::Administrator).await;
+        let (status, ..) = bench.ask(router(bench.app.clone()), &row, row.whom.who_may()).await;
         assert_eq!(status, row.status, "{} {}", row.method, row.path);
         let metrics = bench.app.events.metrics(0, None);
         let told = metrics.lines().any(|line| line.starts_with("sixlock_actions_total{"));
         let adds_data = row.path.ends_with("/data") && row.method == "POST";
         let names_only = row.path.contains("/streams") && matches!(row.method, "POST" | "PUT");
         let tries = row.path.ends_with("/test");
-        let expected = row.method != "GET" && !adds_data && !names_only && !tries;
+        let exports = row.path.ends_with("/export");
+        let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries;
         assert_eq!(told, expected, "{} {}: {metrics}", row.method, row.path);
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::{RawPathParams, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{ADMINISTRATORS_FILE, Token, now_ms};
+use sixlock_store::{ADMINISTRATORS_FILE, ResourceId, Token, TokenScope, now_ms};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -31,6 +31,12 @@ pub(super) struct NewToken {
     label: String,
     /// When it ends; without it, not by itself.
     expires: Option<i64>,
+    /// Whether it may only read.
+    #[serde(default)]
+    read_only: bool,
+    /// The id or label of the only resource that it may be used for; without it, it may be used for all.
+    #[schema(min_length = 1, max_length = 64)]
+    resource: Option<String>,
 }
 
 /// A token just made: the only answer that ever holds it.
@@ -40,12 +46,16 @@ pub(super) struct TokenWithSecret {
     label: String,
     created: i64,
     expires: Option<i64>,
+    read_only: bool,
+    /// The only resource that it may be used for
+    resource: Option<ResourceId>,
     token: String,
 }
 
 /// Makes a token that acts for the user
 ///
-/// A user has at most 32.
+/// A user has at most 32. One that may only read, or may be used for a resource only, makes no tokens or keys and changes no user;
+/// one for a resource goes with it, and cannot set a poller or computed streams, which reach further.
 #[utoipa::path(post, path = "/users/{user}/tokens", tag = "tokens", request_body = NewToken,
     responses((status = 201, body = TokenWithSecret)))]
 pub(super) async fn add(
@@ -53,17 +63,26 @@ pub(super) async fn add(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewToken>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<TokenWithSecret>), Failure> {
-    let Json(NewToken { label, expires }) = body?;
+    let Json(NewToken { label, expires, read_only, resource }) = body?;
     if label == ADMINISTRATORS_FILE {
         return Err(Error::Invalid(
             "admin-token is the name of the token in the operator's file; choose another",
         )
         .into());
     }
-    let (made, token) = app.store.add_token(owner.id, &label, expires, now_ms()).await?;
-    let Token { id, label, created, expires } = made;
+    let resource = match resource {
+        Some(name) => Some(app.store.resource(owner.id, &name).await?.ok_or(Error::Unknown("resource"))?.id),
+        None => None,
+    };
+    let scope = TokenScope { read_only, resource };
+    let (made, token) = app.store.add_token(owner.id, &label, (expires, scope), now_ms()).await?;
+    let Token { id, label, created, expires, read_only, resource } = made;
     let deed = Extension(AuditDetails::made(label.clone()));
-    Ok((StatusCode::CREATED, deed, Json(TokenWithSecret { id, label, created, expires, token })))
+    Ok((
+        StatusCode::CREATED,
+        deed,
+        Json(TokenWithSecret { id, label, created, expires, read_only, resource, token }),
+    ))
 }
 
 /// Ends a token

@@ -7,16 +7,18 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::Deserialize;
-use sixlock_store::User;
+use sixlock_store::{Role, User};
 use sixlock_telemetry::Client;
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::{Caller, Owner};
+use super::caller::{Caller, Owner, for_policy};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
+use super::present_password::check_present_password;
 use super::recorded::AuditDetails;
-use super::sign_in;
+use crate::access::{Action, Target, decide};
+use crate::role_names::role_changed_to;
 
 /// Who you are
 #[utoipa::path(get, path = "/me", tag = "users", responses((status = 200, body = User)))]
@@ -45,9 +47,10 @@ pub(super) struct NewUser {
     #[serde(default)]
     #[schema(max_length = 254)]
     email: String,
-    /// Whether the user may do everything.
-    #[serde(default)]
-    admin: bool,
+    /// What the user may do; without it, a member.
+    role: Option<Role>,
+    /// `true` is the role `administrator`, `false` is `member`: as earlier clients say it.
+    admin: Option<bool>,
 }
 
 /// Adds a user
@@ -59,8 +62,9 @@ pub(super) async fn add(
     State(app): State<Arc<App>>,
     body: Body<NewUser>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<User>), Failure> {
-    let Json(NewUser { username, password, email, admin }) = body?;
-    let user = app.store.add_user(&username, &email, password, admin).await?;
+    let Json(NewUser { username, password, email, role, admin }) = body?;
+    let role = role_of(role, admin)?.unwrap_or(Role::Member);
+    let user = app.store.add_user(&username, &email, password, role).await?;
     Ok((StatusCode::CREATED, Extension(AuditDetails::made(username)), Json(user)))
 }
 
@@ -82,8 +86,20 @@ pub(super) struct UserChange {
     /// The present password, which whoever changes their own must give.
     #[schema(max_length = 256)]
     current_password: Option<String>,
-    /// Whether the user may do everything; an administrator says so.
+    /// What the user may do; an administrator says so.
+    role: Option<Role>,
+    /// `true` is the role `administrator`, `false` is `member`: as earlier clients say it.
     admin: Option<bool>,
+}
+
+/// The role that a request names by either of its fields.
+fn role_of(role: Option<Role>, admin: Option<bool>) -> Result<Option<Role>, Failure> {
+    match (role, admin.map(Role::from)) {
+        (Some(role), Some(other)) if role != other => {
+            Err(Failure::invalid("role and admin say different things; leave admin out"))
+        }
+        (role, other) => Ok(role.or(other)),
+    }
 }
 
 /// Changes a user's email address, password or role
@@ -101,51 +117,30 @@ pub(super) async fn change(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<UserChange>,
 ) -> Result<(Extension<AuditDetails>, Json<User>), Failure> {
-    let Json(UserChange { email, password, current_password, admin }) = body?;
-    if admin.is_some() && !caller.user.admin {
-        return Err(Failure::forbidden());
+    let Json(UserChange { email, password, current_password, role, admin }) = body?;
+    let role = role_of(role, admin)?;
+    if role.is_some() {
+        decide(for_policy(&caller), Action::ChangeRole, Target::User(owner.id))
+            .map_err(|_| Failure::forbidden())?;
     }
     if password.is_some() {
         check_present_password(&app, &caller, client, &owner, current_password).await?;
     }
-    let admin = admin.filter(|admin| *admin != owner.admin);
+    let role = role.filter(|role| *role != owner.role);
     let done = [
         password.as_ref().map(|_| "password_changed"),
         email.as_ref().map(|_| "email_changed"),
-        admin.map(|admin| if admin { "role_changed_to_admin" } else { "role_changed_to_user" }),
+        role.map(role_changed_to),
     ];
-    let change = sixlock_store::UserChange { email, password, admin };
+    let change = sixlock_store::UserChange { email, password, role };
     let changed = app.store.change_user(&owner, change, Some(caller.token)).await?;
     Ok((Extension(AuditDetails::actions(done.into_iter().flatten().collect())), Json(changed)))
 }
 
-/// Refuses a change of one's own password by somebody who does not know the present one, but for the operator.
-async fn check_present_password(
-    app: &App,
-    caller: &Caller,
-    client: Client,
-    owner: &User,
-    present: Option<String>,
-) -> Result<(), Failure> {
-    if caller.user.id != owner.id || caller.is_operators {
-        return Ok(());
-    }
-    let present = present.unwrap_or_default();
-    match sign_in::user_by_password(app, client, &owner.username, present).await? {
-        Some(_) => Ok(()),
-        None => Err(Failure::new(
-            StatusCode::FORBIDDEN,
-            "wrong_password",
-            "The current password is another.",
-            "Send it as current_password.",
-        )
-        .recorded()),
-    }
-}
-
 /// Deletes a user with all that is theirs
 ///
-/// The sessions of their devices end. The administrator of the first start stays.
+/// Their sessions, live feeds and tokens end, and those of their devices. The administrator of the first start stays. The record
+/// keeps what was done by them, and backups keep what they hold.
 #[utoipa::path(delete, path = "/users/{user}", tag = "users",
     responses((status = 204, description = "The user is gone")))]
 pub(super) async fn delete(

@@ -123,6 +123,11 @@ impl Http {
         Ok(self)
     }
 
+    /// The address of the dashboard.
+    pub(crate) fn site(&self) -> &str {
+        self.base.trim_end_matches("/api/v1")
+    }
+
     /// What is at `path`.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Box<dyn Error>> {
         let request = self.agent.get(format!("{}{path}", self.base));

@@ -24,8 +24,8 @@ use files::{DeviceSettings, Proves, device_path};
 pub(crate) use http::{Http, cloud_at, segment};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
-pub(crate) use registry::running_cloud;
 use registry::{CloudKeys, Held, Registry};
+pub(crate) use registry::{running_cloud, site_of};
 pub(crate) use secret_file::parse;
 
 pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {

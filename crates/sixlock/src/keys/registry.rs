@@ -342,6 +342,14 @@ pub(crate) fn running_cloud(data: &Path) -> Result<Http, Box<dyn Error>> {
     Http::new(&url, &data.join("admin-token"), certificate)?.speaks_as_named()
 }
 
+/// Where the cloud with the data folder `data` was when it ran last; nothing if it has not said so.
+pub(crate) fn site_of(data: &Path) -> String {
+    let site = |Endpoints { http, scheme, .. }: Endpoints| {
+        format!("{}://{}", scheme.as_deref().unwrap_or("http"), reachable(http))
+    };
+    Endpoints::read(data).map(site).unwrap_or_default()
+}
+
 /// An address under which this machine finds what listens at `address`.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let port = address.port();

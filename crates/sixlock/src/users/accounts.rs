@@ -4,11 +4,11 @@ use std::error::Error;
 
 use serde::Deserialize;
 use serde_json::json;
-use sixlock_cloud::Offline;
+use sixlock_cloud::{Offline, Role};
 use tokio::runtime::Runtime;
 
 use crate::args::UsersCloud;
-use crate::keys::{Http, cloud_at, running_cloud, segment};
+use crate::keys::{Http, cloud_at, running_cloud, segment, site_of};
 
 /// Users of a list that are asked for at a time.
 const PAGE: usize = 1000;
@@ -19,7 +19,13 @@ pub(super) struct KnownUser {
     pub(super) id: i64,
     pub(super) username: String,
     pub(super) email: String,
-    pub(super) admin: bool,
+    pub(super) role: Role,
+}
+
+/// A link just made.
+#[derive(Deserialize)]
+struct Made {
+    path: String,
 }
 
 /// The users of a cloud.
@@ -27,7 +33,7 @@ pub(super) enum Accounts {
     /// Of one that runs.
     Running(Http),
     /// Of one that does not.
-    Stopped { runtime: Runtime, cloud: Box<Offline> },
+    Stopped { runtime: Runtime, cloud: Box<Offline>, site: String },
 }
 
 fn path(name: &str) -> String {
@@ -41,7 +47,7 @@ impl Accounts {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match runtime.block_on(Offline::open(&which.data)) {
-            Ok(cloud) => Ok(Self::Stopped { runtime, cloud: cloud.into() }),
+            Ok(cloud) => Ok(Self::Stopped { runtime, cloud: cloud.into(), site: site_of(&which.data) }),
             Err(sixlock_cloud::Error::InUse(_)) => Ok(Self::Running(running_cloud(&which.data)?)),
             Err(error) => Err(error.into()),
         }
@@ -51,7 +57,7 @@ impl Accounts {
     pub(super) fn close(self) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Running(_) => Ok(()),
-            Self::Stopped { runtime, cloud } => Ok(runtime.block_on(cloud.close())?),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.close())?),
         }
     }
 
@@ -60,15 +66,15 @@ impl Accounts {
         name: &str,
         email: &str,
         password: String,
-        admin: bool,
+        role: Role,
     ) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Running(http) => {
-                let user = json!({"username": name, "email": email, "password": password, "admin": admin});
+                let user = json!({"username": name, "email": email, "password": password, "role": role});
                 http.post::<KnownUser>("/users", &user).map(drop)
             }
-            Self::Stopped { runtime, cloud } => {
-                runtime.block_on(cloud.add_user(name, email, password, admin))?;
+            Self::Stopped { runtime, cloud, .. } => {
+                runtime.block_on(cloud.add_user(name, email, password, role))?;
                 Ok(())
             }
         }
@@ -77,21 +83,41 @@ impl Accounts {
     pub(super) fn set_password(&self, name: &str, password: String) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Running(http) => http.put(&path(name), &json!({"password": password})),
-            Self::Stopped { runtime, cloud } => Ok(runtime.block_on(cloud.set_password(name, password))?),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.set_password(name, password))?),
         }
     }
 
-    pub(super) fn set_role(&self, name: &str, admin: bool) -> Result<(), Box<dyn Error>> {
+    /// Makes a one-time link by which a user sets a new password.
+    pub(super) fn make_reset_link(&self, name: &str) -> Result<String, Box<dyn Error>> {
         match self {
-            Self::Running(http) => http.put(&path(name), &json!({"admin": admin})),
-            Self::Stopped { runtime, cloud } => Ok(runtime.block_on(cloud.set_role(name, admin))?),
+            Self::Running(http) => {
+                let Made { path: link } = http.post(&format!("{}/reset-link", path(name)), &json!({}))?;
+                Ok(format!("{}{link}", http.site()))
+            }
+            Self::Stopped { runtime, cloud, site } => {
+                Ok(format!("{site}{}", runtime.block_on(cloud.make_reset_link(name))?.0))
+            }
+        }
+    }
+
+    pub(super) fn remove_second_factor(&self, name: &str) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Running(http) => http.delete(&format!("{}/totp", path(name))),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.remove_second_factor(name))?),
+        }
+    }
+
+    pub(super) fn set_role(&self, name: &str, role: Role) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Running(http) => http.put(&path(name), &json!({"role": role})),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.set_role(name, role))?),
         }
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Running(http) => http.delete(&path(name)),
-            Self::Stopped { runtime, cloud } => Ok(runtime.block_on(cloud.remove_user(name))?),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.remove_user(name))?),
         }
     }
 
@@ -110,13 +136,13 @@ impl Accounts {
                     }
                 }
             }
-            Self::Stopped { runtime, cloud } => {
+            Self::Stopped { runtime, cloud, .. } => {
                 let users = runtime.block_on(cloud.users())?.into_iter();
                 let known = |user: sixlock_cloud::User| KnownUser {
                     id: user.id.0,
                     username: user.username,
                     email: user.email,
-                    admin: user.admin,
+                    role: user.role,
                 };
                 Ok(users.map(known).collect())
             }

@@ -14,6 +14,7 @@ mod laws;
 mod memory;
 mod queue;
 mod receipts;
+mod spending;
 mod sqlite;
 mod sqlite_receipts;
 mod stream_rows;

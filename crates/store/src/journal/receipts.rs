@@ -31,13 +31,23 @@ impl Receipts {
         self.young.insert(post, latest);
     }
 
+    /// Whether a post is new.
+    pub(super) fn is_unknown(&self, transmitted: &Idempotency) -> bool {
+        let Idempotency { post, latest } = transmitted;
+        self.known(post).is_none_or(|known| known.association == latest.association && known != latest)
+    }
+
+    /// The latest transmission of a post that was stored.
+    fn known(&self, post: &Post) -> Option<&Latest> {
+        [&self.new, &self.young, &self.old].into_iter().find_map(|receipts| receipts.get(post))
+    }
+
     /// Whether a post is new. It gets a receipt in the commit that is being made, also if it is not, for it was
     /// transmitted once more.
     pub(super) fn is_new(&mut self, transmitted: &Idempotency) -> bool {
         let Idempotency { post, latest } = transmitted;
-        let known = [&self.new, &self.young, &self.old].into_iter().find_map(|receipts| receipts.get(post));
-        let is_new = known.is_none_or(|known| known.association == latest.association && known != latest);
-        if known != Some(latest) {
+        let is_new = self.is_unknown(transmitted);
+        if self.known(post) != Some(latest) {
             self.new.insert(*post, *latest);
             transmitted.write(&mut self.written);
         }

@@ -18,6 +18,7 @@ use super::append::Append;
 use super::commit::{Commit, Journal, Upkeep};
 use super::computing::{Computing, NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
+use super::spending::Spending;
 use super::stream_rows::StreamRows;
 use super::{latest_points, sqlite_receipts};
 use crate::changes::{Change, merge};
@@ -44,6 +45,7 @@ pub struct Sqlite {
     turn: Arc<Mutex<SqliteConnection>>,
     receipts: Receipts,
     streams: StreamRows,
+    spending: Spending,
     computing: Computing,
     /// Whether computing what was put off failed, and is to be tried again.
     has_failed: bool,
@@ -70,6 +72,7 @@ impl Sqlite {
             turn,
             receipts,
             streams: StreamRows::default(),
+            spending: Spending::default(),
             computing: Computing::default(),
             has_failed: false,
             next_part: 0,
@@ -78,11 +81,14 @@ impl Sqlite {
         })
     }
 
-    /// Stores a batch; when this fails, `receipts`, `streams` and `computing` may know what the database does not.
+    /// Stores a batch; when this fails, `receipts`, `streams`, `spending` and `computing` may know what the database does not.
     fn commit(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
-        let Self { connection, receipts, streams, computing, .. } = self;
+        let Self { connection, receipts, streams, spending, computing, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let others_wrote = streams.begin(&transaction)?;
+        if others_wrote {
+            spending.clear();
+        }
         computing.begin(&transaction, others_wrote)?;
         // The times of new points, of those streams that something is computed from.
         let mut changed: BTreeMap<StreamId, BTreeSet<i64>> = BTreeMap::new();
@@ -90,10 +96,20 @@ impl Sqlite {
         let sql = "INSERT INTO points (stream, time, value, delay) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = transaction.prepare_cached(sql)?;
         for Append { resource, idempotency, readings } in batch {
+            // What was stored before is answered so, whatever the quota says by now.
+            if receipts.is_unknown(idempotency) {
+                match spending.check_points(&transaction, *resource, readings.len(), now) {
+                    Err(error @ Error::PointsOfDay { .. }) => {
+                        commit.results.push(Err(error));
+                        continue;
+                    }
+                    checked => checked?,
+                }
+            }
             // Whether its streams can be told is known before anything of it is written.
             let is_computed = |stream| computing.is_computed(stream);
-            let rows = match streams.rows(&transaction, *resource, readings, is_computed) {
-                Err(error @ (Error::Invalid(_) | Error::Unknown(_))) => {
+            let rows = match streams.rows(&transaction, *resource, readings, (spending, is_computed)) {
+                Err(error @ (Error::Invalid(_) | Error::Unknown(_) | Error::Quota { .. })) => {
                     commit.results.push(Err(error));
                     continue;
                 }
@@ -109,6 +125,7 @@ impl Sqlite {
                         changed.entry(*row).or_default().insert(*time);
                     }
                 }
+                spending.spend(*resource, readings.len());
                 commit.points += readings.len();
                 work += WORK_PER_POST;
             }
@@ -119,6 +136,7 @@ impl Sqlite {
             let new = NewPoints { changes: &mut commit.changes, now };
             computing.compute(&transaction, &changed, work.min(WORK_PER_COMMIT), new)?;
         }
+        spending.write(&transaction)?;
         sqlite_receipts::write(receipts, &transaction, now)?;
         if receipts.is_aged(now) {
             sqlite_receipts::age(receipts, &transaction, now)?;
@@ -128,9 +146,12 @@ impl Sqlite {
 
     /// Computes a part of what was put off; when this fails, `streams` and `computing` may know what the database does not.
     fn compute_due(&mut self, work: usize, now: i64, changes: &mut Vec<Change>) -> Result<(), Error> {
-        let Self { connection, streams, computing, .. } = self;
+        let Self { connection, streams, spending, computing, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let others_wrote = streams.begin(&transaction)?;
+        if others_wrote {
+            spending.clear();
+        }
         computing.begin(&transaction, others_wrote)?;
         if computing.may_be_due() {
             computing.compute_due(&transaction, work, NewPoints { changes, now })?;
@@ -141,6 +162,7 @@ impl Sqlite {
     /// What is known of the streams is not to be relied on: it was learnt in a transaction that was not made.
     fn forget(&mut self) {
         self.streams.clear();
+        self.spending.clear();
         self.computing.discard();
     }
 

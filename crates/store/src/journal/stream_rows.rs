@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::spending::Spending;
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
 use sixlock_ingest::Reading;
@@ -39,14 +40,14 @@ impl StreamRows {
         self.remembered = 0;
     }
 
-    /// The row of the stream of each reading; streams are made with their first. If that is refused, none is made. A stream that
+    /// The row of the stream of each reading; streams are made with their first, within the quota. If that is refused, none is made. A stream that
     /// `is_computed` takes no readings.
     pub(super) fn rows(
         &mut self,
         connection: &Connection,
         resource: ResourceId,
         readings: &[Reading],
-        is_computed: impl Fn(StreamId) -> bool,
+        (spending, is_computed): (&mut Spending, impl Fn(StreamId) -> bool),
     ) -> Result<Vec<StreamId>, Error> {
         const COMPUTED: Error = Error::Invalid("a stream that is computed takes no readings");
         if let Some(rows) = self.remembered(resource, readings) {
@@ -71,6 +72,9 @@ impl StreamRows {
         }
         if (known.len() + unknown.len()) as i64 > STREAMS_PER_RESOURCE {
             return Err(Error::Invalid("a resource has at most 64 streams"));
+        }
+        if !unknown.is_empty() {
+            spending.check_streams(connection, resource, unknown.len())?;
         }
         for Reading { stream, unit, .. } in unknown {
             let row = make(connection, resource, stream, unit.as_deref())?;

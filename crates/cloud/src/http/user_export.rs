@@ -1,0 +1,208 @@
+//! `/users/{user}/export`: all that is kept of a user, but for secrets, as lines of JSON that are read and sent a part at a time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream as AsyncStream};
+use serde::Serialize;
+use sixlock_store::{
+    ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource, ResourceId, Store,
+    Stream, StreamId, Token, User, now_ms,
+};
+
+use super::app::App;
+use super::caller::Owner;
+use super::failure::Failure;
+use crate::Error;
+
+/// Resources that are read at a time.
+const RESOURCES: i64 = 100;
+/// Points of a line.
+const POINTS: i64 = 1_000;
+
+/// Before the first point of a stream.
+const BEGIN: (i64, PointId) = (i64::MIN, PointId(0));
+
+/// A line.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    User(&'a User),
+    Quotas(&'a Quotas),
+    Token(&'a Token),
+    Resource(&'a Resource),
+    Credential {
+        resource: ResourceId,
+        #[serde(flatten)]
+        credential: &'a Credential,
+    },
+    Parser {
+        resource: ResourceId,
+        #[serde(flatten)]
+        parser: &'a Parser,
+    },
+    Poller {
+        resource: ResourceId,
+        #[serde(flatten)]
+        poller: &'a Poller,
+    },
+    Stream {
+        resource: ResourceId,
+        #[serde(flatten)]
+        stream: &'a Stream,
+    },
+    ComputedStream {
+        resource: ResourceId,
+        #[serde(flatten)]
+        computed: &'a ComputedStream,
+    },
+    /// Each as time and value.
+    Points {
+        stream: StreamId,
+        points: Vec<(i64, f64)>,
+    },
+}
+
+impl Line<'_> {
+    fn write(&self, to: &mut String) -> Result<(), Error> {
+        let line = serde_json::to_string(self).map_err(|_| Error::Died("writer of the export"))?;
+        to.push_str(&line);
+        to.push('\n');
+        Ok(())
+    }
+}
+
+/// All that is kept of a user, as lines of JSON
+///
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `resource`, `credential`, `parser`,
+/// `poller`, `stream`, `computed_stream` or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
+/// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
+#[utoipa::path(get, path = "/users/{user}/export", tag = "users",
+    responses((status = 200, body = String, content_type = "application/jsonl")))]
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+) -> Result<Response, Failure> {
+    let kind = HeaderValue::from_static("application/jsonl");
+    let name = HeaderValue::from_static("attachment; filename=\"sixlock-export.jsonl\"");
+    let export = Export {
+        store: app.store.clone(),
+        owner,
+        has_begun: false,
+        resources: VecDeque::new(),
+        after: 0,
+        streams: VecDeque::new(),
+        last: BEGIN,
+    };
+    let body = Body::from_stream(parts(export));
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], body).into_response())
+}
+
+fn parts(export: Export) -> impl AsyncStream<Item = Result<String, Error>> {
+    stream::unfold(Some(export), |export| async {
+        let mut export = export?;
+        match export.part().await {
+            Ok(Some(text)) => Some((Ok(text), Some(export))),
+            Ok(None) => None,
+            // The file breaks off, and its reader is told so.
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+}
+
+/// What is still to be sent.
+struct Export {
+    store: Store,
+    owner: User,
+    has_begun: bool,
+    resources: VecDeque<Resource>,
+    /// The last resource that was read.
+    after: i64,
+    /// Streams of the resource that was sent last.
+    streams: VecDeque<Stream>,
+    /// The last point of the first of them that was sent.
+    last: (i64, PointId),
+}
+
+impl Export {
+    /// The next lines; nothing behind the last one.
+    async fn part(&mut self) -> Result<Option<String>, Error> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return self.about_user().await.map(Some);
+        }
+        loop {
+            if let Some(stream) = self.streams.front().map(|stream| stream.id) {
+                match self.points(stream).await? {
+                    Some(text) => return Ok(Some(text)),
+                    None => self.next_stream(),
+                }
+            } else if let Some(resource) = self.resources.pop_front() {
+                return self.about_resource(&resource).await.map(Some);
+            } else {
+                let listing = Listing { limit: RESOURCES, after: self.after };
+                self.resources = self.store.resources(self.owner.id, listing).await?.into();
+                match self.resources.back() {
+                    Some(last) => self.after = last.id.0,
+                    None => return Ok(None),
+                }
+            }
+        }
+    }
+
+    fn next_stream(&mut self) {
+        self.streams.pop_front();
+        self.last = BEGIN;
+    }
+
+    async fn about_user(&self) -> Result<String, Error> {
+        let mut text = String::new();
+        Line::User(&self.owner).write(&mut text)?;
+        if let Some(quotas) = self.store.quotas(self.owner.id).await? {
+            Line::Quotas(&quotas).write(&mut text)?;
+        }
+        for token in self.store.tokens(self.owner.id, now_ms()).await? {
+            Line::Token(&token).write(&mut text)?;
+        }
+        Ok(text)
+    }
+
+    /// What is said of a resource and its streams; their points come next.
+    async fn about_resource(&mut self, about: &Resource) -> Result<String, Error> {
+        let (mut text, resource) = (String::new(), about.id);
+        Line::Resource(about).write(&mut text)?;
+        for credential in &self.store.credentials(resource, now_ms()).await? {
+            Line::Credential { resource, credential }.write(&mut text)?;
+        }
+        for parser in &self.store.parsers(resource).await? {
+            Line::Parser { resource, parser }.write(&mut text)?;
+        }
+        if let Some(poller) = &self.store.poller(resource).await? {
+            Line::Poller { resource, poller }.write(&mut text)?;
+        }
+        self.streams = self.store.streams(resource).await?.into();
+        for stream in &self.streams {
+            Line::Stream { resource, stream }.write(&mut text)?;
+        }
+        for computed in &self.store.computed_streams(resource).await? {
+            Line::ComputedStream { resource, computed }.write(&mut text)?;
+        }
+        self.last = BEGIN;
+        Ok(text)
+    }
+
+    /// The next points of a stream; nothing behind the last one.
+    async fn points(&mut self, stream: StreamId) -> Result<Option<String>, Error> {
+        let points = self.store.points_behind(stream, self.last, i64::MAX, POINTS).await?;
+        let Some((id, last)) = points.last() else { return Ok(None) };
+        self.last = (last.time, *id);
+        let mut text = String::new();
+        let points = points.into_iter().map(|(_, point)| (point.time, point.value)).collect();
+        Line::Points { stream, points }.write(&mut text)?;
+        Ok(Some(text))
+    }
+}
