@@ -8,6 +8,7 @@ mod fast;
 mod http;
 mod identities;
 mod ingest;
+mod mail;
 mod networks;
 mod offline;
 mod offline_keys;
@@ -22,6 +23,8 @@ mod tls_only;
 
 pub use fast::{AwsLc, Fast};
 pub use http::LONGEST_IMPORT;
+pub use lettre::message::Mailbox;
+pub use mail::{MailSettings, SmtpServer};
 pub use networks::Network;
 pub use offline::Offline;
 pub use pollers::PollAllow;

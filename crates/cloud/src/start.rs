@@ -29,7 +29,7 @@ use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::session_files::SessionFiles;
 use crate::tls::read_certificates;
-use crate::{Error, Network, StartError, Tls};
+use crate::{Error, MailSettings, Network, StartError, Tls};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -70,6 +70,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
+    /// How e-mail is sent; without it, none is.
+    pub mail: Option<MailSettings>,
     /// How much is logged, on standard error.
     pub log: LogLevel,
 }
@@ -101,6 +103,7 @@ impl Config {
             trusted_proxies: Vec::new(),
             hosts: Vec::new(),
             poll_allow: Vec::new(),
+            mail: None,
             log: LogLevel::Error,
         }
     }

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use rustix::process::nice;
-use sixlock_cloud::{Config, Tls};
+use sixlock_cloud::{Config, MailSettings, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
@@ -70,6 +70,11 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         trusted_proxies: options.trusted_proxies.clone(),
         hosts: options.hosts.clone(),
         poll_allow: options.poll_allow.clone(),
+        mail: options.smtp.clone().zip(options.mail_from.clone()).map(|(server, from)| MailSettings {
+            server,
+            from,
+            password: options.smtp_password.clone(),
+        }),
         log: options.log,
     }
 }
