@@ -57,6 +57,12 @@ pub(crate) enum Action {
     ChangeParsers,
     ReadComputedStreams,
     ChangeComputedStreams,
+    /// Read rules, alerts and channels.
+    ReadAlerts,
+    ChangeRules,
+    AcknowledgeAlert,
+    /// Make, test and delete channels on which alerts are told.
+    ChangeChannels,
 }
 
 /// Whom it concerns.
@@ -130,7 +136,11 @@ impl Action {
             | Self::ReadParsers
             | Self::ChangeParsers
             | Self::ReadComputedStreams
-            | Self::ChangeComputedStreams => People::Owner,
+            | Self::ChangeComputedStreams
+            | Self::ReadAlerts
+            | Self::ChangeRules
+            | Self::AcknowledgeAlert
+            | Self::ChangeChannels => People::Owner,
         }
     }
 

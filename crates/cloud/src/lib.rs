@@ -2,6 +2,7 @@
 //! shows them over HTTP.
 
 mod access;
+mod alerts;
 mod coap;
 mod expiring;
 mod fast;

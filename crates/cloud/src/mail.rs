@@ -16,8 +16,9 @@ use url::Url;
 
 use crate::{Error, StartError};
 
-/// How long the server may take over each step.
+/// How long the server may take over each step, and over all of them.
 const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE_IN_ALL: Duration = Duration::from_secs(30);
 /// The longest subject, in characters.
 const LONGEST_SUBJECT: usize = 200;
 /// The longest text, in bytes.
@@ -46,7 +47,8 @@ impl FromStr for SmtpServer {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const RULE: &str = "write smtp://USER@HOST:PORT or smtps://USER@HOST:PORT; USER and PORT may be left out";
+        const RULE: &str =
+            "write smtp://USER@HOST:PORT or smtps://USER@HOST:PORT; USER and PORT may be left out";
         let url = Url::parse(text).map_err(|_| RULE)?;
         if url.password().is_some() {
             return Err("write the password into a file, and name that with --smtp-password");
@@ -100,6 +102,8 @@ pub(crate) enum MailError {
     TooLong,
     /// There are no random bytes, or the message cannot be written.
     Unwritable,
+    /// The server has not taken it in time.
+    TimedOut,
     /// The server did not take it.
     Server(lettre::transport::smtp::Error),
 }
@@ -111,6 +115,7 @@ impl fmt::Display for MailError {
             Self::Subject => f.write_str("a subject has 1 to 200 characters, and none that cannot be seen"),
             Self::TooLong => f.write_str("the text of an e-mail has at most 16384 bytes"),
             Self::Unwritable => f.write_str("the e-mail cannot be written"),
+            Self::TimedOut => f.write_str("the SMTP server did not take it within 30 s"),
             Self::Server(error) => {
                 write!(f, "the SMTP server did not take it: {error}")?;
                 let source = std::error::Error::source(error);
@@ -157,7 +162,8 @@ impl Mailer {
     /// Sends `text` to one address. When this returns `Ok`, the server has taken the message over.
     pub(crate) async fn send(&self, to: &str, subject: &str, text: &str) -> Result<(), MailError> {
         let message = self.write(to, subject, text)?;
-        self.transport.send(message).await.map(drop).map_err(MailError::Server)
+        let sent = tokio::time::timeout(PATIENCE_IN_ALL, self.transport.send(message)).await;
+        sent.map_err(|_| MailError::TimedOut)?.map(drop).map_err(MailError::Server)
     }
 
     fn write(&self, to: &str, subject: &str, text: &str) -> Result<Message, MailError> {
@@ -272,7 +278,8 @@ mod tests {
         assert_eq!(tls("smtps://mail.example.org"), Ok((TlsUse::FromTheBeginning, 465)));
         assert_eq!(tls("smtp://localhost"), Ok((TlsUse::None, 25)));
         assert_eq!(tls("smtp://[::1]:2525"), Ok((TlsUse::None, 2525)));
-        for wrong in ["mail.example.org", "http://mail.example.org", "smtp://", "smtp://a/b", "smtp://a:b@c"] {
+        for wrong in ["mail.example.org", "http://mail.example.org", "smtp://", "smtp://a/b", "smtp://a:b@c"]
+        {
             assert!(tls(wrong).is_err(), "{wrong}");
         }
         assert_eq!(

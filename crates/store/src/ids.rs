@@ -25,6 +25,12 @@ ids! {
     PointId,
     /// The row of a credential.
     CredentialId,
+    /// The row of a rule.
+    RuleId,
+    /// The row of an alert.
+    AlertId,
+    /// The row of a channel.
+    ChannelId,
 }
 
 /// A page of a list in the order of ids.

@@ -2,16 +2,20 @@
 //! and records of DTLS sessions.
 
 mod accounts;
+mod alert_clock;
+mod alerts;
 mod appending;
 mod backup;
 mod backup_digest;
 mod belonging;
 mod changes;
 mod changes_since;
+mod channels;
 mod clock;
 mod computed_due;
 mod computed_graph;
 mod computed_streams;
+mod conditions;
 mod credentials;
 mod cursor;
 mod enrolment;
@@ -29,6 +33,7 @@ mod latest;
 mod master_key;
 mod names;
 mod open;
+mod outbox;
 mod parsers;
 mod password;
 mod points;
@@ -39,6 +44,7 @@ mod resources;
 pub mod resumption;
 mod revocation;
 mod rotation;
+mod rules;
 mod schema;
 pub mod sealed;
 pub mod secrets;
@@ -54,11 +60,14 @@ mod tokens;
 mod user_change;
 
 pub use accounts::{ADMINISTRATOR, User};
+pub use alerts::{Alert, AlertState};
 pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
 pub use changes::{Change, Changed, Changes};
+pub use channels::{Channel, ChannelKind, NewChannel};
 pub use clock::now_ms;
 pub use computed_streams::{Backfill, Computation, ComputedInput, ComputedStream, InputReference};
+pub use conditions::{Condition, Operator, Severity};
 pub use credentials::{Credential, HeldCredential};
 pub use cursor::Cursor;
 pub use enrolment::CertificateTerms;
@@ -69,19 +78,23 @@ pub use files::{
     DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
     sync_directory,
 };
-pub use ids::{CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
+pub use ids::{
+    AlertId, ChannelId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId, UserId,
+};
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
 };
 pub use known::{Known, KnownKey};
 pub use latest::Latest;
 pub use master_key::MasterKey;
+pub use outbox::{GIVEN_UP_AFTER_MS, Message, pause_after};
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use resources::{Device, Enrolled, Resource};
 pub use revocation::Revocation;
 pub use rotation::{Rotated, Rotation};
+pub use rules::{NewRule, Rule};
 pub use secrets::Secret;
 pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_file};
 pub use sixlock_endpoint::AuthenticationMethod;

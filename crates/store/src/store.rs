@@ -37,6 +37,8 @@ pub struct Store {
     pub(crate) ends: Arc<Notify>,
     /// The pollers that were changed.
     pub(crate) poller_changes: Arc<PollerChanges>,
+    /// Tells that there is something in the outbox.
+    pub(crate) outbox: Arc<Notify>,
     /// Tells that a token, a user or a role ended.
     pub(crate) access: watch::Sender<()>,
 }

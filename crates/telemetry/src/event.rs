@@ -103,6 +103,15 @@ pub enum Event<'a> {
         /// Why that gave no readings; `None` if it did.
         failure: Option<&'a str>,
     },
+    /// A message was to be told on a channel.
+    Told {
+        /// Its row.
+        channel: i64,
+        /// Why it was not; `None` if it was.
+        failure: Option<&'a str>,
+        /// How many messages of the channel were given up then.
+        given_up: u64,
+    },
     /// Certificates have ended, or end within 30 days.
     Expiring {
         /// Whose they are.
@@ -134,6 +143,8 @@ pub enum At {
     Credentials,
     /// Reading which resources are polled, or noting that they were.
     Pollers,
+    /// Opening alerts whose time has come, or reading and noting what is told of alerts. It is tried again.
+    Alerts,
     /// Storing a batch of posts. None of them was acknowledged.
     Commit,
     /// Sorting points. They are found where they are.
@@ -151,6 +162,7 @@ impl At {
             Self::Request(scheme) => scheme.name(),
             Self::Credentials => "credentials",
             Self::Pollers => "pollers",
+            Self::Alerts => "alerts",
             Self::Commit => "commit",
             Self::Sorting => "sorting",
             Self::Audit => "audit",
@@ -167,7 +179,8 @@ impl Event<'_> {
             | Self::HandedOver { .. }
             | Self::Dropped { .. }
             | Self::Committed { .. }
-            | Self::Polled { failure: None, .. } => LogLevel::Debug,
+            | Self::Polled { failure: None, .. }
+            | Self::Told { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::SessionsResumable { .. }
             | Self::SessionsRestored { .. }
@@ -178,7 +191,8 @@ impl Event<'_> {
             | Self::Connected { .. }
             | Self::Closed { .. }
             | Self::Failed { .. }
-            | Self::Polled { failure: Some(_), .. } => LogLevel::Info,
+            | Self::Polled { failure: Some(_), .. }
+            | Self::Told { failure: Some(_), .. } => LogLevel::Info,
         }
     }
 
@@ -229,6 +243,10 @@ impl Event<'_> {
                 .field("ms", format_args!("{:.2}", took.as_secs_f64() * 1_000.0)),
             Self::Polled { resource, failure } => {
                 line("polled").field("resource", resource).maybe("failure", failure)
+            }
+            Self::Told { channel, failure, given_up } => {
+                let given_up = (given_up > 0).then_some(given_up);
+                line("told").field("channel", channel).maybe("failure", failure).maybe("given_up", given_up)
             }
             Self::Expiring { certificates, expired, soon, next } => {
                 let next = next.and_then(|next| Timestamp::from_millisecond(next).ok());

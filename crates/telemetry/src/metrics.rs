@@ -72,6 +72,7 @@ pub(crate) struct Metrics {
     done: Family<ActionLabels, Counter>,
     handshakes: Family<OutcomeLabels, Counter>,
     polls: Family<OutcomeLabels, Counter>,
+    messages: Family<OutcomeLabels, Counter>,
     faults: Family<PlaceLabels, Counter>,
     handed_over: Family<OutcomeLabels, Counter>,
     waiting: Gauge,
@@ -203,6 +204,7 @@ impl Default for Metrics {
             done: Family::default(),
             handshakes: Family::default(),
             polls: Family::default(),
+            messages: Family::default(),
             faults: Family::default(),
             handed_over: Family::default(),
             waiting: Gauge::default(),
@@ -252,6 +254,11 @@ impl Metrics {
             }
             Event::Polled { failure: None, .. } => ended(&self.polls, "done"),
             Event::Polled { failure: Some(_), .. } => ended(&self.polls, "failed"),
+            Event::Told { failure: None, .. } => ended(&self.messages, "told"),
+            Event::Told { failure: Some(_), given_up, .. } => {
+                ended(&self.messages, "failed");
+                self.messages.get_or_create(&OutcomeLabels { outcome: "given_up" }).inc_by(given_up);
+            }
             Event::Fault { at, .. } => {
                 self.faults.get_or_create(&PlaceLabels { at: at.name() }).inc();
             }
@@ -320,6 +327,7 @@ impl Metrics {
         registry.register("actions", "Actions that matter to security", self.done.clone());
         registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
         registry.register("polls", "Polls of resources", self.polls.clone());
+        registry.register("alert_messages", "Messages of alerts that were to be told", self.messages.clone());
         registry.register("faults", "What failed inside; the log says why", self.faults.clone());
         registry.register(
             "handed_over",
@@ -402,6 +410,7 @@ mod tests {
             Event::Connected { from, identity: b"node-1" },
             Event::HandedOver { passed: true },
             Event::Polled { resource: 1, failure: None },
+            Event::Told { channel: 1, failure: None, given_up: 0 },
             Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
             metrics.count(&event);

@@ -41,6 +41,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             ("POST", "/computed-streams") | ("PUT" | "DELETE", "/computed-streams/{stream}") => {
                 Some(Action::ChangeComputedStreams)
             }
+            ("GET" | "HEAD", "/streams/{stream}/triggers") => Some(Action::ReadAlerts),
+            ("POST", "/streams/{stream}/triggers") => Some(Action::ChangeRules),
             ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
                 Some(Action::ReadPoints)
             }
@@ -67,6 +69,21 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
             Some(Action::ReadResource)
         }
+        (
+            "GET" | "HEAD",
+            "/users/{user}/rules"
+            | "/users/{user}/rules/{rule}"
+            | "/users/{user}/alerts"
+            | "/users/{user}/alerts/{alert}"
+            | "/users/{user}/channels"
+            | "/users/{user}/channels/{channel}",
+        ) => Some(Action::ReadAlerts),
+        ("POST", "/users/{user}/rules") | ("PUT" | "DELETE", "/users/{user}/rules/{rule}") => {
+            Some(Action::ChangeRules)
+        }
+        ("POST", "/users/{user}/alerts/{alert}/acknowledge") => Some(Action::AcknowledgeAlert),
+        ("POST", "/users/{user}/channels" | "/users/{user}/channels/{channel}/test")
+        | ("DELETE", "/users/{user}/channels/{channel}") => Some(Action::ChangeChannels),
         ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
         _ => None,
     }

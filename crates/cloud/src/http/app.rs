@@ -13,6 +13,7 @@ use super::live_feeds::LiveFeeds;
 use super::reach::Reach;
 use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
+use crate::alerts::Tellers;
 use crate::pollers::Guard;
 
 /// What a handler answers when all is well, or why it is not.
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(super) backoff: Backoff,
     /// Where pollers may poll.
     pub(super) guard: Guard,
+    /// How messages of alerts are told.
+    pub(super) tellers: Tellers,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
@@ -42,10 +45,11 @@ impl App {
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
-        guard: Guard,
+        tellers: Tellers,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let (live_feeds, backoff) = (LiveFeeds::default(), Backoff::default());
-        Self { store, events, network, link, reach, live_feeds, backoff, guard, stopping }
+        let guard = tellers.guard.clone();
+        Self { store, events, network, link, reach, live_feeds, backoff, guard, tellers, stopping }
     }
 }

@@ -2,11 +2,13 @@
 
 mod access;
 mod actions;
+mod alerts;
 mod app;
 mod audit;
 mod body_deadline;
 mod body_limits;
 mod caller;
+mod channels;
 mod computed_streams;
 mod connections;
 mod credentials;
@@ -34,6 +36,7 @@ mod reach;
 mod recorded;
 mod resources;
 mod routes;
+mod rules;
 mod serve;
 mod sign_in;
 mod sign_in_backoff;

@@ -57,6 +57,9 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::DeletePoints => Some("data_deleted"),
         Action::ChangeParsers => Some("parsers_changed"),
         Action::ChangeComputedStreams => Some("computed_streams_changed"),
+        Action::ChangeRules => Some("rules_changed"),
+        Action::AcknowledgeAlert => Some("alert_acknowledged"),
+        Action::ChangeChannels => Some("channels_changed"),
         // These say themselves what they did.
         Action::SignIn | Action::ChangeUser => None,
         Action::ReadSelf
@@ -76,7 +79,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadPoints
         | Action::AddPoints
         | Action::ReadParsers
-        | Action::ReadComputedStreams => None,
+        | Action::ReadComputedStreams
+        | Action::ReadAlerts => None,
     }
 }
 

@@ -13,8 +13,8 @@ use super::app::App;
 use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
-    access, audit, computed_streams, credentials, dashboard, data, endpoints, import, live, metrics, network,
-    openapi, parsers, paths, poller, resources, sign_in, streams, tokens, users,
+    access, alerts, audit, channels, computed_streams, credentials, dashboard, data, endpoints, import, live,
+    metrics, network, openapi, parsers, paths, poller, resources, rules, sign_in, streams, tokens, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -49,6 +49,15 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(parsers::show, parsers::replace, parsers::remove))
         .routes(routes!(computed_streams::list, computed_streams::add))
         .routes(routes!(computed_streams::show, computed_streams::replace, computed_streams::delete))
+        .routes(routes!(rules::triggers, rules::add_trigger))
+        .routes(routes!(rules::list, rules::add))
+        .routes(routes!(rules::show, rules::replace, rules::delete))
+        .routes(routes!(alerts::list))
+        .routes(routes!(alerts::show))
+        .routes(routes!(alerts::acknowledge))
+        .routes(routes!(channels::list, channels::add))
+        .routes(routes!(channels::show, channels::delete))
+        .routes(routes!(channels::test))
         .routes(routes!(live::stream));
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }
