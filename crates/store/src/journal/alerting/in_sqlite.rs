@@ -1,6 +1,6 @@
 //! Rules in the database.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::sync::Arc;
 
 use rusqlite::Connection;
@@ -129,10 +129,8 @@ impl Alerting {
         for accepted in accepted {
             for watch in self.watches(connection, accepted)? {
                 let rule = match progress.entry(watch.rule) {
-                    std::collections::btree_map::Entry::Occupied(rule) => rule.into_mut(),
-                    std::collections::btree_map::Entry::Vacant(rule) => {
-                        rule.insert(Progress::begin(connection, watch)?)
-                    }
+                    btree_map::Entry::Occupied(rule) => rule.into_mut(),
+                    btree_map::Entry::Vacant(rule) => rule.insert(Progress::begin(connection, watch)?),
                 };
                 rule.take(accepted.point, now);
             }
@@ -152,17 +150,19 @@ impl Alerting {
             self.of_resources.clear();
         }
         let Accepted { stream, resource, .. } = *accepted;
-        if !self.of_streams.contains_key(&stream) {
-            let found = find(connection, "stream = ?1", stream.0)?;
-            self.of_streams.insert(stream, found);
-        }
-        let mut watches = self.of_streams.get(&stream).cloned().unwrap_or_default();
+        let find_those = |condition, id| find(connection, condition, id);
+        let mut watches = match self.of_streams.entry(stream) {
+            hash_map::Entry::Occupied(known) => known.get().clone(),
+            hash_map::Entry::Vacant(new) => new.insert(find_those("stream = ?1", stream.0)?).clone(),
+        };
         let Some(resource) = resource else { return Ok(watches) };
-        if !self.of_resources.contains_key(&resource) {
-            let found = find(connection, "resource = ?1 AND stream IS NULL", resource.0)?;
-            self.of_resources.insert(resource, found);
-        }
-        watches.extend(self.of_resources.get(&resource).into_iter().flatten().cloned());
+        let of_resource = match self.of_resources.entry(resource) {
+            hash_map::Entry::Occupied(known) => known.into_mut(),
+            hash_map::Entry::Vacant(new) => {
+                new.insert(find_those("resource = ?1 AND stream IS NULL", resource.0)?)
+            }
+        };
+        watches.extend(of_resource.iter().cloned());
         Ok(watches)
     }
 

@@ -81,16 +81,16 @@ impl Bench {
         self.journal.look_at_clock(ClockLook::Next, now).unwrap();
     }
 
-    fn sql<T: Send + Unpin>(&self, sql: &'static str) -> Vec<T>
+    fn sql<T>(&self, sql: &'static str) -> Vec<T>
     where
-        T: for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow>,
+        T: Send + Unpin + for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow>,
     {
         self.runtime.block_on(sqlx::query_as(sql).fetch_all(&self.store.readers)).unwrap()
     }
 
     /// The alerts of a rule: when they were opened and cleared, and by which values.
     fn alerts(&self, rule: i64) -> Vec<Decided> {
-        let all: Vec<(i64, i64, Option<f64>, Option<i64>, Option<f64>)> =
+        let all: Vec<AlertRow> =
             self.sql("SELECT rule, opened, opened_value, cleared, cleared_value FROM alerts ORDER BY id");
         let of_rule = all.into_iter().filter(|row| row.0 == rule);
         of_rule.map(|(_, opened, value, cleared, by)| (opened, value, cleared, by)).collect()
@@ -103,6 +103,9 @@ impl Bench {
 }
 
 type Decided = (i64, Option<f64>, Option<i64>, Option<f64>);
+
+/// The rule, and what it decided.
+type AlertRow = (i64, i64, Option<f64>, Option<i64>, Option<f64>);
 
 fn post(resource: ResourceId, idempotency: Idempotency, readings: &[(i64, f64)]) -> Append {
     let reading = |&(time, value): &(i64, f64)| Reading { stream: "t".into(), unit: None, time, value };
@@ -417,7 +420,7 @@ fn a_channel_that_fails_pauses_longer_and_longer_and_gives_up_after_a_day() {
             given_up += store.not_told(&message, "nobody answers", now, now + pause).await.unwrap();
         }
         assert_eq!((ids.len(), given_up), (2, 2), "both were tried, and given up");
-        assert!(now >= GIVEN_UP_AFTER_MS && now < GIVEN_UP_AFTER_MS + 15 * 60_000);
+        assert!((GIVEN_UP_AFTER_MS..GIVEN_UP_AFTER_MS + 15 * 60_000).contains(&now));
         let channel = store.channel(bench.ann, "ops").await.unwrap().unwrap();
         assert_eq!((channel.waiting, channel.given_up), (0, 2));
         assert_eq!(channel.last_error.as_deref(), Some("nobody answers"));
