@@ -15,12 +15,12 @@ use tokio::time::timeout;
 use web_client::{Cloud, PATIENCE};
 
 /// A request that somebody was told by.
-struct Told {
+struct Received {
     head: String,
     body: String,
 }
 
-impl Told {
+impl Received {
     fn header(&self, name: &str) -> &str {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).unwrap_or_default()
@@ -44,7 +44,7 @@ impl Told {
 }
 
 /// A server that answers with these, the last one again and again, and tells each request.
-async fn receiver(answers: &'static [&'static str]) -> (SocketAddr, mpsc::UnboundedReceiver<Told>) {
+async fn receiver(answers: &'static [&'static str]) -> (SocketAddr, mpsc::UnboundedReceiver<Received>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (tell, told) = mpsc::unbounded_channel();
@@ -57,7 +57,7 @@ async fn receiver(answers: &'static [&'static str]) -> (SocketAddr, mpsc::Unboun
             while !head.ends_with("\r\n\r\n") {
                 assert!(stream.read_line(&mut head).await.unwrap() > 0);
             }
-            let mut request = Told { head, body: String::new() };
+            let mut request = Received { head, body: String::new() };
             let mut body = vec![0; request.header("Content-Length").parse().unwrap_or_default()];
             stream.read_exact(&mut body).await.unwrap();
             request.body = String::from_utf8(body).unwrap();
@@ -72,7 +72,7 @@ async fn receiver(answers: &'static [&'static str]) -> (SocketAddr, mpsc::Unboun
 
 const OK: &[&str] = &["200 OK\r\n"];
 
-async fn next(told: &mut mpsc::UnboundedReceiver<Told>) -> Told {
+async fn next(told: &mut mpsc::UnboundedReceiver<Received>) -> Received {
     timeout(PATIENCE, told.recv()).await.expect("nobody was told").unwrap()
 }
 

@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Notes that a message was told; the channel tells the next one not before `next_try`.
-    pub async fn told(&self, message: &Message, now: i64, next_try: i64) -> Result<(), Error> {
+    pub async fn sent(&self, message: &Message, now: i64, next_try: i64) -> Result<(), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query("DELETE FROM outbox WHERE id = $1").bind(message.row).execute(&mut *transaction).await?;

@@ -104,7 +104,7 @@ pub enum Event<'a> {
         failure: Option<&'a str>,
     },
     /// A message was to be told on a channel.
-    Told {
+    MessageSent {
         /// Its row.
         channel: i64,
         /// Why it was not; `None` if it was.
@@ -180,7 +180,7 @@ impl Event<'_> {
             | Self::Dropped { .. }
             | Self::Committed { .. }
             | Self::Polled { failure: None, .. }
-            | Self::Told { failure: None, .. } => LogLevel::Debug,
+            | Self::MessageSent { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::SessionsResumable { .. }
             | Self::SessionsRestored { .. }
@@ -192,7 +192,7 @@ impl Event<'_> {
             | Self::Closed { .. }
             | Self::Failed { .. }
             | Self::Polled { failure: Some(_), .. }
-            | Self::Told { failure: Some(_), .. } => LogLevel::Info,
+            | Self::MessageSent { failure: Some(_), .. } => LogLevel::Info,
         }
     }
 
@@ -244,7 +244,7 @@ impl Event<'_> {
             Self::Polled { resource, failure } => {
                 line("polled").field("resource", resource).maybe("failure", failure)
             }
-            Self::Told { channel, failure, given_up } => {
+            Self::MessageSent { channel, failure, given_up } => {
                 let given_up = (given_up > 0).then_some(given_up);
                 line("told").field("channel", channel).maybe("failure", failure).maybe("given_up", given_up)
             }

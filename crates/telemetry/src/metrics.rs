@@ -254,8 +254,8 @@ impl Metrics {
             }
             Event::Polled { failure: None, .. } => ended(&self.polls, "done"),
             Event::Polled { failure: Some(_), .. } => ended(&self.polls, "failed"),
-            Event::Told { failure: None, .. } => ended(&self.messages, "told"),
-            Event::Told { failure: Some(_), given_up, .. } => {
+            Event::MessageSent { failure: None, .. } => ended(&self.messages, "told"),
+            Event::MessageSent { failure: Some(_), given_up, .. } => {
                 ended(&self.messages, "failed");
                 self.messages.get_or_create(&OutcomeLabels { outcome: "given_up" }).inc_by(given_up);
             }
@@ -410,7 +410,7 @@ mod tests {
             Event::Connected { from, identity: b"node-1" },
             Event::HandedOver { passed: true },
             Event::Polled { resource: 1, failure: None },
-            Event::Told { channel: 1, failure: None, given_up: 0 },
+            Event::MessageSent { channel: 1, failure: None, given_up: 0 },
             Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
             metrics.count(&event);

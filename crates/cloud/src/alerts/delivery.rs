@@ -8,7 +8,7 @@ use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::tell::{Tellers, Untold};
+use super::tell::{SendError, Tellers};
 use crate::Error;
 
 /// Messages that are being told at the same time.
@@ -27,14 +27,14 @@ const fn pace_ms(kind: ChannelKind) -> i64 {
 }
 
 /// A message, and whether its receiver took it.
-type Ended = (Message, Result<(), Untold>);
+type Ended = (Message, Result<(), SendError>);
 
 /// What tells the messages of the outbox.
 pub(crate) struct Delivery {
     store: Store,
     events: Events,
     tellers: Tellers,
-    told: JoinSet<Ended>,
+    sending: JoinSet<Ended>,
     /// Messages that are being told, or whose end is not noted.
     under_way: HashMap<Id, (ChannelId, UserId)>,
     ended: Vec<(Id, Ended)>,
@@ -42,7 +42,7 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     pub(crate) fn new(store: Store, events: Events, tellers: Tellers) -> Self {
-        Self { store, events, tellers, told: JoinSet::new(), under_way: HashMap::new(), ended: Vec::new() }
+        Self { store, events, tellers, sending: JoinSet::new(), under_way: HashMap::new(), ended: Vec::new() }
     }
 
     /// Tells messages until the cloud stops. What is under way then is told again by the next one.
@@ -57,13 +57,13 @@ impl Delivery {
                 Some(AGAIN)
             });
             tokio::select! {
-                Some(ended) = self.told.join_next_with_id() => self.ended(ended),
+                Some(ended) = self.sending.join_next_with_id() => self.ended(ended),
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
                 () = self.store.outbox_filled() => {}
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             }
         }
-        self.told.shutdown().await;
+        self.sending.shutdown().await;
     }
 
     /// Begins to tell what may be told now, and returns when the next channel may.
@@ -80,9 +80,9 @@ impl Delivery {
                 continue;
             }
             let (tellers, channel, owner) = (self.tellers.clone(), message.channel, message.owner);
-            let task = self.told.spawn(async move {
-                let told = tellers.tell(&message, now_ms()).await;
-                (message, told)
+            let task = self.sending.spawn(async move {
+                let sent = tellers.tell(&message, now_ms()).await;
+                (message, sent)
             });
             self.under_way.insert(task.id(), (channel, owner));
         }
@@ -100,19 +100,19 @@ impl Delivery {
 
     /// Notes what became of messages. What cannot be noted is kept for the next time.
     async fn note(&mut self) -> Result<(), Error> {
-        while let Some((id, (message, told))) = self.ended.last() {
+        while let Some((id, (message, sent))) = self.ended.last() {
             let (now, channel) = (now_ms(), message.channel.0);
-            match told {
+            match sent {
                 Ok(()) => {
-                    self.store.told(message, now, now.saturating_add(pace_ms(message.kind))).await?;
-                    self.events.tell(Event::Told { channel, failure: None, given_up: 0 });
+                    self.store.sent(message, now, now.saturating_add(pace_ms(message.kind))).await?;
+                    self.events.tell(Event::MessageSent { channel, failure: None, given_up: 0 });
                 }
                 Err(why) => {
                     let [spread] = secrets::random::<1>().unwrap_or_default();
                     let next_try = now.saturating_add(pause_after(message.failures, spread));
                     let why = why.to_string();
                     let given_up = self.store.not_told(message, &why, now, next_try).await?;
-                    self.events.tell(Event::Told { channel, failure: Some(&why), given_up });
+                    self.events.tell(Event::MessageSent { channel, failure: Some(&why), given_up });
                 }
             }
             self.under_way.remove(id);

@@ -42,7 +42,7 @@ pub(crate) enum BadAddress {
 
 /// Why a message was not told.
 #[derive(Debug)]
-pub(super) enum Untold {
+pub(super) enum SendError {
     Address(BadAddress),
     Http(Failure),
     Mail(MailError),
@@ -65,7 +65,7 @@ impl fmt::Display for BadAddress {
     }
 }
 
-impl fmt::Display for Untold {
+impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(why) => why.fmt(f),
@@ -108,26 +108,26 @@ fn signature(key: &[u8], seconds: i64, body: &[u8]) -> String {
     secrets::hex(&Soft.hmac_sha256(&key, &[seconds.to_string().as_bytes(), b".", body]))
 }
 
-fn header(value: &[u8]) -> Result<HeaderValue, Untold> {
-    HeaderValue::from_bytes(value).map_err(|_| Untold::Http(Failure::Request))
+fn header(value: &[u8]) -> Result<HeaderValue, SendError> {
+    HeaderValue::from_bytes(value).map_err(|_| SendError::Http(Failure::Request))
 }
 
 impl Tellers {
     /// Tells a message at the time `now`. When this returns `Ok`, its receiver has taken it.
-    pub(super) async fn tell(&self, message: &Message, now: i64) -> Result<(), Untold> {
+    pub(super) async fn tell(&self, message: &Message, now: i64) -> Result<(), SendError> {
         match message.kind {
             ChannelKind::Webhook => self.webhook(message, now).await,
             ChannelKind::Ntfy => self.ntfy(message).await,
             ChannelKind::Email => {
-                let mailer = self.mailer.as_ref().ok_or(Untold::Address(BadAddress::NoMail))?;
+                let mailer = self.mailer.as_ref().ok_or(SendError::Address(BadAddress::NoMail))?;
                 let (title, text) = (message::title(message), message::text(message));
-                mailer.send(&message.address, &title, &text).await.map_err(Untold::Mail)
+                mailer.send(&message.address, &title, &text).await.map_err(SendError::Mail)
             }
         }
     }
 
-    async fn webhook(&self, message: &Message, now: i64) -> Result<(), Untold> {
-        let key = message.secret.as_ref().ok_or(Untold::NoKey)?;
+    async fn webhook(&self, message: &Message, now: i64) -> Result<(), SendError> {
+        let key = message.secret.as_ref().ok_or(SendError::NoKey)?;
         let body = message::json(message).to_string().into_bytes();
         let seconds = now.div_euclid(1_000);
         let signed = format!("t={seconds},v1={}", signature(key.bytes(), seconds, &body));
@@ -140,7 +140,7 @@ impl Tellers {
     }
 
     /// Publishes to a topic of [ntfy](https://docs.ntfy.sh/publish/): the body is the text, the rest stands in headers, in UTF-8.
-    async fn ntfy(&self, message: &Message) -> Result<(), Untold> {
+    async fn ntfy(&self, message: &Message) -> Result<(), SendError> {
         let (priority, tag) = match (&*message.event, message.severity) {
             ("opened", Severity::Critical) => ("5", "rotating_light"),
             ("opened", Severity::Warning) => ("4", "warning"),
@@ -171,8 +171,8 @@ impl Tellers {
         message: &Message,
         headers: Vec<(HeaderName, HeaderValue)>,
         body: Vec<u8>,
-    ) -> Result<(), Untold> {
-        let target = target(&self.guard, message.kind, &message.address).map_err(Untold::Address)?;
-        self.http.post(&self.guard, &target, headers, body).await.map_err(Untold::Http)
+    ) -> Result<(), SendError> {
+        let target = target(&self.guard, message.kind, &message.address).map_err(SendError::Address)?;
+        self.http.post(&self.guard, &target, headers, body).await.map_err(SendError::Http)
     }
 }

@@ -428,7 +428,7 @@ fn a_channel_that_fails_pauses_longer_and_longer_and_gives_up_after_a_day() {
         assert!(!store.test_channel(channel.id, now + 90_000).await.unwrap(), "one waits");
         let test = store.messages().await.unwrap().pop().unwrap();
         assert_eq!((&*test.event, test.failures), ("test", pauses.len() as i64));
-        store.told(&test, now + 60_000, now + 61_000).await.unwrap();
+        store.sent(&test, now + 60_000, now + 61_000).await.unwrap();
         let channel = store.channel(bench.ann, "ops").await.unwrap().unwrap();
         assert_eq!((channel.failures, channel.last_error, channel.waiting), (0, None, 0));
         assert!(!store.test_channel(channel.id, now + 69_999).await.unwrap(), "less than 10 s ago");
@@ -448,7 +448,7 @@ fn what_is_told_says_how_much_was_not() {
     bench.runtime.block_on(async {
         let message = bench.store.messages().await.unwrap().pop().unwrap();
         assert_eq!((message.untold, message.secret.is_some()), (168, true));
-        bench.store.told(&message, 1, 2).await.unwrap();
+        bench.store.sent(&message, 1, 2).await.unwrap();
         let next = bench.store.messages().await.unwrap().pop().unwrap();
         assert_eq!((next.untold, next.next_try), (0, 2));
         assert_ne!(next.id, message.id);
