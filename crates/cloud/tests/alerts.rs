@@ -72,8 +72,8 @@ async fn receiver(answers: &'static [&'static str]) -> (SocketAddr, mpsc::Unboun
 
 const OK: &[&str] = &["200 OK\r\n"];
 
-async fn next(told: &mut mpsc::UnboundedReceiver<Received>) -> Received {
-    timeout(PATIENCE, told.recv()).await.expect("nobody was told").unwrap()
+async fn next(requests: &mut mpsc::UnboundedReceiver<Received>) -> Received {
+    timeout(PATIENCE, requests.recv()).await.expect("nobody was told").unwrap()
 }
 
 /// A cloud with the user ann and her resource `node`, which may tell programs on this machine.
