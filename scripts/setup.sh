@@ -95,9 +95,9 @@ ensure_python() {
     PATH="$PATH:$root/path"
 }
 
-# scapy speaks IPsec (Debian's own is too old), aiocoap CoAP, also over DTLSSocket, which is tinydtls and has to be built.
+# scapy speaks IPsec (Debian's own is too old), aiosmtpd takes e-mail, aiocoap CoAP, also over DTLSSocket, which is tinydtls and has to be built.
 ensure_pythons() {
-    ensure_python scapy 2.8.0 cryptography==50.0.2
+    ensure_python scapy 2.8.0 cryptography==50.0.2 && ensure_python aiosmtpd 1.4.6
     ensure_debian cc:gcc make:make automake:automake pkg-config:pkg-config python3-config:python3-dev
     ensure_python DTLSSocket 0.2.3 aiocoap==0.4.17
 }

@@ -189,18 +189,21 @@ pub(crate) fn enrol_telling(
 
 /// Enrols devices, and tells what was made of each.
 pub(crate) fn import(http: SocketAddr, data: &Path, devices: &[Value]) -> io::Result<Vec<Value>> {
-    let token = std::fs::read_to_string(data.join("admin-token"))?;
     let mut made = Vec::new();
     for some in devices.chunks(IMPORT) {
         let body = json!({ "devices": some }).to_string();
-        let path = "/api/v1/users/admin/import";
-        let answer =
-            ask(http, &format!("POST {path}"), token.trim(), "Content-Type: application/json\r\n", &body)?;
+        let answer = ask_as_admin(http, data, "POST /api/v1/users/admin/import", &body)?;
         let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         let mut answer: Value = serde_json::from_str(body)?;
         made.append(answer["devices"].as_array_mut().ok_or(io::ErrorKind::InvalidData)?);
     }
     Ok(made)
+}
+
+/// The answer to a request of the administrator of the cloud at `http`, whose data are in `data`.
+pub(crate) fn ask_as_admin(http: SocketAddr, data: &Path, what: &str, body: &str) -> io::Result<String> {
+    let token = std::fs::read_to_string(data.join("admin-token"))?;
+    ask(http, what, token.trim(), "Content-Type: application/json\r\n", body)
 }
 
 /// How many DTLS sessions the cloud that listens at `http` says are open.

@@ -4,6 +4,7 @@
 //! again until it is answered, also in the next session when one is lost. What was acknowledged is written down and
 //! compared with what the database holds.
 
+mod alerting;
 mod association;
 mod capacity;
 mod cloud;
@@ -24,6 +25,7 @@ mod sessions;
 mod siege;
 mod tell;
 
+pub use alerting::{watch_first_device, wrong_alerts};
 pub use association::{Authentication, Credential};
 pub use capacity::{Capacity, Servers, capacity};
 pub use cloud::{Cloud, Program, enrol};

@@ -1,4 +1,4 @@
-//! The cloud is killed under load, and started again on the same data: what was acknowledged is there, once.
+//! The cloud is killed under load, and started again on the same data: what was acknowledged is there, once, and so are its alerts.
 //!
 //! `SIXLOCK_KILLS` says how often, and `SIXLOCK_SEED` repeats a run that failed.
 
@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sixlock_load::{
-    Cloud, Fleet, Habits, LoadPattern, Program, Progress, Random, Target, differences, enrol, posts, variable,
+    Cloud, Fleet, Habits, LoadPattern, Program, Progress, Random, Target, differences, enrol, posts,
+    variable, watch_first_device, wrong_alerts,
 };
 use support::{DEVICES, PATIENCE, await_more, own_address};
 
@@ -22,6 +23,7 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
     let mut cloud = Cloud::start(&program, data.path(), own_address(), &[]).unwrap();
     let coaps = cloud.coaps;
     let credentials = enrol(cloud.http, data.path(), DEVICES).unwrap();
+    watch_first_device(cloud.http, data.path()).unwrap();
     let habits = Habits { readings: 3, ..Habits::default() };
     let mut fleet = Fleet::new(Target::cloud(coaps), &credentials, habits).unwrap();
     assert!(fleet.connect(PATIENCE).unwrap(), "not every device could connect");
@@ -52,6 +54,8 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
     println!("{}", fleet.summary(took));
     // Each post was answered in the end, so each is there, with each of its readings once.
     assert_eq!(differences(fleet.acknowledged(), &posts(data.path()).unwrap(), 3), None);
+    // So is what a rule made of them, in the same commits.
+    assert_eq!(wrong_alerts(data.path()).unwrap(), None);
     // Each device had a post under way at the last kill; not all may have been back from the one before.
     assert!(fleet.sessions() as usize >= 2 * DEVICES, "not every device has made its session anew");
 }

@@ -79,6 +79,12 @@ pub(crate) enum Action {
     ReadCommands,
     /// Set something of a device, or take that back.
     Command,
+    /// Read rules, alerts and channels.
+    ReadAlerts,
+    ChangeRules,
+    AcknowledgeAlert,
+    /// Make, test and delete channels on which alerts are told.
+    ChangeChannels,
 }
 
 /// Whom it concerns.
@@ -180,7 +186,11 @@ impl Action {
             | Self::ReadComputedStreams
             | Self::ChangeComputedStreams
             | Self::ReadCommands
-            | Self::Command => People::Owner,
+            | Self::Command
+            | Self::ReadAlerts
+            | Self::ChangeRules
+            | Self::AcknowledgeAlert
+            | Self::ChangeChannels => People::Owner,
         }
     }
 
@@ -209,6 +219,7 @@ impl Action {
                 | Self::ReadParsers
                 | Self::ReadComputedStreams
                 | Self::ReadCommands
+                | Self::ReadAlerts
         )
     }
 

@@ -2,6 +2,7 @@
 //! shows them over HTTP.
 
 mod access;
+mod alerts;
 mod coap;
 mod commands;
 mod expiring;
@@ -9,6 +10,7 @@ mod fast;
 mod http;
 mod identities;
 mod ingest;
+mod mail;
 mod networks;
 mod offline;
 mod offline_keys;
@@ -24,6 +26,8 @@ mod tls_only;
 
 pub use fast::{AwsLc, Fast};
 pub use http::LONGEST_IMPORT;
+pub use lettre::message::Mailbox;
+pub use mail::{MailSettings, SmtpServer};
 pub use networks::Network;
 pub use offline::Offline;
 pub use pollers::PollAllow;

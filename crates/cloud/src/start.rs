@@ -21,15 +21,17 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::alerts::{Delivery, Tellers, run_clock};
 use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::identities::Identities;
-use crate::pollers::{Guard, PollAllow, Pollers};
+use crate::mail::Mailer;
+use crate::pollers::{Guard, Http, PollAllow, Pollers};
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::session_files::SessionFiles;
 use crate::tls::read_certificates;
-use crate::{Error, Network, StartError, Tls};
+use crate::{Error, MailSettings, Network, StartError, Tls};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -72,6 +74,8 @@ pub struct Config {
     pub sign_up: bool,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
+    /// How e-mail is sent; without it, none is.
+    pub mail: Option<MailSettings>,
     /// How much is logged, on standard error.
     pub log: LogLevel,
 }
@@ -104,6 +108,7 @@ impl Config {
             hosts: Vec::new(),
             sign_up: false,
             poll_allow: Vec::new(),
+            mail: None,
             log: LogLevel::Error,
         }
     }
@@ -130,6 +135,7 @@ pub struct Running {
     session_files: Arc<SessionFiles>,
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
+    delivery: JoinHandle<()>,
     writer: Writer,
     events: Events,
     audit: (Audit, thread::JoinHandle<()>),
@@ -190,6 +196,12 @@ pub async fn start(
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
     let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), keys, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
+    let mailer = config.mail.as_ref().map(Mailer::new).transpose()?;
+    let tellers = Tellers { guard, http: Http::trusting_the_system()?, mailer };
+    let delivery = Delivery::new(store.clone(), events.clone(), tellers.clone());
+    let delivery = tokio::spawn(delivery.run(stopping.clone()));
+    // What it had no time for, the next cloud does.
+    tokio::spawn(run_clock(store.clone(), events.clone(), stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     let scheme = if tls.is_some() { "https" } else { "http" };
     write_endpoints(&config.data, &WrittenEndpoints { endpoints, scheme, certificate })?;
@@ -203,7 +215,7 @@ pub async fn start(
         proxies: proxies.clone(),
         sending: MinimumRate::default(),
     };
-    let app = App::new(store.clone(), events.clone(), network, link, reach, guard, stopping.clone());
+    let app = App::new(store.clone(), events.clone(), network, link, reach, tellers, stopping.clone());
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });
@@ -221,6 +233,7 @@ pub async fn start(
         session_files,
         keeper,
         pollers,
+        delivery,
         writer,
         events,
         audit: (audit, audit_thread),
@@ -305,6 +318,7 @@ impl Running {
             server.abort();
         }
         let _ = self.keeper.await;
+        let _ = self.delivery.await;
         if let Ok(Ok(())) = &coap_server {
             self.session_files.finish(&self.store).await;
         }

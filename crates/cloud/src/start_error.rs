@@ -25,6 +25,10 @@ pub enum StartError {
     Authority(PathBuf),
     /// TLS cannot be set up.
     Tls(tokio_rustls::rustls::Error),
+    /// TLS with the SMTP server cannot be set up.
+    Mail(lettre::transport::smtp::Error),
+    /// There is a user at the SMTP server without a password, or a password without a user.
+    MailPassword,
     /// The store cannot be opened, or a file that the cloud needs.
     Store(Error),
     /// The CoAP server cannot start.
@@ -55,6 +59,10 @@ impl fmt::Display for StartError {
                 path.display()
             ),
             Self::Tls(source) => write!(f, "TLS cannot be set up: {source}; please report this"),
+            Self::Mail(source) => write!(f, "no SMTP server can be spoken to: {source}; name another with --smtp"),
+            Self::MailPassword => f.write_str(
+                "a user at the SMTP server and a password go together: pass --smtp smtp://USER@HOST and --smtp-password FILE",
+            ),
             Self::Store(error) => error.fmt(f),
             Self::CoapServer(error) => error.fmt(f),
         }
@@ -66,9 +74,10 @@ impl std::error::Error for StartError {
         match self {
             Self::Bind { source, .. } => Some(source),
             Self::Tls(source) => Some(source),
+            Self::Mail(source) => Some(source),
             Self::Store(error) => error.source(),
             Self::CoapServer(error) => error.source(),
-            Self::ExposedHttp(_) | Self::Authority(_) => None,
+            Self::ExposedHttp(_) | Self::Authority(_) | Self::MailPassword => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
-use sixlock_cloud::{Config, LogLevel, Network, PollAllow};
+use sixlock_cloud::{Config, LogLevel, Mailbox, Network, PollAllow, SmtpServer};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_node::PayloadCompression;
 use sixlock_router::Speed;
@@ -237,6 +237,16 @@ pub(crate) struct CloudOptions {
     /// What resources may be polled at besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) poll_allow: Vec<PollAllow>,
+    /// SMTP server that takes e-mail of alerts, by TLS unless it is on this machine: smtp://USER@HOST:PORT (STARTTLS) or
+    /// smtps://USER@HOST:PORT [default: none, and no e-mail is sent]
+    #[arg(long, value_name = "URL", requires = "mail_from")]
+    pub(crate) smtp: Option<SmtpServer>,
+    /// From whom e-mail comes, such as alerts@example.org
+    #[arg(long, value_name = "ADDRESS", requires = "smtp")]
+    pub(crate) mail_from: Option<Mailbox>,
+    /// File of the user's password at the SMTP server, readable by its owner only
+    #[arg(long, value_name = "FILE", requires = "smtp")]
+    pub(crate) smtp_password: Option<PathBuf>,
     /// What is logged on standard error: error (what failed inside), info (also who comes, who is refused, polls that
     /// fail), debug (also every request, poll and commit)
     #[arg(long, value_name = "LEVEL", env = "SIXLOCK_LOG", hide_env_values = true, default_value_t)]

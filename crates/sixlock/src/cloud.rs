@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use rustix::process::nice;
-use sixlock_cloud::{Config, Tls};
+use sixlock_cloud::{Config, MailSettings, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
@@ -71,6 +71,11 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         hosts: options.hosts.clone(),
         sign_up: options.sign_up,
         poll_allow: options.poll_allow.clone(),
+        mail: options.smtp.clone().zip(options.mail_from.clone()).map(|(server, from)| MailSettings {
+            server,
+            from,
+            password: options.smtp_password.clone(),
+        }),
         log: options.log,
     }
 }

@@ -27,6 +27,12 @@ ids! {
     CredentialId,
     /// The row of a command.
     CommandId,
+    /// The row of a rule.
+    RuleId,
+    /// The row of an alert.
+    AlertId,
+    /// The row of a channel.
+    ChannelId,
 }
 
 /// A page of a list in the order of ids.

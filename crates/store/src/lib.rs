@@ -2,18 +2,22 @@
 //! and records of DTLS sessions.
 
 mod accounts;
+mod alert_clock;
+mod alerts;
 mod appending;
 mod backup;
 mod backup_digest;
 mod belonging;
 mod changes;
 mod changes_since;
+mod channels;
 mod clock;
 mod command_queue;
 mod commands;
 mod computed_due;
 mod computed_graph;
 mod computed_streams;
+mod conditions;
 mod credentials;
 mod cursor;
 mod enrolment;
@@ -31,6 +35,7 @@ mod latest;
 mod master_key;
 mod names;
 mod open;
+mod outbox;
 mod parsers;
 mod password;
 mod points;
@@ -44,6 +49,7 @@ pub mod resumption;
 mod revocation;
 mod roles;
 mod rotation;
+mod rules;
 mod schema;
 pub mod sealed;
 mod second_factors;
@@ -63,12 +69,15 @@ mod totp;
 mod user_change;
 
 pub use accounts::{ADMINISTRATOR, User};
+pub use alerts::{Alert, AlertState};
 pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
 pub use changes::{Change, Changed, Changes};
+pub use channels::{Channel, ChannelKind, NewChannel};
 pub use clock::now_ms;
 pub use commands::{Command, CommandOutcome, CommandState, CommandUnderWay, CommandValue, NewCommand};
 pub use computed_streams::{Backfill, Computation, ComputedInput, ComputedStream, InputReference};
+pub use conditions::{Condition, Operator, Severity};
 pub use credentials::{Credential, HeldCredential};
 pub use cursor::Cursor;
 pub use enrolment::CertificateTerms;
@@ -79,13 +88,17 @@ pub use files::{
     DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
     sync_directory,
 };
-pub use ids::{CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
+pub use ids::{
+    AlertId, ChannelId, CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId,
+    UserId,
+};
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
 };
 pub use known::{Known, KnownKey};
 pub use latest::Latest;
 pub use master_key::MasterKey;
+pub use outbox::{GIVEN_UP_AFTER_MS, Message, pause_after};
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
@@ -94,6 +107,7 @@ pub use resources::{Device, Enrolled, Resource};
 pub use revocation::Revocation;
 pub use roles::Role;
 pub use rotation::{Rotated, Rotation};
+pub use rules::{NewRule, Rule};
 pub use second_factors::{SecondFactor, TotpSecret};
 pub use secrets::Secret;
 pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_file};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sixlock_telemetry::Events;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Notify, watch};
 
 use crate::belonging::{self, DATABASE};
 use crate::clock::now_ms;
@@ -56,7 +56,8 @@ impl Store {
         let readers = pool(READERS).connect_with(options.clone()).await?;
         let keys = pool(KEY_READERS).connect_with(options.pragma("cache_size", KEY_READER_CACHE)).await?;
         let turn = Arc::new(Mutex::new(connection));
-        let journal = Sqlite::open(&path, turn.clone())?;
+        let outbox = Arc::<Notify>::default();
+        let journal = Sqlite::open(&path, turn.clone(), outbox.clone())?;
         let (queue, writer, changes) = Queue::start(journal, now_ms, events)?;
         let store = Self {
             directory: directory.into(),
@@ -73,6 +74,7 @@ impl Store {
             revocations: Arc::default(),
             sent: Arc::default(),
             ends: Arc::default(),
+            outbox,
             access: watch::Sender::new(()),
         };
         Ok((store, writer))

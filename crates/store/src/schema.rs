@@ -35,6 +35,7 @@ fn migrations() -> Migrator {
         (14, "own key fingerprints", include_str!("../migrations/0014_own_key_fingerprints.sql")),
         (15, "computed streams", include_str!("../migrations/0015_computed_streams.sql")),
         (16, "observing pollers", include_str!("../migrations/0016_observing_pollers.sql")),
+        (17, "alerts", include_str!("../migrations/0017_alerts.sql")),
         (18, "people", include_str!("../migrations/0018_people.sql")),
         (19, "commands", include_str!("../migrations/0019_commands.sql")),
     ];

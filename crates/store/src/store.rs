@@ -40,6 +40,8 @@ pub struct Store {
     pub(crate) poller_changes: Arc<ResourceChanges>,
     /// The devices that are to be told something.
     pub(crate) commands: Arc<CommandQueue>,
+    /// Tells that there is something in the outbox.
+    pub(crate) outbox: Arc<Notify>,
     /// Tells that a token, a user or a role ended.
     pub(crate) access: watch::Sender<()>,
 }

@@ -110,6 +110,15 @@ pub enum Event<'a> {
         /// What came of it: `done`, `refused` or `unanswered`.
         outcome: &'static str,
     },
+    /// A message was to be told on a channel.
+    MessageSent {
+        /// Its row.
+        channel: i64,
+        /// Why it was not; `None` if it was.
+        failure: Option<&'a str>,
+        /// How many messages of the channel were given up then.
+        given_up: u64,
+    },
     /// Certificates have ended, or end within 30 days.
     Expiring {
         /// Whose they are.
@@ -143,6 +152,8 @@ pub enum At {
     Pollers,
     /// Reading what a device is to be told, or noting what came of it.
     Commands,
+    /// Opening alerts whose time has come, or reading and noting what is told of alerts. It is tried again.
+    Alerts,
     /// Storing a batch of posts. None of them was acknowledged.
     Commit,
     /// Sorting points. They are found where they are.
@@ -161,6 +172,7 @@ impl At {
             Self::Credentials => "credentials",
             Self::Pollers => "pollers",
             Self::Commands => "commands",
+            Self::Alerts => "alerts",
             Self::Commit => "commit",
             Self::Sorting => "sorting",
             Self::Audit => "audit",
@@ -177,7 +189,8 @@ impl Event<'_> {
             | Self::HandedOver { .. }
             | Self::Dropped { .. }
             | Self::Committed { .. }
-            | Self::Polled { failure: None, .. } => LogLevel::Debug,
+            | Self::Polled { failure: None, .. }
+            | Self::MessageSent { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::SessionsResumable { .. }
             | Self::SessionsRestored { .. }
@@ -189,7 +202,8 @@ impl Event<'_> {
             | Self::Closed { .. }
             | Self::Failed { .. }
             | Self::Commanded { .. }
-            | Self::Polled { failure: Some(_), .. } => LogLevel::Info,
+            | Self::Polled { failure: Some(_), .. }
+            | Self::MessageSent { failure: Some(_), .. } => LogLevel::Info,
         }
     }
 
@@ -243,6 +257,10 @@ impl Event<'_> {
             }
             Self::Commanded { command, outcome } => {
                 line("commanded").field("command", command).field("outcome", outcome)
+            }
+            Self::MessageSent { channel, failure, given_up } => {
+                let given_up = (given_up > 0).then_some(given_up);
+                line("told").field("channel", channel).maybe("failure", failure).maybe("given_up", given_up)
             }
             Self::Expiring { certificates, expired, soon, next } => {
                 let next = next.and_then(|next| Timestamp::from_millisecond(next).ok());

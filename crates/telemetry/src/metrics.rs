@@ -73,6 +73,7 @@ pub(crate) struct Metrics {
     handshakes: Family<OutcomeLabels, Counter>,
     polls: Family<OutcomeLabels, Counter>,
     commands: Family<OutcomeLabels, Counter>,
+    messages: Family<OutcomeLabels, Counter>,
     faults: Family<PlaceLabels, Counter>,
     handed_over: Family<OutcomeLabels, Counter>,
     waiting: Gauge,
@@ -205,6 +206,7 @@ impl Default for Metrics {
             handshakes: Family::default(),
             polls: Family::default(),
             commands: Family::default(),
+            messages: Family::default(),
             faults: Family::default(),
             handed_over: Family::default(),
             waiting: Gauge::default(),
@@ -255,6 +257,11 @@ impl Metrics {
             Event::Polled { failure: None, .. } => ended(&self.polls, "done"),
             Event::Polled { failure: Some(_), .. } => ended(&self.polls, "failed"),
             Event::Commanded { outcome, .. } => ended(&self.commands, outcome),
+            Event::MessageSent { failure: None, .. } => ended(&self.messages, "told"),
+            Event::MessageSent { failure: Some(_), given_up, .. } => {
+                ended(&self.messages, "failed");
+                self.messages.get_or_create(&OutcomeLabels { outcome: "given_up" }).inc_by(given_up);
+            }
             Event::Fault { at, .. } => {
                 self.faults.get_or_create(&PlaceLabels { at: at.name() }).inc();
             }
@@ -324,6 +331,7 @@ impl Metrics {
         registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
         registry.register("polls", "Polls of resources", self.polls.clone());
         registry.register("commands", "Commands that devices were told", self.commands.clone());
+        registry.register("alert_messages", "Messages of alerts that were to be told", self.messages.clone());
         registry.register("faults", "What failed inside; the log says why", self.faults.clone());
         registry.register(
             "handed_over",
@@ -407,6 +415,7 @@ mod tests {
             Event::HandedOver { passed: true },
             Event::Polled { resource: 1, failure: None },
             Event::Commanded { command: 1, outcome: "done" },
+            Event::MessageSent { channel: 1, failure: None, given_up: 0 },
             Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
             metrics.count(&event);

@@ -1,5 +1,5 @@
-//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream and parser that the
-//! path names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
+//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert and channel
+//! that the path names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
 //! anything else by a name in its path.
 
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +10,7 @@ use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sixlock_store::{Parser, Resource, Stream, now_ms};
+use sixlock_store::{Alert, Channel, Parser, Resource, Rule, Stream, now_ms};
 use sixlock_telemetry::{At, Event, Refused, Scheme};
 
 use super::actions::action;
@@ -199,6 +199,19 @@ async fn allow(
             things.insert(parser);
         }
         things.insert(resource);
+    }
+    if let Some(name_of_rule) = name("rule") {
+        let rule: Rule = app.store.rule(owner.id, name_of_rule).await?.ok_or(Failure::unknown("rule"))?;
+        things.insert(rule);
+    }
+    if let Some(id_of_alert) = name("alert") {
+        let alert: Alert = app.store.alert(owner.id, id_of_alert).await?.ok_or(Failure::unknown("alert"))?;
+        things.insert(alert);
+    }
+    if let Some(name_of_channel) = name("channel") {
+        let channel: Channel =
+            app.store.channel(owner.id, name_of_channel).await?.ok_or(Failure::unknown("channel"))?;
+        things.insert(channel);
     }
     things.insert(Owner(owner));
     Ok(())

@@ -45,6 +45,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             }
             ("GET" | "HEAD", "/commands" | "/commands/{command}") => Some(Action::ReadCommands),
             ("POST", "/commands") | ("DELETE", "/commands/{command}") => Some(Action::Command),
+            ("GET" | "HEAD", "/streams/{stream}/triggers") => Some(Action::ReadAlerts),
+            ("POST", "/streams/{stream}/triggers") => Some(Action::ChangeRules),
             ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
                 Some(Action::ReadPoints)
             }
@@ -83,6 +85,21 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
             Some(Action::ReadResource)
         }
+        (
+            "GET" | "HEAD",
+            "/users/{user}/rules"
+            | "/users/{user}/rules/{rule}"
+            | "/users/{user}/alerts"
+            | "/users/{user}/alerts/{alert}"
+            | "/users/{user}/channels"
+            | "/users/{user}/channels/{channel}",
+        ) => Some(Action::ReadAlerts),
+        ("POST", "/users/{user}/rules") | ("PUT" | "DELETE", "/users/{user}/rules/{rule}") => {
+            Some(Action::ChangeRules)
+        }
+        ("POST", "/users/{user}/alerts/{alert}/acknowledge") => Some(Action::AcknowledgeAlert),
+        ("POST", "/users/{user}/channels" | "/users/{user}/channels/{channel}/test")
+        | ("DELETE", "/users/{user}/channels/{channel}") => Some(Action::ChangeChannels),
         ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
         _ => None,
     }

@@ -13,6 +13,7 @@ use super::live_feeds::LiveFeeds;
 use super::reach::Reach;
 use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
+use crate::alerts::Tellers;
 use crate::pollers::Guard;
 
 /// What a handler answers when all is well, or why it is not.
@@ -36,6 +37,8 @@ pub(crate) struct App {
     pub(super) sign_ups: Backoff,
     /// Where pollers may poll.
     pub(super) guard: Guard,
+    /// How messages of alerts are told.
+    pub(super) tellers: Tellers,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
@@ -46,10 +49,24 @@ impl App {
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
-        guard: Guard,
+        tellers: Tellers,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let (live_feeds, backoff, codes, sign_ups) = Default::default();
-        Self { store, events, network, link, reach, live_feeds, backoff, codes, sign_ups, guard, stopping }
+        let guard = tellers.guard.clone();
+        Self {
+            store,
+            events,
+            network,
+            link,
+            reach,
+            live_feeds,
+            backoff,
+            codes,
+            sign_ups,
+            guard,
+            tellers,
+            stopping,
+        }
     }
 }

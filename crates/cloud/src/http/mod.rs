@@ -2,12 +2,14 @@
 
 mod access;
 mod actions;
+mod alerts;
 mod all_resources;
 mod app;
 mod audit;
 mod body_deadline;
 mod body_limits;
 mod caller;
+mod channels;
 mod commands;
 mod computed_streams;
 mod connections;
@@ -40,6 +42,7 @@ mod recorded;
 mod reset_links;
 mod resources;
 mod routes;
+mod rules;
 mod second_factors;
 mod serve;
 mod sign_in;

@@ -23,7 +23,7 @@ use crate::access::{Action, People};
     info(
         title = "Sixlock cloud",
         description = "Users, their resources (devices and other sources of data), the streams of these and the points \
-            in them. `{user}`, `{resource}`, `{stream}`, `{parser}` and `{token}` are ids or names: digits \
+            in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}` and `{token}` are ids or names: digits \
             alone are an id, all else is a name. Times are milliseconds since 1970. Every \
             path but signing in asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \

@@ -63,6 +63,9 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::ChangeComputedStreams => Some("computed_streams_changed"),
         Action::Command if removes => Some("command_withdrawn"),
         Action::Command => Some("command_given"),
+        Action::ChangeRules => Some("rules_changed"),
+        Action::AcknowledgeAlert => Some("alert_acknowledged"),
+        Action::ChangeChannels => Some("channels_changed"),
         // These say themselves what they did.
         Action::SignIn | Action::SignUp | Action::ResetPassword | Action::ChangeUser | Action::ChangeRole => {
             None
@@ -89,7 +92,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::AddPoints
         | Action::ReadParsers
         | Action::ReadComputedStreams
-        | Action::ReadCommands => None,
+        | Action::ReadCommands
+        | Action::ReadAlerts => None,
     }
 }
 

@@ -13,9 +13,9 @@ use super::app::App;
 use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
-    access, all_resources, audit, commands, computed_streams, credentials, dashboard, data, endpoints,
-    import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links, resources,
-    second_factors, sign_in, sign_up, streams, tokens, user_export, users,
+    access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
+    endpoints, import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links,
+    resources, rules, second_factors, sign_in, sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -65,6 +65,15 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(computed_streams::show, computed_streams::replace, computed_streams::delete))
         .routes(routes!(commands::list, commands::add))
         .routes(routes!(commands::show, commands::withdraw))
+        .routes(routes!(rules::triggers, rules::add_trigger))
+        .routes(routes!(rules::list, rules::add))
+        .routes(routes!(rules::show, rules::replace, rules::delete))
+        .routes(routes!(alerts::list))
+        .routes(routes!(alerts::show))
+        .routes(routes!(alerts::acknowledge))
+        .routes(routes!(channels::list, channels::add))
+        .routes(routes!(channels::show, channels::delete))
+        .routes(routes!(channels::test))
         .routes(routes!(live::stream));
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }

@@ -12,8 +12,9 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, CommandValue, Computation, Device, Idempotency, InputReference, NewCommand, NewPoller,
-    PollCredential, Reading, Role, Store, TokenScope, TotpSecret, Transmission, User, now_ms,
+    Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference,
+    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Reading, Role, Severity, Store, TokenScope,
+    TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -29,7 +30,8 @@ use super::trusted_proxies::TrustedProxies;
 
 use super::paths;
 use super::routes;
-use crate::pollers::Guard;
+use crate::alerts::Tellers;
+use crate::pollers::{Guard, Http};
 
 /// For whom a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,14 @@ fn rows() -> Vec<Row> {
     let computed = json!({"label": "new", "unit": "K", "expression": "t + again + 273.15", "inputs": inputs});
     let computation =
         json!({"expression": "mean(t, 'day') - again", "inputs": inputs, "time_zone": "+02:00"});
+    let threshold =
+        json!({"kind": "threshold", "operator": ">=", "operand": 30, "hysteresis": 1, "hold_s": 60});
+    let rule = json!({"label": "new", "severity": "critical", "resource": "node", "stream": "t",
+        "condition": threshold, "channels": ["ops"], "payload": "call Ann"});
+    let silence =
+        json!({"label": "quiet", "resource": "node", "condition": {"kind": "silence", "periods": 3}});
+    let webhook = json!({"label": "new", "kind": "webhook", "address": "https://example.org/hook"});
+    let trigger = json!({"operator": "<", "operand": 0, "url": "https://example.org/", "payload": "frost"});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -156,6 +166,21 @@ fn rows() -> Vec<Row> {
         row("POST", COMMANDS, For::Owner, json!({"actuator": "valve", "value": 40}), 201),
         row("GET", COMMAND, For::Owner, none.clone(), 200),
         row("DELETE", COMMAND, For::Owner, none.clone(), 204),
+        row("GET", TRIGGERS, For::Owner, none.clone(), 200),
+        row("POST", TRIGGERS, For::Owner, trigger, 201),
+        row("GET", "/users/{user}/rules", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/rules", For::Owner, rule, 201),
+        row("GET", RULE, For::Owner, none.clone(), 200),
+        row("PUT", RULE, For::Owner, silence, 200),
+        row("DELETE", RULE, For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/alerts", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/alerts/{alert}", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/alerts/{alert}/acknowledge", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/channels", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/channels", For::Owner, webhook, 201),
+        row("GET", CHANNEL, For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/channels/{channel}/test", For::Owner, none.clone(), 202),
+        row("DELETE", CHANNEL, For::Owner, none.clone(), 204),
         row("GET", LIVE, For::Owner, none, 200),
     ]
 }
@@ -173,6 +198,9 @@ const COMPUTED_STREAM: &str = "/users/{user}/resources/{resource}/computed-strea
 const COMMANDS: &str = "/users/{user}/resources/{resource}/commands";
 const COMMAND: &str = "/users/{user}/resources/{resource}/commands/{command}";
 const EXPRESSION_TEST: &str = "/users/{user}/resources/{resource}/expressions/test";
+const TRIGGERS: &str = "/users/{user}/resources/{resource}/streams/{stream}/triggers";
+const RULE: &str = "/users/{user}/rules/{rule}";
+const CHANNEL: &str = "/users/{user}/channels/{channel}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -355,6 +383,26 @@ impl Template {
         let (expression, time_zone) = ("t * 2".into(), "UTC".into());
         let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
         store.add_computed_stream((ann.id, resource), ("double", None, ""), &computation).await.unwrap();
+        let channel = NewChannel {
+            label: "ops".into(),
+            kind: ChannelKind::Webhook,
+            address: "https://example.org/".into(),
+            token: None,
+        };
+        store.add_channel(ann.id, channel).await.unwrap();
+        let rule = NewRule {
+            label: "warm".into(),
+            severity: Severity::Warning,
+            resource: "node".into(),
+            stream: Some("t".into()),
+            condition: Condition::Change { by: 1.0 },
+            channels: vec!["ops".into()],
+            payload: None,
+        };
+        store.add_rule(ann.id, &rule).await.unwrap();
+        let reading = Reading { stream: "t".into(), unit: None, time: 2, value: 3.5 };
+        let idempotency = Idempotency::unique().unwrap();
+        store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
         let url = "coap://sensor.example.org/".to_owned();
         let poller = NewPoller { url, period: 60, observe: false, credential: PollCredential::None };
         store.put_poller(resource, poller).await.unwrap();
@@ -415,7 +463,7 @@ impl Bench {
             Some(network),
             link,
             reach,
-            guard,
+            Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None },
             watch::channel(false).1,
         );
         Self { app: Arc::new(app), template, _directory: directory }
@@ -443,7 +491,10 @@ impl Bench {
             .replace("{stream}", if row.path == COMPUTED_STREAM { "double" } else { "t" })
             .replace("{parser}", "t")
             .replace("{command}", "1")
-            .replace("{token}", "script");
+            .replace("{token}", "script")
+            .replace("{rule}", "warm")
+            .replace("{alert}", "1")
+            .replace("{channel}", "ops");
         let mut request = Request::builder()
             .method(row.method)
             .uri(format!("/api/v1{path}{query}"))
@@ -626,8 +677,9 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
         let metrics = bench.app.events.metrics(0, None);
         let told = metrics.lines().any(|line| line.starts_with("sixlock_actions_total{"));
         let adds_data = row.path.ends_with("/data") && row.method == "POST";
-        let names_only = row.path.contains("/streams") && matches!(row.method, "POST" | "PUT");
-        let tries = row.path.ends_with("/test");
+        let names_only =
+            row.path.contains("/streams") && matches!(row.method, "POST" | "PUT") && row.path != TRIGGERS;
+        let tries = row.path.ends_with("/parsers/test") || row.path == EXPRESSION_TEST;
         let exports = row.path.ends_with("/export");
         let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries;
         assert_eq!(told, expected, "{} {}: {metrics}", row.method, row.path);

@@ -12,7 +12,7 @@ use super::target::BadUrl;
 
 /// Why a poll gave nothing.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The URL, or one that it redirects to, cannot be polled.
     Url(BadUrl),
     /// It may not be polled.
@@ -65,7 +65,7 @@ pub(super) enum Failure {
 
 /// Why a device's public key or certificate does not prove which device it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unproved {
+pub(crate) enum Unproved {
     /// The key is another.
     Key,
     /// The certificate bears another name.

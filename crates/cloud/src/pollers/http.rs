@@ -1,13 +1,13 @@
-//! Asking by HTTP/1.1 and HTTPS. One request a connection, to the address that was checked.
+//! Asking, and telling, by HTTP/1.1 and HTTPS. One request a connection, to the address that was checked.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{self, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use sixlock_ingest::Format;
 use sixlock_store::Secret;
@@ -35,9 +35,9 @@ const REDIRECTS: usize = 3;
 /// The longest head of an answer.
 const LONGEST_HEAD: usize = 64 << 10;
 
-/// Asks HTTP servers. Clones share what they trust.
+/// Asks and tells HTTP servers. Clones share what they trust.
 #[derive(Clone)]
-pub(super) struct Http {
+pub(crate) struct Http {
     tls: TlsConnector,
 }
 
@@ -54,7 +54,7 @@ impl Http {
     }
 
     /// Trusts what the system trusts.
-    pub(super) fn trusting_the_system() -> Result<Self, StartError> {
+    pub(crate) fn trusting_the_system() -> Result<Self, StartError> {
         let mut roots = RootCertStore::empty();
         // Without any, HTTPS polls say that the issuer is unknown.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -72,6 +72,26 @@ impl Http {
         tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
     }
 
+    /// Posts `body` to `target`, with these headers. Redirects are not followed: what is told is for nobody else.
+    pub(crate) async fn post(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        body: Vec<u8>,
+    ) -> Result<(), Failure> {
+        let asked = async {
+            let answered =
+                self.ask(guard, target, &Asked { method: Method::POST, headers, body: body.into() }).await?;
+            let status = answered.response.status();
+            if status.is_redirection() {
+                return Err(Failure::Redirect("it redirects, and what is told goes nowhere else"));
+            }
+            if status.is_success() { Ok(()) } else { Err(Failure::Status(status.as_u16())) }
+        };
+        tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
+    }
+
     async fn follow(
         &self,
         guard: &Guard,
@@ -81,7 +101,7 @@ impl Http {
         let mut here = target.clone();
         for _ in 0..=REDIRECTS {
             let authorization = authorization.filter(|_| here.has_origin_of(target));
-            let answered = self.ask(guard, &here, authorization).await?;
+            let answered = self.ask(guard, &here, &Asked::readings(authorization)?).await?;
             let response = &answered.response;
             if !response.status().is_redirection() {
                 return read(answered).await;
@@ -102,12 +122,7 @@ impl Http {
         Err(Failure::Redirect("it redirects more than three times"))
     }
 
-    async fn ask(
-        &self,
-        guard: &Guard,
-        target: &Target,
-        authorization: Option<&Secret>,
-    ) -> Result<Answered, Failure> {
+    async fn ask(&self, guard: &Guard, target: &Target, asked: &Asked) -> Result<Answered, Failure> {
         let mut failure = Failure::Unresolved;
         for address in resolve(guard, target).await? {
             match connect(address).await {
@@ -115,9 +130,9 @@ impl Http {
                     let name = ServerName::try_from(target.host().to_owned());
                     let name = name.map_err(|_| BadUrl::Host)?;
                     let stream = self.tls.connect(name, stream).await.map_err(Failure::Tls)?;
-                    return exchange(stream, target, authorization).await;
+                    return exchange(stream, target, asked).await;
                 }
-                Ok(stream) => return exchange(stream, target, authorization).await,
+                Ok(stream) => return exchange(stream, target, asked).await,
                 Err(error) => failure = Failure::Network(error),
             }
         }
@@ -136,25 +151,44 @@ struct Answered {
     _connection: JoinSet<hyper::Result<()>>,
 }
 
-async fn exchange<S>(stream: S, target: &Target, authorization: Option<&Secret>) -> Result<Answered, Failure>
+/// What is asked of a server.
+struct Asked {
+    method: Method,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+}
+
+impl Asked {
+    /// Readings, as the one whom this authorizes.
+    fn readings(authorization: Option<&Secret>) -> Result<Self, Failure> {
+        let accept = HeaderValue::from_static(
+            "application/senml+json, application/senml+cbor;q=0.9, application/json;q=0.8, */*;q=0.1",
+        );
+        let mut headers = vec![(header::ACCEPT, accept)];
+        if let Some(authorization) = authorization {
+            let mut value = HeaderValue::from_bytes(authorization.bytes()).map_err(|_| Failure::Request)?;
+            value.set_sensitive(true);
+            headers.push((header::AUTHORIZATION, value));
+        }
+        Ok(Self { method: Method::GET, headers, body: Bytes::new() })
+    }
+}
+
+async fn exchange<S>(stream: S, target: &Target, asked: &Asked) -> Result<Answered, Failure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let mut builder = Request::get(target.path_and_query())
+    let mut builder = Request::builder()
+        .method(&asked.method)
+        .uri(target.path_and_query())
         .header(header::HOST, target.authority())
         .header(header::USER_AGENT, concat!("sixlock/", env!("CARGO_PKG_VERSION")))
-        .header(
-            header::ACCEPT,
-            "application/senml+json, application/senml+cbor;q=0.9, application/json;q=0.8, */*;q=0.1",
-        )
         .header(header::ACCEPT_ENCODING, "identity")
         .header(header::CONNECTION, "close");
-    if let Some(authorization) = authorization {
-        let mut value = HeaderValue::from_bytes(authorization.bytes()).map_err(|_| Failure::Request)?;
-        value.set_sensitive(true);
-        builder = builder.header(header::AUTHORIZATION, value);
+    for (name, value) in &asked.headers {
+        builder = builder.header(name, value);
     }
-    let request = builder.body(Empty::<Bytes>::new()).map_err(|_| Failure::Request)?;
+    let request = builder.body(Full::new(asked.body.clone())).map_err(|_| Failure::Request)?;
     let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
         .max_buf_size(LONGEST_HEAD)
         .handshake(TokioIo::new(stream))

@@ -36,15 +36,15 @@ use tokio::sync::{mpsc, watch as watched};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
+pub(crate) use failure::Failure;
 pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Refusal};
+pub(crate) use http::Http;
 pub(crate) use target::{BadUrl, Scheme, Target};
 
 use crate::public_keys::KeyRing;
 use crate::{Error, StartError, commands, ingest};
 use coap::Association;
-use failure::Failure;
-use http::Http;
 use payload::Payload;
 use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};

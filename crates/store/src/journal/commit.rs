@@ -28,6 +28,21 @@ pub trait Journal: Send + 'static {
         let _ = (idle, now, commit);
         Ok(())
     }
+
+    /// Does what time alone makes due, in one commit.
+    fn look_at_clock(&mut self, look: ClockLook, now: i64) -> Result<(), Error> {
+        let _ = (look, now);
+        Ok(())
+    }
+}
+
+/// Which look at the clock it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockLook {
+    /// The first one of the process: nothing was heard while there was none.
+    First,
+    /// Any other.
+    Next,
 }
 
 /// How urgent work is that a journal has put off.

@@ -4,6 +4,7 @@
 //! that holds it, and tells the feed of [`Changes`](crate::Changes). There are two: [`Sqlite`] for clouds, and [`Memory`] for
 //! tests and measurements.
 
+mod alerting;
 mod append;
 mod commit;
 mod computing;
@@ -20,7 +21,7 @@ mod sqlite_receipts;
 mod stream_rows;
 
 pub use append::{Append, POINTS_PER_POST};
-pub use commit::{Commit, Journal, Upkeep};
+pub use commit::{ClockLook, Commit, Journal, Upkeep};
 pub use idempotency::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use memory::{Memory, MemoryPoints};
 pub use queue::{Queue, Writer};

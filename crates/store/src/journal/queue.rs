@@ -12,7 +12,7 @@ use sixlock_telemetry::{At, Clock, Event, Events};
 use tokio::sync::oneshot;
 
 use super::append::{Append, POINTS_PER_POST};
-use super::commit::{Commit, Journal, Upkeep};
+use super::commit::{ClockLook, Commit, Journal, Upkeep};
 use crate::changes::{Announcer, Changes};
 use crate::error::Error;
 
@@ -29,6 +29,8 @@ enum Task {
     Append(Append, Answer),
     /// There may be something to do for the journal.
     KeepUp,
+    /// Time may have made something due.
+    Clock(ClockLook, Answer),
     Close,
 }
 
@@ -93,6 +95,13 @@ impl Queue {
         let _ = self.tasks.try_send(Task::KeepUp);
     }
 
+    /// Has done what time alone makes due. [`Error::Busy`] if too many posts wait.
+    pub(crate) async fn look_at_clock(&self, look: ClockLook) -> Result<(), Error> {
+        let (answer, done) = oneshot::channel();
+        self.tasks.try_send(Task::Clock(look, answer)).map_err(|_| Error::Busy)?;
+        done.await.map_err(|_| Error::Busy)?
+    }
+
     /// Lets nothing more be appended.
     pub async fn close(&self) {
         let tasks = self.tasks.clone();
@@ -135,6 +144,8 @@ struct Batches<'a> {
     batch: Batch,
     /// What had no room in the batch.
     next: Option<(Append, Answer)>,
+    /// The look at the clock that is asked for; there is one who asks.
+    clock: Option<(ClockLook, Answer)>,
     is_open: bool,
 }
 
@@ -164,6 +175,7 @@ impl Batches<'_> {
         match task {
             Task::Append(append, answer) => self.add((append, answer)),
             Task::KeepUp => {}
+            Task::Clock(look, answer) => self.clock = Some((look, answer)),
             Task::Close => self.is_open = false,
         }
     }
@@ -185,8 +197,12 @@ struct Appending<J> {
 impl<J: Journal> Appending<J> {
     /// Stores what is waiting until nobody may or can append any more, and everything is stored.
     fn run(&mut self, waiting: &Receiver<Task>) {
-        let mut batches = Batches { waiting, batch: Batch::default(), next: None, is_open: true };
+        let mut batches =
+            Batches { waiting, batch: Batch::default(), next: None, clock: None, is_open: true };
         while batches.fill(self.patience()) {
+            if let Some((look, answer)) = batches.clock.take() {
+                let _ = answer.send(self.journal.look_at_clock(look, (self.clock)()));
+            }
             let Batch { appends, answers, .. } = &mut batches.batch;
             if appends.is_empty() {
                 if batches.is_open {

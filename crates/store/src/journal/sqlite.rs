@@ -12,10 +12,11 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use sixlock_expression::Point;
 use sixlock_ingest::Reading;
 use sqlx::SqliteConnection;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
+use super::alerting::{Accepted, Alerting};
 use super::append::Append;
-use super::commit::{Commit, Journal, Upkeep};
+use super::commit::{ClockLook, Commit, Journal, Upkeep};
 use super::computing::{Computing, NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
 use super::spending::Spending;
@@ -47,6 +48,7 @@ pub struct Sqlite {
     streams: StreamRows,
     spending: Spending,
     computing: Computing,
+    alerting: Alerting,
     /// Whether computing what was put off failed, and is to be tried again.
     has_failed: bool,
     /// The part that is sorted next.
@@ -58,8 +60,12 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// The journal in the database `path`, which others write under `turn`.
-    pub(crate) fn open(path: &Path, turn: Arc<Mutex<SqliteConnection>>) -> Result<Self, Error> {
+    /// The journal in the database `path`, which others write under `turn`. `outbox` is told when there is something to be told.
+    pub(crate) fn open(
+        path: &Path,
+        turn: Arc<Mutex<SqliteConnection>>,
+        outbox: Arc<Notify>,
+    ) -> Result<Self, Error> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.busy_timeout(Duration::from_secs(5))?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -74,6 +80,7 @@ impl Sqlite {
             streams: StreamRows::default(),
             spending: Spending::default(),
             computing: Computing::default(),
+            alerting: Alerting::new(outbox),
             has_failed: false,
             next_part: 0,
             since_sort: 0,
@@ -81,15 +88,17 @@ impl Sqlite {
         })
     }
 
-    /// Stores a batch; when this fails, `receipts`, `streams`, `spending` and `computing` may know what the database does not.
+    /// Stores a batch; when this fails, `receipts`, `streams`, `spending`, `computing` and `alerting` may know what the database does not.
     fn commit(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
-        let Self { connection, receipts, streams, spending, computing, .. } = self;
+        let Self { connection, receipts, streams, spending, computing, alerting, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let others_wrote = streams.begin(&transaction)?;
         if others_wrote {
             spending.clear();
         }
         computing.begin(&transaction, others_wrote)?;
+        alerting.begin(&transaction, others_wrote)?;
+        let mut accepted = Vec::new();
         // The times of new points, of those streams that something is computed from.
         let mut changed: BTreeMap<StreamId, BTreeSet<i64>> = BTreeMap::new();
         let mut work: usize = 0;
@@ -120,8 +129,12 @@ impl Sqlite {
                     let point = insert.insert((row.0, time, value, now.saturating_sub(*time)))?;
                     let position = Cursor::from_journal(point.unsigned_abs());
                     commit.changes.push(Change { stream: *row, first: position, last: position });
+                    let point = (PointId(point), Point { time: *time, value: *value });
+                    if alerting.has_rules() {
+                        accepted.push(Accepted { stream: *row, resource: Some(*resource), point: point.1 });
+                    }
                     if computing.is_input(*row) {
-                        computing.stored(*row, PointId(point), Point { time: *time, value: *value });
+                        computing.stored(*row, point.0, point.1);
                         changed.entry(*row).or_default().insert(*time);
                     }
                 }
@@ -133,8 +146,11 @@ impl Sqlite {
         }
         drop(insert);
         if !changed.is_empty() {
-            let new = NewPoints { changes: &mut commit.changes, now };
+            let new = NewPoints { changes: &mut commit.changes, accepted: &mut accepted, now };
             computing.compute(&transaction, &changed, work.min(WORK_PER_COMMIT), new)?;
+        }
+        if alerting.has_rules() {
+            alerting.judge(&transaction, &accepted, now)?;
         }
         spending.write(&transaction)?;
         sqlite_receipts::write(receipts, &transaction, now)?;
@@ -144,17 +160,39 @@ impl Sqlite {
         Ok(transaction.commit()?)
     }
 
-    /// Computes a part of what was put off; when this fails, `streams` and `computing` may know what the database does not.
+    /// Computes a part of what was put off; when this fails, `streams`, `computing` and `alerting` may know what the database does not.
     fn compute_due(&mut self, work: usize, now: i64, changes: &mut Vec<Change>) -> Result<(), Error> {
-        let Self { connection, streams, spending, computing, .. } = self;
+        let Self { connection, streams, spending, computing, alerting, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let others_wrote = streams.begin(&transaction)?;
         if others_wrote {
             spending.clear();
         }
         computing.begin(&transaction, others_wrote)?;
+        alerting.begin(&transaction, others_wrote)?;
         if computing.may_be_due() {
-            computing.compute_due(&transaction, work, NewPoints { changes, now })?;
+            let mut accepted = Vec::new();
+            computing.compute_due(&transaction, work, NewPoints { changes, accepted: &mut accepted, now })?;
+            if alerting.has_rules() {
+                alerting.judge(&transaction, &accepted, now)?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Opens the alerts that time alone opens; when this fails, `alerting` may know what the database does not.
+    fn decide_by_clock(&mut self, look: ClockLook, now: i64) -> Result<(), Error> {
+        let Self { connection, streams, spending, computing, alerting, .. } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let others_wrote = streams.begin(&transaction)?;
+        if others_wrote {
+            spending.clear();
+        }
+        computing.begin(&transaction, others_wrote)?;
+        alerting.begin(&transaction, others_wrote)?;
+        match look {
+            ClockLook::First => Alerting::begin_clock(&transaction, now)?,
+            ClockLook::Next => alerting.look_at_clock(&transaction, now)?,
         }
         Ok(transaction.commit()?)
     }
@@ -164,6 +202,7 @@ impl Sqlite {
         self.streams.clear();
         self.spending.clear();
         self.computing.discard();
+        self.alerting.discard();
     }
 
     /// The points of `commit` are stored: puts them in the order of their streams.
@@ -218,6 +257,7 @@ impl Journal for Sqlite {
             return Err(error);
         }
         self.receipts.keep();
+        self.alerting.keep();
         self.stored(commit);
         Ok(())
     }
@@ -257,8 +297,21 @@ impl Journal for Sqlite {
             self.forget();
             return computed;
         }
+        self.alerting.keep();
         self.stored(commit);
         Ok(())
+    }
+
+    fn look_at_clock(&mut self, look: ClockLook, now: i64) -> Result<(), Error> {
+        let turn = self.turn.clone();
+        let my_turn = turn.blocking_lock();
+        let decided = self.decide_by_clock(look, now);
+        drop(my_turn);
+        match &decided {
+            Ok(()) => self.alerting.keep(),
+            Err(_) => self.forget(),
+        }
+        decided
     }
 }
 
@@ -394,7 +447,11 @@ mod tests {
                 let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
                 store.close().await;
                 writer.ended().await.unwrap();
-                (Sqlite::open(&directory.join("sixlock.db"), store.writer.clone()).unwrap(), resource)
+                (
+                    Sqlite::open(&directory.join("sixlock.db"), store.writer.clone(), Arc::default())
+                        .unwrap(),
+                    resource,
+                )
             })
         });
     }

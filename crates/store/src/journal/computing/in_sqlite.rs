@@ -14,6 +14,7 @@ use crate::changes::Change;
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{PointId, StreamId};
+use crate::journal::alerting::Accepted;
 
 /// What the journal knows of computed streams.
 #[derive(Default)]
@@ -35,6 +36,7 @@ pub(crate) struct Computing {
 /// New points of computed streams, and when it is.
 pub(crate) struct NewPoints<'a> {
     pub(crate) changes: &'a mut Vec<Change>,
+    pub(crate) accepted: &'a mut Vec<Accepted>,
     pub(crate) now: i64,
 }
 
@@ -282,6 +284,7 @@ impl StoredPoints for SqlitePoints<'_> {
         self.unsorted.add(stream, PointId(id), point);
         let position = Cursor::from_journal(id.unsigned_abs());
         self.new.changes.push(Change { stream, first: position, last: position });
+        self.new.accepted.push(Accepted { stream, resource: None, point });
         Ok(())
     }
 

@@ -1,0 +1,123 @@
+//! Empties the outbox: one message of a channel at a time, so that one that is slow, or floods, holds up no other.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use sixlock_store::{ChannelId, ChannelKind, Message, Store, UserId, now_ms, pause_after, secrets};
+use sixlock_telemetry::{At, Event, Events};
+use tokio::sync::watch;
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::tell::{SendError, Tellers};
+use crate::Error;
+
+/// Messages that are being told at the same time.
+const UNDER_WAY: usize = 32;
+/// Those of one user.
+const OF_ONE_USER: usize = 4;
+/// When the database fails.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// The least time between two messages of a channel.
+const fn pace_ms(kind: ChannelKind) -> i64 {
+    match kind {
+        ChannelKind::Webhook | ChannelKind::Ntfy => 1_000,
+        ChannelKind::Email => 10_000,
+    }
+}
+
+/// A message, and whether its receiver took it.
+type Ended = (Message, Result<(), SendError>);
+
+/// What tells the messages of the outbox.
+pub(crate) struct Delivery {
+    store: Store,
+    events: Events,
+    tellers: Tellers,
+    sending: JoinSet<Ended>,
+    /// Messages that are being told, or whose end is not noted.
+    under_way: HashMap<Id, (ChannelId, UserId)>,
+    ended: Vec<(Id, Ended)>,
+}
+
+impl Delivery {
+    pub(crate) fn new(store: Store, events: Events, tellers: Tellers) -> Self {
+        Self { store, events, tellers, sending: JoinSet::new(), under_way: HashMap::new(), ended: Vec::new() }
+    }
+
+    /// Tells messages until the cloud stops. What is under way then is told again by the next one.
+    pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
+        loop {
+            let wait = match self.note().await {
+                Ok(()) => self.begin().await,
+                Err(error) => Err(error),
+            };
+            let wait = wait.unwrap_or_else(|error| {
+                self.events.tell(Event::Fault { at: At::Alerts, error: &error });
+                Some(AGAIN)
+            });
+            tokio::select! {
+                Some(ended) = self.sending.join_next_with_id() => self.ended(ended),
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+                () = self.store.outbox_filled() => {}
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+            }
+        }
+        self.sending.shutdown().await;
+    }
+
+    /// Begins to tell what may be told now, and returns when the next channel may.
+    async fn begin(&mut self) -> Result<Option<Duration>, Error> {
+        let now = now_ms();
+        for message in self.store.messages().await? {
+            if message.next_try > now {
+                let wait = message.next_try.saturating_sub(now);
+                return Ok(Some(Duration::from_millis(wait.unsigned_abs())));
+            }
+            let is_busy = self.under_way.values().any(|(channel, _)| *channel == message.channel);
+            let of_user = self.under_way.values().filter(|(_, owner)| *owner == message.owner).count();
+            if is_busy || of_user >= OF_ONE_USER || self.under_way.len() >= UNDER_WAY {
+                continue;
+            }
+            let (tellers, channel, owner) = (self.tellers.clone(), message.channel, message.owner);
+            let task = self.sending.spawn(async move {
+                let sent = tellers.tell(&message, now_ms()).await;
+                (message, sent)
+            });
+            self.under_way.insert(task.id(), (channel, owner));
+        }
+        Ok(None)
+    }
+
+    /// A message was told, or not: that is still to be noted, and until then its channel tells nothing else.
+    fn ended(&mut self, ended: Result<(Id, Ended), JoinError>) {
+        match ended {
+            Ok((id, ended)) => self.ended.push((id, ended)),
+            // It panicked, which costs a try that is not counted.
+            Err(error) => drop(self.under_way.remove(&error.id())),
+        }
+    }
+
+    /// Notes what became of messages. What cannot be noted is kept for the next time.
+    async fn note(&mut self) -> Result<(), Error> {
+        while let Some((id, (message, sent))) = self.ended.last() {
+            let (now, channel) = (now_ms(), message.channel.0);
+            match sent {
+                Ok(()) => {
+                    self.store.sent(message, now, now.saturating_add(pace_ms(message.kind))).await?;
+                    self.events.tell(Event::MessageSent { channel, failure: None, given_up: 0 });
+                }
+                Err(why) => {
+                    let [spread] = secrets::random::<1>().unwrap_or_default();
+                    let next_try = now.saturating_add(pause_after(message.failures, spread));
+                    let why = why.to_string();
+                    let given_up = self.store.not_told(message, &why, now, next_try).await?;
+                    self.events.tell(Event::MessageSent { channel, failure: Some(&why), given_up });
+                }
+            }
+            self.under_way.remove(id);
+            self.ended.pop();
+        }
+        Ok(())
+    }
+}

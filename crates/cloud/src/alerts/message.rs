@@ -1,0 +1,68 @@
+//! What a message says: to programs as JSON, to people as text.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sixlock_store::Message;
+
+/// The body of a webhook.
+pub(super) fn json(message: &Message) -> Value {
+    json!({
+        "id": message.id,
+        "event": message.event,
+        "alert": message.alert,
+        "rule": message.label,
+        "severity": message.severity,
+        "resource": message.resource,
+        "stream": message.stream,
+        "unit": message.unit,
+        "value": message.value,
+        "time": message.time,
+        "payload": message.payload,
+        "untold": message.untold,
+    })
+}
+
+/// One line that says what it is about.
+pub(super) fn title(message: &Message) -> String {
+    let what = match &*message.event {
+        "opened" => message.severity.name(),
+        "cleared" => "cleared",
+        _ => "test",
+    };
+    let about = match (&message.resource, &message.stream) {
+        (Some(resource), Some(stream)) => format!(" ({resource}, {stream})"),
+        (Some(resource), None) => format!(" ({resource})"),
+        (None, _) => String::new(),
+    };
+    let title = format!("[{what}] {}{about}", message.label);
+    // A label of a device may be long; what cannot be seen is no part of it.
+    title.chars().filter(|char| !sixlock_ingest::is_hidden(*char)).take(180).collect()
+}
+
+/// What happened, in a few lines.
+pub(super) fn text(message: &Message) -> String {
+    let mut lines = vec![title(message), String::new()];
+    match (&*message.event, message.value) {
+        ("test", _) => lines.push("This is a test: alerts of your rules arrive here.".to_owned()),
+        (_, Some(value)) => {
+            lines.push(
+                format!("value: {value} {}", message.unit.as_deref().unwrap_or_default())
+                    .trim_end()
+                    .to_owned(),
+            );
+        }
+        (_, None) => lines.push("no readings".to_owned()),
+    }
+    if let Ok(time) = Timestamp::from_millisecond(message.time) {
+        lines.push(format!("time: {time}"));
+    }
+    if let Some(alert) = message.alert {
+        lines.push(format!("alert: {}", alert.0));
+    }
+    lines.extend(message.payload.clone());
+    if message.untold > 0 {
+        lines.push(format!("{} messages before this one were not told: too many waited.", message.untold));
+    }
+    lines.push(format!("id: {}", message.id));
+    lines.join("\n")
+}

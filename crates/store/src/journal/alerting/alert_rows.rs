@@ -1,0 +1,112 @@
+//! Alerts and what is to be told of them, in the database.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::Error;
+use crate::secrets;
+
+/// The most alerts of one user that are remembered after they were cleared; the oldest is forgotten.
+pub(crate) const HISTORY: i64 = 1000;
+/// The most messages that wait on one channel. The oldest beyond them is dropped, and counted in the next message that is told.
+pub(crate) const WAITING: i64 = 100;
+
+/// A reading, or when the clock decided and no value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cause {
+    pub(super) time: i64,
+    pub(super) value: Option<f64>,
+}
+
+/// Writes alerts in one transaction.
+pub(super) struct AlertRows<'a> {
+    connection: &'a Connection,
+    now: i64,
+    owners: BTreeSet<i64>,
+    channels: BTreeSet<i64>,
+}
+
+impl<'a> AlertRows<'a> {
+    pub(super) fn new(connection: &'a Connection, now: i64) -> Self {
+        Self { connection, now, owners: BTreeSet::new(), channels: BTreeSet::new() }
+    }
+
+    /// Opens an alert of a rule, which is told on all its channels.
+    pub(super) fn open(&mut self, rule: i64, cause: Cause) -> Result<i64, Error> {
+        let sql = "INSERT INTO alerts (owner, rule, label, severity, resource, stream, state, opened, opened_value)
+                   SELECT rules.owner, rules.id, rules.label, severity, resources.label, streams.label, 'open', ?2, ?3
+                   FROM rules JOIN resources ON resources.id = rules.resource
+                   LEFT JOIN streams ON streams.id = rules.stream WHERE rules.id = ?1 RETURNING id, owner";
+        let (alert, owner) = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row((rule, cause.time, cause.value), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.owners.insert(owner);
+        self.tell(rule, alert, "opened", cause)?;
+        Ok(alert)
+    }
+
+    /// Clears an alert of a rule, unless it is, which is told on all its channels.
+    pub(super) fn clear(&mut self, rule: i64, alert: i64, cause: Cause) -> Result<(), Error> {
+        let sql = "UPDATE alerts SET state = 'cleared', cleared = ?2, cleared_value = ?3
+                   WHERE id = ?1 AND state <> 'cleared' RETURNING owner";
+        let owner = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row((alert, cause.time, cause.value), |row| row.get(0))
+            .optional()?;
+        if let Some(owner) = owner {
+            self.owners.insert(owner);
+            self.tell(rule, alert, "cleared", cause)?;
+        }
+        Ok(())
+    }
+
+    /// Counts so many messages on each channel of a rule that were not written.
+    pub(super) fn leave_out(&self, rule: i64, messages: i64) -> Result<(), Error> {
+        let sql = "UPDATE channels SET untold = untold + ?2
+                   WHERE id IN (SELECT channel FROM rule_channels WHERE rule = ?1)";
+        self.connection.prepare_cached(sql)?.execute((rule, messages))?;
+        Ok(())
+    }
+
+    fn tell(&mut self, rule: i64, alert: i64, event: &str, cause: Cause) -> Result<(), Error> {
+        let mut channels = self
+            .connection
+            .prepare_cached("SELECT channel FROM rule_channels WHERE rule = ?1 ORDER BY channel")?;
+        let channels =
+            channels.query_map([rule], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+        let sql = "INSERT INTO outbox
+                   (message, channel, event, alert, label, severity, resource, stream, unit, value, time, payload, created)
+                   SELECT ?4, ?5, ?3, alerts.id, alerts.label, alerts.severity, alerts.resource, alerts.stream, unit, ?6, ?7,
+                   payload, ?8 FROM alerts JOIN rules ON rules.id = ?1 LEFT JOIN streams ON streams.id = rules.stream
+                   WHERE alerts.id = ?2";
+        let mut insert = self.connection.prepare_cached(sql)?;
+        for channel in channels {
+            let message = secrets::random::<16>()?;
+            insert.execute((rule, alert, event, message, channel, cause.value, cause.time, self.now))?;
+            self.channels.insert(channel);
+        }
+        Ok(())
+    }
+
+    /// Forgets what there is too much of, and returns whether anything is to be told.
+    pub(super) fn finish(self) -> Result<bool, Error> {
+        let sql = "DELETE FROM alerts WHERE id IN
+                   (SELECT id FROM alerts WHERE owner = ?1 AND state = 'cleared' ORDER BY id DESC LIMIT -1 OFFSET ?2)";
+        for owner in self.owners {
+            self.connection.prepare_cached(sql)?.execute((owner, HISTORY))?;
+        }
+        let sql = "DELETE FROM outbox WHERE id IN
+                   (SELECT id FROM outbox WHERE channel = ?1 AND failed IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?2)";
+        for channel in &self.channels {
+            let dropped = self.connection.prepare_cached(sql)?.execute((channel, WAITING))?;
+            if dropped > 0 {
+                let sql = "UPDATE channels SET untold = untold + ?2 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute((channel, dropped as i64))?;
+            }
+        }
+        Ok(!self.channels.is_empty())
+    }
+}
