@@ -76,6 +76,8 @@ pub(crate) enum Action {
     ChangeParsers,
     ReadComputedStreams,
     ChangeComputedStreams,
+    /// Try what is to compute a stream, of any resource of theirs.
+    TryComputation,
     ReadCommands,
     /// Set something of a device, or take that back.
     Command,
@@ -185,6 +187,7 @@ impl Action {
             | Self::ChangeParsers
             | Self::ReadComputedStreams
             | Self::ChangeComputedStreams
+            | Self::TryComputation
             | Self::ReadCommands
             | Self::Command
             | Self::ReadAlerts
@@ -218,9 +221,17 @@ impl Action {
                 | Self::ReadPoints
                 | Self::ReadParsers
                 | Self::ReadComputedStreams
+                | Self::TryComputation
                 | Self::ReadCommands
                 | Self::ReadAlerts
         )
+    }
+
+    /// Whether rights are looked at again when the whole body of a request is there: they may have ended while it came, and what this does
+    /// outlives them. Points do not, and come too often.
+    pub(crate) const fn is_decided_again(self) -> bool {
+        let is_for_all = matches!(self.people(), People::Everybody);
+        !self.only_reads() && !is_for_all && !matches!(self, Self::AddPoints | Self::SignOut)
     }
 
     /// Whether a user of this role may do it at all, where it concerns what is theirs.

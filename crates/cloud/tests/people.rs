@@ -10,8 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use client::Client;
 use serde_json::{Value, json};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
-use web_client::{Cloud, PASSWORD, bearer};
+use web_client::{Cloud, PASSWORD, bearer, read_answer};
 
 const KEY: &str = "0123456789abcdef";
 
@@ -446,4 +448,33 @@ async fn who_has_a_second_factor_signs_in_with_a_code_that_works_once() {
     );
     assert_eq!(cloud.as_admin(&format!("DELETE /api/v1{totp}"), Value::Null).await.status, 204);
     assert_eq!(login(Value::Null).await.status, 200);
+}
+
+/// A request whose body is slow to come, while its token is revoked.
+#[tokio::test(flavor = "multi_thread")]
+async fn rights_that_end_while_a_body_comes_are_no_rights() {
+    let cloud = Cloud::start(|_| {}).await;
+    let eve = cloud.user("eve", true).await;
+    for (path, body) in [
+        ("/api/v1/users", json!({"username": "mallory", "password": PASSWORD, "role": "administrator"})),
+        ("/api/v1/users/eve/tokens", json!({"label": "lasting"})),
+    ] {
+        let token = cloud.token("eve", "short", None).await;
+        let body = body.to_string();
+        let (first, rest) = body.split_at(body.len() - 1);
+        let mut stream = TcpStream::connect(cloud.address()).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n{}\
+             Content-Length: {}\r\n\r\n{first}",
+            bearer(&token),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The cloud has looked at the token when it serves what was asked after.
+        assert_eq!(cloud.ask("GET /api/v1/me", &bearer(&eve), Value::Null).await.status, 200);
+        assert_eq!(cloud.as_admin("DELETE /api/v1/users/eve/tokens/short", Value::Null).await.status, 204);
+        stream.write_all(rest.as_bytes()).await.unwrap();
+        assert_eq!(read_answer(&mut stream).await.status, 401, "{path}");
+    }
+    assert_eq!(cloud.as_admin("GET /api/v1/users/mallory", Value::Null).await.status, 404);
 }

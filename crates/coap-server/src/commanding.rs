@@ -3,7 +3,7 @@
 
 use sixlock_base::Entropy;
 use sixlock_coap_msg::Code;
-use sixlock_endpoint::{Answered, OutgoingRequest, PeerId, SessionId, Token, Unanswered};
+use sixlock_endpoint::{Answered, OutgoingRequest, PeerId, RespondError, SessionId, Token, Unanswered};
 
 use crate::command::Command;
 use crate::commands::{CommandEvent, MOST};
@@ -54,10 +54,15 @@ impl<S: Service, D: Directory> Shard<S, D> {
         let token = Token::new(token);
         match endpoint.request(&mut cx, session, token, request) {
             Ok(()) => drop(self.commands.under_way.insert(session, Some((token, command.id)))),
-            // The session is gone, or has too much under way: the next time.
-            Err(_) => {
+            Err(error) => {
                 self.commands.under_way.remove(&session);
-                self.note_command(command.id, Err(Unanswered::TimedOut), None);
+                let why = match error {
+                    // The device takes no message of that length.
+                    RespondError::TooLarge | RespondError::Option => Unanswered::Rejected,
+                    // The session is gone, or has too much under way: the next time.
+                    RespondError::NotWaiting | RespondError::Full => Unanswered::TimedOut,
+                };
+                self.note_command(command.id, Err(why), None);
             }
         }
     }

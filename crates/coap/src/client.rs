@@ -13,7 +13,7 @@ const TRANSMISSION: Transmission = Transmission::DEFAULT;
 
 /// How long a client waits for a response once its request was acknowledged, or sent if non-confirmable: MAX_TRANSMIT_WAIT
 /// ([RFC 7252 section 4.8.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.8.2)).
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(93);
+pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(93);
 
 /// Why a request was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

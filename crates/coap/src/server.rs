@@ -3,6 +3,7 @@ use core::array;
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Slot};
 use sixlock_coap_msg::{BuildError, Builder, Code, HEADER, Message, OptionNumber, Type, empty, reset_for};
 
+use crate::client::RESPONSE_TIMEOUT;
 use crate::ended::{Answered, Ended, Notified, Outcome, Unanswered};
 use crate::outgoing::OutgoingRequest;
 use crate::reachability::Moved;
@@ -337,7 +338,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                         || rejected && entry.is_unconfirmed_notification(message.id())
                 })?;
                 if entry.kind == Kind::Outgoing && !rejected {
-                    entry.state = State::Awaiting { deadline: entry.expires };
+                    entry.state = State::Awaiting { deadline: cx.now + RESPONSE_TIMEOUT };
                     return None;
                 }
                 let outcome = if rejected { Outcome::Rejected } else { Outcome::Acknowledged };
@@ -622,6 +623,10 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         }
         for entry in &mut self.entries {
             if !entry.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
+                continue;
+            }
+            if entry.kind != Kind::Incoming && self.ended.is_full() {
+                // One end is told at a time: this one comes when that was taken.
                 continue;
             }
             match &mut entry.state {

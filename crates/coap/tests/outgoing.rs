@@ -145,12 +145,12 @@ fn one_that_is_not_answered_is_sent_again_and_given_up() {
 }
 
 #[test]
-fn one_that_is_acknowledged_and_not_answered_is_given_up_when_its_lifetime_is_over() {
+fn one_that_is_acknowledged_and_not_answered_is_given_up() {
     let (mut server, sent) = Server::asking();
     let begun: Instant = server.rig.now;
     server.receive(&empty(Type::Acknowledgement, id_of(&sent)));
-    assert_eq!(server.exchanges.poll_timeout(), Some(begun + Duration::from_secs(247)));
-    server.rig.now = begun + Duration::from_secs(247);
+    assert_eq!(server.exchanges.poll_timeout(), Some(begun + Duration::from_secs(93)));
+    server.rig.now = begun + Duration::from_secs(93);
     server.exchanges.handle_timeout(&mut server.rig.cx());
     assert_eq!(server.result(), Some(Err(Unanswered::TimedOut)));
     assert!(server.exchanges.is_idle());
@@ -199,4 +199,28 @@ fn one_that_does_not_fit_is_refused() {
     server.receive(&empty(Type::Reset, id_of(&sent)));
     assert_eq!(server.ask(&[b'1'; 80]), Err(RespondError::TooLarge));
     assert_eq!(server.sent(), None);
+}
+
+#[test]
+fn two_that_end_at_the_same_time_are_told_one_after_the_other() {
+    let (mut server, sent) = Server::asking();
+    server.receive(&empty(Type::Acknowledgement, id_of(&sent)));
+    let request = OutgoingRequest {
+        code: Code::PUT,
+        path: &["actuators", "valve"],
+        format: ContentFormat::SENML_JSON,
+        payload: b"2",
+    };
+    let another = Token::new(*b"another1");
+    server.exchanges.request(&mut server.rig.cx(), &server.config, another, request).unwrap();
+    let sent = server.sent().unwrap();
+    server.receive(&empty(Type::Acknowledgement, id_of(&sent)));
+    server.rig.now = server.rig.now + Duration::from_secs(93);
+    let mut ends = Vec::new();
+    for _ in 0..2 {
+        server.exchanges.handle_timeout(&mut server.rig.cx());
+        ends.push(server.exchanges.poll_ended());
+    }
+    let end = |token| Some(Ended::Request(Answered { token, result: Err(Unanswered::TimedOut) }));
+    assert_eq!(ends, [end(Token::new(TOKEN)), end(another)]);
 }

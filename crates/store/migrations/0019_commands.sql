@@ -1,6 +1,6 @@
 -- What devices are to be told, and what became of it.
 CREATE TABLE commands (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     resource INTEGER NOT NULL REFERENCES resources (id) ON DELETE CASCADE,
     actuator TEXT NOT NULL,
     -- As JSON.

@@ -328,7 +328,8 @@ impl Store {
             end_expired(&mut transaction, resource, now).await?;
             let row: Option<Row> = sqlx::query_as(
                 "UPDATE commands SET attempts = attempts + 1, last_attempt = $1
-                 WHERE id = (SELECT min(id) FROM commands WHERE resource = $2 AND state = 'queued')
+                 WHERE id = (SELECT id FROM commands WHERE resource = $2 AND state = 'queued'
+                 ORDER BY attempts, id LIMIT 1)
                  RETURNING id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code",
             )
             .bind(now)

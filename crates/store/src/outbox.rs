@@ -92,7 +92,18 @@ impl Store {
         .bind(CHANNELS)
         .fetch_all(&self.readers)
         .await?;
-        rows.iter().map(|row| self.message(row)).collect()
+        // One that cannot be read holds up no other; it is told as a fault when nothing else is to be told.
+        let (mut messages, mut unread) = (Vec::new(), None);
+        for row in &rows {
+            match self.message(row) {
+                Ok(message) => messages.push(message),
+                Err(error) => unread = Some(error),
+            }
+        }
+        match unread {
+            Some(error) if messages.is_empty() => Err(error),
+            _ => Ok(messages),
+        }
     }
 
     fn message(&self, row: &SqliteRow) -> Result<Message, Error> {

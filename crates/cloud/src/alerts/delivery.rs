@@ -15,6 +15,10 @@ use crate::Error;
 const UNDER_WAY: usize = 32;
 /// Those of one user.
 const OF_ONE_USER: usize = 4;
+/// E-mails of one user and day, of UTC: what they say, and to whom they go, is the user's, and the operator's name is on them.
+const MAILS_A_DAY: u32 = 100;
+/// Milliseconds of a day.
+const DAY_MS: i64 = 24 * 3_600_000;
 /// When the database fails.
 const AGAIN: Duration = Duration::from_secs(10);
 
@@ -38,11 +42,35 @@ pub(crate) struct Delivery {
     /// Messages that are being told, or whose end is not noted.
     under_way: HashMap<Id, (ChannelId, UserId)>,
     ended: Vec<(Id, Ended)>,
+    mails: Mails,
+}
+
+/// How many e-mails were sent today. A cloud that is started anew counts anew.
+#[derive(Default)]
+struct Mails {
+    day: i64,
+    of_users: HashMap<UserId, u32>,
+}
+
+impl Mails {
+    /// Counts another of a user, at the time `now`; false if there were as many already as may be.
+    fn count(&mut self, user: UserId, now: i64) -> bool {
+        let day = now.div_euclid(DAY_MS);
+        if self.day != day {
+            self.day = day;
+            self.of_users.clear();
+        }
+        let sent = self.of_users.entry(user).or_default();
+        let may = *sent < MAILS_A_DAY;
+        *sent += u32::from(may);
+        may
+    }
 }
 
 impl Delivery {
     pub(crate) fn new(store: Store, events: Events, tellers: Tellers) -> Self {
-        Self { store, events, tellers, sending: JoinSet::new(), under_way: HashMap::new(), ended: Vec::new() }
+        let (sending, under_way, ended, mails) = Default::default();
+        Self { store, events, tellers, sending, under_way, ended, mails }
     }
 
     /// Tells messages until the cloud stops. What is under way then is told again by the next one.
@@ -80,8 +108,12 @@ impl Delivery {
                 continue;
             }
             let (tellers, channel, owner) = (self.tellers.clone(), message.channel, message.owner);
+            let may = message.kind != ChannelKind::Email || self.mails.count(owner, now);
             let task = self.sending.spawn(async move {
-                let sent = tellers.tell(&message, now_ms()).await;
+                let sent = match may {
+                    true => tellers.tell(&message, now_ms()).await,
+                    false => Err(SendError::TooManyMails),
+                };
                 (message, sent)
             });
             self.under_way.insert(task.id(), (channel, owner));
@@ -119,5 +151,19 @@ impl Delivery {
             self.ended.pop();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_user_and_day_so_many_mails_are_sent() {
+        let (mut mails, ann, bob) = (Mails::default(), UserId(1), UserId(2));
+        assert!((0..100).all(|_| mails.count(ann, 5)));
+        assert!(!mails.count(ann, DAY_MS - 1));
+        assert!(mails.count(bob, 6));
+        assert!(mails.count(ann, DAY_MS));
     }
 }

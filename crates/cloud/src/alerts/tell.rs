@@ -48,6 +48,8 @@ pub(super) enum SendError {
     Mail(MailError),
     /// The secret of the channel is no longer there.
     NoKey,
+    /// The channel's user has had as many e-mails sent today as may be.
+    TooManyMails,
 }
 
 impl fmt::Display for BadAddress {
@@ -71,6 +73,9 @@ impl fmt::Display for SendError {
             Self::Address(why) => why.fmt(f),
             Self::Http(why) => why.fmt(f),
             Self::Mail(why) => why.fmt(f),
+            Self::TooManyMails => {
+                f.write_str("100 e-mails of this user were sent today; the next go tomorrow (UTC)")
+            }
             Self::NoKey => f.write_str("the key of the channel is missing; make the channel anew"),
         }
     }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::RequestExt;
+use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
@@ -43,18 +44,32 @@ pub(super) async fn guard(
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let client = app.reach.proxies.client(peer(&request), request.headers());
     request.extensions_mut().insert(client);
-    let Admission { caller, action, outcome } = admit(&app, &mut request).await;
+    let Admission { mut caller, action, outcome } = admit(&app, &mut request).await;
     if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
             Some(caller) => place.is_users(caller.user.id),
             None => place.is_strangers(client.network()),
         }
     }
-    let mut response =
-        match outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document)) {
-            Ok(()) => serve(request, app.reach.sending, next).await,
-            Err(failure) => failure.into_response(),
-        };
+    let checked =
+        outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document));
+    let mut response = match checked {
+        Ok(()) if action.is_some_and(Action::is_decided_again) => {
+            match with_whole_body(request, app.reach.sending).await {
+                Ok(mut request) => {
+                    let again = admit(&app, &mut request).await;
+                    caller = again.caller;
+                    match again.outcome {
+                        Ok(()) => serve(request, app.reach.sending, next).await,
+                        Err(failure) => failure.into_response(),
+                    }
+                }
+                Err(response) => response,
+            }
+        }
+        Ok(()) => serve(request, app.reach.sending, next).await,
+        Err(failure) => failure.into_response(),
+    };
     if let Some(Refusal(reason)) = response.extensions_mut().remove() {
         let refused = Refused::new(Scheme::Http, client, reason).what(format!("{method} {path}"));
         let refused = match &caller {
@@ -87,23 +102,41 @@ pub(super) async fn guard(
     response
 }
 
-/// Hands the request to its handler, and answers in its place if the body does not come.
-async fn serve(request: Request, minimum_rate: MinimumRate, next: Next) -> Response {
+/// Waits for the body of a request, or answers in its handler's place if it does not come.
+async fn with_whole_body(request: Request, minimum_rate: MinimumRate) -> Result<Request, Response> {
+    let longest = longest(&request);
+    let (parts, body) = request.into_parts();
     let too_slow = TooSlow::default();
-    let request = request.map(|body| with_deadline(body, minimum_rate, too_slow.clone()));
-    let response = next.run(request).await;
-    if !too_slow.is_true() {
-        return response;
+    match to_bytes(with_deadline(body, minimum_rate, too_slow.clone()), longest).await {
+        Ok(bytes) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Err(_) if too_slow.is_true() => Err(answer_to_slow()),
+        Err(_) => Err(Failure::too_large(longest).into_response()),
     }
+}
+
+fn answer_to_slow() -> Response {
     let mut response = Failure::too_slow().into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
+/// How long the body of a request may be.
+fn longest(request: &Request) -> usize {
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    longest_body(path.and_then(|path| path.strip_prefix(API)).unwrap_or_default())
+}
+
+/// Hands the request to its handler, and answers in its place if the body does not come.
+async fn serve(request: Request, minimum_rate: MinimumRate, next: Next) -> Response {
+    let too_slow = TooSlow::default();
+    let request = request.map(|body| with_deadline(body, minimum_rate, too_slow.clone()));
+    let response = next.run(request).await;
+    if too_slow.is_true() { answer_to_slow() } else { response }
+}
+
 /// Refuses a body that says to be too long before any of it is read.
 fn check_length(request: &Request) -> Result<(), Failure> {
-    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let longest = longest_body(path.and_then(|path| path.strip_prefix(API)).unwrap_or_default());
+    let longest = longest(request);
     let said = request.headers().get(header::CONTENT_LENGTH);
     let said = said.and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
     if said.is_some_and(|said| said > longest as u64) { Err(Failure::too_large(longest)) } else { Ok(()) }

@@ -38,8 +38,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
                 Some(Action::ReadParsers)
             }
             ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
-            ("GET" | "HEAD", "/computed-streams" | "/computed-streams/{stream}")
-            | ("POST", "/expressions/test") => Some(Action::ReadComputedStreams),
+            ("GET" | "HEAD", "/computed-streams" | "/computed-streams/{stream}") => {
+                Some(Action::ReadComputedStreams)
+            }
+            ("POST", "/expressions/test") => Some(Action::TryComputation),
             ("POST", "/computed-streams") | ("PUT" | "DELETE", "/computed-streams/{stream}") => {
                 Some(Action::ChangeComputedStreams)
             }

@@ -92,6 +92,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::AddPoints
         | Action::ReadParsers
         | Action::ReadComputedStreams
+        | Action::TryComputation
         | Action::ReadCommands
         | Action::ReadAlerts => None,
     }

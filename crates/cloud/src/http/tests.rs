@@ -297,6 +297,7 @@ const REACHES_FURTHER: &[(&str, &str)] = &[
     ("DELETE", "/users/{user}/resources/{resource}/credentials/{identity}"),
     ("PUT", POLLER),
     ("DELETE", POLLER),
+    ("POST", EXPRESSION_TEST),
     ("POST", COMPUTED_STREAMS),
     ("PUT", COMPUTED_STREAM),
     ("DELETE", COMPUTED_STREAM),

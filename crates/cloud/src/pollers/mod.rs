@@ -58,7 +58,7 @@ const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 const SESSIONS: SessionLimits = SessionLimits { open: 256, watched: 64 };
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
-/// How long a device may take to answer a command.
+/// How long a device may take to answer the commands of a poll.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(20);
 /// Notifications of devices whose outcome is to be noted, at most; further ones wait.
 const NOTIFIED: usize = 256;
@@ -97,13 +97,13 @@ impl PollContext {
             kept => kept.map(|PolledDevice { device, .. }| PolledDevice { device, open: None }),
         };
         let (fetched, mut kept) = self.fetch(resource, kept).await;
-        if let Some((target, _, PolledDevice { open: Some(association), .. })) = &mut kept {
-            self.command(resource, target, association).await;
-        }
         let result = match fetched {
             Ok(payload) => self.keep(resource, &payload).await,
             Err(failure) => Err(failure),
         };
+        if let Some((target, _, PolledDevice { open: Some(association), .. })) = &mut kept {
+            self.command(resource, target, association).await;
+        }
         let observes = kept.as_ref().is_some_and(|(_, observes, _)| *observes);
         let kept = kept.map(|(target, _, PolledDevice { device, open })| {
             let watch = |association| {
@@ -122,15 +122,17 @@ impl PollContext {
         Done { result, kept, observes }
     }
 
-    /// Tells a device that has just been heard what waits for it, until one command is not answered.
+    /// Tells a device that has just been heard what waits for it, until one command is not answered, or they have taken too long.
     async fn command(&self, resource: ResourceId, target: &Target, association: &mut Association) {
-        let Self { store, events, .. } = self;
-        while let Some(command) = commands::next(store, events, resource).await {
+        let (Self { store, events, .. }, end) = (self, Instant::now() + COMMAND_PATIENCE);
+        while Instant::now() < end
+            && let Some(command) = commands::next(store, events, resource).await
+        {
             // This task may be aborted.
             let _under_way = store.command_under_way(command.id);
             let (path, pack) = ([commands::ACTUATORS, &command.actuator], commands::payload(&command));
             let told = association.set(target, path, &pack);
-            let outcome = match tokio::time::timeout(COMMAND_PATIENCE, told).await {
+            let outcome = match tokio::time::timeout_at(end, told).await {
                 Ok(Ok(code)) => commands::answered(code),
                 Ok(Err(Failure::Reset)) => CommandOutcome::Rejected,
                 Ok(Err(_)) | Err(_) => CommandOutcome::Unanswered,
@@ -294,7 +296,9 @@ impl Pollers {
                     }
                 }
                 resources = self.context.store.commanded() => {
-                    resources.into_iter().for_each(|resource| self.commanded(resource));
+                    for resource in resources {
+                        self.commanded(resource).await;
+                    }
                 }
                 Some(notified) = self.notified.1.recv() => self.notified(notified),
                 () = told_to(&mut stopping) => break,
@@ -365,8 +369,12 @@ impl Pollers {
         }
     }
 
-    /// A device is to be told something: it is asked at once. Where it is just being asked, it is again after that.
-    fn commanded(&mut self, resource: ResourceId) {
+    /// A device is to be told something: if it has a session, it is asked at once. Where it is just being asked, it is again after that.
+    async fn commanded(&mut self, resource: ResourceId) {
+        let Ok((target, ..)) = self.context.asked(resource).await else { return };
+        if target.scheme() != Scheme::Coaps {
+            return;
+        }
         if !self.schedule.advance(resource, Instant::now()) {
             let under_way = self.under_way.values_mut();
             under_way

@@ -8,6 +8,8 @@ use tokio::time::Instant;
 
 /// The shortest pause before a device is asked again that has ended an observation.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(5);
+/// The shortest time between two polls of a device for which commands come.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 /// The longest pause that failures alone lead to.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -42,6 +44,8 @@ struct Entry {
     is_hastened: bool,
     /// Its poll is under way and will say when the next one is.
     polled: bool,
+    /// When the poll before ended.
+    ended: Option<Instant>,
 }
 
 impl Schedule {
@@ -61,7 +65,16 @@ impl Schedule {
         self.remove(resource);
         self.pollers.insert(
             resource,
-            Entry { owner, period, due, failures: 0, lost: 0, is_hastened: false, polled: false },
+            Entry {
+                owner,
+                period,
+                due,
+                failures: 0,
+                lost: 0,
+                is_hastened: false,
+                polled: false,
+                ended: None,
+            },
         );
         self.due.insert((due, resource));
     }
@@ -103,7 +116,7 @@ impl Schedule {
             }
         }
         let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| entry.polled) else { return };
-        entry.polled = false;
+        (entry.polled, entry.ended) = (false, Some(now));
         let period = entry.period;
         let is_hastened = std::mem::take(&mut entry.is_hastened);
         if success {
@@ -137,13 +150,15 @@ impl Schedule {
         }
     }
 
-    /// Lets the next poll come at once. Returns false if one is under way, or there is no such poller.
+    /// Lets the next poll come soon: at once, or a while after the one before. A device that does not answer keeps its pause. Returns false
+    /// if a poll is under way, or there is no such poller.
     pub(super) fn advance(&mut self, resource: ResourceId, now: Instant) -> bool {
         let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| !entry.polled) else { return false };
-        if now < entry.due {
+        let due = entry.ended.map_or(now, |ended| now.max(ended + SHORTEST_WAIT));
+        if due < entry.due && entry.failures == 0 {
             self.due.remove(&(entry.due, resource));
-            entry.due = now;
-            self.due.insert((now, resource));
+            entry.due = due;
+            self.due.insert((due, resource));
         }
         true
     }
@@ -209,6 +224,25 @@ mod tests {
         assert_eq!(schedule.start(now + PERIOD), Some((ONE, OWNER)));
         schedule.finished(ONE, false, now + PERIOD, u8::MAX);
         assert_eq!(schedule.next(now), Some(now + PERIOD + PERIOD * 11 / 10), "a pause is spread");
+    }
+
+    #[test]
+    fn a_command_brings_the_next_poll_forward_but_not_that_of_a_device_that_does_not_answer() {
+        let (mut schedule, now) = (Schedule::new(Limits { all: 9, one_owner: 9 }), Instant::now());
+        let (device, owner) = (ResourceId(1), UserId(1));
+        let second = Duration::from_secs(1);
+        assert!(!schedule.advance(device, now), "there is none");
+        schedule.set(device, owner, 60 * second, now + 60 * second);
+        assert!(schedule.advance(device, now));
+        assert_eq!(schedule.start(now), Some((device, owner)));
+        assert!(!schedule.advance(device, now), "it is being asked");
+        schedule.finished(device, true, now, 0);
+        assert!(schedule.advance(device, now));
+        assert_eq!((schedule.start(now), schedule.next(now)), (None, Some(now + second)));
+        assert_eq!(schedule.start(now + second), Some((device, owner)));
+        schedule.finished(device, false, now + second, 0);
+        assert!(schedule.advance(device, now + second));
+        assert_eq!(schedule.next(now + second), Some(now + 61 * second), "it keeps its pause");
     }
 
     #[test]

@@ -25,6 +25,8 @@ struct Spent {
     quotas: Quotas,
     day: i64,
     points: i64,
+    /// How many streams there are, once that was looked up.
+    streams: Option<i64>,
     /// Whether the database does not know it yet.
     is_new: bool,
 }
@@ -65,20 +67,25 @@ impl Spending {
         }
     }
 
-    /// Refuses `new` further streams of the owner of `resource`, if these are too many.
+    /// Refuses `new` further streams of the owner of `resource`, if these are too many. Else they are counted, as they are made then.
     pub(super) fn check_streams(
         &mut self,
         connection: &Connection,
         resource: ResourceId,
         new: usize,
     ) -> Result<(), Error> {
-        let Some(most) = self.of_owner(connection, resource)?.map(|spent| spent.quotas.streams) else {
+        if self.of_owner(connection, resource)?.is_none() {
             return Ok(());
+        }
+        let Some(owner) = self.owners.get(&resource) else { return Ok(()) };
+        let Some(Some(spent)) = self.users.get_mut(owner) else { return Ok(()) };
+        let streams = match spent.streams {
+            Some(streams) => streams,
+            None => connection.prepare_cached(STREAMS_OF_USER)?.query_row([owner.0], |row| row.get(0))?,
         };
-        let owner = self.owners.get(&resource).map(|owner| owner.0);
-        let streams: i64 =
-            connection.prepare_cached(STREAMS_OF_USER)?.query_row([owner], |row| row.get(0))?;
-        if streams + new as i64 > most { Err(Error::Quota { what: "streams", most }) } else { Ok(()) }
+        let (most, all) = (spent.quotas.streams, streams + new as i64);
+        spent.streams = Some(if all > most { streams } else { all });
+        if all > most { Err(Error::Quota { what: "streams", most }) } else { Ok(()) }
     }
 
     /// Enters what was spent since, in the transaction that stores it.
@@ -130,5 +137,5 @@ fn read(connection: &Connection, owner: UserId) -> rusqlite::Result<Option<Spent
     let sql = "SELECT day, points FROM points_of_day WHERE owner = ?1";
     let known = connection.prepare_cached(sql)?.query_row([owner.0], |row| Ok((row.get(0)?, row.get(1)?)));
     let (day, points) = known.optional()?.unwrap_or((0, 0));
-    Ok(Some(Spent { quotas, day, points, is_new: false }))
+    Ok(Some(Spent { quotas, day, points, streams: None, is_new: false }))
 }
