@@ -162,7 +162,7 @@ async fn a_link_sets_a_password_once_by_its_page_or_the_api() {
             body.len()
         );
         // The end of the head is in the headers, so what follows it is not read.
-        web_client::read_answer(&mut cloud.open("POST /reset-password", &headers, "").await).await
+        read_answer(&mut cloud.open("POST /reset-password", &headers, "").await).await
     };
     assert_eq!(send("quite+another", "example.org").await.status, 403);
     let short = send("short", "localhost").await;
