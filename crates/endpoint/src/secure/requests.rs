@@ -1,4 +1,4 @@
-//! Requests that came through sessions, and notifications.
+//! Requests that came through sessions, and what is sent unasked: notifications, and requests.
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, OutgoingRequest, RespondError, Token};
@@ -38,12 +38,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
         confirmable: bool,
         answer: Answer<'_>,
     ) -> Result<(), RespondError> {
-        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
-        let peer = peer.ok_or(RespondError::NotWaiting)?;
-        if answer.max_len() > peer.session.max_data() {
-            return Err(RespondError::TooLarge);
-        }
-        let notified = peer.traffic.notify(cx, &config.coap, token, confirmable, answer);
+        let traffic = self.traffic_for(id, answer.max_len())?;
+        let notified = traffic.notify(cx, &config.coap, token, confirmable, answer);
         self.settle(cx, id.slot);
         notified
     }
@@ -56,14 +52,21 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
         token: Token,
         request: OutgoingRequest<'_>,
     ) -> Result<(), RespondError> {
-        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
-        let peer = peer.ok_or(RespondError::NotWaiting)?;
-        if request.max_len() > peer.session.max_data() {
-            return Err(RespondError::TooLarge);
-        }
-        let requested = peer.traffic.request(cx, &config.coap, token, request);
+        let traffic = self.traffic_for(id, request.max_len())?;
+        let requested = traffic.request(cx, &config.coap, token, request);
         self.settle(cx, id.slot);
         requested
+    }
+
+    /// The exchanges of a session in which a message of this length may be sent unasked.
+    fn traffic_for(
+        &mut self,
+        id: SessionId,
+        length: usize,
+    ) -> Result<&mut Exchanges<S::Response, RING>, RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
+        let peer = peer.ok_or(RespondError::NotWaiting)?;
+        if length > peer.session.max_data() { Err(RespondError::TooLarge) } else { Ok(&mut peer.traffic) }
     }
 
     /// What is under way.
