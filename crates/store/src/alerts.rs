@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::conditions::Severity;
 use crate::error::Error;
-use crate::ids::{AlertId, Listing, RuleId, UserId};
+use crate::ids::{AlertId, RuleId, UserId};
 use crate::store::Store;
 
 /// What has become of an alert.
@@ -86,12 +86,12 @@ fn alert(row: &SqliteRow) -> Result<Alert, Error> {
 }
 
 impl Store {
-    /// Alerts of `owner`, the newest first: those before the id `listing.after`, or the newest if that is 0; in `state`, or all.
+    /// Alerts of `owner`, the newest first and at most `limit`: those before the id `before`, or the newest if that is 0; in `state`, or all.
     pub async fn alerts(
         &self,
         owner: UserId,
         state: Option<AlertState>,
-        Listing { limit, after }: Listing,
+        (limit, before): (i64, i64),
     ) -> Result<Vec<Alert>, Error> {
         let rows: Vec<SqliteRow> = sqlx::query(
             "SELECT * FROM alerts WHERE owner = $1 AND ($2 IS NULL OR state = $2) AND ($3 = 0 OR id < $3)
@@ -99,7 +99,7 @@ impl Store {
         )
         .bind(owner.0)
         .bind(state.map(AlertState::name))
-        .bind(after)
+        .bind(before)
         .bind(limit)
         .fetch_all(&self.readers)
         .await?;

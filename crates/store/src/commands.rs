@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -130,6 +130,10 @@ pub enum CommandOutcome {
     Unanswered,
 }
 
+/// What the database has of a command, as SQL.
+const COLUMNS: &str =
+    "id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code";
+
 type Row = (i64, String, String, String, String, i64, i64, i64, Option<i64>, Option<i64>, Option<i64>);
 
 /// The command of a row, as it is at a time.
@@ -241,11 +245,10 @@ impl Store {
             .bind(MOST_ENDED)
             .execute(&mut *transaction)
             .await?;
-            let row: Row = sqlx::query_as(
+            let row: Row = sqlx::query_as(AssertSqlSafe(format!(
                 "INSERT INTO commands (resource, actuator, value, state, author, created, expires, attempts)
-                 VALUES ($1, $2, $3, 'queued', $4, $5, $6, 0)
-                 RETURNING id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code",
-            )
+                 VALUES ($1, $2, $3, 'queued', $4, $5, $6, 0) RETURNING {COLUMNS}"
+            )))
             .bind(resource.0)
             .bind(&new.actuator)
             .bind(value)
@@ -264,29 +267,30 @@ impl Store {
 
     /// The commands for the device of `resource`, the newest first: those that are queued, and the last 100 others.
     pub async fn commands(&self, resource: ResourceId) -> Result<Vec<Command>, Error> {
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code
-             FROM commands WHERE resource = $1 ORDER BY id DESC LIMIT $2",
-        )
+        self.find_commands(resource, None).await
+    }
+
+    /// One command for the device of `resource`.
+    pub async fn command(&self, resource: ResourceId, id: CommandId) -> Result<Option<Command>, Error> {
+        Ok(self.find_commands(resource, Some(id)).await?.pop())
+    }
+
+    async fn find_commands(
+        &self,
+        resource: ResourceId,
+        id: Option<CommandId>,
+    ) -> Result<Vec<Command>, Error> {
+        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM commands WHERE resource = $1 AND ($2 IS NULL OR id = $2)
+             ORDER BY id DESC LIMIT $3"
+        )))
         .bind(resource.0)
+        .bind(id.map(|id| id.0))
         .bind(MOST_QUEUED + MOST_ENDED + 1)
         .fetch_all(&self.readers)
         .await?;
         let now = now_ms();
         Ok(rows.into_iter().map(|row| command_of(row, now)).collect())
-    }
-
-    /// One command for the device of `resource`.
-    pub async fn command(&self, resource: ResourceId, id: CommandId) -> Result<Option<Command>, Error> {
-        let row: Option<Row> = sqlx::query_as(
-            "SELECT id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code
-             FROM commands WHERE resource = $1 AND id = $2",
-        )
-        .bind(resource.0)
-        .bind(id.0)
-        .fetch_optional(&self.readers)
-        .await?;
-        Ok(row.map(|row| command_of(row, now_ms())))
     }
 
     /// Takes a command back that is queued. A device that is being told it may do it all the same. [`Error::Changed`] if it has ended.
@@ -326,12 +330,11 @@ impl Store {
             let mut writer = store.writer.lock().await;
             let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
             end_expired(&mut transaction, resource, now).await?;
-            let row: Option<Row> = sqlx::query_as(
+            let row: Option<Row> = sqlx::query_as(AssertSqlSafe(format!(
                 "UPDATE commands SET attempts = attempts + 1, last_attempt = $1
                  WHERE id = (SELECT id FROM commands WHERE resource = $2 AND state = 'queued'
-                 ORDER BY attempts, id LIMIT 1)
-                 RETURNING id, actuator, value, state, author, created, expires, attempts, last_attempt, ended, code",
-            )
+                 ORDER BY attempts, id LIMIT 1) RETURNING {COLUMNS}"
+            )))
             .bind(now)
             .bind(resource.0)
             .fetch_optional(&mut *transaction)

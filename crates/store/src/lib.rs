@@ -102,7 +102,7 @@ pub use outbox::{GIVEN_UP_AFTER_MS, Message, pause_after};
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
-pub use quotas::{OwnQuotas, Quotas, Usage};
+pub use quotas::{DAY_MS, OwnQuotas, Quotas, Usage};
 pub use resources::{Device, Enrolled, Resource};
 pub use revocation::Revocation;
 pub use roles::Role;

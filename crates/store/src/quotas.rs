@@ -11,7 +11,7 @@ use crate::store::Store;
 /// The greatest quota that can be given.
 const GREATEST: i64 = 1_000_000_000_000;
 /// Milliseconds of a day, which begins at midnight UTC.
-pub(crate) const DAY_MS: i64 = 24 * 3_600_000;
+pub const DAY_MS: i64 = 24 * 3_600_000;
 
 /// The quotas of a user of an id, as SQL: no row of an administrator, and nothing for what is as for all.
 pub(crate) const OF_USER: &str = "SELECT resources, streams, points_a_day

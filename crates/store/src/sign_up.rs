@@ -10,13 +10,14 @@ use crate::error::Error;
 use crate::hashing_turns::Origin;
 use crate::names::is_label;
 use crate::password;
+use crate::quotas::DAY_MS;
 use crate::roles::Role;
 use crate::store::Store;
 
 /// The most accounts that nobody has signed in to yet.
 const PENDING: i64 = 100;
 /// How long one is kept.
-const PENDING_MS: i64 = 24 * 3_600_000;
+const PENDING_MS: i64 = DAY_MS;
 
 impl Store {
     /// Adds the account of a member who signs up from the address `from` at the time `now`.

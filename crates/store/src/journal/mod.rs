@@ -6,6 +6,7 @@
 
 mod alerting;
 mod append;
+mod caches;
 mod commit;
 mod computing;
 mod idempotency;

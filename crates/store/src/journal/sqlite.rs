@@ -16,11 +16,10 @@ use tokio::sync::{Mutex, Notify};
 
 use super::alerting::{Accepted, Alerting};
 use super::append::Append;
+use super::caches::Caches;
 use super::commit::{ClockLook, Commit, Journal, Upkeep};
-use super::computing::{Computing, NewPoints, WORK_PER_POST};
+use super::computing::{NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
-use super::spending::Spending;
-use super::stream_rows::StreamRows;
 use super::{latest_points, sqlite_receipts};
 use crate::changes::{Change, merge};
 use crate::clock::now_ms;
@@ -45,10 +44,7 @@ pub struct Sqlite {
     connection: Connection,
     turn: Arc<Mutex<SqliteConnection>>,
     receipts: Receipts,
-    streams: StreamRows,
-    spending: Spending,
-    computing: Computing,
-    alerting: Alerting,
+    caches: Caches,
     /// Whether computing what was put off failed, and is to be tried again.
     has_failed: bool,
     /// The part that is sorted next.
@@ -77,10 +73,7 @@ impl Sqlite {
             connection,
             turn,
             receipts,
-            streams: StreamRows::default(),
-            spending: Spending::default(),
-            computing: Computing::default(),
-            alerting: Alerting::new(outbox),
+            caches: Caches::new(outbox),
             has_failed: false,
             next_part: 0,
             since_sort: 0,
@@ -88,16 +81,12 @@ impl Sqlite {
         })
     }
 
-    /// Stores a batch; when this fails, `receipts`, `streams`, `spending`, `computing` and `alerting` may know what the database does not.
+    /// Stores a batch; when this fails, `receipts` and `caches` may know what the database does not.
     fn commit(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
-        let Self { connection, receipts, streams, spending, computing, alerting, .. } = self;
+        let Self { connection, receipts, caches, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let others_wrote = streams.begin(&transaction)?;
-        if others_wrote {
-            spending.clear();
-        }
-        computing.begin(&transaction, others_wrote)?;
-        alerting.begin(&transaction, others_wrote)?;
+        caches.begin(&transaction)?;
+        let Caches { streams, spending, computing, alerting } = caches;
         let mut accepted = Vec::new();
         // The times of new points, of those streams that something is computed from.
         let mut changed: BTreeMap<StreamId, BTreeSet<i64>> = BTreeMap::new();
@@ -160,16 +149,12 @@ impl Sqlite {
         Ok(transaction.commit()?)
     }
 
-    /// Computes a part of what was put off; when this fails, `streams`, `computing` and `alerting` may know what the database does not.
+    /// Computes a part of what was put off; when this fails, `caches` may know what the database does not.
     fn compute_due(&mut self, work: usize, now: i64, changes: &mut Vec<Change>) -> Result<(), Error> {
-        let Self { connection, streams, spending, computing, alerting, .. } = self;
+        let Self { connection, caches, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let others_wrote = streams.begin(&transaction)?;
-        if others_wrote {
-            spending.clear();
-        }
-        computing.begin(&transaction, others_wrote)?;
-        alerting.begin(&transaction, others_wrote)?;
+        caches.begin(&transaction)?;
+        let Caches { computing, alerting, .. } = caches;
         if computing.may_be_due() {
             let mut accepted = Vec::new();
             computing.compute_due(&transaction, work, NewPoints { changes, accepted: &mut accepted, now })?;
@@ -180,29 +165,16 @@ impl Sqlite {
         Ok(transaction.commit()?)
     }
 
-    /// Opens the alerts that time alone opens; when this fails, `alerting` may know what the database does not.
+    /// Opens the alerts that time alone opens; when this fails, `caches` may know what the database does not.
     fn decide_by_clock(&mut self, look: ClockLook, now: i64) -> Result<(), Error> {
-        let Self { connection, streams, spending, computing, alerting, .. } = self;
+        let Self { connection, caches, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let others_wrote = streams.begin(&transaction)?;
-        if others_wrote {
-            spending.clear();
-        }
-        computing.begin(&transaction, others_wrote)?;
-        alerting.begin(&transaction, others_wrote)?;
+        caches.begin(&transaction)?;
         match look {
             ClockLook::First => Alerting::begin_clock(&transaction, now)?,
-            ClockLook::Next => alerting.look_at_clock(&transaction, now)?,
+            ClockLook::Next => caches.alerting.look_at_clock(&transaction, now)?,
         }
         Ok(transaction.commit()?)
-    }
-
-    /// What is known of the streams is not to be relied on: it was learnt in a transaction that was not made.
-    fn forget(&mut self) {
-        self.streams.clear();
-        self.spending.clear();
-        self.computing.discard();
-        self.alerting.discard();
     }
 
     /// The points of `commit` are stored: puts them in the order of their streams.
@@ -232,7 +204,7 @@ impl Sqlite {
             )?
             .execute([part])?;
         transaction.commit()?;
-        self.computing.sorted(part, PARTS);
+        self.caches.computing.sorted(part, PARTS);
         self.next_part = (part + 1) % PARTS;
         self.since_sort = 0;
         Ok(())
@@ -253,11 +225,11 @@ impl Journal for Sqlite {
         drop(my_turn);
         if let Err(error) = stored {
             self.receipts.discard();
-            self.forget();
+            self.caches.discard();
             return Err(error);
         }
         self.receipts.keep();
-        self.alerting.keep();
+        self.caches.alerting.keep();
         self.stored(commit);
         Ok(())
     }
@@ -265,7 +237,7 @@ impl Journal for Sqlite {
     /// What was put off is computing points, and sorting them by their streams. They are found where they are, too.
     fn upkeep(&self) -> Upkeep {
         match (self.all_sorted, self.since_sort >= SORT_AFTER) {
-            _ if self.computing.may_be_due() && !self.has_failed => Upkeep::Due,
+            _ if self.caches.computing.may_be_due() && !self.has_failed => Upkeep::Due,
             (true, _) if !self.has_failed => Upkeep::None,
             (false, true) => Upkeep::Due,
             (_, _) => Upkeep::WhenIdle,
@@ -276,7 +248,7 @@ impl Journal for Sqlite {
         let turn = self.turn.clone();
         let parts = match self.since_sort >= SORT_AFTER {
             // While there is something to compute, nothing is idle.
-            _ if idle && !self.computing.may_be_due() => PARTS,
+            _ if idle && !self.caches.computing.may_be_due() => PARTS,
             true => 1,
             false => 0,
         };
@@ -285,7 +257,7 @@ impl Journal for Sqlite {
             self.sort_part()?;
         }
         self.all_sorted |= parts == PARTS;
-        if !idle && !self.computing.may_be_due() {
+        if !idle && !self.caches.computing.may_be_due() {
             return Ok(());
         }
         let work = if idle { 5 * WORK_PUT_OFF } else { WORK_PUT_OFF };
@@ -294,10 +266,10 @@ impl Journal for Sqlite {
         drop(my_turn);
         self.has_failed = computed.is_err();
         if computed.is_err() {
-            self.forget();
+            self.caches.discard();
             return computed;
         }
-        self.alerting.keep();
+        self.caches.alerting.keep();
         self.stored(commit);
         Ok(())
     }
@@ -308,8 +280,8 @@ impl Journal for Sqlite {
         let decided = self.decide_by_clock(look, now);
         drop(my_turn);
         match &decided {
-            Ok(()) => self.alerting.keep(),
-            Err(_) => self.forget(),
+            Ok(()) => self.caches.alerting.keep(),
+            Err(_) => self.caches.discard(),
         }
         decided
     }

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::alert_rows::{HISTORY, WAITING};
 use crate::conditions::{Condition, Operator, Severity};
 use crate::error::Error;
-use crate::ids::{Listing, ResourceId, UserId};
+use crate::ids::{ResourceId, UserId};
 use crate::journal::{Append, ClockLook, Commit, Idempotency, Journal, Sqlite};
 use crate::resources::Device;
 use crate::rules::NewRule;
@@ -378,7 +378,7 @@ fn a_rule_that_is_changed_or_deleted_has_no_alert_and_others_wait_no_longer() {
     assert_eq!(bench.alerts(rule)[0].2, None);
     bench.runtime.block_on(async {
         let (store, ann) = (&bench.store, bench.ann);
-        let page = Listing { limit: 10, after: 0 };
+        let page = (10, 0);
         let open = store.alerts(ann, Some(AlertState::Open), page).await.unwrap();
         let acknowledged = store.acknowledge(open[0].id, "ann", 5).await.unwrap();
         assert_eq!((acknowledged.state, acknowledged.acknowledged), (AlertState::Acknowledged, Some(5)));
