@@ -265,9 +265,7 @@ impl Association {
     ) -> Result<Code, Failure> {
         self.client.cancel();
         let set = |mut builder: Builder<'_>| {
-            if target.address().is_none() {
-                builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
-            }
+            name_host(&mut builder, target)?;
             builder.path(&path)?.content_format(ContentFormat::SENML_JSON)?;
             builder.finish_with(pack)
         };
@@ -429,14 +427,20 @@ async fn connect(address: Checked) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
+/// Says which host is meant, if it has a name: an address stands in the packet.
+fn name_host(builder: &mut Builder<'_>, target: &Target) -> Result<(), BuildError> {
+    if target.address().is_none() {
+        builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
+    }
+    Ok(())
+}
+
 fn build(
     mut builder: Builder<'_>,
     target: &Target,
     Asked { block, observe }: Asked,
 ) -> Result<usize, BuildError> {
-    if target.address().is_none() {
-        builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
-    }
+    name_host(&mut builder, target)?;
     if observe {
         builder.option_uint(OptionNumber::OBSERVE, 0)?;
     }

@@ -143,11 +143,7 @@ impl Schedule {
         let pause = SHORTEST_PAUSE.saturating_mul(1 << entry.lost.min(16)).min(LONGEST_PAUSE);
         entry.lost = entry.lost.saturating_add(1);
         let due = now + lengthened(pause, spread);
-        if due < entry.due {
-            self.due.remove(&(entry.due, resource));
-            (entry.due, entry.is_hastened) = (due, true);
-            self.due.insert((due, resource));
-        }
+        entry.is_hastened |= bring_forward(&mut self.due, resource, entry, due);
     }
 
     /// Lets the next poll come soon: at once, or a while after the one before. A device that does not answer keeps its pause. Returns false
@@ -155,10 +151,8 @@ impl Schedule {
     pub(super) fn advance(&mut self, resource: ResourceId, now: Instant) -> bool {
         let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| !entry.polled) else { return false };
         let due = entry.ended.map_or(now, |ended| now.max(ended + SHORTEST_WAIT));
-        if due < entry.due && entry.failures == 0 {
-            self.due.remove(&(entry.due, resource));
-            entry.due = due;
-            self.due.insert((due, resource));
+        if entry.failures == 0 {
+            bring_forward(&mut self.due, resource, entry, due);
         }
         true
     }
@@ -167,6 +161,22 @@ impl Schedule {
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         self.due.range((now, ResourceId(i64::MAX))..).next().map(|(due, _)| *due)
     }
+}
+
+/// Lets the next poll of a device be due at `due`, if that is earlier than before. Returns whether it is.
+fn bring_forward(
+    all: &mut BTreeSet<(Instant, ResourceId)>,
+    resource: ResourceId,
+    entry: &mut Entry,
+    due: Instant,
+) -> bool {
+    let is_earlier = due < entry.due;
+    if is_earlier {
+        all.remove(&(entry.due, resource));
+        entry.due = due;
+        all.insert((due, resource));
+    }
+    is_earlier
 }
 
 /// A pause that is longer by up to a tenth, as `spread` says.
