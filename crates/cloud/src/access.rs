@@ -12,7 +12,7 @@ pub(crate) enum Caller {
     ThisMachine,
     /// The device of this resource: its key has been proved.
     Device(ResourceId),
-    /// A person who is signed in, or a program with a token of theirs, which may be for less than they may do.
+    /// A person who is signed in, or a program with a token of that person. The token may allow less than the person may do.
     User { id: UserId, role: Role, scope: TokenScope },
 }
 
@@ -268,8 +268,8 @@ impl Action {
         may_change && is_within
     }
 
-    /// Whether a token for a resource only may do it there. What reaches further is not among it: a poller sends requests,
-    /// a computed stream reads other resources, and a new key outlives the token.
+    /// Returns whether a token for one resource allows this action there. Actions that reach further are not allowed: a poller sends
+    /// requests, a computed stream reads other resources, and a new key outlives the token.
     const fn is_within_resource(self) -> bool {
         matches!(
             self,

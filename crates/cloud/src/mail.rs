@@ -1,5 +1,6 @@
 //! E-mail: plain text, handed to the one SMTP server that the operator names.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use percent_encoding::percent_decode_str;
 use sixlock_store::{Secret, read_private, secrets};
 use url::Url;
 
@@ -68,7 +70,8 @@ impl FromStr for SmtpServer {
         };
         let user = Some(url.username()).filter(|user| !user.is_empty());
         // A name of a user is often an address, whose @ is written %40.
-        let user = user.map(|user| user.replace("%40", "@"));
+        let user = user.map(|user| percent_decode_str(user).decode_utf8().map(Cow::into_owned));
+        let user = user.transpose().map_err(|_| RULE)?;
         Ok(Self { host, port: url.port().unwrap_or(usual), tls, user })
     }
 }

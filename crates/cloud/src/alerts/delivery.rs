@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sixlock_store::{ChannelId, ChannelKind, Message, Store, UserId, now_ms, pause_after, secrets};
+use sixlock_store::{ChannelId, ChannelKind, DAY_MS, Message, Store, UserId, now_ms, pause_after, secrets};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -17,8 +17,6 @@ const UNDER_WAY: usize = 32;
 const OF_ONE_USER: usize = 4;
 /// E-mails of one user and day, of UTC: what they say, and to whom they go, is the user's, and the operator's name is on them.
 const MAILS_A_DAY: u32 = 100;
-/// Milliseconds of a day.
-const DAY_MS: i64 = 24 * 3_600_000;
 /// When the database fails.
 const AGAIN: Duration = Duration::from_secs(10);
 
@@ -33,7 +31,7 @@ const fn pace_ms(kind: ChannelKind) -> i64 {
 /// A message, and whether its receiver took it.
 type Ended = (Message, Result<(), SendError>);
 
-/// What tells the messages of the outbox.
+/// Sends the messages of the outbox.
 pub(crate) struct Delivery {
     store: Store,
     events: Events,
@@ -73,7 +71,7 @@ impl Delivery {
         Self { store, events, tellers, sending, under_way, ended, mails }
     }
 
-    /// Tells messages until the cloud stops. What is under way then is told again by the next one.
+    /// Sends messages until the cloud stops. Messages that are under way then are sent again by the next cloud.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
         loop {
             let wait = match self.note().await {
@@ -130,7 +128,7 @@ impl Delivery {
         }
     }
 
-    /// Notes what became of messages. What cannot be noted is kept for the next time.
+    /// Notes the outcome of each message that has ended. An outcome that cannot be noted is kept for the next time.
     async fn note(&mut self) -> Result<(), Error> {
         while let Some((id, (message, sent))) = self.ended.last() {
             let (now, channel) = (now_ms(), message.channel.0);

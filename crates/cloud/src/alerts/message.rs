@@ -1,4 +1,4 @@
-//! What a message says: to programs as JSON, to people as text.
+//! The content of a message: JSON for programs, text for people.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub(super) fn title(message: &Message) -> String {
     title.chars().filter(|char| !sixlock_ingest::is_hidden(*char)).take(180).collect()
 }
 
-/// What happened, in a few lines.
+/// The event, in a few lines of text.
 pub(super) fn text(message: &Message) -> String {
     let mut lines = vec![title(message), String::new()];
     match (&*message.event, message.value) {

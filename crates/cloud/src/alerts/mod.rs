@@ -1,4 +1,4 @@
-//! Alerts: what time alone decides, and telling what is in the outbox. What readings decide, the store does.
+//! Alerts: a clock opens those that time alone opens, and the messages of the outbox are sent. The store judges readings.
 
 mod clock;
 mod delivery;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::RequestExt;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
@@ -53,22 +53,17 @@ pub(super) async fn guard(
     }
     let checked =
         outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document));
-    let mut response = match checked {
-        Ok(()) if action.is_some_and(Action::is_decided_again) => {
-            match with_whole_body(request, app.reach.sending).await {
-                Ok(mut request) => {
-                    let again = admit(&app, &mut request).await;
-                    caller = again.caller;
-                    match again.outcome {
-                        Ok(()) => serve(request, app.reach.sending, next).await,
-                        Err(failure) => failure.into_response(),
-                    }
-                }
-                Err(response) => response,
-            }
+    let admitted = match checked {
+        // Without a body, no time has passed.
+        Ok(()) if action.is_some_and(Action::is_decided_again) && !request.body().is_end_stream() => {
+            admit_again(&app, request, &mut caller).await
         }
-        Ok(()) => serve(request, app.reach.sending, next).await,
-        Err(failure) => failure.into_response(),
+        Ok(()) => Ok(request),
+        Err(failure) => Err(failure.into_response()),
+    };
+    let mut response = match admitted {
+        Ok(request) => serve(request, app.reach.sending, next).await,
+        Err(response) => response,
     };
     if let Some(Refusal(reason)) = response.extensions_mut().remove() {
         let refused = Refused::new(Scheme::Http, client, reason).what(format!("{method} {path}"));
@@ -100,6 +95,17 @@ pub(super) async fn guard(
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
     response
+}
+
+/// Waits for the body of a request, and decides anew whether it may be served.
+async fn admit_again(app: &App, request: Request, caller: &mut Option<Caller>) -> Result<Request, Response> {
+    let mut request = with_whole_body(request, app.reach.sending).await?;
+    let again = admit(app, &mut request).await;
+    *caller = again.caller;
+    match again.outcome {
+        Ok(()) => Ok(request),
+        Err(failure) => Err(failure.into_response()),
+    }
 }
 
 /// Waits for the body of a request, or answers in its handler's place if it does not come.

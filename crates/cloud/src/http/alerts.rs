@@ -6,11 +6,11 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use serde::Deserialize;
-use sixlock_store::{Alert, AlertState, Listing, now_ms};
+use sixlock_store::{Alert, AlertState, now_ms};
 
 use super::app::{Answer, App};
 use super::caller::{Caller, Owner};
-use super::failure::Failure;
+use super::listing::check_limit;
 
 /// Which alerts. The next page begins behind the last id of this one.
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -44,10 +44,8 @@ pub(super) async fn list(
     query: Result<Query<AlertQuery>, QueryRejection>,
 ) -> Answer<Vec<Alert>> {
     let Query(AlertQuery { state, limit, before }) = query?;
-    if !(1..=MOST).contains(&limit) {
-        return Err(Failure::invalid(format!("limit is not between 1 and {MOST}")));
-    }
-    Ok(Json(app.store.alerts(owner.id, state, Listing { limit, after: before }).await?))
+    check_limit(limit, MOST)?;
+    Ok(Json(app.store.alerts(owner.id, state, (limit, before)).await?))
 }
 
 /// An alert

@@ -17,6 +17,7 @@ use tokio::io::{AsyncReadExt, Take};
 
 use super::app::App;
 use super::failure::Failure;
+use super::listing::check_limit;
 use crate::Error;
 
 /// The most lines of one answer.
@@ -68,9 +69,7 @@ pub(super) async fn list(
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(AuditQuery { limit, before, format, actions }) = query?;
-    if !(1..=MOST_LINES).contains(&limit) {
-        return Err(Failure::invalid(format!("limit is not between 1 and {MOST_LINES}")));
-    }
+    check_limit(limit, MOST_LINES)?;
     let audit = app.events.audit().map(|audit| if actions { audit.actions() } else { audit.reader() });
     match (format, audit) {
         (Format::Json, None) => Ok(Json(Vec::<serde_json::Value>::new()).into_response()),

@@ -8,6 +8,8 @@ use axum::response::IntoResponse;
 use jiff::Timestamp;
 use sixlock_store::{Point, Stream};
 
+use super::uri_text::encoded;
+
 /// The heading of a stream's points.
 pub(super) const OF_STREAM: &str = "utc,ms,value\r\n";
 /// The heading of a device's points.
@@ -53,15 +55,7 @@ fn disposition(names: &[&str]) -> String {
     let parts: Vec<String> = names.iter().map(|name| safe(name)).filter(|name| !name.is_empty()).collect();
     let name: String = parts.join("-").chars().take(LONGEST_NAME).collect();
     let ascii: String = name.chars().map(|char| if char.is_ascii() { char } else { '_' }).collect();
-    let mut full = String::new();
-    for byte in name.bytes() {
-        let _ = match byte {
-            b'.' | b'_' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                write!(full, "{}", char::from(byte))
-            }
-            _ => write!(full, "%{byte:02X}"),
-        };
-    }
+    let full = encoded(&name);
     format!("attachment; filename=\"{ascii}.csv\"; filename*=UTF-8''{full}.csv")
 }
 

@@ -17,6 +17,7 @@ use super::app::{Answer, App};
 use super::csv;
 use super::export;
 use super::failure::Failure;
+use super::listing::check_limit;
 use crate::ingest::{self, points::NewPoints};
 
 /// What a request for data asks for. An empty value is one that is not there.
@@ -52,9 +53,7 @@ impl DataQuery {
     fn page(&self) -> Result<Page, Failure> {
         const LIMIT: i64 = 50;
         let limit = number("limit", &self.limit)?.unwrap_or(LIMIT);
-        if !(1..=LONGEST_PAGE).contains(&limit) {
-            return Err(Failure::invalid(format!("limit is not between 1 and {LONGEST_PAGE}")));
-        }
+        check_limit(limit, LONGEST_PAGE)?;
         Ok(Page { limit, from: number("from", &self.from)?, until: number("until", &self.until)? })
     }
 }

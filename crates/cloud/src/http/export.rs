@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream as AsyncStream};
 use sixlock_store::{LONGEST_PAGE, PointId, Resource, Store, Stream};
 
 use super::csv;
+use super::parts::{self, Parts};
 use crate::Error;
 
 /// Whose points are sent, and which come next.
@@ -30,25 +29,12 @@ pub(super) async fn export(
     let streams = store.streams(resource.id).await?.into();
     let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
     let (store, last) = (store.clone(), (from, PointId(0)));
-    let body = Body::from_stream(pages(Export { store, streams, last, until, from, heading: true }));
+    let body = parts::body(Export { store, streams, last, until, from, heading: true });
     Ok(csv::file(&[&resource.label], body).into_response())
 }
 
-fn pages(export: Export) -> impl AsyncStream<Item = Result<String, Error>> {
-    stream::unfold(Some(export), |export| async {
-        let mut export = export?;
-        match export.page().await {
-            Ok(Some(text)) => Some((Ok(text), Some(export))),
-            Ok(None) => None,
-            // The file breaks off, and its reader is told so.
-            Err(error) => Some((Err(error), None)),
-        }
-    })
-}
-
-impl Export {
-    /// The next lines; nothing behind the last one.
-    async fn page(&mut self) -> Result<Option<String>, Error> {
+impl Parts for Export {
+    async fn next_part(&mut self) -> Result<Option<String>, Error> {
         let mut text =
             if std::mem::take(&mut self.heading) { csv::OF_DEVICE.to_owned() } else { String::new() };
         while let Some(stream) = self.streams.front() {

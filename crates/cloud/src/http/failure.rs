@@ -9,6 +9,7 @@ use sixlock_store::BadDevice;
 use utoipa::ToSchema;
 
 use super::plain_words::plain;
+use super::sign_in_backoff::Wait;
 use crate::Error;
 
 /// Why a request was not served.
@@ -179,6 +180,14 @@ impl Failure {
             "The body came too slowly.",
             "Send all of it within 15 seconds, or at 4096 bytes a second.",
         )
+    }
+
+    /// The answer to somebody who has to wait: as `refused` says after how many seconds, or in a moment if other tries are under way.
+    pub(super) fn wait(wait: Wait, refused: impl FnOnce(u32) -> Self) -> Self {
+        match wait {
+            Wait::Others => Self::busy(1),
+            Wait::Seconds(wait_s) => refused(wait_s),
+        }
     }
 
     pub(super) fn busy(retry_after_s: u32) -> Self {

@@ -1,5 +1,7 @@
 //! Pages of what there may be much of.
 
+use std::fmt::Display;
+
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use serde::Deserialize;
@@ -28,8 +30,14 @@ const fn usual() -> i64 {
 /// The page that a request asks for.
 pub(super) fn page(query: Result<Query<ListQuery>, QueryRejection>) -> Result<Listing, Failure> {
     let Query(ListQuery { limit, after }) = query?;
-    if !(1..=MOST).contains(&limit) {
-        return Err(Failure::invalid(format!("limit is not between 1 and {MOST}")));
-    }
+    check_limit(limit, MOST)?;
     Ok(Listing { limit, after })
+}
+
+/// Refuses a `limit` that is not between 1 and `most`.
+pub(super) fn check_limit<N: PartialOrd + From<u8> + Display>(limit: N, most: N) -> Result<(), Failure> {
+    match limit >= N::from(1) && limit <= most {
+        true => Ok(()),
+        false => Err(Failure::invalid(format!("limit is not between 1 and {most}"))),
+    }
 }

@@ -8,7 +8,7 @@ use sixlock_telemetry::{Client, Event, Refused, Scheme};
 
 use super::app::App;
 use super::failure::Failure;
-use super::sign_in_backoff::{Try, Wait};
+use super::sign_in_backoff::Try;
 
 /// Refuses `user`, whose password was right, unless they need no code or this is one.
 pub(super) async fn check(app: &App, client: Client, user: &User, code: Option<&str>) -> Result<(), Failure> {
@@ -38,19 +38,17 @@ pub(super) async fn check(app: &App, client: Client, user: &User, code: Option<&
 pub(super) fn begin_try<'a>(app: &'a App, client: Client, user: &User) -> Result<Try<'a>, Failure> {
     // An address that no client has, and that no other user's tries count for.
     let of_user = IpAddr::V6(Ipv6Addr::from_bits(user.id.0.unsigned_abs().into()));
-    app.codes.begin("", of_user).map_err(|wait| match wait {
-        Wait::Others => Failure::busy(1),
-        Wait::Seconds(wait_s) => {
-            let refused = Refused::new(Scheme::Http, client, "too_many_codes").who(&user.username);
-            app.events.tell(Event::Refused(&refused));
-            Failure::too_many(
-                "too_many_codes",
-                format!("Too many wrong codes were tried for this user; wait {wait_s} s."),
-                "Who has lost theirs asks an administrator, or the operator: sixlock users remove-second-factor.",
-                wait_s,
-            )
-        }
-    })
+    let too_many = |wait_s| {
+        let refused = Refused::new(Scheme::Http, client, "too_many_codes").who(&user.username);
+        app.events.tell(Event::Refused(&refused));
+        Failure::too_many(
+            "too_many_codes",
+            format!("Too many wrong codes were tried for this user; wait {wait_s} s."),
+            "Who has lost theirs asks an administrator, or the operator: sixlock users remove-second-factor.",
+            wait_s,
+        )
+    };
+    app.codes.begin("", of_user).map_err(|wait| Failure::wait(wait, too_many))
 }
 
 /// The answer to a wrong code.

@@ -15,6 +15,7 @@ use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::one_time_codes::{begin_try, wrong_code};
 use super::present_password::check_present_password;
+use super::uri_text::encoded;
 
 /// Whether a user has a second factor
 #[utoipa::path(get, path = "/users/{user}/totp", tag = "users", responses((status = 200, body = SecondFactor)))]
@@ -59,15 +60,6 @@ pub(super) async fn begin(
     let secret = app.store.begin_second_factor(owner.id).await?.text();
     let uri = format!("otpauth://totp/Sixlock:{}?secret={secret}&issuer=Sixlock", encoded(&owner.username));
     Ok((StatusCode::CREATED, Json(NewSecret { secret, uri })))
-}
-
-/// A name as a part of a URI.
-fn encoded(name: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'.' | b'_' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    name.bytes().map(byte).collect()
 }
 
 #[derive(Deserialize, ToSchema)]

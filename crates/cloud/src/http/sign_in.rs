@@ -16,7 +16,6 @@ use super::caller::{COOKIE, Caller};
 use super::failure::{Failure, Refusal};
 use super::one_time_codes;
 use super::recorded::AuditDetails;
-use super::sign_in_backoff::Wait;
 
 /// The longest name of a user, in characters.
 const LONGEST_USERNAME: usize = 64;
@@ -109,18 +108,17 @@ pub(super) async fn user_by_password(
         let refused = if known { refused.who(username) } else { refused };
         app.events.tell(Event::Refused(&refused));
     };
-    let begun = app.backoff.begin(username, client.network()).map_err(|wait| match wait {
-        Wait::Others => Failure::busy(1),
-        Wait::Seconds(wait_s) => {
-            refuse("too_many_passwords");
-            Failure::too_many(
-                "too_many_passwords",
-                format!("Too many wrong passwords were tried from your address; wait {wait_s} s."),
-                "Who has forgotten it asks an administrator, or the operator: sixlock users passwd.",
-                wait_s,
-            )
-        }
-    })?;
+    let too_many = |wait_s| {
+        refuse("too_many_passwords");
+        Failure::too_many(
+            "too_many_passwords",
+            format!("Too many wrong passwords were tried from your address; wait {wait_s} s."),
+            "Who has forgotten it asks an administrator, or the operator: sixlock users passwd.",
+            wait_s,
+        )
+    };
+    let begun = app.backoff.begin(username, client.network());
+    let begun = begun.map_err(|wait| Failure::wait(wait, too_many))?;
     let user = app.store.user_by_password(username, password, client.network()).await?;
     match &user {
         Some(_) => begun.right(),

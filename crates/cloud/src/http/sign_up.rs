@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 use super::app::{App, Body};
 use super::failure::Failure;
 use super::recorded::AuditDetails;
-use super::sign_in_backoff::Wait;
 use crate::Error;
 
 /// After how many seconds to come again when too many accounts wait for their first sign-in.
@@ -46,15 +45,16 @@ pub(super) async fn sign_up(
     body: Body<SignUp>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<User>), Failure> {
     let Json(SignUp { username, password, email }) = body?;
-    let begun = app.sign_ups.begin("", client.network()).map_err(|wait| match wait {
-        Wait::Others => Failure::busy(1),
-        Wait::Seconds(wait_s) => Failure::too_many(
+    let too_many = |wait_s| {
+        Failure::too_many(
             "too_many_sign_ups",
             format!("Too many accounts were asked for from your address; wait {wait_s} s."),
             "Sign in, if you have an account.",
             wait_s,
-        ),
-    })?;
+        )
+    };
+    let begun = app.sign_ups.begin("", client.network());
+    let begun = begun.map_err(|wait| Failure::wait(wait, too_many))?;
     let made = app.store.sign_up((&username, &email), password, client.network(), now_ms()).await;
     match made {
         Ok(user) => {

@@ -4,11 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
 use sixlock_store::{
     ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource, ResourceId, Store,
@@ -18,6 +16,7 @@ use sixlock_store::{
 use super::app::App;
 use super::caller::Owner;
 use super::failure::Failure;
+use super::parts::{self, Parts};
 use crate::Error;
 
 /// Resources that are read at a time.
@@ -99,20 +98,8 @@ pub(super) async fn export(
         streams: VecDeque::new(),
         last: BEGIN,
     };
-    let body = Body::from_stream(parts(export));
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], body).into_response())
-}
-
-fn parts(export: Export) -> impl AsyncStream<Item = Result<String, Error>> {
-    stream::unfold(Some(export), |export| async {
-        let mut export = export?;
-        match export.part().await {
-            Ok(Some(text)) => Some((Ok(text), Some(export))),
-            Ok(None) => None,
-            // The file breaks off, and its reader is told so.
-            Err(error) => Some((Err(error), None)),
-        }
-    })
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], parts::body(export))
+        .into_response())
 }
 
 /// What is still to be sent.
@@ -129,9 +116,8 @@ struct Export {
     last: (i64, PointId),
 }
 
-impl Export {
-    /// The next lines; nothing behind the last one.
-    async fn part(&mut self) -> Result<Option<String>, Error> {
+impl Parts for Export {
+    async fn next_part(&mut self) -> Result<Option<String>, Error> {
         if !std::mem::replace(&mut self.has_begun, true) {
             return self.about_user().await.map(Some);
         }
@@ -153,7 +139,9 @@ impl Export {
             }
         }
     }
+}
 
+impl Export {
     fn next_stream(&mut self) {
         self.streams.pop_front();
         self.last = BEGIN;

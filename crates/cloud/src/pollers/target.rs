@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use percent_encoding::percent_decode_str;
 use sixlock_ingest::is_hidden;
 use url::Url;
 
@@ -200,15 +201,7 @@ impl fmt::Display for Target {
 
 /// `text` with its percent-encoded bytes decoded.
 fn decode(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let digits = more.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        decoded.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &more[2..] } else { more };
-    }
-    decoded
+    percent_decode_str(text).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The cloud's HTTP API, as much of it as `sixlock keys` and `sixlock users` need.
 
 use std::error::Error;
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sixlock_cloud::public_keys::pem;
@@ -227,18 +227,12 @@ fn refused(status: u16, text: &str) -> Box<dyn Error> {
     }
 }
 
+/// What a segment of a path does not hold as it is.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// `name` as one segment of a path.
 pub(crate) fn segment(name: &str) -> String {
-    let mut segment = String::new();
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            segment.push(char::from(byte));
-        } else {
-            // Nothing fails that is written to memory.
-            let _ = write!(segment, "%{byte:02X}");
-        }
-    }
-    segment
+    utf8_percent_encode(name, ENCODED).to_string()
 }
 
 #[cfg(test)]
