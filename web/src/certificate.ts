@@ -2,8 +2,8 @@ import { api, type Resource } from "./api";
 import { html, setText } from "./dom";
 import { formatDate } from "./format";
 import { isCertified } from "./public-key";
+import { DAY_MS } from "./time";
 
-const DAY_MS = 86_400_000;
 /** A certificate that ends sooner than this is warned of. */
 const SOON_MS = 30 * DAY_MS;
 

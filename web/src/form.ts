@@ -1,6 +1,6 @@
 import { ApiError } from "./api";
 import { openDialog } from "./dialog";
-import { html } from "./dom";
+import { html, setText } from "./dom";
 import { Field, type Control } from "./field";
 import type { Desk } from "./page";
 import { Refusal } from "./refusal";
@@ -12,6 +12,8 @@ export interface FormOptions {
   action: string;
   /** Sends what is filled in; what the cloud refuses is shown beside the field that it is about. */
   send: () => Promise<void>;
+  /** What is said when it was sent, in a form that stays. */
+  done?: string;
   cancel?: () => void;
 }
 
@@ -20,6 +22,7 @@ export class Form {
   readonly root: HTMLFormElement;
   private readonly button: HTMLButtonElement;
   private readonly refusal: Refusal;
+  private readonly done = html("p", { class: "done", role: "status", hidden: true });
   private readonly fields: Field<Control>[];
 
   constructor(
@@ -39,6 +42,7 @@ export class Form {
       "form",
       {},
       ...options.fields.map((part) => (part instanceof Field ? part.root : part)),
+      ...(options.done === undefined ? [] : [this.done]),
       this.refusal.root,
       html("div", { class: "buttons" }, ...buttons),
     );
@@ -56,10 +60,11 @@ export class Form {
   private async submit(): Promise<void> {
     this.refusal.clear();
     for (const field of this.fields) field.clear();
-    this.button.disabled = true;
+    this.button.disabled = this.done.hidden = true;
     try {
       await this.options.send();
-      this.button.disabled = false;
+      this.button.disabled = this.done.hidden = false;
+      setText(this.done, this.options.done ?? "");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.refuse(error);

@@ -1,6 +1,7 @@
 import type { Latest } from "./api";
 import { html, setText } from "./dom";
 import { formatDate, formatDuration, formatWhen } from "./format";
+import { DAY_MS } from "./time";
 
 /** So many of its usual intervals without a reading, and a device is silent. */
 const SILENT_AFTER_INTERVALS = 3;
@@ -8,7 +9,6 @@ const SILENT_AFTER_INTERVALS = 3;
 const SHORTEST_SILENCE_S = 60;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Clocks that differ by less agree. */
 const CLOCKS_AGREE_MS = 5 * MINUTE_MS;
 

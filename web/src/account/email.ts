@@ -1,6 +1,6 @@
 import { accountApi } from "../account-api";
 import { api } from "../api";
-import { html, setText } from "../dom";
+import { html } from "../dom";
 import { Field } from "../field";
 import { Form } from "../form";
 import type { Desk } from "../page";
@@ -13,20 +13,17 @@ export class EmailPanel extends Panel {
     "E-mail address",
     { hint: "Empty for none.", about: /email/ },
   );
-  private readonly done = html("p", { class: "done", role: "status", hidden: true });
   private readonly form: Form;
 
   constructor(desk: Desk) {
     super(desk, "email", "E-mail", "Administrators see it in the list of users.");
     this.form = new Form(desk, {
-      fields: [this.address, this.done],
+      fields: [this.address],
       action: "Save address",
       send: async () => {
-        this.done.hidden = true;
         await accountApi.changeEmail(desk.user.username, this.address.text);
-        this.done.hidden = false;
-        setText(this.done, "Saved.");
       },
+      done: "Saved.",
     });
     this.body.append(this.form.root);
   }

@@ -7,8 +7,8 @@ import { formDialog } from "../form";
 import { formatDate, shown } from "../format";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { DAY_MS } from "../time";
 
-const DAY_MS = 86_400_000;
 const LIVES: readonly (readonly [string, string])[] = [
   ["90", "in 90 days"],
   ["30", "in 30 days"],

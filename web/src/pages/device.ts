@@ -14,8 +14,8 @@ import { RANGES, reaching, spanOf, type Range } from "../ranges";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
+import { DAY_MS } from "../time";
 
-const DAY_MS = 86_400_000;
 /** Charts move with the clock so often, in seconds. */
 const MOVE_S = 5;
 

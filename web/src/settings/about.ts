@@ -1,6 +1,6 @@
 import type { Resource } from "../api";
 import type { DeviceApi } from "../device-api";
-import { html, setText } from "../dom";
+import { html } from "../dom";
 import { Field, textInput } from "../field";
 import { Form } from "../form";
 import type { Desk } from "../page";
@@ -17,22 +17,19 @@ export class About {
     "Description",
     { about: /description/ },
   );
-  private readonly done = html("p", { class: "done", role: "status", hidden: true });
   private readonly form: Form;
 
   constructor(desk: Desk, api: DeviceApi, resource: Resource) {
     this.label.control.value = resource.label;
     this.description.control.value = resource.description;
     this.form = new Form(desk, {
-      fields: [this.label, this.description, this.done],
+      fields: [this.label, this.description],
       action: "Save",
       send: async () => {
-        this.done.hidden = true;
         await api.change({ label: this.label.text, description: this.description.text });
-        this.done.hidden = false;
-        setText(this.done, "Saved.");
         await desk.refresh();
       },
+      done: "Saved.",
     });
     this.root = html(
       "section",
