@@ -1,12 +1,14 @@
 //! Commands: requests of the server's own, which it makes of a device in the session in which that has just asked for something. So also one
 //! that sleeps, or that nobody reaches from outside, hears them.
 
+use std::time::Instant;
+
 use sixlock_base::Entropy;
 use sixlock_coap_msg::Code;
 use sixlock_endpoint::{Answered, OutgoingRequest, PeerId, RespondError, SessionId, Token, Unanswered};
 
 use crate::command::Command;
-use crate::commands::{CommandEvent, MOST};
+use crate::commands::{CommandEvent, Room};
 use crate::directory::Directory;
 use crate::ids::{CommandId, DeviceId};
 use crate::service::Service;
@@ -22,19 +24,18 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     fn find_command(&mut self, session: SessionId, device: DeviceId) {
-        let commands = &mut self.commands;
-        if commands.under_way.len() >= MOST || commands.under_way.contains_key(&session) {
-            return;
+        let Room::Taken(given_up) = self.commands.begin(session, Instant::now()) else { return };
+        if let Some(id) = given_up {
+            self.note_command(id, Err(Unanswered::TimedOut), None);
         }
-        commands.under_way.insert(session, None);
         let service = self.serving.service.clone();
-        commands.work.begin(async move { CommandEvent::Found(session, service.command(device).await) });
+        self.commands.work.begin(async move { CommandEvent::Found(session, service.command(device).await) });
     }
 
     pub(crate) fn on_command(&mut self, event: Option<CommandEvent>) {
         match event {
             Some(CommandEvent::Found(session, Some(command))) => self.send_command(session, &command),
-            Some(CommandEvent::Found(session, None)) => drop(self.commands.under_way.remove(&session)),
+            Some(CommandEvent::Found(session, None)) => drop(self.commands.forget(session)),
             Some(CommandEvent::Noted(Some(session))) => self.on_heard(session),
             Some(CommandEvent::Noted(None)) | None => {}
         }
@@ -53,9 +54,9 @@ impl<S: Service, D: Directory> Shard<S, D> {
         cx.entropy.fill(&mut token);
         let token = Token::new(token);
         match endpoint.request(&mut cx, session, token, request) {
-            Ok(()) => drop(self.commands.under_way.insert(session, Some((token, command.id)))),
+            Ok(()) => self.commands.tell(session, token, command.id),
             Err(error) => {
-                self.commands.under_way.remove(&session);
+                self.commands.forget(session);
                 let why = match error {
                     // The device takes no message of that length.
                     RespondError::TooLarge | RespondError::Option => Unanswered::Rejected,
@@ -77,7 +78,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
 
     /// The command of a session that is over gets no answer any more.
     pub(crate) fn forget_command(&mut self, session: SessionId) {
-        if let Some(Some((_, id))) = self.commands.under_way.remove(&session) {
+        if let Some(id) = self.commands.forget(session) {
             self.note_command(id, Err(Unanswered::TimedOut), None);
         }
     }
