@@ -1,9 +1,9 @@
-//! Accounts that people make for themselves. Until its first sign-in such an account is pending: there are a hundred at most, and
-//! one that is not used within a day goes.
+//! Accounts that people make for themselves. Until its first sign-in such an account is pending: there are a hundred at most. One that is
+//! not used within a day goes; where there is no room for another, one that was not used within ten minutes.
 
 use std::net::IpAddr;
 
-use sqlx::Connection;
+use sqlx::{AssertSqlSafe, Connection};
 
 use crate::accounts::{self, NewUser, User, check_email};
 use crate::error::Error;
@@ -18,6 +18,12 @@ use crate::store::Store;
 const PENDING: i64 = 100;
 /// How long one is kept.
 const PENDING_MS: i64 = DAY_MS;
+/// How long one is kept where others need the room.
+const SURE_MS: i64 = 10 * 60_000;
+/// An account in which there is nothing yet, and which nobody has signed in to.
+const UNUSED: &str = "signed_up IS NOT NULL AND NOT EXISTS (SELECT 1 FROM resources WHERE owner = users.id)";
+
+const FULL: Error = Error::Full("100 accounts are waiting for their first sign-in");
 
 impl Store {
     /// Adds the account of a member who signs up from the address `from` at the time `now`.
@@ -45,21 +51,33 @@ impl Store {
         if is_taken.is_some() {
             return Err(Error::Taken("username"));
         }
+        let in_the_way: i64 = sqlx::query_scalar("SELECT count(*) FROM users WHERE signed_up > $1")
+            .bind(now - SURE_MS)
+            .fetch_one(&self.readers)
+            .await?;
+        if in_the_way >= PENDING {
+            return Err(FULL);
+        }
         let hash = password::hash(&self.hasher, Origin::stranger(from), password).await?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query(
-            "DELETE FROM users WHERE signed_up <= $1
-             AND NOT EXISTS (SELECT 1 FROM resources WHERE owner = users.id)",
-        )
-        .bind(now - PENDING_MS)
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM users WHERE signed_up <= $1 AND {UNUSED}")))
+            .bind(now - PENDING_MS)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(AssertSqlSafe(format!(
+            "DELETE FROM users WHERE signed_up <= $1 AND {UNUSED} AND id <=
+             (SELECT id FROM users WHERE signed_up IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2)"
+        )))
+        .bind(now - SURE_MS)
+        .bind(PENDING - 1)
         .execute(&mut *transaction)
         .await?;
         let pending: i64 = sqlx::query_scalar("SELECT count(*) FROM users WHERE signed_up IS NOT NULL")
             .fetch_one(&mut *transaction)
             .await?;
         if pending >= PENDING {
-            return Err(Error::Full("100 accounts are waiting for their first sign-in"));
+            return Err(FULL);
         }
         let new = NewUser { username, email, hash, role: Role::Member, signed_up: Some(now) };
         let user = accounts::insert(&mut transaction, new).await?;
@@ -101,9 +119,16 @@ mod tests {
         store.begin_session(ann.id, 1).await.unwrap();
         sign_up("bob", 1).await.unwrap();
         assert!(matches!(sign_up("eve", 1).await, Err(Error::Full(_))));
-        sign_up("eve", PENDING_MS).await.unwrap();
-        let left: Vec<String> =
-            sqlx::query_scalar("SELECT name FROM users ORDER BY id").fetch_all(&store.readers).await.unwrap();
-        assert_eq!(left, ["ann", "bob", "eve"]);
+        assert!(matches!(sign_up("eve", SURE_MS - 1).await, Err(Error::Full(_))));
+        // The oldest makes room for one, and stays no longer than a day.
+        sign_up("eve", SURE_MS).await.unwrap();
+        let left = async || -> Vec<String> {
+            sqlx::query_scalar("SELECT name FROM users ORDER BY id").fetch_all(&store.readers).await.unwrap()
+        };
+        let names = left().await;
+        assert_eq!(names.len(), PENDING as usize + 1);
+        assert!(!names.contains(&"u1".to_owned()) && names.contains(&"u2".to_owned()));
+        sign_up("zoe", PENDING_MS).await.unwrap();
+        assert_eq!(left().await, ["ann", "bob", "eve", "zoe"]);
     }
 }

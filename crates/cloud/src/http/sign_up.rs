@@ -16,7 +16,7 @@ use super::recorded::AuditDetails;
 use crate::Error;
 
 /// After how many seconds to come again when too many accounts wait for their first sign-in.
-const PENDING_WAIT_S: u32 = 3600;
+const PENDING_WAIT_S: u32 = 600;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ pub(super) struct SignUp {
 ///
 /// Where sign-up is off, the answer is 403. After the third account or taken name from an address, or /64 of IPv6, the next try waits 1 s, and twice
 /// as long after each further one, up to 60 s (429, with Retry-After). 100 accounts may wait for their first sign-in, each for a
-/// day; beyond that the answer is 429.
+/// day, or for ten minutes where others need the room; beyond that the answer is 429.
 #[utoipa::path(post, path = "/sign-up", tag = "sessions", request_body = SignUp,
     responses((status = 201, body = User)))]
 pub(super) async fn sign_up(
