@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use web_client::{Cloud, PATIENCE};
+use web_client::{Cloud, PATIENCE, bearer};
 
 /// A request that somebody was told by.
 struct Received {
@@ -78,7 +78,7 @@ async fn next(requests: &mut mpsc::UnboundedReceiver<Received>) -> Received {
 
 /// A cloud with the user ann and her resource `node`, which may tell programs on this machine.
 async fn start() -> Cloud {
-    let cloud = Cloud::start(|config| config.poll_allow = vec!["127.0.0.1".parse().unwrap()]).await;
+    let cloud = Cloud::start(|config| config.alert_allow = vec!["127.0.0.1".parse().unwrap()]).await;
     cloud.user("ann", false).await;
     cloud.node("ann").await;
     cloud
@@ -177,11 +177,30 @@ async fn what_was_not_taken_is_told_again_by_the_same_id_and_holds_up_no_other_c
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_changes_nothing_sees_no_more_of_a_channel_than_its_host() {
+    let cloud = start().await;
+    let (address, _told) = receiver(&["503 Secret words\r\n"]).await;
+    made(&cloud, "channels", webhook("ops", address)).await;
+    made(&cloud, "rules", above("too warm", 30.0, &["ops"])).await;
+    cloud.post("ann", [31.0]).await;
+    let channel = until(&cloud, "channels/ops", |channel| channel["failures"].as_i64() >= Some(1)).await;
+    assert_eq!(channel["address"], format!("http://{address}/hook?a=b"));
+    let reader = json!({"label": "reader", "read_only": true});
+    let reader = made(&cloud, "tokens", reader).await["token"].as_str().unwrap().to_owned();
+    for path in ["channels", "channels/ops", "export"] {
+        let seen = cloud.ask(&format!("GET /api/v1/users/ann/{path}"), &bearer(&reader), Value::Null).await;
+        assert_eq!(seen.status, 200, "{path}");
+        assert!(seen.body.contains("127.0.0.1") && !seen.body.contains("a=b"), "{path}: {}", seen.body);
+        assert!(seen.body.contains("telling failed") && !seen.body.contains("HTTP"), "{path}: {}", seen.body);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_waits_is_told_by_the_next_cloud() {
     let directory = tempfile::tempdir().unwrap();
     let config = || sixlock_cloud::Config {
         max_sessions: 100,
-        poll_allow: vec!["127.0.0.1".parse().unwrap()],
+        alert_allow: vec!["127.0.0.1".parse().unwrap()],
         ..sixlock_cloud::Config::on_loopback(directory.path())
     };
     let running = sixlock_cloud::start(config(), None).await.unwrap();
@@ -345,9 +364,28 @@ async fn e_mail_of_an_alert_is_handed_to_the_operators_server() {
         let answer = cloud.as_admin("POST /api/v1/users/ann/channels", channel).await;
         assert_eq!(answer.status, 400, "{}", answer.body);
     }
-    made(&cloud, "channels", json!({"label": "mail", "kind": "email", "address": "ann@example.org"})).await;
+    let mail = json!({"label": "mail", "kind": "email", "address": "ann@example.org"});
+    let channel = made(&cloud, "channels", mail).await["channel"].clone();
+    assert_eq!(channel["confirmed"], false);
     made(&cloud, "rules", above("too warm", 30.0, &["mail"])).await;
+    let message = next_mail(&listener).await;
+    assert!(message.contains("Subject: Confirm this address for alerts\r\n"), "{message}");
+    assert!(!message.contains("too warm"), "what a stranger is sent is not its sender's choice: {message}");
+    let digits = message.rsplit_once("code: ").unwrap().1;
+    let code: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    for (code, status) in [("1", 400), (&*code, 204), ("whatever", 204)] {
+        let path = "POST /api/v1/users/ann/channels/mail/confirm";
+        assert_eq!(cloud.as_admin(path, json!({"code": code})).await.status, status, "{code}");
+    }
     cloud.post("ann", [31.0]).await;
+    let message = next_mail(&listener).await;
+    assert!(message.contains("Subject: [critical] too warm (node, t)\r\n"), "{message}");
+    assert!(message.contains("To: ann@example.org\r\n") && message.contains("value: 31"), "{message}");
+    until(&cloud, "channels/mail", |channel| channel["waiting"] == 0).await;
+}
+
+/// Takes the next e-mail from the cloud, as the operator's server.
+async fn next_mail(listener: &TcpListener) -> String {
     let (stream, _) = timeout(PATIENCE, listener.accept()).await.unwrap().unwrap();
     let mut stream = BufReader::new(stream);
     stream.write_all(b"220 mail.example.org\r\n").await.unwrap();
@@ -364,9 +402,5 @@ async fn e_mail_of_an_alert_is_handed_to_the_operators_server() {
         }
         stream.write_all(b"250 fine\r\n").await.unwrap();
     }
-    drop(stream);
-    let message = message.unwrap();
-    assert!(message.contains("Subject: [critical] too warm (node, t)\r\n"), "{message}");
-    assert!(message.contains("To: ann@example.org\r\n") && message.contains("value: 31"), "{message}");
-    until(&cloud, "channels/mail", |channel| channel["waiting"] == 0).await;
+    message.unwrap()
 }

@@ -7,7 +7,7 @@ mod web_client;
 use client::Client;
 use serde_json::{Value, json};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
-use web_client::Cloud;
+use web_client::{Cloud, bearer};
 
 const KEY: &str = "0123456789abcdef";
 const COMMANDS: &str = "/api/v1/users/admin/resources/node/commands";
@@ -35,6 +35,19 @@ async fn state(cloud: &Cloud, id: i64, wait: u8) -> (String, Option<String>, i64
 
 fn is(state: &str, code: Option<&str>, attempts: i64) -> (String, Option<String>, i64) {
     (state.to_owned(), code.map(str::to_owned), attempts)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_command_is_answered_when_the_token_ends() {
+    let cloud = start().await;
+    let id = give(&cloud, json!({"actuator": "led", "value": true})).await;
+    let token = cloud.token("admin", "script", None).await;
+    let (path, token) = (format!("GET {COMMANDS}/{id}?wait=60"), bearer(&token));
+    let (waited, ended) = tokio::join!(cloud.ask(&path, &token, Value::Null), async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        cloud.as_admin("DELETE /api/v1/users/admin/tokens/script", Value::Null).await
+    });
+    assert_eq!((waited.status, ended.status), (401, 204));
 }
 
 /// A device with a session that posts a reading.

@@ -330,6 +330,15 @@ async fn all_that_is_kept_of_a_user_is_exported_without_secrets_and_erased() {
     let poller = json!({"url": "https://example.org/", "period": 60, "authorization": "Bearer s3cret"});
     assert_eq!(ask(&cloud, &ann, "PUT /users/ann/resources/node/poller", poller).await, 201);
 
+    let webhook = json!({"label": "ops", "kind": "webhook", "address": "https://example.org/hook"});
+    assert_eq!(ask(&cloud, &ann, "POST /users/ann/channels", webhook).await, 201);
+    let above = json!({"kind": "threshold", "operator": ">", "operand": 9});
+    let rule = json!({"label": "warm", "resource": "node", "stream": "t", "condition": above});
+    assert_eq!(ask(&cloud, &ann, "POST /users/ann/rules", rule).await, 201);
+    assert_eq!(ask(&cloud, &ann, data, json!({"t": 9.5})).await, 204);
+    let command = json!({"actuator": "led", "value": true});
+    assert_eq!(ask(&cloud, &ann, "POST /users/ann/resources/node/commands", command).await, 201);
+
     let text = cloud.ask("GET /api/v1/users/ann/export", &bearer(&ann), Value::Null).await.body;
     // It comes in chunks, whose lengths are lines of their own.
     let lines: Vec<Value> =
@@ -337,11 +346,25 @@ async fn all_that_is_kept_of_a_user_is_exported_without_secrets_and_erased() {
     let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(
         kinds,
-        ["user", "quotas", "token", "resource", "credential", "parser", "poller", "stream", "points"]
+        [
+            "user",
+            "quotas",
+            "token",
+            "channel",
+            "rule",
+            "alert",
+            "resource",
+            "credential",
+            "parser",
+            "poller",
+            "stream",
+            "command",
+            "points"
+        ]
     );
     let values: Vec<_> =
-        lines[8]["points"].as_array().unwrap().iter().map(|point| point[1].clone()).collect();
-    assert_eq!(values, [json!(7.25), json!(8.25)]);
+        lines[12]["points"].as_array().unwrap().iter().map(|point| point[1].clone()).collect();
+    assert_eq!(values, [json!(7.25), json!(8.25), json!(9.5)]);
     for secret in [KEY, &script, &ann, "s3cret", "argon2", "bob"] {
         assert!(!text.contains(secret), "{secret}: {text}");
     }

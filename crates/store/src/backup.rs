@@ -163,6 +163,11 @@ fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
             own_keys.push(row?);
         }
     }
+    // What was commanded when the copy was made has been done since, or is wanted no more.
+    if copy.table_exists(None, "commands")? {
+        let sql = "UPDATE commands SET state = 'withdrawn', ended = ?1 WHERE state = 'queued'";
+        copy.execute(sql, [now_ms()])?;
+    }
     // They do not stay in the pages that are free afterwards.
     copy.execute_batch("PRAGMA secure_delete = ON; DROP TABLE backup; DROP TABLE IF EXISTS own_keys")?;
     close(copy)?;

@@ -1,7 +1,8 @@
 //! Channels: where a user is told of alerts.
 
 use serde::{Deserialize, Serialize};
-use sqlx::sqlite::SqliteRow;
+use sixlock_crypto::constant_time_eq;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row};
 use utoipa::ToSchema;
 
@@ -16,6 +17,10 @@ use crate::store::Store;
 const MOST_OF_ONE_OWNER: i64 = 16;
 /// The least time between two tests of a channel.
 const BETWEEN_TESTS_MS: i64 = 10_000;
+/// How many wrong codes end the one that was sent.
+const CODES: i64 = 5;
+/// Every code is a number below this one: so many decimal digits.
+const CODE_DIGITS: usize = 8;
 
 /// How somebody is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -72,6 +77,8 @@ pub struct Channel {
     pub address: String,
     /// Whether a token is sent with each message.
     pub token: bool,
+    /// Whether it may be told alerts: an address of e-mail only when its owner has confirmed it by the code that was sent there.
+    pub confirmed: bool,
     /// When it was made.
     pub created: i64,
     /// When a message was told last.
@@ -109,7 +116,8 @@ impl Store {
     async fn find_channels(&self, owner: UserId, name: Option<&str>) -> Result<Vec<Channel>, Error> {
         let named = name.map(Reference::read);
         let rows: Vec<SqliteRow> = sqlx::query(
-            "SELECT id, label, kind, address, secret IS NOT NULL AND kind = 'ntfy' AS token, created, last_told, last_error,
+            "SELECT id, label, kind, address, secret IS NOT NULL AND kind = 'ntfy' AS token, code IS NULL AS confirmed, created, last_told,
+             last_error,
              failures, next_try, untold,
              (SELECT count(*) FROM outbox WHERE channel = channels.id AND failed IS NULL) AS waiting,
              (SELECT count(*) FROM outbox WHERE channel = channels.id AND failed IS NOT NULL) AS given_up
@@ -124,7 +132,8 @@ impl Store {
         rows.iter().map(channel).collect()
     }
 
-    /// Adds a channel, and returns the key that signs what a webhook is sent: nobody is ever told it again.
+    /// Adds a channel, and returns the key that signs what a webhook is sent: nobody is ever told it again. An address of e-mail is sent a
+    /// code, and no alerts before that is [confirmed](Self::confirm_channel).
     pub async fn add_channel(
         &self,
         owner: UserId,
@@ -165,8 +174,14 @@ impl Store {
                 .execute(&mut *transaction)
                 .await?;
         }
+        if kind == ChannelKind::Email {
+            ask_for_confirmation(&mut transaction, ChannelId(id), now_ms()).await?;
+        }
         transaction.commit().await?;
         drop(writer);
+        if kind == ChannelKind::Email {
+            self.outbox.notify_one();
+        }
         let added = self.channel(owner, &id.to_string()).await?.ok_or(Error::Unknown("channel"))?;
         Ok((added, key))
     }
@@ -180,35 +195,90 @@ impl Store {
         if deleted.rows_affected() == 0 { Err(Error::Unknown("channel")) } else { Ok(()) }
     }
 
-    /// Puts a message that says that it is a test into the outbox of a channel; false if there was one lately, or one waits.
+    /// Confirms the address of a channel by the code that was sent there; false if it is another. After five others, there is no code that is
+    /// right until another is sent.
+    pub async fn confirm_channel(&self, channel: ChannelId, code: &str) -> Result<bool, Error> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let sent: Option<(Option<String>, i64)> = sqlx::query_as(
+            "UPDATE channels SET codes_tried = codes_tried + 1 WHERE id = $1 RETURNING code, codes_tried",
+        )
+        .bind(channel.0)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let (sent, tried) = sent.ok_or(Error::Unknown("channel"))?;
+        let is_right =
+            sent.is_none_or(|sent| tried <= CODES && constant_time_eq(sent.as_bytes(), code.as_bytes()));
+        if is_right {
+            sqlx::query("UPDATE channels SET code = NULL WHERE id = $1")
+                .bind(channel.0)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(is_right)
+    }
+
+    /// Puts a message that says that it is a test into the outbox of a channel, or another code if its address is not confirmed; false if there
+    /// was one lately, or one waits.
     pub async fn test_channel(&self, channel: ChannelId, now: i64) -> Result<bool, Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let tested: Option<bool> = sqlx::query_scalar(
+        let confirmed: Option<bool> = sqlx::query_scalar(
             "UPDATE channels SET tested = $2 WHERE id = $1 AND tested <= $3 AND NOT EXISTS
-             (SELECT 1 FROM outbox WHERE channel = $1 AND event = 'test' AND failed IS NULL) RETURNING TRUE",
+             (SELECT 1 FROM outbox WHERE channel = $1 AND event IN ('test', 'confirm') AND failed IS NULL)
+             RETURNING code IS NULL",
         )
         .bind(channel.0)
         .bind(now)
         .bind(now.saturating_sub(BETWEEN_TESTS_MS))
         .fetch_optional(&mut *transaction)
         .await?;
-        if tested.is_none() {
-            return Ok(false);
+        match confirmed {
+            None => return Ok(false),
+            Some(true) => put_in_outbox(&mut transaction, channel, "test", now).await?,
+            Some(false) => ask_for_confirmation(&mut transaction, channel, now).await?,
         }
-        sqlx::query(
-            "INSERT INTO outbox (message, channel, event, label, severity, time, created)
-             SELECT $2, id, 'test', label, 'information', $3, $3 FROM channels WHERE id = $1",
-        )
-        .bind(channel.0)
-        .bind(&secrets::random::<16>()?[..])
-        .bind(now)
-        .execute(&mut *transaction)
-        .await?;
         transaction.commit().await?;
         self.outbox.notify_one();
         Ok(true)
     }
+}
+
+/// Has a code sent to the address of a channel, in place of the one that was.
+async fn ask_for_confirmation(
+    connection: &mut SqliteConnection,
+    channel: ChannelId,
+    now: i64,
+) -> Result<(), Error> {
+    let number = u64::from_be_bytes(secrets::random()?) % 10u64.pow(CODE_DIGITS as u32);
+    sqlx::query("UPDATE channels SET code = $2, codes_tried = 0, tested = $3 WHERE id = $1")
+        .bind(channel.0)
+        .bind(format!("{number:0CODE_DIGITS$}"))
+        .bind(now)
+        .execute(&mut *connection)
+        .await?;
+    put_in_outbox(connection, channel, "confirm", now).await
+}
+
+/// Puts a message about the channel itself into its outbox.
+async fn put_in_outbox(
+    connection: &mut SqliteConnection,
+    channel: ChannelId,
+    event: &str,
+    now: i64,
+) -> Result<(), Error> {
+    sqlx::query(
+        "INSERT INTO outbox (message, channel, event, label, severity, time, created)
+         SELECT $2, id, $4, label, 'information', $3, $3 FROM channels WHERE id = $1",
+    )
+    .bind(channel.0)
+    .bind(&secrets::random::<16>()?[..])
+    .bind(now)
+    .bind(event)
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 fn channel(row: &SqliteRow) -> Result<Channel, Error> {
@@ -219,6 +289,7 @@ fn channel(row: &SqliteRow) -> Result<Channel, Error> {
         kind: ChannelKind::named(&kind).ok_or(Error::Unknown("kind of channel"))?,
         address: row.try_get("address")?,
         token: row.try_get("token")?,
+        confirmed: row.try_get("confirmed")?,
         created: row.try_get("created")?,
         last_told: row.try_get("last_told")?,
         last_error: row.try_get("last_error")?,

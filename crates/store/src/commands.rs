@@ -11,6 +11,7 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
+use crate::accounts::User;
 use crate::clock::now_ms;
 use crate::command_queue::CommandQueue;
 use crate::error::Error;
@@ -115,8 +116,8 @@ pub struct NewCommand {
     pub value: CommandValue,
     /// For how many seconds the device may be told.
     pub expires_in: u32,
-    /// The name of the user who gives it.
-    pub author: String,
+    /// The user who gives it.
+    pub author: User,
 }
 
 /// Why a command has ended, or that it is to be told again.
@@ -246,15 +247,16 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
             let row: Row = sqlx::query_as(AssertSqlSafe(format!(
-                "INSERT INTO commands (resource, actuator, value, state, author, created, expires, attempts)
-                 VALUES ($1, $2, $3, 'queued', $4, $5, $6, 0) RETURNING {COLUMNS}"
+                "INSERT INTO commands (resource, actuator, value, state, author, created, expires, attempts, author_id)
+                 VALUES ($1, $2, $3, 'queued', $4, $5, $6, 0, $7) RETURNING {COLUMNS}"
             )))
             .bind(resource.0)
             .bind(&new.actuator)
             .bind(value)
-            .bind(&new.author)
+            .bind(&new.author.username)
             .bind(now)
             .bind(now + i64::from(new.expires_in) * 1000)
+            .bind(new.author.id.0)
             .fetch_one(&mut *transaction)
             .await?;
             transaction.commit().await?;
@@ -330,6 +332,7 @@ impl Store {
             let mut writer = store.writer.lock().await;
             let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
             end_expired(&mut transaction, resource, now).await?;
+            withdraw_of_others(&mut transaction, resource, now).await?;
             let row: Option<Row> = sqlx::query_as(AssertSqlSafe(format!(
                 "UPDATE commands SET attempts = attempts + 1, last_attempt = $1
                  WHERE id = (SELECT id FROM commands WHERE resource = $2 AND state = 'queued'
@@ -413,6 +416,24 @@ impl Store {
     }
 }
 
+/// Takes those of `resource` back whose authors may give it no commands any more: they are gone, or viewers, or members whose it is not.
+async fn withdraw_of_others(
+    connection: &mut SqliteConnection,
+    resource: ResourceId,
+    now: i64,
+) -> Result<(), Error> {
+    sqlx::query(
+        "UPDATE commands SET state = 'withdrawn', ended = $2 WHERE resource = $1 AND state = 'queued' AND NOT EXISTS
+         (SELECT 1 FROM users JOIN resources ON resources.id = $1 WHERE users.id = author_id AND
+          (role = 'administrator' OR role = 'member' AND resources.owner = users.id))",
+    )
+    .bind(resource.0)
+    .bind(now)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// Ends those of `resource` that are too old.
 async fn end_expired(connection: &mut SqliteConnection, resource: ResourceId, now: i64) -> Result<(), Error> {
     sqlx::query(
@@ -424,4 +445,54 @@ async fn end_expired(connection: &mut SqliteConnection, resource: ResourceId, no
     .execute(connection)
     .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::Device;
+    use crate::roles::Role;
+    use crate::user_change::UserChange;
+
+    #[tokio::test]
+    async fn what_nobody_may_command_any_more_is_not_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let add =
+            async |name: &str, role| store.add_user(name, "", "a long password".into(), role).await.unwrap();
+        let (ann, root, other) = (
+            add("ann", Role::Member).await,
+            add("root", Role::Administrator).await,
+            add("eve", Role::Member).await,
+        );
+        let node = store.enrol(ann.id, Device::named("node")).await.unwrap().resource.id;
+        let command = async |author: &User, actuator: &str| {
+            let new = NewCommand {
+                actuator: actuator.into(),
+                value: CommandValue::Boolean(true),
+                expires_in: 60,
+                author: author.clone(),
+            };
+            store.add_command(node, new).await.unwrap().id
+        };
+        let commands = [command(&root, "a").await, command(&ann, "b").await, command(&other, "c").await];
+        store
+            .change_user(&root, UserChange { role: Some(Role::Viewer), ..UserChange::default() }, None)
+            .await
+            .unwrap();
+        let (backup, restored) = (directory.path().join("backup"), tempfile::tempdir().unwrap());
+        crate::back_up(directory.path(), &backup).unwrap();
+        crate::restore(&backup, restored.path()).unwrap();
+        let told = store.next_command(node).await.unwrap().unwrap();
+        assert_eq!(told.id, commands[1]);
+        for withdrawn in [commands[0], commands[2]] {
+            let command = store.command(node, withdrawn).await.unwrap().unwrap();
+            assert_eq!(command.state, CommandState::Withdrawn);
+            assert!(command.ended.is_some());
+        }
+        // Nor is what waited when a backup was made: it was told since, or is not wanted any more.
+        let (store, _writer) = Store::open(restored.path()).await.unwrap();
+        assert_eq!(store.next_command(node).await.unwrap(), None);
+        assert!(store.commands(node).await.unwrap().iter().all(|one| one.state == CommandState::Withdrawn));
+    }
 }

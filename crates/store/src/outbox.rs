@@ -46,8 +46,10 @@ pub struct Message {
     pub next_try: i64,
     /// How many tries failed on it since the last one that did not.
     pub failures: i64,
-    /// What happened: `opened`, `cleared`, or `test`.
+    /// What happened: `opened`, `cleared`, `test`, or `confirm`, which asks for a code.
     pub event: String,
+    /// The code that confirms the address, unless it is confirmed.
+    pub code: Option<Secret>,
     /// The alert, unless it is a test.
     pub alert: Option<AlertId>,
     /// The name of the rule, or of the channel that is tested.
@@ -82,7 +84,7 @@ impl Store {
     /// The next message of each channel that has one, those that may be tried first at the beginning.
     pub async fn messages(&self) -> Result<Vec<Message>, Error> {
         let rows: Vec<SqliteRow> = sqlx::query(
-            "SELECT outbox.id, message, channel, owner, channels.kind, address, secret, next_try, failures, event, alert,
+            "SELECT outbox.id, message, channel, owner, channels.kind, address, secret, code, next_try, failures, event, alert,
              outbox.label, severity, resource, stream, unit, value, time, payload, untold
              FROM (SELECT DISTINCT channel AS busy FROM outbox WHERE failed IS NULL)
              JOIN channels ON channels.id = busy JOIN outbox ON outbox.id =
@@ -111,6 +113,9 @@ impl Store {
         let (kind, severity): (String, String) = (row.try_get("kind")?, row.try_get("severity")?);
         let sealed: Option<Vec<u8>> = row.try_get("secret")?;
         let id: Vec<u8> = row.try_get("message")?;
+        let event: String = row.try_get("event")?;
+        // Who is asked for a code is not told how much is missing, so the next message is to say it.
+        let untold = if event == "confirm" { 0 } else { row.try_get("untold")? };
         Ok(Message {
             row: row.try_get("id")?,
             id: hex(&id),
@@ -121,7 +126,8 @@ impl Store {
             secret: sealed.map(|sealed| self.master.open_sealed(&context(channel), &sealed)).transpose()?,
             next_try: row.try_get("next_try")?,
             failures: row.try_get("failures")?,
-            event: row.try_get("event")?,
+            event,
+            code: row.try_get::<Option<String>, _>("code")?.map(|code| Secret::new(code.into_bytes())),
             alert: row.try_get::<Option<i64>, _>("alert")?.map(AlertId),
             label: row.try_get("label")?,
             severity: Severity::named(&severity).ok_or(Error::Unknown("severity"))?,
@@ -131,7 +137,7 @@ impl Store {
             value: row.try_get("value")?,
             time: row.try_get("time")?,
             payload: row.try_get("payload")?,
-            untold: row.try_get("untold")?,
+            untold,
         })
     }
 
@@ -147,7 +153,7 @@ impl Store {
         sqlx::query("DELETE FROM outbox WHERE id = $1").bind(message.row).execute(&mut *transaction).await?;
         sqlx::query(
             "UPDATE channels SET failures = 0, last_error = NULL, last_told = $2, next_try = $3,
-             untold = max(0, untold - $4) WHERE id = $1",
+             untold = CASE WHEN untold > $4 THEN untold - $4 ELSE 0 END WHERE id = $1",
         )
         .bind(message.channel.0)
         .bind(now)
@@ -195,8 +201,8 @@ impl Store {
         .await?;
         if given_up.rows_affected() > 0 {
             sqlx::query(
-                "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE channel = $1 AND failed IS NOT NULL
-                 ORDER BY id DESC LIMIT -1 OFFSET $2)",
+                "DELETE FROM outbox WHERE channel = $1 AND failed IS NOT NULL AND id <=
+                 (SELECT id FROM outbox WHERE channel = $1 AND failed IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2)",
             )
             .bind(message.channel.0)
             .bind(GIVEN_UP)

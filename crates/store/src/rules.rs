@@ -100,7 +100,7 @@ impl Store {
         let sql = format!(
             "SELECT rules.id, rules.label, severity, resources.label AS of_resource, streams.label AS of_stream, {},
              payload, rules.created, alert, rules.heard, due,
-             (SELECT group_concat(channels.label, char(10)) FROM rule_channels JOIN channels ON channels.id = channel
+             (SELECT string_agg(channels.label, $4) FROM rule_channels JOIN channels ON channels.id = channel
               WHERE rule = rules.id) AS channels
              FROM rules JOIN resources ON resources.id = rules.resource LEFT JOIN streams ON streams.id = rules.stream
              WHERE rules.owner = $1 AND {condition} ORDER BY rules.id",
@@ -110,6 +110,7 @@ impl Store {
             .bind(owner.0)
             .bind(id)
             .bind(label)
+            .bind("\n")
             .fetch_all(&self.readers)
             .await?;
         rows.iter().map(rule).collect()
@@ -274,6 +275,7 @@ async fn set(
         Some(stream) => newest(&mut *connection, *stream).await?,
         None => None,
     };
+    let now = now_ms();
     let wait = match new.condition {
         Condition::Silence { after_s, .. } => after_s.map(|after| after * 1_000),
         Condition::Threshold { .. } | Condition::Change { .. } => None,
@@ -297,10 +299,10 @@ async fn set(
     .bind(periods)
     .bind(pause)
     .bind(&new.payload)
-    .bind(seen.map(|(time, _)| time))
+    .bind(seen.map(|(time, _)| time.min(now)))
     .bind(seen.map(|(_, value)| value))
     .bind(wait)
-    .bind(wait.map(|wait| now_ms() + wait))
+    .bind(wait.map(|wait| now + wait))
     .execute(&mut *connection)
     .await?;
     sqlx::query("DELETE FROM rule_channels WHERE rule = $1").bind(id.0).execute(&mut *connection).await?;

@@ -38,6 +38,11 @@ fn migrations() -> Migrator {
         (17, "alerts", include_str!("../migrations/0017_alerts.sql")),
         (18, "people", include_str!("../migrations/0018_people.sql")),
         (19, "commands", include_str!("../migrations/0019_commands.sql")),
+        (
+            22,
+            "alert clock and confirmation",
+            include_str!("../migrations/0022_alert_clock_and_confirmation.sql"),
+        ),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -69,8 +69,8 @@ impl Store {
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query("DELETE FROM tokens WHERE expires <= $1").bind(now).execute(&mut *transaction).await?;
         let oldest = sqlx::query(
-            "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE owner = $1 AND label IS NULL
-             ORDER BY id DESC LIMIT -1 OFFSET $2)",
+            "DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND id <=
+             (SELECT id FROM tokens WHERE owner = $1 AND label IS NULL ORDER BY id DESC LIMIT 1 OFFSET $2)",
         )
         .bind(owner.0)
         .bind(SESSIONS - 1)

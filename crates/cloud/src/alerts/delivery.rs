@@ -17,13 +17,17 @@ const UNDER_WAY: usize = 32;
 const OF_ONE_USER: usize = 4;
 /// E-mails of one user and day, of UTC: what they say, and to whom they go, is the user's, and the operator's name is on them.
 const MAILS_A_DAY: u32 = 100;
+/// Those of them that ask for a code: they go where nobody has asked for them.
+const CODES_A_DAY: u32 = 10;
 /// When the database fails.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// The least time between two messages of a channel.
-const fn pace_ms(kind: ChannelKind) -> i64 {
-    match kind {
+/// The least time until the next message of the channel that has told this one.
+fn pace_ms(message: &Message) -> i64 {
+    match message.kind {
         ChannelKind::Webhook | ChannelKind::Ntfy => 1_000,
+        // Whoever confirms an address waits for what comes there.
+        ChannelKind::Email if message.event == "confirm" => 0,
         ChannelKind::Email => 10_000,
     }
 }
@@ -47,20 +51,28 @@ pub(crate) struct Delivery {
 #[derive(Default)]
 struct Mails {
     day: i64,
-    of_users: HashMap<UserId, u32>,
+    of_users: HashMap<UserId, MailsOfUser>,
+}
+
+#[derive(Default)]
+struct MailsOfUser {
+    sent: u32,
+    /// Those that asked for a code.
+    codes: u32,
 }
 
 impl Mails {
     /// Counts another of a user, at the time `now`; false if there were as many already as may be.
-    fn count(&mut self, user: UserId, now: i64) -> bool {
+    fn count(&mut self, user: UserId, asks_for_code: bool, now: i64) -> bool {
         let day = now.div_euclid(DAY_MS);
         if self.day != day {
             self.day = day;
             self.of_users.clear();
         }
-        let sent = self.of_users.entry(user).or_default();
-        let may = *sent < MAILS_A_DAY;
+        let MailsOfUser { sent, codes } = self.of_users.entry(user).or_default();
+        let may = *sent < MAILS_A_DAY && !(asks_for_code && *codes >= CODES_A_DAY);
         *sent += u32::from(may);
+        *codes += u32::from(may && asks_for_code);
         may
     }
 }
@@ -106,7 +118,8 @@ impl Delivery {
                 continue;
             }
             let (tellers, channel, owner) = (self.tellers.clone(), message.channel, message.owner);
-            let may = message.kind != ChannelKind::Email || self.mails.count(owner, now);
+            let may = message.kind != ChannelKind::Email
+                || self.mails.count(owner, message.event == "confirm", now);
             let task = self.sending.spawn(async move {
                 let sent = match may {
                     true => tellers.tell(&message, now_ms()).await,
@@ -134,7 +147,7 @@ impl Delivery {
             let (now, channel) = (now_ms(), message.channel.0);
             match sent {
                 Ok(()) => {
-                    self.store.sent(message, now, now.saturating_add(pace_ms(message.kind))).await?;
+                    self.store.sent(message, now, now.saturating_add(pace_ms(message))).await?;
                     self.events.tell(Event::MessageSent { channel, failure: None, given_up: 0 });
                 }
                 Err(why) => {
@@ -159,9 +172,11 @@ mod tests {
     #[test]
     fn of_a_user_and_day_so_many_mails_are_sent() {
         let (mut mails, ann, bob) = (Mails::default(), UserId(1), UserId(2));
-        assert!((0..100).all(|_| mails.count(ann, 5)));
-        assert!(!mails.count(ann, DAY_MS - 1));
-        assert!(mails.count(bob, 6));
-        assert!(mails.count(ann, DAY_MS));
+        assert!((0..10).all(|_| mails.count(ann, true, 5)));
+        assert!(!mails.count(ann, true, 5), "more codes than may be");
+        assert!((10..100).all(|_| mails.count(ann, false, 5)));
+        assert!(!mails.count(ann, false, DAY_MS - 1));
+        assert!(mails.count(bob, false, 6));
+        assert!(mails.count(ann, true, DAY_MS));
     }
 }

@@ -24,6 +24,9 @@ pub(super) fn json(message: &Message) -> Value {
 
 /// One line that says what it is about.
 pub(super) fn title(message: &Message) -> String {
+    if message.event == "confirm" {
+        return "Confirm this address for alerts".to_owned();
+    }
     let what = match &*message.event {
         "opened" => message.severity.name(),
         "cleared" => "cleared",
@@ -41,6 +44,14 @@ pub(super) fn title(message: &Message) -> String {
 
 /// The event, in a few lines of text.
 pub(super) fn text(message: &Message) -> String {
+    if let ("confirm", Some(code)) = (&*message.event, &message.code) {
+        // It goes to somebody who may not have asked for it, so nothing in it is of its sender's choice.
+        return format!(
+            "Somebody asks for alerts of Sixlock to be sent to this address. If that is you, confirm it by this code: {}\n\n\
+             If it is not, do nothing: without the code, no alert is sent here.\n",
+            String::from_utf8_lossy(code.bytes())
+        );
+    }
     let mut lines = vec![title(message), String::new()];
     match (&*message.event, message.value) {
         ("test", _) => lines.push("This is a test: alerts of your rules arrive here.".to_owned()),

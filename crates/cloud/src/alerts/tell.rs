@@ -73,9 +73,9 @@ impl fmt::Display for SendError {
             Self::Address(why) => why.fmt(f),
             Self::Http(why) => why.fmt(f),
             Self::Mail(why) => why.fmt(f),
-            Self::TooManyMails => {
-                f.write_str("100 e-mails of this user were sent today; the next go tomorrow (UTC)")
-            }
+            Self::TooManyMails => f.write_str(
+                "100 e-mails of this user were sent today, or 10 with codes; the next go tomorrow (UTC)",
+            ),
             Self::NoKey => f.write_str("the key of the channel is missing; make the channel anew"),
         }
     }

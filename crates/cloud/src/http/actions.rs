@@ -100,7 +100,12 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             Some(Action::ChangeRules)
         }
         ("POST", "/users/{user}/alerts/{alert}/acknowledge") => Some(Action::AcknowledgeAlert),
-        ("POST", "/users/{user}/channels" | "/users/{user}/channels/{channel}/test")
+        (
+            "POST",
+            "/users/{user}/channels"
+            | "/users/{user}/channels/{channel}/test"
+            | "/users/{user}/channels/{channel}/confirm",
+        )
         | ("DELETE", "/users/{user}/channels/{channel}") => Some(Action::ChangeChannels),
         ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
         _ => None,

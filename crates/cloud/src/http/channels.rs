@@ -6,14 +6,15 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{Channel, ChannelKind, NewChannel, Secret, now_ms};
+use sixlock_store::{Channel, ChannelKind, NewChannel, Role, Secret, now_ms};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::Owner;
+use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::recorded::AuditDetails;
 use crate::alerts::{BadAddress, check_address};
+use crate::pollers::Target;
 
 /// The longest token of ntfy, in bytes.
 const LONGEST_TOKEN: usize = 128;
@@ -46,16 +47,35 @@ pub(super) struct ChannelWithKey {
 #[utoipa::path(get, path = "/users/{user}/channels", tag = "alerts", responses((status = 200, body = [Channel])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
 ) -> Answer<Vec<Channel>> {
-    Ok(Json(app.store.channels(owner.id).await?))
+    let channels = app.store.channels(owner.id).await?;
+    Ok(Json(channels.into_iter().map(|channel| shown(channel, &caller)).collect()))
+}
+
+/// What a caller may see of a channel. Whoever knows the whole URL may tell there, and what a server answers is not for everybody: who may
+/// change nothing sees the host alone, and that telling failed.
+pub(super) fn shown(channel: Channel, caller: &Caller) -> Channel {
+    if !caller.scope.read_only && caller.user.role != Role::Viewer {
+        return channel;
+    }
+    let host = Target::parse(&channel.address).map(|target| target.host().to_owned());
+    let domain = channel.address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
+    let address = match channel.kind {
+        ChannelKind::Webhook | ChannelKind::Ntfy => host.unwrap_or_default(),
+        ChannelKind::Email => domain.unwrap_or_default(),
+    };
+    let last_error = channel.last_error.map(|_| "telling failed".to_owned());
+    Channel { address, last_error, ..channel }
 }
 
 /// Makes a channel on which alerts are told
 ///
 /// A webhook is a POST of JSON with `Sixlock-Message`, an id by which a receiver knows a message again, and `Sixlock-Signature: t=T,v1=S`, where S is
 /// HMAC-SHA256 with the channel's key over T, a full stop and the body. Messages go to the open Internet, and elsewhere only where the operator
-/// allows polls. A user has at most 16 channels (409), on each of which 100 messages wait at most.
+/// allows it. An address of e-mail is sent a code, and no alerts before it is confirmed by that. A user has at most 16 channels (409), on each of
+/// which 100 messages wait at most.
 #[utoipa::path(post, path = "/users/{user}/channels", tag = "alerts", request_body = ChannelSettings,
     responses((status = 201, body = ChannelWithKey)))]
 pub(super) async fn add(
@@ -82,10 +102,15 @@ pub(super) async fn add(
 }
 
 /// A channel, and how telling on it goes
+///
+/// With a token that only reads, and for a viewer, `address` is the host alone, and `last_error` does not say what a server answered.
 #[utoipa::path(get, path = "/users/{user}/channels/{channel}", tag = "alerts",
     responses((status = 200, body = Channel)))]
-pub(super) async fn show(Extension(channel): Extension<Channel>) -> Json<Channel> {
-    Json(channel)
+pub(super) async fn show(
+    Extension(caller): Extension<Caller>,
+    Extension(channel): Extension<Channel>,
+) -> Json<Channel> {
+    Json(shown(channel, &caller))
 }
 
 /// Deletes a channel, and what waits on it
@@ -101,7 +126,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Sends a test message on a channel
+/// Sends a test message on a channel, or another code to an address that is not confirmed
 ///
 /// It waits its turn as any other; whether it was told, the channel says. There is one test of a channel at a time, and one in 10 s (429).
 #[utoipa::path(post, path = "/users/{user}/channels/{channel}/test", tag = "alerts",
@@ -117,6 +142,33 @@ pub(super) async fn test(
             "This channel was tested less than 10 s ago, or a test of it waits.",
             "The channel says how telling goes.",
             10,
+        )),
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Confirmation {
+    /// The digits that were sent to the address
+    #[schema(min_length = 1, max_length = 64)]
+    code: String,
+}
+
+/// Confirms the address of a channel by the code that was sent there
+///
+/// A wrong code is refused (400); after five, another is to be sent by a test. Once an address is confirmed, every code is right.
+#[utoipa::path(post, path = "/users/{user}/channels/{channel}/confirm", tag = "alerts", request_body = Confirmation,
+    responses((status = 204, description = "The address is confirmed")))]
+pub(super) async fn confirm(
+    State(app): State<Arc<App>>,
+    Extension(channel): Extension<Channel>,
+    body: Body<Confirmation>,
+) -> Result<StatusCode, Failure> {
+    let Json(Confirmation { code }) = body?;
+    match app.store.confirm_channel(channel.id, code.trim()).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Failure::invalid(
+            "code is not the one that was sent there last, or five wrong ones were tried; send a test to get another",
         )),
     }
 }

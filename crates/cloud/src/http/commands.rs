@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use super::app::{Answer, App, Body};
 use super::caller::Caller;
 use super::failure::Failure;
+use super::live_access::LiveAccess;
 
 /// What a device is to be set to.
 #[derive(Deserialize, ToSchema)]
@@ -62,7 +63,7 @@ pub(super) async fn add(
             "no command reaches this device: the resource has no device that speaks DTLS, and no poller asks one by coaps",
         ));
     }
-    let author = caller.user.username.clone();
+    let author = caller.user.clone();
     let command =
         app.store.add_command(resource.id, NewCommand { actuator, value, expires_in, author }).await?;
     Ok((StatusCode::CREATED, Json(command)))
@@ -93,6 +94,7 @@ pub(super) struct CommandQuery {
     params(CommandQuery), responses((status = 200, body = Command)))]
 pub(super) async fn show(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(resource): Extension<Resource>,
     path: Result<Path<CommandPath>, PathRejection>,
     query: Result<Query<CommandQuery>, QueryRejection>,
@@ -101,10 +103,14 @@ pub(super) async fn show(
     if wait > 60 {
         return Err(Failure::invalid("wait is not between 0 and 60 seconds"));
     }
+    let mut access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
     let (mut changes, mut stopping) = (app.store.command_changes(), app.stopping.clone());
     let end = tokio::time::sleep(Duration::from_secs(wait.into()));
     tokio::pin!(end);
     loop {
+        if !access.holds().await {
+            return Err(Failure::unauthenticated());
+        }
         let command = app.store.command(resource.id, id).await?.ok_or(Failure::unknown("command"))?;
         let expires = Duration::from_millis((command.expires - now_ms()).max(1).unsigned_abs());
         if command.state != CommandState::Queued {
@@ -114,6 +120,7 @@ pub(super) async fn show(
             () = &mut end => return Ok(Json(command)),
             _ = stopping.wait_for(|stopping| *stopping) => return Ok(Json(command)),
             () = tokio::time::sleep(expires) => {}
+            () = access.doubtful() => {}
             // The sender lives as long as the store.
             _ = changes.changed() => {}
         }

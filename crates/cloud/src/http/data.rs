@@ -14,10 +14,12 @@ use sixlock_store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, Re
 use utoipa::ToSchema;
 
 use super::app::{Answer, App};
+use super::caller::Caller;
 use super::csv;
 use super::export;
 use super::failure::Failure;
 use super::listing::check_limit;
+use super::live_access::LiveAccess;
 use crate::ingest::{self, points::NewPoints};
 
 /// What a request for data asks for. An empty value is one that is not there.
@@ -89,12 +91,14 @@ pub(super) async fn read(
     params(SpanQuery), responses((status = 200, body = String, content_type = "text/csv; charset=utf-8")))]
 pub(super) async fn export(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(resource): Extension<Resource>,
     query: Result<Query<SpanQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(SpanQuery { from, until }) = query?;
     let span = (number("from", &from)?, number("until", &until)?);
-    Ok(export::export(&app.store, &resource, span).await?)
+    let access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
+    Ok(export::export(&app.store, access, &resource, span).await?)
 }
 
 /// Adds points to a stream

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use sixlock_store::{LONGEST_PAGE, PointId, Resource, Store, Stream};
 
 use super::csv;
+use super::live_access::LiveAccess;
 use super::parts::{self, Parts};
 use crate::Error;
 
@@ -23,13 +24,14 @@ struct Export {
 /// The points of `resource` from `from` on, older than `until`: stream by stream, each oldest first.
 pub(super) async fn export(
     store: &Store,
+    access: LiveAccess,
     resource: &Resource,
     (from, until): (Option<i64>, Option<i64>),
 ) -> Result<Response, Error> {
     let streams = store.streams(resource.id).await?.into();
     let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
     let (store, last) = (store.clone(), (from, PointId(0)));
-    let body = parts::body(Export { store, streams, last, until, from, heading: true });
+    let body = parts::body(access, Export { store, streams, last, until, from, heading: true });
     Ok(csv::file(&[&resource.label], body).into_response())
 }
 

@@ -74,6 +74,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(channels::list, channels::add))
         .routes(routes!(channels::show, channels::delete))
         .routes(routes!(channels::test))
+        .routes(routes!(channels::confirm))
         .routes(routes!(live::stream));
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }

@@ -31,7 +31,7 @@ use super::trusted_proxies::TrustedProxies;
 use super::paths;
 use super::routes;
 use crate::alerts::Tellers;
-use crate::pollers::{Guard, Http};
+use crate::pollers::{Guard, Http, Purpose};
 
 /// For whom a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +180,7 @@ fn rows() -> Vec<Row> {
         row("POST", "/users/{user}/channels", For::Owner, webhook, 201),
         row("GET", CHANNEL, For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/channels/{channel}/test", For::Owner, none.clone(), 202),
+        row("POST", "/users/{user}/channels/{channel}/confirm", For::Owner, json!({"code": "12345678"}), 204),
         row("DELETE", CHANNEL, For::Owner, none.clone(), 204),
         row("GET", LIVE, For::Owner, none, 200),
     ]
@@ -411,7 +412,7 @@ impl Template {
         let poller = NewPoller { url, period: 60, observe: false, credential: PollCredential::None };
         store.put_poller(resource, poller).await.unwrap();
         let (actuator, value) = ("led".to_owned(), CommandValue::Boolean(true));
-        let command = NewCommand { actuator, value, expires_in: 3600, author: "ann".into() };
+        let command = NewCommand { actuator, value, expires_in: 3600, author: ann.clone() };
         store.add_command(resource, command).await.unwrap();
         drop(store);
         writer.ended().await.unwrap();
@@ -460,14 +461,14 @@ impl Bench {
             proxies: TrustedProxies::default(),
             sending,
         };
-        let guard = Guard::new(Vec::new(), Vec::new());
+        let guard = Guard::new(Purpose::Polls, Vec::new(), Vec::new());
         let app = App::new(
             store,
             Events::unheard().recorded_by(audit),
             Some(network),
             link,
             reach,
-            Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None },
+            (guard.clone(), Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None }),
             watch::channel(false).1,
         );
         Self { app: Arc::new(app), template, _directory: directory }

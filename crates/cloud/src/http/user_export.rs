@@ -9,13 +9,15 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource, ResourceId, Store,
-    Stream, StreamId, Token, User, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource,
+    ResourceId, Rule, Store, Stream, StreamId, Token, User, now_ms,
 };
 
 use super::app::App;
-use super::caller::Owner;
+use super::caller::{Caller, Owner};
+use super::channels::shown;
 use super::failure::Failure;
+use super::live_access::LiveAccess;
 use super::parts::{self, Parts};
 use crate::Error;
 
@@ -34,6 +36,9 @@ enum Line<'a> {
     User(&'a User),
     Quotas(&'a Quotas),
     Token(&'a Token),
+    Channel(&'a Channel),
+    Rule(&'a Rule),
+    Alert(&'a Alert),
     Resource(&'a Resource),
     Credential {
         resource: ResourceId,
@@ -60,6 +65,11 @@ enum Line<'a> {
         #[serde(flatten)]
         computed: &'a ComputedStream,
     },
+    Command {
+        resource: ResourceId,
+        #[serde(flatten)]
+        command: &'a Command,
+    },
     /// Each as time and value.
     Points {
         stream: StreamId,
@@ -78,19 +88,22 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `resource`, `credential`, `parser`,
-/// `poller`, `stream`, `computed_stream` or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `channel`, `rule`, `alert`, `resource`, `credential`,
+/// `parser`, `poller`, `stream`, `computed_stream`, `command` or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
     responses((status = 200, body = String, content_type = "application/jsonl")))]
 pub(super) async fn export(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
 ) -> Result<Response, Failure> {
+    let access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
     let kind = HeaderValue::from_static("application/jsonl");
     let name = HeaderValue::from_static("attachment; filename=\"sixlock-export.jsonl\"");
     let export = Export {
         store: app.store.clone(),
+        caller,
         owner,
         has_begun: false,
         resources: VecDeque::new(),
@@ -98,13 +111,14 @@ pub(super) async fn export(
         streams: VecDeque::new(),
         last: BEGIN,
     };
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], parts::body(export))
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], parts::body(access, export))
         .into_response())
 }
 
 /// What is still to be sent.
 struct Export {
     store: Store,
+    caller: Caller,
     owner: User,
     has_begun: bool,
     resources: VecDeque<Resource>,
@@ -156,6 +170,16 @@ impl Export {
         for token in self.store.tokens(self.owner.id, now_ms()).await? {
             Line::Token(&token).write(&mut text)?;
         }
+        for channel in self.store.channels(self.owner.id).await? {
+            Line::Channel(&shown(channel, &self.caller)).write(&mut text)?;
+        }
+        for rule in self.store.rules(self.owner.id).await? {
+            Line::Rule(&rule).write(&mut text)?;
+        }
+        // All that are remembered.
+        for alert in self.store.alerts(self.owner.id, None, (i64::MAX, 0)).await? {
+            Line::Alert(&alert).write(&mut text)?;
+        }
         Ok(text)
     }
 
@@ -178,6 +202,9 @@ impl Export {
         }
         for computed in &self.store.computed_streams(resource).await? {
             Line::ComputedStream { resource, computed }.write(&mut text)?;
+        }
+        for command in &self.store.commands(resource).await? {
+            Line::Command { resource, command }.write(&mut text)?;
         }
         self.last = BEGIN;
         Ok(text)

@@ -29,8 +29,6 @@ enum Task {
     Append(Append, Answer),
     /// There may be something to do for the journal.
     KeepUp,
-    /// Time may have made something due.
-    Clock(ClockLook, Answer),
     Close,
 }
 
@@ -38,6 +36,8 @@ enum Task {
 #[derive(Clone)]
 pub struct Queue {
     tasks: SyncSender<Task>,
+    /// Looks at the clock come another way, so that alerts do not wait until there are fewer posts.
+    clock_looks: SyncSender<(ClockLook, Answer)>,
     events: Events,
 }
 
@@ -62,8 +62,10 @@ impl Queue {
         let (announcer, changes) = Announcer::new(journal.end()?);
         let (tasks, waiting) = sync_channel(WAITING);
         let (tell, ended) = oneshot::channel();
-        let queue = Self { tasks, events: events.clone() };
-        let mut appending = Appending { journal, clock, events, announcer, commit: Commit::default() };
+        let (clock_looks, clock_asked) = sync_channel(1);
+        let queue = Self { tasks, clock_looks, events: events.clone() };
+        let mut appending =
+            Appending { journal, clock, clock_asked, events, announcer, commit: Commit::default() };
         let run = move || {
             appending.run(&waiting);
             // Nobody may be waiting for it.
@@ -95,10 +97,11 @@ impl Queue {
         let _ = self.tasks.try_send(Task::KeepUp);
     }
 
-    /// Has done what time alone makes due. [`Error::Busy`] if too many posts wait.
+    /// Has done what time alone makes due, before the next batch. [`Error::Busy`] if another look waits for that.
     pub(crate) async fn look_at_clock(&self, look: ClockLook) -> Result<(), Error> {
         let (answer, done) = oneshot::channel();
-        self.tasks.try_send(Task::Clock(look, answer)).map_err(|_| Error::Busy)?;
+        self.clock_looks.try_send((look, answer)).map_err(|_| Error::Busy)?;
+        self.changed();
         done.await.map_err(|_| Error::Busy)?
     }
 
@@ -144,8 +147,6 @@ struct Batches<'a> {
     batch: Batch,
     /// What had no room in the batch.
     next: Option<(Append, Answer)>,
-    /// The look at the clock that is asked for; there is one who asks.
-    clock: Option<(ClockLook, Answer)>,
     is_open: bool,
 }
 
@@ -175,7 +176,6 @@ impl Batches<'_> {
         match task {
             Task::Append(append, answer) => self.add((append, answer)),
             Task::KeepUp => {}
-            Task::Clock(look, answer) => self.clock = Some((look, answer)),
             Task::Close => self.is_open = false,
         }
     }
@@ -189,6 +189,7 @@ impl Batches<'_> {
 struct Appending<J> {
     journal: J,
     clock: Clock,
+    clock_asked: Receiver<(ClockLook, Answer)>,
     events: Events,
     announcer: Announcer,
     commit: Commit,
@@ -197,10 +198,9 @@ struct Appending<J> {
 impl<J: Journal> Appending<J> {
     /// Stores what is waiting until nobody may or can append any more, and everything is stored.
     fn run(&mut self, waiting: &Receiver<Task>) {
-        let mut batches =
-            Batches { waiting, batch: Batch::default(), next: None, clock: None, is_open: true };
+        let mut batches = Batches { waiting, batch: Batch::default(), next: None, is_open: true };
         while batches.fill(self.patience()) {
-            if let Some((look, answer)) = batches.clock.take() {
+            if let Ok((look, answer)) = self.clock_asked.try_recv() {
                 let _ = answer.send(self.journal.look_at_clock(look, (self.clock)()));
             }
             let Batch { appends, answers, .. } = &mut batches.batch;

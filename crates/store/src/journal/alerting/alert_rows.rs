@@ -1,6 +1,6 @@
 //! Alerts and what is to be told of them, in the database.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -19,17 +19,33 @@ pub(super) struct Cause {
     pub(super) value: Option<f64>,
 }
 
+/// Something that is told on a channel.
+struct News {
+    rule: i64,
+    alert: i64,
+    event: &'static str,
+    cause: Cause,
+}
+
+/// What is told on a channel because of one transaction: the newest of it.
+#[derive(Default)]
+struct NewsOfChannel {
+    newest: VecDeque<News>,
+    /// How much there was besides, which is not told.
+    untold: i64,
+}
+
 /// Writes alerts in one transaction.
 pub(super) struct AlertRows<'a> {
     connection: &'a Connection,
     now: i64,
     owners: BTreeSet<i64>,
-    channels: BTreeSet<i64>,
+    channels: BTreeMap<i64, NewsOfChannel>,
 }
 
 impl<'a> AlertRows<'a> {
     pub(super) fn new(connection: &'a Connection, now: i64) -> Self {
-        Self { connection, now, owners: BTreeSet::new(), channels: BTreeSet::new() }
+        Self { connection, now, owners: BTreeSet::new(), channels: BTreeMap::new() }
     }
 
     /// Opens an alert of a rule, which is told on all its channels.
@@ -63,50 +79,75 @@ impl<'a> AlertRows<'a> {
         Ok(())
     }
 
-    /// Counts so many messages on each channel of a rule that were not written.
-    pub(super) fn leave_out(&self, rule: i64, messages: i64) -> Result<(), Error> {
-        let sql = "UPDATE channels SET untold = untold + ?2
-                   WHERE id IN (SELECT channel FROM rule_channels WHERE rule = ?1)";
-        self.connection.prepare_cached(sql)?.execute((rule, messages))?;
+    /// Counts so many messages on each channel of a rule that are not told.
+    pub(super) fn leave_out(&mut self, rule: i64, messages: i64) -> Result<(), Error> {
+        for (channel, _) in self.channels_of(rule)? {
+            self.channels.entry(channel).or_default().untold += messages;
+        }
         Ok(())
     }
 
-    fn tell(&mut self, rule: i64, alert: i64, event: &str, cause: Cause) -> Result<(), Error> {
-        let mut channels = self
-            .connection
-            .prepare_cached("SELECT channel FROM rule_channels WHERE rule = ?1 ORDER BY channel")?;
-        let channels =
-            channels.query_map([rule], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    /// The channels of a rule, and whether they may be told something: an address that its owner has not confirmed may not.
+    fn channels_of(&self, rule: i64) -> Result<Vec<(i64, bool)>, Error> {
+        let sql = "SELECT channel, code IS NULL FROM rule_channels JOIN channels ON channels.id = channel
+                   WHERE rule = ?1 ORDER BY channel";
+        let mut channels = self.connection.prepare_cached(sql)?;
+        let channels = channels.query_map([rule], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(channels.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn tell(&mut self, rule: i64, alert: i64, event: &'static str, cause: Cause) -> Result<(), Error> {
+        for (channel, may_be_told) in self.channels_of(rule)? {
+            let NewsOfChannel { newest, untold } = self.channels.entry(channel).or_default();
+            if !may_be_told {
+                *untold += 1;
+                continue;
+            }
+            newest.push_back(News { rule, alert, event, cause });
+            if newest.len() as i64 > WAITING {
+                newest.pop_front();
+                *untold += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what is told on a channel into its outbox.
+    fn write(&self, channel: i64, newest: &VecDeque<News>) -> Result<(), Error> {
         let sql = "INSERT INTO outbox
                    (message, channel, event, alert, label, severity, resource, stream, unit, value, time, payload, created)
                    SELECT ?4, ?5, ?3, alerts.id, alerts.label, alerts.severity, alerts.resource, alerts.stream, unit, ?6, ?7,
                    payload, ?8 FROM alerts JOIN rules ON rules.id = ?1 LEFT JOIN streams ON streams.id = rules.stream
                    WHERE alerts.id = ?2";
         let mut insert = self.connection.prepare_cached(sql)?;
-        for channel in channels {
+        for News { rule, alert, event, cause } in newest {
             let message = secrets::random::<16>()?;
             insert.execute((rule, alert, event, message, channel, cause.value, cause.time, self.now))?;
-            self.channels.insert(channel);
         }
         Ok(())
     }
 
-    /// Forgets what there is too much of, and returns whether anything is to be told.
-    pub(super) fn finish(self) -> Result<bool, Error> {
-        let sql = "DELETE FROM alerts WHERE id IN
-                   (SELECT id FROM alerts WHERE owner = ?1 AND state = 'cleared' ORDER BY id DESC LIMIT -1 OFFSET ?2)";
-        for owner in self.owners {
+    /// Puts into the outbox what is told, forgets what there is too much of, and returns whether anything is to be told.
+    pub(super) fn finish(mut self) -> Result<bool, Error> {
+        let channels = std::mem::take(&mut self.channels);
+        for (channel, NewsOfChannel { newest, .. }) in &channels {
+            self.write(*channel, newest)?;
+        }
+        let sql = "DELETE FROM alerts WHERE owner = ?1 AND state = 'cleared' AND id <=
+                   (SELECT id FROM alerts WHERE owner = ?1 AND state = 'cleared' ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+        for owner in &self.owners {
             self.connection.prepare_cached(sql)?.execute((owner, HISTORY))?;
         }
-        let sql = "DELETE FROM outbox WHERE id IN
-                   (SELECT id FROM outbox WHERE channel = ?1 AND failed IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?2)";
-        for channel in &self.channels {
+        let sql = "DELETE FROM outbox WHERE channel = ?1 AND failed IS NULL AND id <=
+                   (SELECT id FROM outbox WHERE channel = ?1 AND failed IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
+        for (channel, NewsOfChannel { untold, .. }) in &channels {
             let dropped = self.connection.prepare_cached(sql)?.execute((channel, WAITING))?;
-            if dropped > 0 {
+            let untold = untold + dropped as i64;
+            if untold > 0 {
                 let sql = "UPDATE channels SET untold = untold + ?2 WHERE id = ?1";
-                self.connection.prepare_cached(sql)?.execute((channel, dropped as i64))?;
+                self.connection.prepare_cached(sql)?.execute((channel, untold))?;
             }
         }
-        Ok(!self.channels.is_empty())
+        Ok(channels.values().any(|news| !news.newest.is_empty()))
     }
 }

@@ -166,10 +166,13 @@ impl Alerting {
         Ok(watches)
     }
 
-    /// Lets silence be reckoned from `now` on, for nobody was heard while there was no cloud.
+    /// Lets silence go on at `now` where it stood when the clock was looked at last, for nobody was heard while there was no cloud.
     pub(crate) fn begin_clock(connection: &Connection, now: i64) -> rusqlite::Result<()> {
-        let sql = "UPDATE rules SET due = max(due, ?1 + wait) WHERE kind = 'silence' AND due IS NOT NULL";
-        connection.execute(sql, [now]).map(drop)
+        let looked: i64 = connection.query_row("SELECT looked FROM alert_clock", [], |row| row.get(0))?;
+        let sql = "UPDATE rules SET due = CASE WHEN due + ?2 < ?1 + wait THEN due + ?2 ELSE ?1 + wait END
+                   WHERE kind = 'silence' AND due IS NOT NULL";
+        connection.execute(sql, [now, now.saturating_sub(looked).max(0)])?;
+        note_look(connection, now)
     }
 
     /// Opens the alerts that time alone opens. What is left for the next look is due.
@@ -190,8 +193,12 @@ impl Alerting {
             connection.prepare_cached(sql)?.execute((rule, alert))?;
         }
         self.has_told |= rows.finish()?;
-        Ok(())
+        Ok(note_look(connection, now)?)
     }
+}
+
+fn note_look(connection: &Connection, now: i64) -> rusqlite::Result<()> {
+    connection.execute("UPDATE alert_clock SET looked = ?1", [now]).map(drop)
 }
 
 fn find(connection: &Connection, condition: &str, id: i64) -> Result<Vec<Arc<Watch>>, Error> {
@@ -243,7 +250,9 @@ impl Progress {
     fn take(&mut self, point: Point, now: i64) {
         let cause = Cause { time: point.time, value: Some(point.value) };
         if !matches!(self.watch.condition, Condition::Silence { .. }) {
-            let decision = self.judged.reading(&self.watch.condition, point);
+            // A clock that is ahead blinds a rule to nothing that comes later.
+            let judged = Point { time: point.time.min(now), ..point };
+            let decision = self.judged.reading(&self.watch.condition, judged);
             self.decisions.extend(decision.map(|decision| (decision, cause)));
             return;
         }
@@ -294,7 +303,7 @@ impl Progress {
     }
 
     /// The decisions that are written: all, or the newest.
-    fn newest(&mut self, rows: &AlertRows<'_>, rule: i64) -> Result<Vec<(Decision, Cause)>, Error> {
+    fn newest(&mut self, rows: &mut AlertRows<'_>, rule: i64) -> Result<Vec<(Decision, Cause)>, Error> {
         let mut decisions = std::mem::take(&mut self.decisions);
         let opened = |(decision, _): &&(Decision, Cause)| *decision == Decision::Opened;
         let excess = decisions.iter().filter(opened).count().saturating_sub(ALERTS_PER_COMMIT);

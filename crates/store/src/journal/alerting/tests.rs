@@ -179,7 +179,7 @@ proptest! {
                 posts.push(again.unwrap_or_else(new));
             }
             sent.extend(posts.iter().cloned());
-            bench.append(number as i64, &posts);
+            bench.append(60_000 + number as i64, &posts);
         }
         let points: Vec<(i64, f64)> = bench.sql("SELECT time, value FROM points ORDER BY id");
         let points: Vec<Point> = points.into_iter().map(|(time, value)| Point { time, value }).collect();
@@ -200,15 +200,15 @@ proptest! {
 #[test]
 fn a_rule_begins_with_the_newest_point_and_what_is_late_decides_nothing() {
     let mut bench = Bench::new();
-    bench.post(0, &[(1_000, 50.0), (2_000, 10.0)]);
+    bench.post(9_000, &[(1_000, 50.0), (2_000, 10.0)]);
     let rule = bench.rule("warm", Some("t"), above(30.0)).unwrap();
-    bench.post(1, &[(1_500, 60.0)]);
+    bench.post(9_001, &[(1_500, 60.0)]);
     assert_eq!(bench.alerts(rule), []);
-    bench.post(2, &[(3_000, 31.0)]);
-    bench.post(3, &[(2_500, 10.0)]);
+    bench.post(9_002, &[(3_000, 31.0)]);
+    bench.post(9_003, &[(2_500, 10.0)]);
     assert_eq!(bench.alerts(rule), [(3_000, Some(31.0), None, None)], "a late reading cleared it");
-    bench.post(4, &[(3_000, 30.0)]);
-    bench.post(5, &[(2_900, 99.0)]);
+    bench.post(9_004, &[(3_000, 30.0)]);
+    bench.post(9_005, &[(2_900, 99.0)]);
     assert_eq!(
         bench.alerts(rule),
         [(3_000, Some(31.0), Some(3_000), Some(30.0))],
@@ -236,10 +236,10 @@ fn a_computed_point_is_judged_in_the_commit_of_the_post_that_it_comes_from() {
         bench.store.add_computed_stream(owned, ("mean", None, ""), &computation).await.unwrap();
     });
     let rule = bench.rule("warm", Some("mean"), above(30.0)).unwrap();
-    bench.post(0, &[(1_000, 20.0), (2_000, 50.0)]);
+    bench.post(9_000, &[(1_000, 20.0), (2_000, 50.0)]);
     assert_eq!(bench.alerts(rule), [(2_000, Some(35.0), None, None)]);
     // A late reading changes the newest mean: that is a point that was accepted.
-    bench.post(1, &[(1_500, 5.0)]);
+    bench.post(9_001, &[(1_500, 5.0)]);
     assert_eq!(bench.alerts(rule), [(2_000, Some(35.0), Some(2_000), Some(25.0))]);
 }
 
@@ -293,6 +293,108 @@ fn silence_is_told_after_so_many_usual_intervals_and_over_with_any_reading() {
     assert_eq!(bench.alerts(rule).len(), 1);
     bench.look(9_000_000 + 180_000);
     assert_eq!(bench.alerts(rule).len(), 2);
+}
+
+#[test]
+fn silence_goes_on_where_it_stood_when_the_cloud_ended() {
+    const HOUR: i64 = 3_600_000;
+    let mut bench = Bench::new();
+    let of_node = Condition::Silence { periods: Some(3), after_s: None };
+    let rule = bench.rule("quiet", None, of_node).unwrap();
+    for n in 0..4 {
+        bench.post(n * 24 * HOUR, &[(n, 1.0)]);
+    }
+    // Each night the cloud is away for an hour. Silence of three days is told all the same, so many hours later.
+    let mut now = 72 * HOUR;
+    for _ in 0..3 {
+        now += 23 * HOUR;
+        bench.look(now);
+        assert_eq!(bench.alerts(rule), []);
+        now += HOUR;
+        bench.journal.look_at_clock(ClockLook::First, now).unwrap();
+    }
+    bench.look(now + 3 * HOUR - 1);
+    assert_eq!(bench.alerts(rule), []);
+    bench.look(now + 3 * HOUR);
+    assert_eq!(bench.alerts(rule), [(now + 3 * HOUR, None, None, None)]);
+}
+
+#[test]
+fn a_clock_that_is_ahead_hides_no_later_reading() {
+    const DAY: i64 = 86_400_000;
+    let mut bench = Bench::new();
+    let rule = bench.rule("warm", Some("t"), above(30.0)).unwrap();
+    bench.post(10_000, &[(DAY, 10.0)]);
+    bench.post(20_000, &[(20_000, 31.0)]);
+    assert_eq!(bench.alerts(rule), [(20_000, Some(31.0), None, None)]);
+    // What an alert says of the time is what the reading says.
+    bench.post(30_000, &[(DAY, 29.0)]);
+    assert_eq!(bench.alerts(rule), [(20_000, Some(31.0), Some(DAY), Some(29.0))]);
+    // Nor does one that was there before the rule.
+    let rule = bench.rule("cold", Some("t"), Condition::Change { by: 1.0 }).unwrap();
+    let now = crate::now_ms();
+    bench.post(now, &[(now, 31.0)]);
+    assert_eq!(bench.alerts(rule), [(now, Some(31.0), None, None)]);
+}
+
+#[test]
+fn an_address_of_mail_is_told_nothing_before_it_is_confirmed() {
+    let mut bench = Bench::new();
+    let mail = NewChannel {
+        label: "mail".into(),
+        kind: ChannelKind::Email,
+        address: "ann@example.org".into(),
+        token: None,
+    };
+    let (channel, _) = bench.runtime.block_on(bench.store.add_channel(bench.ann, mail)).unwrap();
+    assert!(!channel.confirmed);
+    bench.rule("warm", Some("t"), above(30.0)).unwrap();
+    bench.runtime.block_on(async {
+        let rule = NewRule {
+            label: "mailed".into(),
+            severity: Severity::Warning,
+            resource: "node".into(),
+            stream: Some("t".into()),
+            condition: above(30.0),
+            channels: vec!["mail".into(), "ops".into()],
+            payload: None,
+        };
+        let rule = bench.store.add_rule(bench.ann, &rule).await.unwrap();
+        assert_eq!(rule.channels, ["ops", "mail"]);
+    });
+    let code =
+        |bench: &Bench| bench.sql::<(String,)>("SELECT code FROM channels WHERE label = 'mail'")[0].0.clone();
+    let confirm =
+        |bench: &Bench, code: &str| bench.runtime.block_on(bench.store.confirm_channel(channel.id, code));
+    let of_mail = "SELECT event FROM outbox JOIN channels ON channels.id = channel WHERE channels.label = 'mail' ORDER BY outbox.id";
+    bench.post(10_000, &[(1, 31.0)]);
+    assert_eq!(bench.sql::<(String,)>(of_mail), [("confirm".to_owned(),)]);
+    // After five wrong ones, none is right.
+    let first = code(&bench);
+    assert!(first.len() == 8 && first.bytes().all(|byte| byte.is_ascii_digit()), "{first}");
+    for _ in 0..5 {
+        assert!(!confirm(&bench, "wrong").unwrap());
+    }
+    assert!(!confirm(&bench, &first).unwrap());
+    // Another is sent when the first was, and it is tested again.
+    let message = bench.runtime.block_on(bench.store.messages()).unwrap();
+    let message = message.into_iter().find(|message| message.event == "confirm").unwrap();
+    assert_eq!(message.code.as_ref().map(|code| code.bytes().to_vec()), Some(first.clone().into_bytes()));
+    bench.runtime.block_on(bench.store.sent(&message, 1, 2)).unwrap();
+    let later = crate::now_ms() + 60_000;
+    assert!(bench.runtime.block_on(bench.store.test_channel(channel.id, later)).unwrap());
+    let second = code(&bench);
+    assert_ne!(first, second);
+    assert!(!confirm(&bench, &first).unwrap());
+    assert!(confirm(&bench, &second).unwrap());
+    bench.post(20_000, &[(2, 29.0)]);
+    let events: Vec<(String,)> = bench.sql(of_mail);
+    assert_eq!(events, [("confirm".to_owned(),), ("cleared".to_owned(),)]);
+    let untold: Vec<(i64,)> = bench.sql("SELECT untold FROM channels WHERE label = 'mail'");
+    assert_eq!(untold[0].0, 1);
+    let shown = bench.runtime.block_on(bench.store.channel(bench.ann, "mail")).unwrap().unwrap();
+    assert!(shown.confirmed);
+    assert!(!format!("{shown:?}").contains(&second));
 }
 
 #[test]
