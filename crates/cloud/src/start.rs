@@ -27,7 +27,7 @@ use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::identities::Identities;
 use crate::mail::Mailer;
-use crate::pollers::{Guard, Http, PollAllow, Pollers};
+use crate::pollers::{Guard, Http, PollAllow, Pollers, Purpose};
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::session_files::SessionFiles;
 use crate::tls::read_certificates;
@@ -74,6 +74,8 @@ pub struct Config {
     pub sign_up: bool,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
+    /// Where alerts may be told besides the open Internet.
+    pub alert_allow: Vec<PollAllow>,
     /// How e-mail is sent; without it, none is.
     pub mail: Option<MailSettings>,
     /// How much is logged, on standard error.
@@ -108,6 +110,7 @@ impl Config {
             hosts: Vec::new(),
             sign_up: false,
             poll_allow: Vec::new(),
+            alert_allow: Vec::new(),
             mail: None,
             log: LogLevel::Error,
         }
@@ -192,12 +195,16 @@ pub async fn start(
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     // It ends with the cloud, and nothing is lost with it.
     tokio::spawn(tell_of_expiry(store.clone(), events.clone(), stopping.clone()));
-    let guard =
-        Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
+    let own_addresses: Vec<_> = [Some(http), coap, Some(coaps)].into_iter().flatten().collect();
+    let guard = Guard::new(Purpose::Polls, config.poll_allow, own_addresses.clone());
     let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), keys, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let mailer = config.mail.as_ref().map(Mailer::new).transpose()?;
-    let tellers = Tellers { guard, http: Http::trusting_the_system()?, mailer };
+    let tellers = Tellers {
+        guard: Guard::new(Purpose::Alerts, config.alert_allow, own_addresses),
+        http: Http::trusting_the_system()?,
+        mailer,
+    };
     let delivery = Delivery::new(store.clone(), events.clone(), tellers.clone());
     let delivery = tokio::spawn(delivery.run(stopping.clone()));
     // What it had no time for, the next cloud does.
@@ -215,7 +222,8 @@ pub async fn start(
         proxies: proxies.clone(),
         sending: MinimumRate::default(),
     };
-    let app = App::new(store.clone(), events.clone(), network, link, reach, tellers, stopping.clone());
+    let app =
+        App::new(store.clone(), events.clone(), network, link, reach, (guard, tellers), stopping.clone());
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });

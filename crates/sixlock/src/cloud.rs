@@ -71,6 +71,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         hosts: options.hosts.clone(),
         sign_up: options.sign_up,
         poll_allow: options.poll_allow.clone(),
+        alert_allow: options.alert_allow.clone(),
         mail: options.smtp.clone().zip(options.mail_from.clone()).map(|(server, from)| MailSettings {
             server,
             from,

@@ -49,11 +49,10 @@ impl App {
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
-        tellers: Tellers,
+        (guard, tellers): (Guard, Tellers),
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let (live_feeds, backoff, codes, sign_ups) = Default::default();
-        let guard = tellers.guard.clone();
         Self {
             store,
             events,

@@ -1,8 +1,8 @@
-//! Where polls may go.
+//! Where polls and alerts may go.
 //!
-//! Whoever may set a poller up makes the cloud send requests, and the cloud stands where its users do not: beside
-//! databases, metadata services and other people's devices. So polls go to addresses of the open Internet, and
-//! elsewhere only where the operator says so. A name is resolved once a request, and the connection is made to the
+//! Whoever may set a poller or a channel up makes the cloud send requests, and the cloud stands where its users do not: beside
+//! databases, metadata services and other people's devices. So requests go to addresses of the open Internet, and
+//! elsewhere only where the operator says so: of polls, which only ask, apart from alerts, which tell. A name is resolved once a request, and the connection is made to the
 //! very address that was checked: [`Checked`] comes from nowhere else, and the clients take nothing else.
 
 use std::fmt;
@@ -78,7 +78,7 @@ fn named(networks: &[(Network, &'static str)], address: IpAddr) -> Option<&'stat
     networks.iter().find(|(network, _)| network.contains(address)).map(|(_, what)| *what)
 }
 
-/// Where polls may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
+/// Where polls or alerts may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
 ///
 /// With a port, exactly that one is allowed; without, every port from 1024 on, and those of HTTP and HTTPS. A name
 /// is allowed wherever it leads: who answers for it is to be trusted.
@@ -141,9 +141,34 @@ impl PollAllow {
     }
 }
 
+/// What goes somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Polls,
+    Alerts,
+}
+
+impl Purpose {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Polls => "polls",
+            Self::Alerts => "alerts",
+        }
+    }
+
+    /// The option by which the operator allows it.
+    const fn option(self) -> &'static str {
+        match self {
+            Self::Polls => "--poll-allow",
+            Self::Alerts => "--alert-allow",
+        }
+    }
+}
+
 /// Why an address is not asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
+    purpose: Purpose,
     reason: Reason,
     /// What the operator writes to allow it.
     place: String,
@@ -162,35 +187,36 @@ enum Reason {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = &self.place;
+        let (host, purpose, option) = (&self.place, self.purpose.name(), self.purpose.option());
         match self.reason {
             Reason::Port(_) => {}
             // Where a name leads inside the operator's network is nothing for those who set pollers up.
             _ if self.by_name => {
                 return write!(
                     f,
-                    "{host} leads to no address of the open Internet; the cloud's operator may allow polls there with \
-                     --poll-allow {host}"
+                    "{host} leads to no address of the open Internet; the cloud's operator may allow {purpose} there with \
+                     {option} {host}"
                 );
             }
             _ => {}
         }
         match self.reason {
-            Reason::Never(what) => return write!(f, "{host} is at {what} address, which is never polled"),
+            Reason::Never(what) => return write!(f, "{host} is at {what} address, where {purpose} never go"),
             Reason::OwnAddress => {
-                return write!(f, "{host} is an address of this cloud itself, which is never polled");
+                return write!(f, "{host} is an address of this cloud itself, where {purpose} never go");
             }
             Reason::Closed(what) => write!(f, "{host} is at {what} address")?,
             Reason::ThisMachine => write!(f, "{host} is an address of the cloud's own machine")?,
             Reason::Port(port) => write!(f, "port {port} belongs to another service")?,
         }
-        write!(f, "; the cloud's operator allows polls there with --poll-allow {host}")
+        write!(f, "; the cloud's operator allows {purpose} there with {option} {host}")
     }
 }
 
-/// Decides where polls may go.
+/// Decides where polls, or alerts, may go.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
+    purpose: Purpose,
     allowed: Vec<PollAllow>,
     /// Where the cloud itself listens.
     own_addresses: Vec<SocketAddr>,
@@ -198,8 +224,8 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Allows, besides the open Internet, what is `allowed`, but never the cloud's `own_addresses`.
-    pub(crate) fn new(allowed: Vec<PollAllow>, own_addresses: Vec<SocketAddr>) -> Self {
-        Self { allowed, own_addresses }
+    pub(crate) fn new(purpose: Purpose, allowed: Vec<PollAllow>, own_addresses: Vec<SocketAddr>) -> Self {
+        Self { purpose, allowed, own_addresses }
     }
 
     /// Says no to a target that names an address which may not be asked. Where a name leads is seen when it is
@@ -220,7 +246,7 @@ impl Guard {
                     Some(IpAddr::V6(address)) => format!("[{address}]:{}", target.port()),
                     _ => format!("{}:{}", target.host(), target.port()),
                 };
-                Err(Refusal { reason, place, by_name: target.address().is_none() })
+                Err(Refusal { purpose: self.purpose, reason, place, by_name: target.address().is_none() })
             }
         }
     }
@@ -270,7 +296,11 @@ mod tests {
 
     fn guard(allowed: &[&str]) -> Guard {
         let allowed = allowed.iter().map(|text| text.parse().unwrap()).collect();
-        Guard::new(allowed, vec!["127.0.0.1:8080".parse().unwrap(), "[::]:5684".parse().unwrap()])
+        Guard::new(
+            Purpose::Polls,
+            allowed,
+            vec!["127.0.0.1:8080".parse().unwrap(), "[::]:5684".parse().unwrap()],
+        )
     }
 
     fn check(guard: &Guard, url: &str, address: &str) -> Result<Checked, Reason> {
@@ -444,7 +474,7 @@ mod tests {
         );
         assert_eq!(
             refusal("coap://224.0.1.187"),
-            "224.0.1.187:5683 is at a multicast address, which is never polled"
+            "224.0.1.187:5683 is at a multicast address, where polls never go"
         );
         let named = Target::parse("coap://localhost").unwrap();
         assert_eq!(guard(&[]).check_literal(&named), Ok(()), "where a name leads is seen when it is polled");

@@ -232,6 +232,7 @@ mod tests {
     use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
     use super::*;
+    use crate::pollers::Purpose;
 
     /// Answers over TLS as `localhost`; its certificate is its own issuer.
     async fn server() -> (SocketAddr, CertificateDer<'static>) {
@@ -262,7 +263,7 @@ mod tests {
     #[tokio::test]
     async fn https_is_believed_only_with_a_certificate_of_the_name_that_is_trusted() {
         let (address, certificate) = server().await;
-        let guard = Guard::new(vec!["127.0.0.1/32".parse().unwrap()], Vec::new());
+        let guard = Guard::new(Purpose::Polls, vec!["127.0.0.1/32".parse().unwrap()], Vec::new());
         let target = |host| Target::parse(&format!("https://{host}:{}/", address.port())).unwrap();
         let mut roots = RootCertStore::empty();
         let stranger = Http::new(roots.clone()).unwrap();

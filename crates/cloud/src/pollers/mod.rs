@@ -38,7 +38,7 @@ use tokio::time::Instant;
 
 pub(crate) use failure::Failure;
 pub use guard::PollAllow;
-pub(crate) use guard::{Guard, Refusal};
+pub(crate) use guard::{Guard, Purpose, Refusal};
 pub(crate) use http::Http;
 pub(crate) use target::{BadUrl, Scheme, Target};
 

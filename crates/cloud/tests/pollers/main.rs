@@ -184,7 +184,7 @@ async fn a_redirect_leads_no_further_than_polls_may_go() {
         ("loopback", "is at a loopback address"),
         // Where a name leads is not told.
         ("name", "leads to no address of the open Internet"),
-        ("mapped", "is at an IPv4-mapped address, which is never polled"),
+        ("mapped", "is at an IPv4-mapped address, where polls never go"),
         ("decimal", "is at a loopback address"),
         ("file", "only http, https, coap and coaps"),
         ("coap", "it redirects from HTTP to CoAP"),
