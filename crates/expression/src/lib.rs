@@ -19,7 +19,6 @@ mod zone;
 use error::refuse;
 use tree::Node;
 use window::Window;
-use zone::Zone;
 
 pub use error::ExpressionError;
 pub use evaluate::Evaluated;
@@ -29,6 +28,7 @@ pub use limits::{
 pub use names::is_input_name;
 pub use point::Point;
 pub use reach::{Need, Reach};
+pub use zone::Zone;
 
 /// An expression, ready to be evaluated.
 #[derive(Clone, Debug)]

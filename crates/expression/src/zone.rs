@@ -7,11 +7,11 @@ use crate::error::{ExpressionError, refuse};
 
 /// A time zone.
 #[derive(Clone, Debug)]
-pub(crate) struct Zone(TimeZone);
+pub struct Zone(TimeZone);
 
 impl Zone {
     /// Reads `UTC`, a difference from it as `+02:00`, or the name of a zone.
-    pub(crate) fn new(name: &str) -> Result<Self, ExpressionError> {
+    pub fn new(name: &str) -> Result<Self, ExpressionError> {
         if name.eq_ignore_ascii_case("utc") {
             return Ok(Self(TimeZone::UTC));
         }
@@ -28,12 +28,12 @@ impl Zone {
     }
 
     /// When the day of `time` began: its first millisecond. `None` if `time` is beyond all calendars.
-    pub(crate) fn day_began(&self, time: i64) -> Option<i64> {
+    pub fn day_began(&self, time: i64) -> Option<i64> {
         Some(self.day(time)?.timestamp().as_millisecond())
     }
 
     /// When the day after that of `time` begins. `None` if no calendar goes as far.
-    pub(crate) fn day_ends(&self, time: i64) -> Option<i64> {
+    pub fn day_ends(&self, time: i64) -> Option<i64> {
         Some(day_after(&self.day(time)?)?.timestamp().as_millisecond())
     }
 
