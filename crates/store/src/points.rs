@@ -11,6 +11,7 @@ use crate::computed_due;
 use crate::error::Error;
 use crate::ids::{PointId, ResourceId, StreamId};
 use crate::latest;
+use crate::rollup_rows;
 use crate::store::Store;
 
 /// The most points of one page.
@@ -178,6 +179,7 @@ async fn delete(
             sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *connection).await?;
         deleted += if counts { outcome.rows_affected() } else { 0 };
     }
+    rollup_rows::forget(&mut *connection, stream, (from, until)).await?;
     latest::forget(&mut *connection, stream, (from, until)).await?;
     computed_due::add_dependents(connection, stream, from).await?;
     Ok(deleted)

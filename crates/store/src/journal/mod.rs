@@ -16,6 +16,7 @@ mod laws;
 mod memory;
 mod queue;
 mod receipts;
+mod rolling;
 mod spending;
 mod sqlite;
 mod sqlite_receipts;

@@ -23,6 +23,9 @@ const WAITING: usize = 4_096;
 /// How long nothing is to arrive before a journal does what it has put off.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// How long a journal that has put nothing off rests: time may have made something due.
+const REST: Duration = Duration::from_secs(60);
+
 type Answer = oneshot::Sender<Result<(), Error>>;
 
 enum Task {
@@ -220,7 +223,7 @@ impl<J: Journal> Appending<J> {
 
     fn patience(&self) -> Duration {
         match self.journal.upkeep() {
-            Upkeep::None => Duration::MAX,
+            Upkeep::None => REST,
             Upkeep::WhenIdle => IDLE,
             Upkeep::Due => Duration::ZERO,
         }

@@ -20,6 +20,7 @@ use super::caches::Caches;
 use super::commit::{ClockLook, Commit, Journal, Upkeep};
 use super::computing::{NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
+use super::rolling::{self, Rolling};
 use super::{latest_points, sqlite_receipts};
 use crate::changes::{Change, merge};
 use crate::clock::now_ms;
@@ -39,13 +40,18 @@ const WORK_PUT_OFF: usize = WORK_PER_POST;
 /// The most that is computed in one commit of many posts.
 const WORK_PER_COMMIT: usize = 10 * WORK_PER_POST;
 
+/// How many points are rolled up in one commit, and how many while nothing waits: such a commit takes about as long as one of posts.
+const ROLLED_UP_AT_ONCE: usize = 1_024;
+const ROLLED_UP_WHEN_IDLE: usize = 16 * ROLLED_UP_AT_ONCE;
+
 /// The journal of a cloud.
 pub struct Sqlite {
     connection: Connection,
     turn: Arc<Mutex<SqliteConnection>>,
     receipts: Receipts,
     caches: Caches,
-    /// Whether computing what was put off failed, and is to be tried again.
+    rolling: Rolling,
+    /// Whether doing what was put off failed, and is to be tried again.
     has_failed: bool,
     /// The part that is sorted next.
     next_part: i64,
@@ -74,6 +80,7 @@ impl Sqlite {
             turn,
             receipts,
             caches: Caches::new(outbox),
+            rolling: Rolling::new(),
             has_failed: false,
             next_part: 0,
             since_sort: 0,
@@ -165,6 +172,16 @@ impl Sqlite {
         Ok(transaction.commit()?)
     }
 
+    /// Rolls up so many points, or fewer.
+    fn roll_up(&mut self, points: usize) -> Result<(), Error> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut rolling = self.rolling;
+        rolling.step(&transaction, points)?;
+        transaction.commit()?;
+        self.rolling = rolling;
+        Ok(())
+    }
+
     /// Opens the alerts that time alone opens; when this fails, `caches` may know what the database does not.
     fn decide_by_clock(&mut self, look: ClockLook, now: i64) -> Result<(), Error> {
         let Self { connection, caches, .. } = self;
@@ -191,6 +208,7 @@ impl Sqlite {
         let part = self.next_part;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         latest_points::sort(&transaction, part)?;
+        rolling::sort(&transaction, part)?;
         transaction
             .prepare_cached(
                 "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points
@@ -231,13 +249,15 @@ impl Journal for Sqlite {
         self.receipts.keep();
         self.caches.alerting.keep();
         self.stored(commit);
+        self.rolling.look(now);
         Ok(())
     }
 
-    /// What was put off is computing points, and sorting them by their streams. They are found where they are, too.
+    /// What was put off is computing points, sorting them by their streams, and rolling them up. They are found where they are, too.
     fn upkeep(&self) -> Upkeep {
+        let may_be_due = self.caches.computing.may_be_due() || self.rolling.is_due();
         match (self.all_sorted, self.since_sort >= SORT_AFTER) {
-            _ if self.caches.computing.may_be_due() && !self.has_failed => Upkeep::Due,
+            _ if may_be_due && !self.has_failed => Upkeep::Due,
             (true, _) if !self.has_failed => Upkeep::None,
             (false, true) => Upkeep::Due,
             (_, _) => Upkeep::WhenIdle,
@@ -245,10 +265,11 @@ impl Journal for Sqlite {
     }
 
     fn keep_up(&mut self, idle: bool, now: i64, commit: &mut Commit) -> Result<(), Error> {
+        self.rolling.look(now);
         let turn = self.turn.clone();
         let parts = match self.since_sort >= SORT_AFTER {
             // While there is something to compute, nothing is idle.
-            _ if idle && !self.caches.computing.may_be_due() => PARTS,
+            _ if idle && !self.all_sorted && !self.caches.computing.may_be_due() => PARTS,
             true => 1,
             false => 0,
         };
@@ -257,20 +278,26 @@ impl Journal for Sqlite {
             self.sort_part()?;
         }
         self.all_sorted |= parts == PARTS;
-        if !idle && !self.caches.computing.may_be_due() {
-            return Ok(());
+        if idle || self.caches.computing.may_be_due() {
+            let work = if idle { 5 * WORK_PUT_OFF } else { WORK_PUT_OFF };
+            let my_turn = turn.blocking_lock();
+            let computed = self.compute_due(work, now, &mut commit.changes);
+            drop(my_turn);
+            self.has_failed = computed.is_err();
+            if computed.is_err() {
+                self.caches.discard();
+                return computed;
+            }
+            self.caches.alerting.keep();
+            self.stored(commit);
         }
-        let work = if idle { 5 * WORK_PUT_OFF } else { WORK_PUT_OFF };
-        let my_turn = turn.blocking_lock();
-        let computed = self.compute_due(work, now, &mut commit.changes);
-        drop(my_turn);
-        self.has_failed = computed.is_err();
-        if computed.is_err() {
-            self.caches.discard();
-            return computed;
+        if self.rolling.is_due() && !self.caches.computing.may_be_due() {
+            let my_turn = turn.blocking_lock();
+            let rolled_up = self.roll_up(if idle { ROLLED_UP_WHEN_IDLE } else { ROLLED_UP_AT_ONCE });
+            drop(my_turn);
+            self.has_failed = rolled_up.is_err();
+            return rolled_up;
         }
-        self.caches.alerting.keep();
-        self.stored(commit);
         Ok(())
     }
 

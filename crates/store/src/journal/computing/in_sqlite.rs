@@ -15,6 +15,8 @@ use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{PointId, StreamId};
 use crate::journal::alerting::Accepted;
+use crate::journal::rolling;
+use crate::rollup::hour_of;
 
 /// What the journal knows of computed streams.
 #[derive(Default)]
@@ -101,12 +103,13 @@ impl Computing {
         new: NewPoints<'_>,
     ) -> Result<(), Error> {
         let Self { definitions, unsorted, may_be_due, .. } = self;
-        let mut stored = SqlitePoints { connection, unsorted, may_be_due, new };
+        let mut stored = SqlitePoints::new(connection, unsorted, may_be_due, new);
         let mut run = Run::new(definitions, &mut stored, work);
         for (stream, times) in changed {
             run.changed(*stream, times)?;
         }
-        run.run()
+        run.run()?;
+        Ok(rolling::recompute(connection, &stored.thinned)?)
     }
 
     /// Computes a part of what was put off, of one stream after the other.
@@ -130,10 +133,11 @@ impl Computing {
         let sql = "UPDATE computed_streams SET due_from = NULL WHERE stream = ?1";
         connection.prepare_cached(sql)?.execute([stream.0])?;
         let Self { definitions, unsorted, may_be_due, .. } = self;
-        let mut stored = SqlitePoints { connection, unsorted, may_be_due, new };
+        let mut stored = SqlitePoints::new(connection, unsorted, may_be_due, new);
         let mut run = Run::new(definitions, &mut stored, work);
         run.compute(stream, span);
         run.run()?;
+        rolling::recompute(connection, &stored.thinned)?;
         let sql = "UPDATE computed_streams SET due_until = NULL, due_since = NULL WHERE stream = ?1 AND due_from IS NULL";
         connection.prepare_cached(sql)?.execute([stream.0])?;
         Ok(())
@@ -205,9 +209,20 @@ struct SqlitePoints<'a> {
     unsorted: &'a mut Unsorted,
     may_be_due: &'a mut bool,
     new: NewPoints<'a>,
+    /// The hours of streams of which sorted points were removed.
+    thinned: BTreeSet<(StreamId, i64)>,
 }
 
-impl SqlitePoints<'_> {
+impl<'a> SqlitePoints<'a> {
+    fn new(
+        connection: &'a Connection,
+        unsorted: &'a mut Unsorted,
+        may_be_due: &'a mut bool,
+        new: NewPoints<'a>,
+    ) -> Self {
+        Self { connection, unsorted, may_be_due, new, thinned: BTreeSet::new() }
+    }
+
     /// What `sql` finds in `span` of `stream`, at most so many.
     fn find<T>(
         &self,
@@ -297,6 +312,7 @@ impl StoredPoints for SqlitePoints<'_> {
         self.connection.prepare_cached(sql)?.execute((stream.0, time))?;
         let sql = "DELETE FROM points_by_stream WHERE stream = ?1 AND time = ?2";
         self.connection.prepare_cached(sql)?.execute((stream.0, time))?;
+        self.thinned.insert((stream, hour_of(time)));
         Ok(())
     }
 

@@ -1,0 +1,203 @@
+//! Rollups in the database.
+//!
+//! A stream's rollups are of its points that are sorted and older than `rolled_up.until`. Once an hour the writer goes through all streams and
+//! lets that time advance to the beginning of the hour; points that come later are added when they are sorted. So an append writes
+//! nothing for rollups, a point is mostly rolled up once, with the others of its hour, and points of a database that had no rollups are
+//! rolled up in the same way.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::ids::StreamId;
+use crate::rollup::{HOUR_MS, Rollup, Sum, by_hour, hour_of};
+
+/// How many streams are looked at in one commit at most.
+const STREAMS_PER_STEP: i64 = 256;
+
+/// How far the writer has come.
+#[derive(Clone, Copy)]
+pub(super) struct Rolling {
+    /// The hour of the latest round through all streams, which is done if `after` is nothing.
+    hour: i64,
+    /// The stream after which the round goes on.
+    after: Option<i64>,
+}
+
+/// A stream in a round.
+struct Candidate {
+    stream: i64,
+    /// What is rolled up.
+    until: Option<i64>,
+}
+
+impl Rolling {
+    /// Nothing is done yet.
+    pub(super) fn new() -> Self {
+        Self { hour: i64::MIN, after: Some(0) }
+    }
+
+    /// Begins another round if it is time for it.
+    pub(super) fn look(&mut self, now: i64) {
+        let hour = hour_of(now);
+        if hour != self.hour {
+            (self.hour, self.after) = (hour, Some(0));
+        }
+    }
+
+    /// Whether there may be something to do.
+    pub(super) fn is_due(&self) -> bool {
+        self.after.is_some()
+    }
+
+    /// Rolls up so many points or fewer, in the transaction that is being made.
+    pub(super) fn step(&mut self, connection: &Connection, mut points: usize) -> rusqlite::Result<()> {
+        let Some(after) = self.after else { return Ok(()) };
+        let candidates = candidates(connection, after)?;
+        if candidates.is_empty() {
+            self.after = None;
+        }
+        for candidate in candidates {
+            if !roll_up(connection, &candidate, self.hour, &mut points)? {
+                return Ok(());
+            }
+            self.after = Some(candidate.stream);
+        }
+        Ok(())
+    }
+}
+
+fn candidates(connection: &Connection, after: i64) -> rusqlite::Result<Vec<Candidate>> {
+    let sql = "SELECT id, until FROM streams LEFT JOIN rolled_up ON rolled_up.stream = streams.id
+               WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((after, STREAMS_PER_STEP), |row| {
+        Ok(Candidate { stream: row.get(0)?, until: row.get(1)? })
+    })?;
+    rows.collect()
+}
+
+/// Rolls up the points of a stream that are older than `hour`, at most `points` of them and of one millisecond all, and takes them off.
+/// Returns whether that were all.
+fn roll_up(
+    connection: &Connection,
+    candidate: &Candidate,
+    hour: i64,
+    points: &mut usize,
+) -> rusqlite::Result<bool> {
+    let from = candidate.until.unwrap_or(i64::MIN);
+    if from >= hour {
+        return Ok(true);
+    }
+    let mut found = sorted(connection, (candidate.stream, from, hour), *points as i64 + 1)?;
+    if found.is_empty() {
+        return Ok(true);
+    }
+    let mut until = hour;
+    let is_all = found.len() <= *points;
+    if !is_all && let Some(&(last, _)) = found.last() {
+        // Of the last millisecond there may be more.
+        until = last;
+        found.truncate(found.partition_point(|(time, _)| *time < last));
+        if found.is_empty() {
+            until = last.saturating_add(1);
+            found = sorted(connection, (candidate.stream, last, until), i64::MAX)?;
+        }
+    }
+    *points = points.saturating_sub(found.len());
+    for (start, rollup) in by_hour(found) {
+        add(connection, candidate.stream, start, &rollup)?;
+    }
+    let sql =
+        "INSERT INTO rolled_up VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET until = excluded.until";
+    connection.prepare_cached(sql)?.execute((candidate.stream, until))?;
+    Ok(is_all)
+}
+
+/// The first of the sorted points of a stream from a time on and before another, in their order.
+fn sorted(
+    connection: &Connection,
+    (stream, from, until): (i64, i64, i64),
+    limit: i64,
+) -> rusqlite::Result<Vec<(i64, f64)>> {
+    let sql = "SELECT time, value FROM points_by_stream WHERE stream = ?1 AND time >= ?2 AND time < ?3
+               ORDER BY time, point LIMIT ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((stream, from, until, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// Adds those of a part's points that are about to be sorted which are older than what is rolled up.
+pub(super) fn sort(connection: &Connection, part: i64) -> rusqlite::Result<()> {
+    let sql = "SELECT points.stream, time, value FROM points JOIN rolled_up ON rolled_up.stream = points.stream
+               WHERE id > (SELECT last FROM sorted_parts WHERE part = ?1) AND points.stream % 8 = ?1 AND time < until
+               ORDER BY points.stream, time, id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([part], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let late = rows.collect::<rusqlite::Result<Vec<(i64, i64, f64)>>>()?;
+    for of_stream in late.chunk_by(|one, next| one.0 == next.0) {
+        let Some(&(stream, ..)) = of_stream.first() else { continue };
+        for (start, rollup) in by_hour(of_stream.iter().map(|&(_, time, value)| (time, value))) {
+            add(connection, stream, start, &rollup)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds points to the rollup of an hour.
+fn add(connection: &Connection, stream: i64, start: i64, added: &Rollup) -> rusqlite::Result<()> {
+    let sql =
+        "SELECT count, sum, remainder, lowest, highest, first_time, first_value, last_time, last_value FROM rollups
+         WHERE stream = ?1 AND start = ?2";
+    let known = connection.prepare_cached(sql)?.query_row((stream, start), |row| {
+        Ok(Rollup {
+            count: row.get(0)?,
+            sum: Sum { sum: row.get(1)?, remainder: row.get(2)? },
+            lowest: row.get(3)?,
+            highest: row.get(4)?,
+            first: (row.get(5)?, row.get(6)?),
+            last: (row.get(7)?, row.get(8)?),
+        })
+    });
+    let rollup = match known.optional()? {
+        Some(mut known) => {
+            known.merge(added);
+            known
+        }
+        None => *added,
+    };
+    write(connection, stream, start, &rollup)
+}
+
+fn write(connection: &Connection, stream: i64, start: i64, rollup: &Rollup) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+               ON CONFLICT (stream, start) DO UPDATE SET count = excluded.count, sum = excluded.sum,
+               remainder = excluded.remainder, lowest = excluded.lowest, highest = excluded.highest,
+               first_time = excluded.first_time, first_value = excluded.first_value,
+               last_time = excluded.last_time, last_value = excluded.last_value";
+    let Rollup { count, sum, lowest, highest, first, last } = rollup;
+    let row =
+        (stream, start, count, sum.sum, sum.remainder, lowest, highest, first.0, first.1, last.0, last.1);
+    connection.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+/// Makes the rollups of these hours anew, of whose sorted points some are gone. All that are left of them are there.
+pub(super) fn recompute(connection: &Connection, hours: &BTreeSet<(StreamId, i64)>) -> rusqlite::Result<()> {
+    for &(StreamId(stream), start) in hours {
+        let sql = "SELECT until FROM rolled_up WHERE stream = ?1";
+        let until: Option<i64> =
+            connection.prepare_cached(sql)?.query_row([stream], |row| row.get(0)).optional()?;
+        let Some(until) = until.filter(|until| start < *until) else { continue };
+        let until = until.min(start.saturating_add(HOUR_MS));
+        let left = sorted(connection, (stream, start, until), i64::MAX)?;
+        match by_hour(left).first() {
+            Some((_, rollup)) => write(connection, stream, start, rollup)?,
+            None => {
+                let sql = "DELETE FROM rollups WHERE stream = ?1 AND start = ?2";
+                connection.prepare_cached(sql)?.execute((stream, start))?;
+            }
+        }
+    }
+    Ok(())
+}

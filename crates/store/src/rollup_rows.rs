@@ -1,0 +1,76 @@
+//! Rollups of hours of which points were deleted.
+
+use sqlx::sqlite::SqliteConnection;
+
+use crate::error::Error;
+use crate::ids::StreamId;
+use crate::rollup::{HOUR_MS, Rollup, by_hour, hour_of};
+
+/// Makes the rollups of `stream` true again after points were deleted from `from` on, older than `until`: those of whole hours go, and
+/// those of the two hours at the ends are made anew. Where the other points of such an hour are not kept any more, it goes, too: what is
+/// deleted leaves no trace.
+pub(crate) async fn forget(
+    connection: &mut SqliteConnection,
+    stream: StreamId,
+    (from, until): (i64, i64),
+) -> Result<(), Error> {
+    if from >= until {
+        return Ok(());
+    }
+    // The hours that have a share in the span, from the first to the last.
+    let (first, last) = (hour_of(from), hour_of(until.saturating_sub(1)));
+    sqlx::query("DELETE FROM rollups WHERE stream = $1 AND start >= $2 AND start <= $3")
+        .bind(stream.0)
+        .bind(first)
+        .bind(last)
+        .execute(&mut *connection)
+        .await?;
+    let ends: Option<(i64, i64)> = sqlx::query_as(
+        "SELECT until, coalesce(kept_from, 0) FROM rolled_up JOIN streams ON streams.id = stream WHERE stream = $1",
+    )
+    .bind(stream.0)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some((rolled_up, kept_from)) = ends else { return Ok(()) };
+    let mut hours = vec![first, last];
+    hours.dedup();
+    for start in hours.into_iter().filter(|start| *start >= kept_from) {
+        let left: Vec<(i64, f64)> = sqlx::query_as(
+            "SELECT time, value FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3
+             ORDER BY time, point",
+        )
+        .bind(stream.0)
+        .bind(start)
+        .bind(rolled_up.min(start.saturating_add(HOUR_MS)))
+        .fetch_all(&mut *connection)
+        .await?;
+        for (start, rollup) in by_hour(left) {
+            insert(&mut *connection, stream, start, &rollup).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    stream: StreamId,
+    start: i64,
+    rollup: &Rollup,
+) -> Result<(), Error> {
+    let Rollup { count, sum, lowest, highest, first, last } = rollup;
+    sqlx::query("INSERT INTO rollups VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+        .bind(stream.0)
+        .bind(start)
+        .bind(count)
+        .bind(sum.sum)
+        .bind(sum.remainder)
+        .bind(lowest)
+        .bind(highest)
+        .bind(first.0)
+        .bind(first.1)
+        .bind(last.0)
+        .bind(last.1)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
