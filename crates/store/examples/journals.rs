@@ -59,7 +59,7 @@ async fn sqlite(posts: usize, computes: bool) -> Result<(), Box<dyn std::error::
     }
     let took = measure(posts, || {
         let store = store.clone();
-        async move { store.append(post(resource)).await.expect("it is stored") }
+        async move { drop(store.append(post(resource)).await.expect("it is stored")) }
     });
     print(if computes { "sqlite, computed" } else { "sqlite" }, posts, took.await);
     store.close().await;
@@ -72,7 +72,7 @@ async fn memory(posts: usize) -> Result<(), Box<dyn std::error::Error>> {
     let (queue, writer, _changes) = Queue::start(journal, now_ms, Events::unheard())?;
     let took = measure(posts, || {
         let queue = queue.clone();
-        async move { queue.append(post(resource)).await.expect("it is stored") }
+        async move { drop(queue.append(post(resource)).await.expect("it is stored")) }
     });
     print("memory", posts, took.await);
     queue.close().await;

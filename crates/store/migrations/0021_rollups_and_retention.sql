@@ -50,6 +50,8 @@ CREATE TABLE retention_of_new_streams (keep BIGINT);
 INSERT INTO retention_of_new_streams VALUES (NULL);
 
 -- Whoever remembers what is computed asks for its version: it rests on what is kept, and on what is frozen.
-CREATE TRIGGER kept_or_frozen AFTER UPDATE OF kept_from, frozen ON streams BEGIN
+CREATE TRIGGER kept_or_frozen AFTER UPDATE OF kept_from, frozen ON streams
+WHEN EXISTS (SELECT 1 FROM computed_inputs WHERE stream = NEW.id)
+OR EXISTS (SELECT 1 FROM computed_streams WHERE stream = NEW.id) BEGIN
     UPDATE computed_version SET version = version + 1;
 END;

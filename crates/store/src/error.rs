@@ -9,6 +9,8 @@ use sixlock_telemetry::FileError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::left_out::LeftOut;
+
 /// A device that cannot be enrolled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct BadDevice {
@@ -101,6 +103,15 @@ pub enum Error {
     },
     /// A stream would be computed from itself.
     Cycle,
+    /// None of the points of a post is taken by its stream.
+    LeftOut(Vec<LeftOut>),
+    /// What is there would be discarded, and that was not said to be meant.
+    Discards {
+        /// How many points.
+        points: i64,
+        /// How many rollups.
+        rollups: i64,
+    },
     /// A stream is computed, so its points are what its inputs make them.
     Computed,
     /// The file is there already.
@@ -267,6 +278,13 @@ impl fmt::Display for Error {
             Self::Unknown(what) => write!(f, "there is no such {what}"),
             Self::UnknownInput { name, what } => write!(f, "inputs: for {name} there is no such {what}"),
             Self::Cycle => f.write_str("the stream would be computed from itself, at once or by way of others"),
+            Self::LeftOut(left_out) => {
+                f.write_str("nothing of it is stored")?;
+                left_out.iter().try_for_each(|left_out| write!(f, "; {left_out}"))
+            }
+            Self::Discards { points, rollups } => {
+                write!(f, "this discards {points} points that are stored, and {rollups} rollups of hours")
+            }
             Self::Computed => f.write_str("the stream is computed: its points are what those of its inputs make them"),
             Self::Changed => f.write_str("it was changed by another meanwhile"),
             Self::Died(what) => {

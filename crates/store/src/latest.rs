@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::ids::{PointId, ResourceId, StreamId, UserId};
+use crate::latest_sql::{self, candidates};
 use crate::store::Store;
 
 /// The reading of a stream that arrived last; of one post, that of the latest time.
@@ -43,23 +44,6 @@ fn candidate((resource, stream, point, time, value, arrived): Row) -> Candidate 
         point: PointId(point),
         latest: Latest { time, value, arrived },
     }
-}
-
-/// At most two candidates of each stream of those resources that `condition` is true of. Computed streams have none: when their points
-/// were made says nothing of a device, and the one that was made last may be computed from a reading that came late.
-fn candidates(condition: &str) -> String {
-    format!(
-        "SELECT streams.resource, stream, point, time, value, arrived
-         FROM resources JOIN streams ON streams.resource = resources.id
-         JOIN latest_points ON latest_points.stream = streams.id WHERE {condition}
-         AND streams.id NOT IN (SELECT stream FROM computed_streams)
-         UNION ALL
-         SELECT streams.resource, stream, points.id, time, value, time + delay
-         FROM points JOIN streams ON streams.id = stream JOIN resources ON resources.id = streams.resource
-         WHERE points.id IN
-         (SELECT max(id) FROM points WHERE id > (SELECT min(last) FROM sorted_parts) GROUP BY stream)
-         AND {condition} AND streams.id NOT IN (SELECT stream FROM computed_streams)"
-    )
 }
 
 /// The candidate of each `key` that arrived last.
@@ -178,15 +162,7 @@ impl Store {
 
 /// Notes when the resource of `stream` was heard, before points of it are deleted.
 pub(crate) async fn keep_heard(connection: &mut SqliteConnection, stream: StreamId) -> Result<(), Error> {
-    let candidates = candidates("resources.id = (SELECT resource FROM streams WHERE id = $1)");
-    sqlx::query(AssertSqlSafe(format!(
-        "UPDATE resources SET heard = newest.arrived, heard_point = newest.point
-         FROM (SELECT * FROM ({candidates}) ORDER BY point DESC LIMIT 1) AS newest
-         WHERE id = newest.resource AND heard_point < newest.point"
-    )))
-    .bind(stream.0)
-    .execute(connection)
-    .await?;
+    sqlx::query(AssertSqlSafe(latest_sql::keep_heard())).bind(stream.0).execute(connection).await?;
     Ok(())
 }
 
@@ -205,13 +181,7 @@ pub(crate) async fn forget(
     if deleted.rows_affected() == 0 {
         return Ok(());
     }
-    sqlx::query(
-        "INSERT INTO latest_points SELECT stream, id, time, value, time + delay FROM points
-         WHERE id = (SELECT max(point) FROM points_by_stream WHERE stream = $1)",
-    )
-    .bind(stream.0)
-    .execute(connection)
-    .await?;
+    sqlx::query(latest_sql::FIND_AGAIN).bind(stream.0).execute(connection).await?;
     Ok(())
 }
 

@@ -58,6 +58,7 @@ impl Store {
         let turn = Arc::new(Mutex::new(connection));
         let outbox = Arc::<Notify>::default();
         let journal = Sqlite::open(&path, turn.clone(), outbox.clone())?;
+        let keeping_changed = journal.keeping_changed();
         let (queue, writer, changes) = Queue::start(journal, now_ms, events)?;
         let store = Self {
             directory: directory.into(),
@@ -75,6 +76,7 @@ impl Store {
             sent: Arc::default(),
             ends: Arc::default(),
             outbox,
+            keeping_changed,
             access: watch::Sender::new(()),
         };
         Ok((store, writer))

@@ -1,6 +1,7 @@
 //! What a cloud keeps: accounts, devices and their readings.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use sqlx::{SqliteConnection, SqlitePool};
@@ -42,6 +43,8 @@ pub struct Store {
     pub(crate) commands: Arc<CommandQueue>,
     /// Tells that there is something in the outbox.
     pub(crate) outbox: Arc<Notify>,
+    /// Whether somebody changed how long points are kept, and the writer does not know yet.
+    pub(crate) keeping_changed: Arc<AtomicBool>,
     /// Tells that a token, a user or a role ended.
     pub(crate) access: watch::Sender<()>,
 }

@@ -173,7 +173,8 @@ pub(crate) async fn insert(
     }
     quotas::check_streams(connection, resource).await?;
     let row: Option<StreamRow> = sqlx::query_as(
-        "INSERT INTO streams (resource, label, unit, description) SELECT id, $2, $3, $4 FROM resources WHERE id = $1
+        "INSERT INTO streams (resource, label, unit, description, keep)
+         SELECT id, $2, $3, $4, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = $1
          ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",
     )
     .bind(resource.0)

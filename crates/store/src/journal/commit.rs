@@ -4,6 +4,7 @@ use super::append::Append;
 use crate::changes::Change;
 use crate::cursor::Cursor;
 use crate::error::Error;
+use crate::left_out::Stored;
 
 /// Stores posts durably, batch by batch. It has one owner, which calls it from a thread that may block.
 ///
@@ -60,7 +61,7 @@ pub enum Upkeep {
 #[derive(Debug, Default)]
 pub struct Commit {
     /// What became of each append, in their order. A retransmission is `Ok`.
-    pub results: Vec<Result<(), Error>>,
+    pub results: Vec<Result<Stored, Error>>,
     /// How many points are new, of those that were posted.
     pub points: usize,
     /// The streams that have new points, each once.

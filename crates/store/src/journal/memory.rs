@@ -15,6 +15,7 @@ use crate::changes::{Change, merge};
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
+use crate::left_out;
 
 /// A journal that lasts as long as the process, of posts of any resource. When it has no room for a batch,
 /// [`Error::DiskFull`].
@@ -77,7 +78,7 @@ impl Memory {
         let inputs = inputs.iter().map(|input| stored.stream(resource, input)).collect();
         let stream = stored.stream(resource, stream);
         drop(stored);
-        self.computed.insert(stream, Definition { expression: expression.into(), inputs });
+        self.computed.insert(stream, Definition { expression: expression.into(), inputs, kept_from: 0 });
         let definitions = self.computed.iter();
         let definitions = definitions.map(|(stream, definition)| (*stream, Some(definition.clone())));
         self.definitions = Definitions::new(definitions);
@@ -114,7 +115,7 @@ impl Memory {
                     }
                 }
             }
-            commit.results.push(Ok(()));
+            commit.results.push(Ok(left_out::Stored::default()));
         }
         if stored.points.len() > *room {
             stored.points.truncate(before);

@@ -9,6 +9,7 @@ mod append;
 mod caches;
 mod commit;
 mod computing;
+mod discarding;
 mod idempotency;
 mod latest_points;
 #[cfg(test)]

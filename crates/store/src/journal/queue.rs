@@ -15,6 +15,7 @@ use super::append::{Append, POINTS_PER_POST};
 use super::commit::{ClockLook, Commit, Journal, Upkeep};
 use crate::changes::{Announcer, Changes};
 use crate::error::Error;
+use crate::left_out::Stored;
 
 /// The most points of one batch.
 const BATCH: usize = 1_024;
@@ -26,7 +27,9 @@ const IDLE: Duration = Duration::from_secs(1);
 /// How long a journal that has put nothing off rests: time may have made something due.
 const REST: Duration = Duration::from_secs(60);
 
-type Answer = oneshot::Sender<Result<(), Error>>;
+type Answer = oneshot::Sender<Result<Stored, Error>>;
+/// The answer to a look at the clock, and which look it is.
+type AskedLook = (ClockLook, oneshot::Sender<Result<(), Error>>);
 
 enum Task {
     Append(Append, Answer),
@@ -40,7 +43,7 @@ enum Task {
 pub struct Queue {
     tasks: SyncSender<Task>,
     /// Looks at the clock come another way, so that alerts do not wait until there are fewer posts.
-    clock_looks: SyncSender<(ClockLook, Answer)>,
+    clock_looks: SyncSender<AskedLook>,
     events: Events,
 }
 
@@ -79,9 +82,9 @@ impl Queue {
         Ok((queue, Writer(ended), changes))
     }
 
-    /// Stores the readings of a post. When this returns `Ok`, they have survived any crash and power loss; the readings of a
-    /// retransmission are there once. [`Error::Busy`] if too many posts wait.
-    pub async fn append(&self, append: Append) -> Result<(), Error> {
+    /// Stores the readings of a post. When this returns `Ok`, they have survived any crash and power loss, but for those that it tells; the
+    /// readings of a retransmission are there once. [`Error::Busy`] if too many posts wait.
+    pub async fn append(&self, append: Append) -> Result<Stored, Error> {
         if append.readings.len() > POINTS_PER_POST {
             return Err(Error::Invalid("a post holds at most 256 readings"));
         }
@@ -192,7 +195,7 @@ impl Batches<'_> {
 struct Appending<J> {
     journal: J,
     clock: Clock,
-    clock_asked: Receiver<(ClockLook, Answer)>,
+    clock_asked: Receiver<AskedLook>,
     events: Events,
     announcer: Announcer,
     commit: Commit,
@@ -291,7 +294,7 @@ mod tests {
         for post in posts {
             results.push(post.await.unwrap());
         }
-        assert!(matches!(&results[..], [Ok(()), Err(Error::DiskFull(_)), Ok(())]), "{results:?}");
+        assert!(matches!(&results[..], [Ok(_), Err(Error::DiskFull(_)), Ok(_)]), "{results:?}");
         assert_eq!(points.of(own, "t").len(), 2);
         assert_eq!(points.of(own, "a"), []);
         let changed: Vec<_> = changes.since(crate::Cursor::START).unwrap().streams;

@@ -1,14 +1,18 @@
-//! Rollups in the database.
+//! Rollups in the database, and points that are kept no longer: what the writer does of both, a part at a time.
 //!
 //! A stream's rollups are of its points that are sorted and older than `rolled_up.until`. Once an hour the writer goes through all streams and
 //! lets that time advance to the beginning of the hour; points that come later are added when they are sorted. So an append writes
 //! nothing for rollups, a point is mostly rolled up once, with the others of its hour, and points of a database that had no rollups are
 //! rolled up in the same way.
+//!
+//! In the same round it discards what is not kept. Points go by whole hours, after they were rolled up: so of the hours from
+//! `streams.kept_from` on all points are there, and of those before none.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::discarding::{RetentionLimits, discard};
 use crate::ids::StreamId;
 use crate::rollup::{HOUR_MS, Rollup, Sum, by_hour, hour_of};
 
@@ -26,7 +30,7 @@ pub(super) struct Rolling {
 
 /// A stream in a round.
 struct Candidate {
-    stream: i64,
+    limits: RetentionLimits,
     /// What is rolled up.
     until: Option<i64>,
 }
@@ -37,10 +41,10 @@ impl Rolling {
         Self { hour: i64::MIN, after: Some(0) }
     }
 
-    /// Begins another round if it is time for it.
-    pub(super) fn look(&mut self, now: i64) {
+    /// Begins another round if it is time for it, or if how long points are kept has changed.
+    pub(super) fn look(&mut self, now: i64, keeping_changed: bool) {
         let hour = hour_of(now);
-        if hour != self.hour {
+        if keeping_changed || hour != self.hour {
             (self.hour, self.after) = (hour, Some(0));
         }
     }
@@ -50,29 +54,48 @@ impl Rolling {
         self.after.is_some()
     }
 
-    /// Rolls up so many points or fewer, in the transaction that is being made.
-    pub(super) fn step(&mut self, connection: &Connection, mut points: usize) -> rusqlite::Result<()> {
-        let Some(after) = self.after else { return Ok(()) };
+    /// Rolls up, and discards, so many points or fewer, in the transaction that is being made. Returns whether a stream keeps less than
+    /// before.
+    pub(super) fn step(
+        &mut self,
+        connection: &Connection,
+        mut points: usize,
+        now: i64,
+    ) -> rusqlite::Result<bool> {
+        let Some(after) = self.after else { return Ok(false) };
+        let mut keeps_less = false;
         let candidates = candidates(connection, after)?;
         if candidates.is_empty() {
             self.after = None;
         }
         for candidate in candidates {
             if !roll_up(connection, &candidate, self.hour, &mut points)? {
-                return Ok(());
+                return Ok(keeps_less);
             }
-            self.after = Some(candidate.stream);
+            let discarded = discard(connection, &candidate.limits, now, &mut points)?;
+            keeps_less |= discarded.keeps_less;
+            if !discarded.is_all {
+                return Ok(keeps_less);
+            }
+            self.after = Some(candidate.limits.stream);
         }
-        Ok(())
+        Ok(keeps_less)
     }
 }
 
 fn candidates(connection: &Connection, after: i64) -> rusqlite::Result<Vec<Candidate>> {
-    let sql = "SELECT id, until FROM streams LEFT JOIN rolled_up ON rolled_up.stream = streams.id
-               WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let sql = "SELECT id, until, keep, history_size, keep_rollups, kept_from
+               FROM streams LEFT JOIN rolled_up ON rolled_up.stream = streams.id WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map((after, STREAMS_PER_STEP), |row| {
-        Ok(Candidate { stream: row.get(0)?, until: row.get(1)? })
+        let limits = RetentionLimits {
+            stream: row.get(0)?,
+            keep: row.get(2)?,
+            history_size: row.get(3)?,
+            keep_rollups: row.get(4)?,
+            kept_from: row.get(5)?,
+        };
+        Ok(Candidate { limits, until: row.get(1)? })
     })?;
     rows.collect()
 }
@@ -89,7 +112,7 @@ fn roll_up(
     if from >= hour {
         return Ok(true);
     }
-    let mut found = sorted(connection, (candidate.stream, from, hour), *points as i64 + 1)?;
+    let mut found = sorted(connection, (candidate.limits.stream, from, hour), *points as i64 + 1)?;
     if found.is_empty() {
         return Ok(true);
     }
@@ -101,16 +124,16 @@ fn roll_up(
         found.truncate(found.partition_point(|(time, _)| *time < last));
         if found.is_empty() {
             until = last.saturating_add(1);
-            found = sorted(connection, (candidate.stream, last, until), i64::MAX)?;
+            found = sorted(connection, (candidate.limits.stream, last, until), i64::MAX)?;
         }
     }
     *points = points.saturating_sub(found.len());
     for (start, rollup) in by_hour(found) {
-        add(connection, candidate.stream, start, &rollup)?;
+        add(connection, candidate.limits.stream, start, &rollup)?;
     }
     let sql =
         "INSERT INTO rolled_up VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET until = excluded.until";
-    connection.prepare_cached(sql)?.execute((candidate.stream, until))?;
+    connection.prepare_cached(sql)?.execute((candidate.limits.stream, until))?;
     Ok(is_all)
 }
 
@@ -200,4 +223,67 @@ pub(super) fn recompute(connection: &Connection, hours: &BTreeSet<(StreamId, i64
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use sixlock_ingest::Reading;
+
+    use super::super::{Append, Commit, Idempotency, Journal, Sqlite};
+    use super::*;
+    use crate::resources::Device;
+    use crate::retention::RetentionChange;
+    use crate::store::Store;
+
+    #[test]
+    fn points_are_rolled_up_and_discarded_a_bounded_number_a_commit() {
+        const POINTS: i64 = 10_000;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let (store, resource) = runtime.block_on(async {
+            let (store, writer) = Store::open(directory.path()).await.unwrap();
+            let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+            let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+            store.add_stream(resource, "t", None, "").await.unwrap();
+            store.close().await;
+            writer.ended().await.unwrap();
+            (store, resource)
+        });
+        let path = directory.path().join("sixlock.db");
+        let mut journal = Sqlite::open(&path, store.writer.clone(), std::sync::Arc::default()).unwrap();
+        let mut commit = Commit::default();
+        let now = 1_000 * HOUR_MS;
+        for first in (0..POINTS).step_by(200) {
+            let reading = |n| Reading { stream: "t".into(), unit: None, time: n * 10_000, value: n as f64 };
+            let readings = (first..first + 200).map(reading).collect();
+            let idempotency = Idempotency::unique().unwrap();
+            journal.append(&[Append { resource, idempotency, readings }], now, &mut commit).unwrap();
+        }
+        let number = |sql: &'static str| -> i64 {
+            runtime.block_on(sqlx::query_scalar(sql).fetch_one(&store.readers)).unwrap()
+        };
+        // All points are sorted; while something waits, they are then rolled up.
+        let mut steps = Vec::new();
+        for _ in 0..8 {
+            journal.sort_part().unwrap();
+        }
+        while number("SELECT coalesce(sum(count), 0) FROM rollups") < POINTS {
+            journal.keep_up(false, now, &mut commit).unwrap();
+            steps.push(number("SELECT coalesce(sum(count), 0) FROM rollups"));
+        }
+        assert!(steps.len() > 5 && steps.windows(2).all(|two| two[1] - two[0] <= 1_024), "{steps:?}");
+        let stream = runtime.block_on(store.stream(resource, "t")).unwrap().unwrap().id;
+        let change =
+            RetentionChange { keep_s: Some(Some(3_600)), discard: true, ..RetentionChange::default() };
+        runtime.block_on(store.change_retention(stream, change, now)).unwrap();
+        let mut journal = Sqlite::open(&path, store.writer.clone(), std::sync::Arc::default()).unwrap();
+        let mut left = vec![POINTS];
+        while left.last() != Some(&0) {
+            journal.keep_up(false, now, &mut commit).unwrap();
+            left.push(number("SELECT count(*) FROM points"));
+            assert_eq!(number("SELECT count(*) FROM points_by_stream"), left[left.len() - 1]);
+        }
+        assert!(left.len() > 5 && left.windows(2).all(|two| two[0] - two[1] <= 1_024), "{left:?}");
+        assert_eq!(number("SELECT sum(count) FROM rollups"), POINTS);
+    }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -21,12 +22,14 @@ use super::commit::{ClockLook, Commit, Journal, Upkeep};
 use super::computing::{NewPoints, WORK_PER_POST};
 use super::receipts::Receipts;
 use super::rolling::{self, Rolling};
+use super::stream_rows::StreamRow;
 use super::{latest_points, sqlite_receipts};
 use crate::changes::{Change, merge};
 use crate::clock::now_ms;
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{PointId, StreamId};
+use crate::left_out::Stored;
 
 /// The parts of the streams that are sorted in turn, as migration 8 has them: each takes a short time, in which nothing
 /// is appended.
@@ -51,6 +54,8 @@ pub struct Sqlite {
     receipts: Receipts,
     caches: Caches,
     rolling: Rolling,
+    /// Whether somebody changed how long points are kept.
+    keeping_changed: Arc<AtomicBool>,
     /// Whether doing what was put off failed, and is to be tried again.
     has_failed: bool,
     /// The part that is sorted next.
@@ -81,6 +86,7 @@ impl Sqlite {
             receipts,
             caches: Caches::new(outbox),
             rolling: Rolling::new(),
+            keeping_changed: Arc::default(),
             has_failed: false,
             next_part: 0,
             since_sort: 0,
@@ -120,25 +126,30 @@ impl Sqlite {
                 }
                 rows => rows?,
             };
+            let (taken, stored) = taken(&rows, readings, now);
+            if taken.is_empty() && !readings.is_empty() {
+                commit.results.push(Err(Error::LeftOut(stored.left_out)));
+                continue;
+            }
             if receipts.is_new(idempotency) {
-                for (row, Reading { time, value, .. }) in in_order(&rows, readings) {
-                    let point = insert.insert((row.0, time, value, now.saturating_sub(*time)))?;
+                spending.spend(*resource, taken.len());
+                commit.points += taken.len();
+                work += WORK_PER_POST;
+                for (stream, Reading { time, value, .. }) in taken {
+                    let point = insert.insert((stream.0, time, value, now.saturating_sub(*time)))?;
                     let position = Cursor::from_journal(point.unsigned_abs());
-                    commit.changes.push(Change { stream: *row, first: position, last: position });
+                    commit.changes.push(Change { stream, first: position, last: position });
                     let point = (PointId(point), Point { time: *time, value: *value });
                     if alerting.has_rules() {
-                        accepted.push(Accepted { stream: *row, resource: Some(*resource), point: point.1 });
+                        accepted.push(Accepted { stream, resource: Some(*resource), point: point.1 });
                     }
-                    if computing.is_input(*row) {
-                        computing.stored(*row, point.0, point.1);
-                        changed.entry(*row).or_default().insert(*time);
+                    if computing.is_input(stream) {
+                        computing.stored(stream, point.0, point.1);
+                        changed.entry(stream).or_default().insert(*time);
                     }
                 }
-                spending.spend(*resource, readings.len());
-                commit.points += readings.len();
-                work += WORK_PER_POST;
             }
-            commit.results.push(Ok(()));
+            commit.results.push(Ok(stored));
         }
         drop(insert);
         if !changed.is_empty() {
@@ -172,13 +183,27 @@ impl Sqlite {
         Ok(transaction.commit()?)
     }
 
-    /// Rolls up so many points, or fewer.
-    fn roll_up(&mut self, points: usize) -> Result<(), Error> {
+    /// Whoever changes how long points are kept sets this.
+    pub(crate) fn keeping_changed(&self) -> Arc<AtomicBool> {
+        self.keeping_changed.clone()
+    }
+
+    /// Begins another round of rolling up and discarding if it is time for it.
+    fn look_at_rolling(&mut self, now: i64) {
+        self.rolling.look(now, self.keeping_changed.swap(false, Ordering::Relaxed));
+    }
+
+    /// Rolls up, and discards, so many points or fewer.
+    fn roll_up(&mut self, points: usize, now: i64) -> Result<(), Error> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut rolling = self.rolling;
-        rolling.step(&transaction, points)?;
+        let keeps_less = rolling.step(&transaction, points, now)?;
         transaction.commit()?;
         self.rolling = rolling;
+        if keeps_less {
+            // Whoever remembers what is taken, and what is computed, asks again.
+            self.caches.discard();
+        }
         Ok(())
     }
 
@@ -204,7 +229,7 @@ impl Sqlite {
     }
 
     /// Enters the newest points of the next part's streams where those of each stream stand together.
-    fn sort_part(&mut self) -> rusqlite::Result<()> {
+    pub(super) fn sort_part(&mut self) -> rusqlite::Result<()> {
         let part = self.next_part;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         latest_points::sort(&transaction, part)?;
@@ -249,7 +274,7 @@ impl Journal for Sqlite {
         self.receipts.keep();
         self.caches.alerting.keep();
         self.stored(commit);
-        self.rolling.look(now);
+        self.look_at_rolling(now);
         Ok(())
     }
 
@@ -265,7 +290,7 @@ impl Journal for Sqlite {
     }
 
     fn keep_up(&mut self, idle: bool, now: i64, commit: &mut Commit) -> Result<(), Error> {
-        self.rolling.look(now);
+        self.look_at_rolling(now);
         let turn = self.turn.clone();
         let parts = match self.since_sort >= SORT_AFTER {
             // While there is something to compute, nothing is idle.
@@ -293,7 +318,7 @@ impl Journal for Sqlite {
         }
         if self.rolling.is_due() && !self.caches.computing.may_be_due() {
             let my_turn = turn.blocking_lock();
-            let rolled_up = self.roll_up(if idle { ROLLED_UP_WHEN_IDLE } else { ROLLED_UP_AT_ONCE });
+            let rolled_up = self.roll_up(if idle { ROLLED_UP_WHEN_IDLE } else { ROLLED_UP_AT_ONCE }, now);
             drop(my_turn);
             self.has_failed = rolled_up.is_err();
             return rolled_up;
@@ -314,11 +339,23 @@ impl Journal for Sqlite {
     }
 }
 
-/// The readings of a post in the order of their times, each with the row of its stream: the last of a stream is its latest.
-fn in_order<'a>(rows: &'a [StreamId], readings: &'a [Reading]) -> Vec<(&'a StreamId, &'a Reading)> {
-    let mut ordered: Vec<_> = rows.iter().zip(readings).collect();
-    ordered.sort_by_key(|(_, reading)| reading.time);
-    ordered
+/// The readings of a post that are taken, in the order of their times, each with its stream: the last of a stream is its latest. And what is
+/// left out.
+fn taken<'a>(
+    rows: &[StreamRow],
+    readings: &'a [Reading],
+    now: i64,
+) -> (Vec<(StreamId, &'a Reading)>, Stored) {
+    let mut taken = Vec::with_capacity(readings.len());
+    let mut stored = Stored::default();
+    for (row, reading) in rows.iter().zip(readings) {
+        match row.refusal(reading.time, now) {
+            None => taken.push((row.id, reading)),
+            Some(why) => stored.leave_out(&reading.stream, why),
+        }
+    }
+    taken.sort_by_key(|(_, reading)| reading.time);
+    (taken, stored)
 }
 
 #[cfg(test)]

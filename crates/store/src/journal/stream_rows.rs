@@ -7,6 +7,8 @@ use rusqlite::{Connection, OptionalExtension};
 use super::spending::Spending;
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
+use crate::left_out::LeftOutReason;
+use crate::rollup::hour_of;
 use sixlock_ingest::Reading;
 
 /// The most streams of one resource: a device that invents names cannot fill the disk with them.
@@ -14,10 +16,32 @@ pub const STREAMS_PER_RESOURCE: i64 = 64;
 /// Streams whose rows are remembered; when there are more, remembering begins anew.
 const REMEMBERED: usize = 65_536;
 
+/// The row of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamRow {
+    pub(super) id: StreamId,
+    /// How long points are kept, in milliseconds.
+    keep: Option<i64>,
+    /// None that is older is kept.
+    kept_from: Option<i64>,
+    is_frozen: bool,
+}
+
+impl StreamRow {
+    /// Why a point of this time is left out that arrives at `now`; nothing if it is taken.
+    pub(super) fn refusal(&self, time: i64, now: i64) -> Option<LeftOutReason> {
+        if self.is_frozen {
+            return Some(LeftOutReason::Frozen);
+        }
+        let kept_from = self.keep.map(|keep| hour_of(now.saturating_sub(keep))).max(self.kept_from);
+        (Some(time) < kept_from).then_some(LeftOutReason::TooOld)
+    }
+}
+
 /// The rows of streams seen before.
 #[derive(Default)]
 pub(super) struct StreamRows {
-    rows: HashMap<ResourceId, Vec<(String, StreamId)>>,
+    rows: HashMap<ResourceId, Vec<(String, StreamRow)>>,
     remembered: usize,
     /// What SQLite says when nobody else has written meanwhile.
     version: Option<i64>,
@@ -48,23 +72,24 @@ impl StreamRows {
         resource: ResourceId,
         readings: &[Reading],
         (spending, is_computed): (&mut Spending, impl Fn(StreamId) -> bool),
-    ) -> Result<Vec<StreamId>, Error> {
+    ) -> Result<Vec<StreamRow>, Error> {
         const COMPUTED: Error = Error::Invalid("a stream that is computed takes no readings");
         if let Some(rows) = self.remembered(resource, readings) {
-            return if rows.iter().any(|row| is_computed(*row)) { Err(COMPUTED) } else { Ok(rows) };
+            return if rows.iter().any(|row| is_computed(row.id)) { Err(COMPUTED) } else { Ok(rows) };
         }
         if self.remembered >= REMEMBERED {
             self.clear();
         }
-        let mut streams = connection.prepare_cached("SELECT label, id FROM streams WHERE resource = ?1")?;
+        let sql = "SELECT label, id, keep, kept_from, frozen IS NOT NULL FROM streams WHERE resource = ?1";
+        let mut streams = connection.prepare_cached(sql)?;
         let mut known = streams
-            .query_map([resource.0], |row| Ok((row.get(0)?, StreamId(row.get(1)?))))?
-            .collect::<rusqlite::Result<Vec<(String, StreamId)>>>()?;
+            .query_map([resource.0], |row| Ok((row.get(0)?, read((1, row))?)))?
+            .collect::<rusqlite::Result<Vec<(String, StreamRow)>>>()?;
         let mut unknown: Vec<&Reading> = Vec::new();
         for reading in readings {
             let is_named = |label: &str| label == reading.stream;
             match known.iter().find(|(label, _)| is_named(label)) {
-                Some((_, row)) if is_computed(*row) => return Err(COMPUTED),
+                Some((_, row)) if is_computed(row.id) => return Err(COMPUTED),
                 Some(_) => {}
                 None if unknown.iter().any(|new| is_named(&new.stream)) => {}
                 None => unknown.push(reading),
@@ -86,11 +111,21 @@ impl StreamRows {
         self.remembered(resource, readings).ok_or(Error::Unknown("stream"))
     }
 
-    fn remembered(&self, resource: ResourceId, readings: &[Reading]) -> Option<Vec<StreamId>> {
+    fn remembered(&self, resource: ResourceId, readings: &[Reading]) -> Option<Vec<StreamRow>> {
         let rows = self.rows.get(&resource)?;
         let row = |label: &str| rows.iter().find(|(known, _)| known == label).map(|(_, row)| *row);
         readings.iter().map(|reading| row(&reading.stream)).collect()
     }
+}
+
+/// The row that is told from the column `first` on.
+fn read((first, row): (usize, &rusqlite::Row<'_>)) -> rusqlite::Result<StreamRow> {
+    Ok(StreamRow {
+        id: StreamId(row.get(first)?),
+        keep: row.get(first + 1)?,
+        kept_from: row.get(first + 2)?,
+        is_frozen: row.get(first + 3)?,
+    })
 }
 
 fn make(
@@ -98,10 +133,13 @@ fn make(
     resource: ResourceId,
     label: &str,
     unit: Option<&str>,
-) -> Result<StreamId, Error> {
-    let sql = "INSERT INTO streams (resource, label, unit)
-               SELECT id, ?2, ?3 FROM resources WHERE id = ?1 RETURNING id";
-    let row =
-        connection.prepare_cached(sql)?.query_row((resource.0, label, unit), |row| row.get(0)).optional()?;
-    row.map(StreamId).ok_or(Error::Unknown("resource"))
+) -> Result<StreamRow, Error> {
+    let sql = "INSERT INTO streams (resource, label, unit, keep)
+               SELECT id, ?2, ?3, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = ?1
+               RETURNING id, keep, kept_from, frozen IS NOT NULL";
+    let made = connection
+        .prepare_cached(sql)?
+        .query_row((resource.0, label, unit), |row| read((0, row)))
+        .optional()?;
+    made.ok_or(Error::Unknown("resource"))
 }

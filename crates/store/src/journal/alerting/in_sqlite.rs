@@ -177,6 +177,10 @@ impl Alerting {
 
     /// Opens the alerts that time alone opens. What is left for the next look is due.
     pub(crate) fn look_at_clock(&mut self, connection: &Connection, now: i64) -> Result<(), Error> {
+        // Those that watch a frozen stream rest.
+        let sql = "UPDATE rules SET due = NULL WHERE due <= ?1
+                   AND stream IN (SELECT id FROM streams WHERE frozen IS NOT NULL)";
+        connection.prepare_cached(sql)?.execute([now])?;
         let sql = "SELECT id, seen_value, kind, alert FROM rules WHERE due <= ?1 ORDER BY due LIMIT ?2";
         let mut due = connection.prepare_cached(sql)?;
         let due = due

@@ -17,7 +17,8 @@ use crate::resources::Device;
 use crate::rules::NewRule;
 use crate::store::Store;
 use crate::{
-    AlertState, ChannelKind, Computation, GIVEN_UP_AFTER_MS, InputReference, NewChannel, pause_after,
+    AlertState, ChannelKind, Computation, GIVEN_UP_AFTER_MS, InputReference, NewChannel, RetentionChange,
+    pause_after,
 };
 
 /// A store with the user ann, whose resource `node` has the stream `t` and who has the webhook `ops`.
@@ -407,6 +408,35 @@ fn silence_of_a_fixed_time_is_told_of_what_was_never_heard() {
     assert_eq!(bench.alerts(rule), []);
     bench.look(due[0].0);
     assert_eq!(bench.alerts(rule), [(due[0].0, None, None, None)]);
+}
+
+#[test]
+fn rules_on_a_frozen_stream_rest_and_silence_is_reckoned_anew_when_it_takes_points_again() {
+    let mut bench = Bench::new();
+    let silence = Condition::Silence { periods: None, after_s: Some(10) };
+    let held =
+        Condition::Threshold { operator: Operator::Greater, operand: 0.0, hysteresis: 0.0, hold_s: 10 };
+    let quiet = bench.rule("quiet", Some("t"), silence.clone()).unwrap();
+    let warm = bench.rule("warm", Some("t"), held).unwrap();
+    let node = bench.rule("node", None, silence).unwrap();
+    bench.post(0, &[(0, 1.0)]);
+    let stream = bench.runtime.block_on(bench.store.stream(bench.node, "t")).unwrap().unwrap().id;
+    let freeze = |bench: &Bench, is_frozen, now| {
+        let change = RetentionChange { is_frozen: Some(is_frozen), ..RetentionChange::default() };
+        bench.runtime.block_on(bench.store.change_retention(stream, change, now)).unwrap();
+    };
+    freeze(&bench, true, 5_000);
+    bench.look(60_000);
+    assert_eq!((bench.alerts(quiet), bench.alerts(warm)), (vec![], vec![]));
+    assert_eq!(bench.alerts(node).len(), 1, "the device is silent nevertheless");
+    freeze(&bench, false, 70_000);
+    bench.look(79_999);
+    assert_eq!(bench.alerts(quiet), []);
+    bench.look(80_000);
+    assert_eq!(bench.alerts(quiet), [(80_000, None, None, None)]);
+    assert_eq!(bench.alerts(warm), []);
+    bench.post(90_000, &[(90_000, 1.0)]);
+    assert_eq!(bench.alerts(warm).len(), 1, "between two readings the condition held");
 }
 
 #[test]

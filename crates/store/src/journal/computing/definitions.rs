@@ -13,6 +13,8 @@ pub(crate) struct Definition {
     pub(crate) expression: Arc<Expression>,
     /// Its inputs in their order.
     pub(crate) inputs: Vec<StreamId>,
+    /// Nothing before this is computed any more: points of it, or of its inputs, are not kept.
+    pub(crate) kept_from: i64,
 }
 
 /// All that is computed.
@@ -104,7 +106,11 @@ mod tests {
         let definition = |inputs: &[i64]| {
             let names: Vec<String> = (0..inputs.len()).map(|n| format!("i{n}")).collect();
             let expression = Expression::new(&names.join("+"), &names, "UTC").unwrap().into();
-            Some(Definition { expression, inputs: inputs.iter().copied().map(StreamId).collect() })
+            Some(Definition {
+                expression,
+                inputs: inputs.iter().copied().map(StreamId).collect(),
+                kept_from: 0,
+            })
         };
         let all = Definitions::new([
             (StreamId(5), definition(&[1, 2])),

@@ -167,37 +167,49 @@ impl Computing {
 struct Source {
     expression: String,
     time_zone: String,
+    /// Whether it takes no points.
+    is_frozen: bool,
+    /// The first time of which all points are kept, its own and those of its inputs.
+    kept_from: i64,
     /// What the expression calls each input, and the stream that it is, unless that was deleted.
     inputs: Vec<(String, Option<StreamId>)>,
 }
 
 impl Source {
-    /// The definition; `None` if nothing can be computed, because an input is gone.
+    /// The definition; `None` if nothing is computed, because it is frozen or an input is gone.
     fn definition(&self) -> Option<Definition> {
+        if self.is_frozen {
+            return None;
+        }
         let inputs = self.inputs.iter().map(|(_, stream)| *stream).collect::<Option<Vec<StreamId>>>()?;
         let names: Vec<&String> = self.inputs.iter().map(|(name, _)| name).collect();
         // It was read when it was saved; one that another version saved, and this one does not read, is not computed.
         let expression = Expression::new(&self.expression, &names, &self.time_zone).ok()?;
-        Some(Definition { expression: expression.into(), inputs })
+        Some(Definition { expression: expression.into(), inputs, kept_from: self.kept_from })
     }
 }
 
 fn sources(connection: &Connection) -> rusqlite::Result<HashMap<StreamId, Source>> {
-    let mut statement =
-        connection.prepare_cached("SELECT stream, expression, time_zone FROM computed_streams")?;
+    let sql = "SELECT stream, expression, time_zone, frozen IS NOT NULL, coalesce(kept_from, 0)
+               FROM computed_streams JOIN streams ON streams.id = stream";
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut sources = HashMap::new();
     while let Some(row) = rows.next()? {
-        let source = Source { expression: row.get(1)?, time_zone: row.get(2)?, inputs: Vec::new() };
+        let (expression, time_zone) = (row.get(1)?, row.get(2)?);
+        let (is_frozen, kept_from) = (row.get(3)?, row.get(4)?);
+        let source = Source { expression, time_zone, is_frozen, kept_from, inputs: Vec::new() };
         sources.insert(StreamId(row.get(0)?), source);
     }
-    let sql = "SELECT computed, name, stream FROM computed_inputs ORDER BY computed, name";
+    let sql = "SELECT computed, name, stream, coalesce(kept_from, 0)
+               FROM computed_inputs LEFT JOIN streams ON streams.id = stream ORDER BY computed, name";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if let Some(source) = sources.get_mut(&StreamId(row.get(0)?)) {
             let stream: Option<i64> = row.get(2)?;
             source.inputs.push((row.get(1)?, stream.map(StreamId)));
+            source.kept_from = source.kept_from.max(row.get(3)?);
         }
     }
     Ok(sources)

@@ -40,7 +40,7 @@ impl<'a, P: StoredPoints> Run<'a, P> {
     /// The points of the computed stream `stream` in `span` are to be computed.
     pub(crate) fn compute(&mut self, stream: StreamId, span: Span) {
         if let Some(level) = self.definitions.level(stream) {
-            self.due.entry((level, stream)).or_default().push(span);
+            self.add((level, stream), [span]);
         }
     }
 
@@ -49,9 +49,16 @@ impl<'a, P: StoredPoints> Run<'a, P> {
         for (level, dependent, input) in self.definitions.dependents(stream) {
             let Some(definition) = self.definitions.of(dependent) else { continue };
             let spans = self.spans(definition, (stream, input), times)?;
-            self.due.entry((level, dependent)).or_default().extend(spans);
+            self.add((level, dependent), spans);
         }
         Ok(())
+    }
+
+    /// These spans of a computed stream are to be computed, as far as all that they need is kept.
+    fn add(&mut self, (level, stream): (usize, StreamId), spans: impl IntoIterator<Item = Span>) {
+        let kept_from = self.definitions.of(stream).map_or(i64::MIN, |definition| definition.kept_from);
+        let kept = spans.into_iter().map(|span| Span { from: span.from.max(kept_from), ..span });
+        self.due.entry((level, stream)).or_default().extend(kept.filter(|span| !span.is_empty()));
     }
 
     /// The times at which points of an input at `times` have a share in what is computed.
