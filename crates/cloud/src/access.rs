@@ -69,6 +69,8 @@ pub(crate) enum Action {
     AddStream,
     ChangeStream,
     DeleteStream,
+    /// Change how long points are kept, and whether new ones are taken.
+    ChangeRetention,
     ReadPoints,
     AddPoints,
     DeletePoints,
@@ -180,6 +182,7 @@ impl Action {
             | Self::AddStream
             | Self::ChangeStream
             | Self::DeleteStream
+            | Self::ChangeRetention
             | Self::ReadPoints
             | Self::AddPoints
             | Self::DeletePoints
@@ -280,6 +283,7 @@ impl Action {
                 | Self::AddStream
                 | Self::ChangeStream
                 | Self::DeleteStream
+                | Self::ChangeRetention
                 | Self::ReadPoints
                 | Self::AddPoints
                 | Self::DeletePoints

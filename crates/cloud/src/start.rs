@@ -72,6 +72,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Whether strangers may make accounts for themselves, as members.
     pub sign_up: bool,
+    /// How long points of streams are kept that are made from now on, unless their owners say otherwise; without it, for ever.
+    pub keep: Option<Duration>,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
     /// Where alerts may be told besides the open Internet.
@@ -109,6 +111,7 @@ impl Config {
             trusted_proxies: Vec::new(),
             hosts: Vec::new(),
             sign_up: false,
+            keep: None,
             poll_allow: Vec::new(),
             alert_allow: Vec::new(),
             mail: None,
@@ -178,6 +181,8 @@ pub async fn start(
         Log::open(config.log, io::stderr(), now_ms).map_err(|error| Error::file(&config.data, error))?;
     let events = Events::new(log.clone());
     let (store, writer) = Store::open_telling(&config.data, events.clone()).await?;
+    let keep_ms = config.keep.map(|keep| i64::try_from(keep.as_millis()).unwrap_or(i64::MAX));
+    store.keep_of_new_streams(keep_ms).await?;
     let faults = events.clone();
     let fault = move |error| faults.tell(Event::Fault { at: At::Audit, error: &error });
     let (audit, audit_thread) = Audit::open(&config.data, now_ms, fault).map_err(Error::from)?;

@@ -234,6 +234,10 @@ pub(crate) struct CloudOptions {
     /// Let whoever reaches the dashboard make an account, as a member with the usual quotas
     #[arg(long)]
     pub(crate) sign_up: bool,
+    /// How long readings of streams are kept that are made from now on, as 365d, unless their owners say otherwise: at least 1h [default:
+    /// for ever]
+    #[arg(long, value_name = "TIME", value_parser = keep)]
+    pub(crate) keep: Option<Duration>,
     /// What resources may be polled at besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) poll_allow: Vec<PollAllow>,
@@ -850,6 +854,17 @@ fn span(text: &str) -> Result<Span, String> {
 
 fn duration(text: &str) -> Result<Span, String> {
     parse_duration(text)
+}
+
+/// How long readings are kept.
+fn keep(text: &str) -> Result<Duration, String> {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3_600);
+    let keep = Duration::from_micros(parse_duration(text)?.micros());
+    match (HOUR..=LONGEST).contains(&keep) {
+        true => Ok(keep),
+        false => Err("it is to be from 1h to 36600d".into()),
+    }
 }
 
 /// How long a flight waits.

@@ -70,6 +70,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         trusted_proxies: options.trusted_proxies.clone(),
         hosts: options.hosts.clone(),
         sign_up: options.sign_up,
+        keep: options.keep,
         poll_allow: options.poll_allow.clone(),
         alert_allow: options.alert_allow.clone(),
         mail: options.smtp.clone().zip(options.mail_from.clone()).map(|(server, from)| MailSettings {

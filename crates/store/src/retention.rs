@@ -108,7 +108,9 @@ impl Store {
         check(&after)?;
         let limits = |of: &Retention| (of.keep_s, of.history_size, of.keep_rollups_s);
         if !change.discard && limits(&before) != limits(&after) {
-            let (points, rollups) = self.discarded(&after, now).await?;
+            // What is not kept already was said to be meant.
+            let (agreed, asked) = (self.discarded(&before, now).await?, self.discarded(&after, now).await?);
+            let (points, rollups) = ((asked.0 - agreed.0).max(0), (asked.1 - agreed.1).max(0));
             if points + rollups > 0 {
                 return Err(Error::Discards { points, rollups });
             }

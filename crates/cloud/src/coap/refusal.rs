@@ -6,7 +6,7 @@ use sixlock_ingest::Refused;
 use crate::Error;
 
 /// The longest diagnostic, in characters: of four bytes each, they fit a message of 1024 bytes.
-const LONGEST_DIAGNOSTIC: usize = 256;
+pub(super) const LONGEST_DIAGNOSTIC: usize = 256;
 
 /// After how many seconds a device may ask again if there is too much to do, and if the disk is full.
 const BUSY_S: u32 = 5;
@@ -42,6 +42,8 @@ pub(super) enum Refusal {
     PointsOfDay(String, u32),
     /// It does not go together with what is there.
     Conflict(&'static str),
+    /// Its streams take none of its points: why.
+    LeftOut(String),
     /// It is not the device's fault.
     Busy,
     /// Nor is this: nothing can be stored until its operator makes room.
@@ -65,7 +67,7 @@ impl Refusal {
             Self::Incomplete => Code::REQUEST_ENTITY_INCOMPLETE,
             Self::TooLarge => Code::REQUEST_ENTITY_TOO_LARGE,
             Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
-            Self::Conflict(_) => Code::CONFLICT,
+            Self::Conflict(_) | Self::LeftOut(_) => Code::CONFLICT,
             Self::Busy | Self::DiskFull => Code::SERVICE_UNAVAILABLE,
             Self::Internal(_) => Code::INTERNAL_SERVER_ERROR,
         }
@@ -103,6 +105,7 @@ impl Refusal {
             Self::TooLarge => "a body has at most 65536 bytes",
             Self::Malformed(why) | Self::Conflict(why) | Self::Option(why) => why,
             Self::Quota(why) | Self::PointsOfDay(why, _) => why,
+            Self::LeftOut(why) => return why.chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
             Self::DiskFull => "the disk of the cloud is full, try again later",
@@ -123,6 +126,7 @@ impl From<Error> for Refusal {
             Error::PointsOfDay { again_ms, .. } => {
                 Self::PointsOfDay(error.to_string(), u32::try_from(again_ms / 1000 + 1).unwrap_or(u32::MAX))
             }
+            Error::LeftOut(_) => Self::LeftOut(error.to_string()),
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
             Error::Computed => {

@@ -1,12 +1,12 @@
 //! `/resources/data`: readings of a device.
 
 use serde::Serialize;
-use sixlock_coap_msg::Code;
+use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_coap_server::{Answer, Peer};
-use sixlock_store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
+use sixlock_store::{Idempotency, Latest, Point, ResourceId, Stored, Stream, StreamId, Transmission};
 
 use super::answer::LONGEST_BODY;
-use super::refusal::Refusal;
+use super::refusal::{LONGEST_DIAGNOSTIC, Refusal};
 use super::request::Request;
 use super::{Devices, content};
 use crate::ingest;
@@ -30,8 +30,7 @@ impl Devices {
     ) -> Result<Answer, Refusal> {
         let format = request.format()?;
         let idempotency = idempotency(peer, resource, request);
-        ingest::post(&self.store, resource, format, &request.payload, idempotency).await?;
-        Ok(Answer::new(Code::CHANGED))
+        Ok(stored_answer(&ingest::post(&self.store, resource, format, &request.payload, idempotency).await?))
     }
 
     /// The point of each stream that arrived last, from behind the stream `after` on.
@@ -62,6 +61,14 @@ impl Devices {
         self.store.delete_points_of(resource, from, until).await?;
         Ok(Answer::new(Code::DELETED))
     }
+}
+
+/// The answer to a post that is stored: what was left out of it is told in words.
+pub(super) fn stored_answer(Stored { left_out }: &Stored) -> Answer {
+    let words = left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let payload = words.chars().take(LONGEST_DIAGNOSTIC).collect::<String>().into_bytes();
+    let format = (!payload.is_empty()).then_some(ContentFormat::TEXT);
+    Answer { payload, format, ..Answer::new(Code::CHANGED) }
 }
 
 /// What a post is known again by.

@@ -7,7 +7,7 @@ use sixlock_store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
 use super::request::Request;
-use super::resources_data::idempotency;
+use super::resources_data::{idempotency, stored_answer};
 use super::{Devices, content};
 use crate::ingest::points::NewPoints;
 
@@ -46,8 +46,7 @@ impl Devices {
         let stream = self.known_stream(resource, stream).await?;
         let readings = points.readings(&stream, now_ms())?;
         let idempotency = idempotency(peer, resource, request);
-        self.store.append(Append { resource, idempotency, readings }).await?;
-        Ok(Answer::new(Code::CHANGED))
+        Ok(stored_answer(&self.store.append(Append { resource, idempotency, readings }).await?))
     }
 
     /// Deletes the points of a stream that are of a span, or all.

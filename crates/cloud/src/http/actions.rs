@@ -33,6 +33,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             ("POST", "/streams") => Some(Action::AddStream),
             ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
             ("DELETE", "/streams/{stream}") => Some(Action::DeleteStream),
+            ("GET" | "HEAD", "/retention" | "/streams/{stream}/retention") => Some(Action::ReadStream),
+            ("PUT", "/streams/{stream}/retention") => Some(Action::ChangeRetention),
             ("POST", "/data" | "/streams/{stream}/data") => Some(Action::AddPoints),
             ("GET" | "HEAD", "/parsers" | "/parsers/{parser}") | ("POST", "/parsers/test") => {
                 Some(Action::ReadParsers)

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use jiff::Timestamp;
-use sixlock_store::{Point, Stream};
+use sixlock_store::{Point, Stream, Summary};
 
 use super::uri_text::encoded;
 
@@ -16,6 +16,16 @@ pub(super) const OF_STREAM: &str = "utc,ms,value\r\n";
 pub(super) const OF_DEVICE: &str = "utc,ms,stream,unit,value\r\n";
 
 const LONGEST_NAME: usize = 100;
+
+/// Windows of a stream, below their heading.
+pub(super) fn windows(windows: &[Summary]) -> String {
+    let mut text = "utc,ms,count,min,max,mean,sum,first,last\r\n".to_owned();
+    for Summary { time, count, min, max, mean, sum, first, last } in windows {
+        let time_utc = utc(*time);
+        let _ = write!(text, "{time_utc},{time},{count},{min},{max},{mean},{sum},{first},{last}\r\n");
+    }
+    text
+}
 
 /// Adds the line of a point of a stream.
 pub(super) fn line(to: &mut String, Point { time, value }: Point) {

@@ -10,7 +10,10 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
-use sixlock_store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
+use sixlock_store::{
+    Append, Idempotency, LONGEST_PAGE, LeftOut, Page, Point, Resource, ResourceId, Stored, Stream, Summary,
+    Windows, now_ms,
+};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App};
@@ -20,24 +23,35 @@ use super::export;
 use super::failure::Failure;
 use super::listing::check_limit;
 use super::live_access::LiveAccess;
+use super::windows::{self, Aggregate};
 use crate::ingest::{self, points::NewPoints};
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DataQuery {
-    /// At most so many points, 1 to 10000; without it, 50
+    /// At most so many points, or windows, 1 to 10000; without it, 50
     #[serde(default)]
     limit: String,
-    /// None older than this
+    /// None older than this; the window that holds it is whole
     #[serde(default)]
     from: String,
-    /// Only older than this
+    /// Only older than this; the window that holds the last of these is whole
     #[serde(default)]
     until: String,
     /// `json`, or `csv`: lines of UTC, milliseconds since 1970 and value below a heading
     #[serde(default)]
     format: String,
+    /// Instead of points, windows of this length that have points: `30s`, `10m`, `1h`, `7d`, at most 366 days, which follow each other
+    /// from the beginning of 1970 (UTC); or `day`
+    #[serde(default)]
+    every: String,
+    /// What of a window: `mean`, `min`, `max`, `sum`, `count`, `first` or `last` as its value, or `all`; without it, `mean`
+    #[serde(default)]
+    aggregate: String,
+    /// In which a `day` begins: `UTC`, a difference such as `+02:00`, or a name such as `Europe/Stockholm`; without it, `UTC`
+    #[serde(default)]
+    time_zone: String,
 }
 
 /// The number in `text`; an empty one is none.
@@ -58,12 +72,38 @@ impl DataQuery {
         check_limit(limit, LONGEST_PAGE)?;
         Ok(Page { limit, from: number("from", &self.from)?, until: number("until", &self.until)? })
     }
+
+    /// The windows that are asked for, and what of each; nothing if points are.
+    fn windows(&self, page: Page) -> Result<Option<(Windows, Aggregate)>, Failure> {
+        if self.every.is_empty() {
+            return match (&*self.aggregate, &*self.time_zone) {
+                ("", "") => Ok(None),
+                _ => {
+                    Err(Failure::invalid("aggregate and time_zone are for windows: say how long with every"))
+                }
+            };
+        }
+        let width = windows::width(&self.every, &self.time_zone)?;
+        let Page { limit, from, until } = page;
+        Ok(Some((Windows { width, limit, from, until }, Aggregate::named(&self.aggregate)?)))
+    }
+}
+
+/// Points, or with `aggregate=all` windows.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum PointsOrWindows {
+    Points(Vec<Point>),
+    Windows(Vec<Summary>),
 }
 
 /// Points of a stream, oldest first: the first ones from `from` on, or without it the latest
+///
+/// With `every`, what they amount to in each window. Windows of whole hours, and days where these begin with an hour of UTC, are read from
+/// rollups, which outlive the points; all others are made of at most 1,000,000 points (400).
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
     params(DataQuery),
-    responses((status = 200, content((Vec<Point> = "application/json"), (String = "text/csv; charset=utf-8")))))]
+    responses((status = 200, content((PointsOrWindows = "application/json"), (String = "text/csv; charset=utf-8")))))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
@@ -72,16 +112,31 @@ pub(super) async fn read(
 ) -> Result<Response, Failure> {
     let Query(query) = query?;
     let page = query.page()?;
-    match &*query.format {
-        "" | "json" => Ok(Json(app.store.points(stream.id, page).await?).into_response()),
-        "csv" => {
-            let points = app.store.points(stream.id, page).await?;
-            let mut text = csv::OF_STREAM.to_owned();
-            points.into_iter().for_each(|point| csv::line(&mut text, point));
-            Ok(csv::file(&[&resource.label, &stream.label], text).into_response())
+    let is_csv = match &*query.format {
+        "" | "json" => false,
+        "csv" => true,
+        _ => return Err(Failure::invalid("format is not json or csv")),
+    };
+    let points = match query.windows(page)? {
+        None => app.store.points(stream.id, page).await?,
+        Some((windows, aggregate)) => {
+            let summaries = app.store.windows(stream.id, &windows).await?;
+            match aggregate.points(&summaries) {
+                Some(points) => points,
+                None if is_csv => {
+                    return Ok(csv::file(&[&resource.label, &stream.label], csv::windows(&summaries))
+                        .into_response());
+                }
+                None => return Ok(Json(PointsOrWindows::Windows(summaries)).into_response()),
+            }
         }
-        _ => Err(Failure::invalid("format is not json or csv")),
+    };
+    if !is_csv {
+        return Ok(Json(PointsOrWindows::Points(points)).into_response());
     }
+    let mut text = csv::OF_STREAM.to_owned();
+    points.into_iter().for_each(|point| csv::line(&mut text, point));
+    Ok(csv::file(&[&resource.label, &stream.label], text).into_response())
 }
 
 /// All points of a resource: lines of UTC, milliseconds since 1970, stream, unit and value below a heading
@@ -104,24 +159,39 @@ pub(super) async fn export(
 /// Adds points to a stream
 ///
 /// When this answers, they survive power loss. What is sent again with the same `Idempotency-Key` is stored once, for
-/// 247 seconds after it was stored.
+/// 247 seconds after it was stored. Points that are older than what the stream keeps are left out, which is told; if all are, or the
+/// stream is frozen, this is refused (409, `left_out`).
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
     params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes that name this post")),
-    request_body = NewPoints, responses((status = 204, description = "They are stored")))]
+    request_body = NewPoints, responses((status = 204, description = "They are stored"),
+        (status = 200, body = PartlyStored, description = "They are stored but for some")))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     headers: HeaderMap,
     payload: Result<Bytes, BytesRejection>,
-) -> Result<StatusCode, Failure> {
+) -> Result<Response, Failure> {
     let payload = payload?;
     let Json(points) = Json::<NewPoints>::from_bytes(&payload)?;
     let readings = points.readings(&stream, now_ms())?;
     let said = [&stream.id.0.to_be_bytes()[..], &payload].concat();
     let idempotency = idempotency(&headers, resource.id, &said)?;
-    app.store.append(Append { resource: resource.id, idempotency, readings }).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(stored_answer(app.store.append(Append { resource: resource.id, idempotency, readings }).await?))
+}
+
+/// What was left out of a post of which all else is stored.
+#[derive(Serialize, ToSchema)]
+pub(super) struct PartlyStored {
+    left_out: Vec<LeftOut>,
+}
+
+/// The answer to a post that is stored.
+fn stored_answer(Stored { left_out }: Stored) -> Response {
+    match left_out.is_empty() {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => Json(PartlyStored { left_out }).into_response(),
+    }
 }
 
 /// Which points. An empty value is one that is not there.
@@ -176,25 +246,26 @@ pub(super) async fn delete(
 /// Adds what a payload says
 ///
 /// SenML in JSON or CBOR, any JSON or CBOR, or text, as `Content-Type` says. SenML says itself what it means; all else
-/// goes through the resource's parsers, which the first post makes where there are none. All of it is stored or none.
+/// goes through the resource's parsers, which the first post makes where there are none. All of it is stored or none, but for points of
+/// streams that are frozen or keep none so old: these are left out, which is told; if all are, this is refused (409, `left_out`).
 /// When this answers, it survives power loss. What is sent again with the same `Idempotency-Key` is stored once, for 247
 /// seconds after it was stored.
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/data", tag = "data",
     params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes that name this post")),
     request_body(content = Object, content_type = "application/json"),
-    responses((status = 204, description = "It is stored")))]
+    responses((status = 204, description = "It is stored"),
+        (status = 200, body = PartlyStored, description = "It is stored but for some points")))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     headers: HeaderMap,
     request: Request,
-) -> Result<StatusCode, Failure> {
+) -> Result<Response, Failure> {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|media_type| media_type.to_str().ok());
     let format = media_type.and_then(Format::of_media_type).ok_or_else(Failure::media_type)?;
     let payload = Bytes::from_request(request, &()).await?;
     let idempotency = idempotency(&headers, resource.id, &payload)?;
-    ingest::post(&app.store, resource.id, format, &payload, idempotency).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(stored_answer(ingest::post(&app.store, resource.id, format, &payload, idempotency).await?))
 }
 
 /// What a post is known again by, if its sender wants to send it again.

@@ -281,6 +281,18 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Delete the points of its inputs, or the computed stream.",
             ),
+            Error::LeftOut(_) => Self::new(
+                StatusCode::CONFLICT,
+                "left_out",
+                error.to_string(),
+                "GET …/resources/{resource}/retention tells what is kept of each stream, and which are frozen.",
+            ),
+            Error::Discards { .. } => Self::new(
+                StatusCode::CONFLICT,
+                "discards",
+                error.to_string(),
+                "Send it again with \"discard\": true if that is meant.",
+            ),
             Error::Devices(devices) => Self {
                 devices,
                 ..Self::new(

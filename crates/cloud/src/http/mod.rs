@@ -42,6 +42,7 @@ mod reach;
 mod recorded;
 mod reset_links;
 mod resources;
+mod retention;
 mod routes;
 mod rules;
 mod second_factors;
@@ -58,6 +59,7 @@ mod trusted_proxies;
 mod uri_text;
 mod user_export;
 mod users;
+mod windows;
 mod write_deadline;
 
 pub(crate) use app::App;

@@ -59,6 +59,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::ChangePoller => Some("poller_set"),
         Action::DeleteStream => Some("stream_deleted"),
         Action::DeletePoints => Some("data_deleted"),
+        Action::ChangeRetention => Some("retention_changed"),
         Action::ChangeParsers => Some("parsers_changed"),
         Action::ChangeComputedStreams => Some("computed_streams_changed"),
         Action::Command if removes => Some("command_withdrawn"),

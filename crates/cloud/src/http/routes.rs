@@ -15,7 +15,7 @@ use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
     endpoints, import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links,
-    resources, rules, second_factors, sign_in, sign_up, streams, tokens, user_export, users,
+    resources, retention, rules, second_factors, sign_in, sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -55,6 +55,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(poller::show, poller::set, poller::remove))
         .routes(routes!(streams::list, streams::add))
         .routes(routes!(streams::show, streams::change, streams::delete))
+        .routes(routes!(retention::list))
+        .routes(routes!(retention::show, retention::change))
         .routes(routes!(data::export, data::post))
         .routes(routes!(data::read, data::add, data::delete))
         .routes(routes!(parsers::list, parsers::add))

@@ -137,6 +137,9 @@ fn rows() -> Vec<Row> {
             none.clone(),
             204,
         ),
+        row("GET", "/users/{user}/resources/{resource}/retention", For::Owner, none.clone(), 200),
+        row("GET", RETENTION, For::Owner, none.clone(), 200),
+        row("PUT", RETENTION, For::Owner, json!({"keep_s": 86400, "discard": true}), 200),
         row("GET", "/users/{user}/resources/{resource}/data", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources/{resource}/data", For::Owner, json!({"t": 21.5}), 204),
         row("GET", PARSERS, For::Owner, none.clone(), 200),
@@ -193,6 +196,7 @@ const STREAM: &str = "/users/{user}/resources/{resource}/streams/{stream}";
 const DATA: &str = "/users/{user}/resources/{resource}/streams/{stream}/data";
 const PARSERS: &str = "/users/{user}/resources/{resource}/parsers";
 const PARSER: &str = "/users/{user}/resources/{resource}/parsers/{parser}";
+const RETENTION: &str = "/users/{user}/resources/{resource}/streams/{stream}/retention";
 const LIVE: &str = "/users/{user}/resources/{resource}/streams/{stream}/live";
 const COMPUTED_STREAMS: &str = "/users/{user}/resources/{resource}/computed-streams";
 const COMPUTED_STREAM: &str = "/users/{user}/resources/{resource}/computed-streams/{stream}";
@@ -682,8 +686,9 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
         let metrics = bench.app.events.metrics(0, None);
         let told = metrics.lines().any(|line| line.starts_with("sixlock_actions_total{"));
         let adds_data = row.path.ends_with("/data") && row.method == "POST";
-        let names_only =
-            row.path.contains("/streams") && matches!(row.method, "POST" | "PUT") && row.path != TRIGGERS;
+        let names_only = row.path.contains("/streams")
+            && matches!(row.method, "POST" | "PUT")
+            && ![TRIGGERS, RETENTION].contains(&row.path);
         let tries = row.path.ends_with("/parsers/test") || row.path == EXPRESSION_TEST;
         let exports = row.path.ends_with("/export");
         let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries;

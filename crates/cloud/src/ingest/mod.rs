@@ -3,11 +3,11 @@
 pub(crate) mod points;
 
 use sixlock_ingest::{Format, Parser, Specification};
-use sixlock_store::{Append, Idempotency, Reading, ResourceId, Store, now_ms};
+use sixlock_store::{Append, Idempotency, Reading, ResourceId, Store, Stored, now_ms};
 
 use crate::Error;
 
-/// Stores what `payload` says. When this returns, it survives power loss.
+/// Stores what `payload` says. When this returns, it survives power loss, but for what it tells to be left out.
 /// The first payload of a resource without parsers makes them.
 pub(crate) async fn post(
     store: &Store,
@@ -15,7 +15,7 @@ pub(crate) async fn post(
     format: Format,
     payload: &[u8],
     idempotency: Idempotency,
-) -> Result<(), Error> {
+) -> Result<Stored, Error> {
     let (readings, new) = match format {
         Format::SenmlJson | Format::SenmlCbor => {
             (sixlock_ingest::read(format, payload, &[], now_ms())?, Vec::new())
@@ -25,11 +25,11 @@ pub(crate) async fn post(
             read(known, format, payload.to_vec()).await?
         }
     };
-    store.append(Append { resource, idempotency, readings }).await?;
-    if new.is_empty() {
-        return Ok(());
+    let stored = store.append(Append { resource, idempotency, readings }).await?;
+    if !new.is_empty() {
+        store.add_first_parsers(resource, &new).await?;
     }
-    store.add_first_parsers(resource, &new).await
+    Ok(stored)
 }
 
 /// What `parsers` read in `payload`, which arrives now; where there are none, what those read that it makes, and these.

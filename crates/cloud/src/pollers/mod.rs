@@ -216,7 +216,11 @@ impl PollContext {
     async fn keep(&self, resource: ResourceId, payload: &Payload) -> Result<(), Failure> {
         // No two polls are one and the same.
         let idempotency = Idempotency::unique()?;
-        Ok(ingest::post(&self.store, resource, payload.format, &payload.bytes, idempotency).await?)
+        // What a stream does not take is nothing that the device could mend.
+        match ingest::post(&self.store, resource, payload.format, &payload.bytes, idempotency).await {
+            Ok(_) | Err(Error::LeftOut(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

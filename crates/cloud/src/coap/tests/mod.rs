@@ -6,7 +6,7 @@ use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type
 use std::sync::Arc;
 
 use sixlock_coap_server::{Answering, LONGEST_PAYLOAD, Service};
-use sixlock_store::Device;
+use sixlock_store::{Device, RetentionChange};
 use sixlock_telemetry::{Audit, Scheme};
 use tempfile::TempDir;
 
@@ -132,6 +132,29 @@ async fn a_session_posts_to_its_own_resource_and_to_no_other() {
     let refusals = bench.refusals();
     assert_eq!(refusals.len(), 2);
     assert_eq!(refusals[0]["reason"], "anothers_resource");
+}
+
+#[tokio::test]
+async fn what_a_frozen_stream_does_not_take_is_told_and_the_rest_is_stored() {
+    let bench = bench().await;
+    let post = async |id, payload: &str| {
+        let (path, format) = ("resources/data", Some(ContentFormat::SENML_JSON));
+        bench.send(bench.secure(), Code::POST, path, &[], format, payload.as_bytes(), id).await
+    };
+    assert_eq!(post(1, PACK).await.code, Code::CHANGED);
+    let store = &bench.devices.store;
+    let light = store.stream(bench.own, "light").await.unwrap().unwrap().id;
+    let frozen = RetentionChange { is_frozen: Some(true), ..RetentionChange::default() };
+    store.change_retention(light, frozen, now_ms()).await.unwrap();
+    let answer = post(2, PACK).await;
+    assert_eq!((answer.code, answer.format), (Code::CHANGED, Some(ContentFormat::TEXT)));
+    let words = String::from_utf8(answer.payload).unwrap();
+    assert_eq!(words, "\"light\" is frozen and takes no points (1 left out)");
+    assert_eq!(bench.points(bench.own).await, 3);
+    let answer = post(3, r#"[{"n":"light","v":310}]"#).await;
+    assert_eq!(answer.code, Code::CONFLICT);
+    assert!(String::from_utf8(answer.payload).unwrap().contains("light"));
+    assert_eq!(bench.points(bench.own).await, 3);
 }
 
 #[tokio::test]
