@@ -14,6 +14,8 @@ export const RANGES: readonly Range[] = [
   { name: "6 h", seconds: 6 * HOUR },
   { name: "24 h", seconds: 24 * HOUR },
   { name: "7 d", seconds: 7 * 24 * HOUR },
+  { name: "30 d", seconds: 30 * 24 * HOUR },
+  { name: "1 y", seconds: 366 * 24 * HOUR },
   { name: "All" },
 ];
 

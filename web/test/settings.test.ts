@@ -4,6 +4,7 @@ import { matchingUsers } from "../src/pages/users";
 import { nameFor } from "../src/settings/computed-input";
 import { placeOf } from "../src/settings/expression-field";
 import { credentialKinds } from "../src/settings/poller-form";
+import { keepWords, numberIn } from "../src/settings/retention";
 import { stateOf } from "../src/fleet";
 
 test("the character that a refusal is about is marked, counted as the cloud counts", () => {
@@ -62,4 +63,16 @@ test("lines of the record are found by address, name or path", () => {
   expect(matchingLines(lines, "ann")).toEqual([lines[0]]);
   expect(matchingLines(lines, "192.")).toEqual([lines[0]]);
   expect(matchingLines(lines, "")).toEqual(lines);
+});
+
+test("how long readings are kept is told in days or hours, and an empty field means all", () => {
+  expect([null, 3_600, 86_400, 129_600, 90 * 86_400].map(keepWords)).toEqual([
+    "for ever",
+    "1 h",
+    "1 d",
+    "1.5 d",
+    "90 d",
+  ]);
+  expect(["", " ", "90", "0.5"].map((text) => numberIn(text, "Keep for"))).toEqual([null, null, 90, 0.5]);
+  for (const text of ["0", "-1", "a month"]) expect(() => numberIn(text, "Keep for")).toThrow("Keep for");
 });

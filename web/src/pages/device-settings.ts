@@ -9,6 +9,7 @@ import { About } from "../settings/about";
 import { ComputedPanel } from "../settings/computed";
 import { ParsersPanel } from "../settings/parsers";
 import { PollerPanel } from "../settings/poller";
+import { RetentionPanel } from "../settings/retention";
 import { StreamsPanel } from "../settings/streams";
 
 /** Back-filling is looked at so often, and polling less often, in seconds. */
@@ -18,6 +19,7 @@ const POLLER_S = 5;
 interface Parts {
   about: About;
   streams: StreamsPanel;
+  retention: RetentionPanel;
   computed: ComputedPanel;
   poller: PollerPanel;
   parsers: ParsersPanel;
@@ -62,20 +64,28 @@ export class DeviceSettingsPage implements Page {
       api,
       resource,
       () => this.all,
-      () => void streams.load(),
+      () => {
+        void streams.load();
+        void retention.load();
+      },
     );
-    const streams: StreamsPanel = new StreamsPanel(desk, api, resource, () => void computed.load());
+    const retention = new RetentionPanel(desk, resource);
+    const streams: StreamsPanel = new StreamsPanel(desk, api, resource, () => {
+      void computed.load();
+      void retention.load();
+    });
     this.parts = {
       about: new About(desk, api, resource),
       streams,
+      retention,
       computed,
       poller: new PollerPanel(desk, api),
       parsers: new ParsersPanel(desk, api),
     };
     const { about, poller, parsers } = this.parts;
     this.note.remove();
-    for (const part of [about, streams, computed, poller, parsers]) this.root.append(part.root);
-    for (const panel of [streams, computed, poller, parsers]) void panel.load();
+    for (const part of [about, streams, retention, computed, poller, parsers]) this.root.append(part.root);
+    for (const panel of [streams, retention, computed, poller, parsers]) void panel.load();
   }
 
   noDevices(error: ApiError): void {
@@ -89,6 +99,7 @@ export class DeviceSettingsPage implements Page {
   /** What was missed may be a new stream, or one that was deleted elsewhere. */
   reopened(): void {
     void this.parts?.streams.load();
+    void this.parts?.retention.load();
     void this.parts?.computed.load();
   }
 

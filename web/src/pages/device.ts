@@ -15,6 +15,7 @@ import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
 import { DAY_MS } from "../time";
+import { longHistory } from "../windows";
 
 /** Charts move with the clock so often, in seconds. */
 const MOVE_S = 5;
@@ -227,7 +228,10 @@ export class DevicePage implements Page {
 
   private async history(resource: Resource, stream: Stream): Promise<Point[]> {
     const { choice } = this;
-    const from = this.range.seconds === undefined ? -Infinity : Date.now() - this.range.seconds * 1000;
+    const now = Date.now();
+    const long = await longHistory([this.desk.user.username, resource.id, stream.id], this.range, now);
+    if (long) return long;
+    const from = this.range.seconds === undefined ? -Infinity : now - this.range.seconds * 1000;
     return this.fetch(resource, stream, from, (count) => {
       setText(this.loading, `Loading, ${formatCount(count)} readings`);
       return choice === this.choice;
