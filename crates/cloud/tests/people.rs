@@ -359,11 +359,12 @@ async fn all_that_is_kept_of_a_user_is_exported_without_secrets_and_erased() {
             "poller",
             "stream",
             "command",
+            "retention",
             "points"
         ]
     );
     let values: Vec<_> =
-        lines[12]["points"].as_array().unwrap().iter().map(|point| point[1].clone()).collect();
+        lines[13]["points"].as_array().unwrap().iter().map(|point| point[1].clone()).collect();
     assert_eq!(values, [json!(7.25), json!(8.25), json!(9.5)]);
     for secret in [KEY, &script, &ann, "s3cret", "argon2", "bob"] {
         assert!(!text.contains(secret), "{secret}: {text}");

@@ -116,6 +116,16 @@ async fn how_long_points_are_kept_is_changed_after_asking_and_is_recorded() {
     }
     let hours = get(&cloud, "every=1h&aggregate=count&from=0").await.json();
     assert_eq!(hours.as_array().unwrap().len(), 3, "the hours stay");
+    // What is kept of ann has them, too.
+    let export = cloud.as_admin("GET /api/v1/users/ann/export", Value::Null).await.body;
+    // Between the lines are the lengths of chunks.
+    let lines: Vec<Value> = export.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let exported = lines.iter().find(|line| line["type"] == "hours").expect(&export);
+    assert_eq!(
+        (exported["hours"].as_array().unwrap().len(), &exported["hours"][2]["last"]),
+        (3, &json!(179.0))
+    );
+    assert!(lines.iter().any(|line| line["type"] == "retention" && line["keep_s"] == 86_400));
     let all = cloud.as_admin("GET /api/v1/users/ann/resources/node/retention", Value::Null).await.json();
     assert_eq!((all.as_array().unwrap().len(), &all[0]["history_size"]), (1, &json!(1_000)));
     assert_eq!(put(json!({"keep_s": null})).await.json()["keep_s"], Value::Null);

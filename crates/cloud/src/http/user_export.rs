@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource,
-    ResourceId, Rule, Store, Stream, StreamId, Token, User, now_ms,
+    ResourceId, Retention, Rule, Store, Stream, StreamId, Summary, Token, User, Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -25,6 +25,8 @@ use crate::Error;
 const RESOURCES: i64 = 100;
 /// Points of a line.
 const POINTS: i64 = 1_000;
+
+const HOUR_MS: i64 = 3_600_000;
 
 /// Before the first point of a stream.
 const BEGIN: (i64, PointId) = (i64::MIN, PointId(0));
@@ -70,6 +72,12 @@ enum Line<'a> {
         #[serde(flatten)]
         command: &'a Command,
     },
+    Retention(&'a Retention),
+    /// What hours amount to whose points are not kept.
+    Hours {
+        stream: StreamId,
+        hours: Vec<Summary>,
+    },
     /// Each as time and value.
     Points {
         stream: StreamId,
@@ -89,7 +97,8 @@ impl Line<'_> {
 /// All that is kept of a user, as lines of JSON
 ///
 /// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `channel`, `rule`, `alert`, `resource`, `credential`,
-/// `parser`, `poller`, `stream`, `computed_stream`, `command` or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
+/// `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not kept, or
+/// `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
     responses((status = 200, body = String, content_type = "application/jsonl")))]
@@ -109,6 +118,7 @@ pub(super) async fn export(
         resources: VecDeque::new(),
         after: 0,
         streams: VecDeque::new(),
+        hours: VecDeque::new(),
         last: BEGIN,
     };
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], parts::body(access, export))
@@ -126,6 +136,8 @@ struct Export {
     after: i64,
     /// Streams of the resource that was sent last.
     streams: VecDeque<Stream>,
+    /// Of those some of whose points are not kept: from when on hours are to be sent, and up to when.
+    hours: VecDeque<(StreamId, i64, i64)>,
     /// The last point of the first of them that was sent.
     last: (i64, PointId),
 }
@@ -136,7 +148,11 @@ impl Parts for Export {
             return self.about_user().await.map(Some);
         }
         loop {
-            if let Some(stream) = self.streams.front().map(|stream| stream.id) {
+            if let Some(hours) = self.hours.pop_front() {
+                if let Some(text) = self.hours(hours).await? {
+                    return Ok(Some(text));
+                }
+            } else if let Some(stream) = self.streams.front().map(|stream| stream.id) {
                 match self.points(stream).await? {
                     Some(text) => return Ok(Some(text)),
                     None => self.next_stream(),
@@ -206,8 +222,26 @@ impl Export {
         for command in &self.store.commands(resource).await? {
             Line::Command { resource, command }.write(&mut text)?;
         }
+        for retention in &self.store.retention_of(resource).await? {
+            Line::Retention(retention).write(&mut text)?;
+            self.hours.extend(retention.kept_from.map(|kept_from| (retention.stream, 0, kept_from)));
+        }
         self.last = BEGIN;
         Ok(text)
+    }
+
+    /// The next hours of a stream whose points are not kept; nothing if there are no more.
+    async fn hours(&mut self, (stream, from, until): (StreamId, i64, i64)) -> Result<Option<String>, Error> {
+        let windows =
+            Windows { width: Width::Span(HOUR_MS), limit: POINTS, from: Some(from), until: Some(until) };
+        let hours = self.store.windows(stream, &windows).await?;
+        let Some(last) = hours.last() else { return Ok(None) };
+        if last.time + HOUR_MS < until {
+            self.hours.push_front((stream, last.time + HOUR_MS, until));
+        }
+        let mut text = String::new();
+        Line::Hours { stream, hours }.write(&mut text)?;
+        Ok(Some(text))
     }
 
     /// The next points of a stream; nothing behind the last one.
