@@ -8,7 +8,7 @@ use sixlock_coap_msg::Code;
 use sixlock_endpoint::{Answered, OutgoingRequest, PeerId, RespondError, SessionId, Token, Unanswered};
 
 use crate::command::Command;
-use crate::commands::{CommandEvent, Room};
+use crate::commands::CommandEvent;
 use crate::directory::Directory;
 use crate::ids::{CommandId, DeviceId};
 use crate::service::Service;
@@ -24,7 +24,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     fn find_command(&mut self, session: SessionId, device: DeviceId) {
-        let Room::Taken(given_up) = self.commands.begin(session, Instant::now()) else { return };
+        let Ok(given_up) = self.commands.begin(session, Instant::now()) else { return };
         if let Some(id) = given_up {
             self.note_command(id, Err(Unanswered::TimedOut), None);
         }

@@ -20,7 +20,7 @@ pub(super) struct Cause {
 }
 
 /// Something that is told on a channel.
-struct News {
+struct Announcement {
     rule: i64,
     alert: i64,
     event: &'static str,
@@ -29,8 +29,8 @@ struct News {
 
 /// What is told on a channel because of one transaction: the newest of it.
 #[derive(Default)]
-struct NewsOfChannel {
-    newest: VecDeque<News>,
+struct Announcements {
+    newest: VecDeque<Announcement>,
     /// How much there was besides, which is not told.
     untold: i64,
 }
@@ -40,7 +40,7 @@ pub(super) struct AlertRows<'a> {
     connection: &'a Connection,
     now: i64,
     owners: BTreeSet<i64>,
-    channels: BTreeMap<i64, NewsOfChannel>,
+    channels: BTreeMap<i64, Announcements>,
 }
 
 impl<'a> AlertRows<'a> {
@@ -98,12 +98,12 @@ impl<'a> AlertRows<'a> {
 
     fn tell(&mut self, rule: i64, alert: i64, event: &'static str, cause: Cause) -> Result<(), Error> {
         for (channel, may_be_told) in self.channels_of(rule)? {
-            let NewsOfChannel { newest, untold } = self.channels.entry(channel).or_default();
+            let Announcements { newest, untold } = self.channels.entry(channel).or_default();
             if !may_be_told {
                 *untold += 1;
                 continue;
             }
-            newest.push_back(News { rule, alert, event, cause });
+            newest.push_back(Announcement { rule, alert, event, cause });
             if newest.len() as i64 > WAITING {
                 newest.pop_front();
                 *untold += 1;
@@ -113,14 +113,14 @@ impl<'a> AlertRows<'a> {
     }
 
     /// Puts what is told on a channel into its outbox.
-    fn write(&self, channel: i64, newest: &VecDeque<News>) -> Result<(), Error> {
+    fn write(&self, channel: i64, newest: &VecDeque<Announcement>) -> Result<(), Error> {
         let sql = "INSERT INTO outbox
                    (message, channel, event, alert, label, severity, resource, stream, unit, value, time, payload, created)
                    SELECT ?4, ?5, ?3, alerts.id, alerts.label, alerts.severity, alerts.resource, alerts.stream, unit, ?6, ?7,
                    payload, ?8 FROM alerts JOIN rules ON rules.id = ?1 LEFT JOIN streams ON streams.id = rules.stream
                    WHERE alerts.id = ?2";
         let mut insert = self.connection.prepare_cached(sql)?;
-        for News { rule, alert, event, cause } in newest {
+        for Announcement { rule, alert, event, cause } in newest {
             let message = secrets::random::<16>()?;
             insert.execute((rule, alert, event, message, channel, cause.value, cause.time, self.now))?;
         }
@@ -130,7 +130,7 @@ impl<'a> AlertRows<'a> {
     /// Puts into the outbox what is told, forgets what there is too much of, and returns whether anything is to be told.
     pub(super) fn finish(mut self) -> Result<bool, Error> {
         let channels = std::mem::take(&mut self.channels);
-        for (channel, NewsOfChannel { newest, .. }) in &channels {
+        for (channel, Announcements { newest, .. }) in &channels {
             self.write(*channel, newest)?;
         }
         let sql = "DELETE FROM alerts WHERE owner = ?1 AND state = 'cleared' AND id <=
@@ -140,7 +140,7 @@ impl<'a> AlertRows<'a> {
         }
         let sql = "DELETE FROM outbox WHERE channel = ?1 AND failed IS NULL AND id <=
                    (SELECT id FROM outbox WHERE channel = ?1 AND failed IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
-        for (channel, NewsOfChannel { untold, .. }) in &channels {
+        for (channel, Announcements { untold, .. }) in &channels {
             let dropped = self.connection.prepare_cached(sql)?.execute((channel, WAITING))?;
             let untold = untold + dropped as i64;
             if untold > 0 {
@@ -148,6 +148,6 @@ impl<'a> AlertRows<'a> {
                 self.connection.prepare_cached(sql)?.execute((channel, untold))?;
             }
         }
-        Ok(channels.values().any(|news| !news.newest.is_empty()))
+        Ok(channels.values().any(|announcements| !announcements.newest.is_empty()))
     }
 }
