@@ -91,11 +91,15 @@ impl Candidate {
     /// Whether it makes `other` superfluous: it takes no more memory, as far as that is known, and is, with 95 % confidence by the same seeds,
     /// at least as good in every objective, and better in one.
     pub(crate) fn makes_superfluous(&self, other: &Self) -> bool {
-        let is_within = match (&self.footprint, &other.footprint) {
-            (Some(own), Some(others)) => own.is_within(others),
-            _ => true,
-        };
-        is_within && dominates(&self.runs, &other.runs)
+        !self.takes_more(other) && dominates(&self.runs, &other.runs)
+    }
+
+    /// Whether it is known to take more memory than `other` in some part.
+    pub(crate) fn takes_more(&self, other: &Self) -> bool {
+        match (&self.footprint, &other.footprint) {
+            (Some(own), Some(others)) => !own.is_within(others),
+            _ => false,
+        }
     }
 
     /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long.

@@ -12,8 +12,8 @@ use crate::limits::{Deadline, Limits};
 use crate::network::Network;
 use crate::objective::{OBJECTIVES, Values, values};
 
-/// How long a network is simulated before its readings count: in it, it forms.
-const START: Span = Span::from_secs(300);
+/// How long a network is simulated before a reading is due: in it, it forms, and makes its sessions.
+pub(crate) const START: Span = Span::from_secs(1800);
 
 /// Options, and what is known of them.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let readings = limits.readings.div_ceil(limits.least_seeds);
         let period = network.period(settings)?.micros();
-        let duration = START + Span::from_micros(period.saturating_mul(readings.into()));
+        let duration = network.begin() + Span::from_micros(period.saturating_mul(readings.into()));
         let candidate = |choice: Choice| {
             let struck = if limits.modes.are_given() { None } else { choice.struck(network.demands()) };
             match struck {
@@ -179,6 +179,20 @@ impl Comparison {
         let is_gain = OBJECTIVES.get(objective).is_some_and(|objective| objective.is_gain);
         self.difference(one, other, objective)
             .is_some_and(|(_, [low, high])| if is_gain { low > 0.0 } else { high < 0.0 })
+    }
+
+    /// Of those that remain, the ones beside which the option of this place is surely better in nothing, and surely worse in something, though they
+    /// take no more memory: chance may be all that keeps it. Their places.
+    pub fn better_all_round(&self, index: usize) -> Vec<usize> {
+        let is_above = |one: usize, other: usize| {
+            (0..OBJECTIVES.len()).any(|objective| self.is_surely_better(one, other, objective))
+        };
+        let remains = |&other: &usize| {
+            let [own, other_one] = [index, other].map(|place| &self.candidates[place]);
+            other != index && other_one.verdict == Verdict::Remains && !other_one.takes_more(own)
+        };
+        let others = (0..self.candidates.len()).filter(remains);
+        others.filter(|&other| is_above(other, index) && !is_above(index, other)).collect()
     }
 
     /// The places of those of which it is not known yet whether they remain.

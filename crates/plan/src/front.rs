@@ -13,6 +13,7 @@ pub(crate) fn dominates(one: &[Values], other: &[Values]) -> bool {
     let mut is_better = false;
     for (index, objective) in OBJECTIVES.iter().enumerate() {
         let mut gains = Vec::new();
+        let mut lacks = false;
         for (one, other) in one.iter().zip(other) {
             match (one[index], other[index]) {
                 (Some(one), Some(other)) => {
@@ -20,20 +21,21 @@ pub(crate) fn dominates(one: &[Values], other: &[Values]) -> bool {
                 }
                 // What a run does not come to at all is worse than any value.
                 (None, Some(_)) => return false,
-                (Some(_), None) => is_better = true,
+                (Some(_), None) => lacks = true,
                 (None, None) => {}
             }
         }
+        // Few pairs that have both values say little by their interval, where the others say that it is better.
+        let is_never_worse = lacks && gains.iter().all(|gain| *gain >= 0.0);
         let (low, mean) = match (Spread::of(&gains), &gains[..]) {
             (Some(spread), _) => (spread.interval()[0], spread.mean),
-            // The other runs have no value of the other.
             (None, [gain]) => (*gain, *gain),
-            (None, _) => continue,
+            (None, _) => (0.0, 0.0),
         };
-        if low < 0.0 {
+        if low < 0.0 && !is_never_worse {
             return false;
         }
-        is_better |= mean > 0.0;
+        is_better |= mean > 0.0 || lacks;
     }
     is_better
 }
@@ -77,5 +79,12 @@ mod tests {
         let mut silent = good.clone();
         silent[1][1] = None;
         assert!(dominates(&good, &silent) && !dominates(&silent, &good));
+        // The two pairs that have both values have a wide interval, but in no pair it is worse.
+        let slow = runs(&[(1.0, 10.0), (1.0, 11.0), (1.0, 9.0), (1.0, 10.0), (1.0, 12.0)]);
+        let mut silent = runs(&[(1.0, 10.1), (1.0, 15.0), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0)]);
+        silent[2..].iter_mut().for_each(|run| run[1] = None);
+        assert!(dominates(&slow, &silent) && !dominates(&silent, &slow));
+        silent[0][1] = Some(9.0);
+        assert!(!dominates(&slow, &silent));
     }
 }

@@ -6,6 +6,7 @@ use sixlock_sim::toml_reader::{Section, Source};
 use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span, read_text};
 
 use crate::choice::Choice;
+use crate::comparison::START;
 use crate::condition::Condition;
 use crate::demands::{self, Demands};
 
@@ -71,6 +72,11 @@ impl Network {
         self.scenario.name()
     }
 
+    /// Its file, as it is.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// What is demanded of it.
     pub const fn demands(&self) -> &Demands {
         &self.demands
@@ -79,6 +85,16 @@ impl Network {
     /// The value of a condition in the file.
     pub(crate) fn value(&self, condition: Condition) -> f64 {
         condition.of(&self.scenario)
+    }
+
+    /// From when on readings are due: when the network has had time to form, or later if its file says so.
+    pub(crate) fn begin(&self) -> Span {
+        self.scenario.traffic().begin.max(START)
+    }
+
+    /// The value of `traffic.begin` with which it is simulated.
+    pub fn begin_key(&self) -> String {
+        format!("{}ms", self.begin().micros() / 1_000)
     }
 
     /// The time between a node's readings, with these `settings`.
@@ -101,8 +117,9 @@ impl Network {
         duration: Span,
     ) -> Result<Scenario, ScenarioError> {
         let listen = choice.listen.iter().map(|listen| Setting::new("mac.listen", listen));
-        let settings: Vec<_> =
-            settings.iter().cloned().map(Ok).chain(listen).collect::<Result<_, ScenarioError>>()?;
+        let begin = [Setting::new("traffic.begin", &self.begin_key())];
+        let settings = settings.iter().cloned().map(Ok).chain(listen).chain(begin);
+        let settings: Vec<_> = settings.collect::<Result<_, ScenarioError>>()?;
         let builder = ScenarioBuilder::parse_with(&self.file, &self.text, &settings)?;
         builder.security(choice.security).duration(duration).build()
     }
@@ -118,6 +135,8 @@ impl Network {
         document.insert("security".into(), choice.security.to_string().into());
         document.insert("duration".into(), format!("{}s", duration.micros() / 1_000_000).into());
         document.insert("seed".into(), i64::try_from(seed).ok()?.into());
+        let traffic = document.entry("traffic").or_insert_with(|| toml::Table::new().into());
+        traffic.as_table_mut()?.insert("begin".into(), self.begin_key().into());
         if let Some(listen) = &choice.listen {
             let mac = document.entry("mac").or_insert_with(|| toml::Table::new().into());
             mac.as_table_mut()?.insert("listen".into(), listen.clone().into());

@@ -92,6 +92,10 @@ pub(crate) fn screen(
     if options.is_empty() {
         options = with(|verdict| matches!(verdict, Verdict::FallsShort(_)));
     }
+    // Where all are struck, nothing else would be simulated either.
+    if options.is_empty() {
+        return Ok(Vec::new());
+    }
     let field = Field { network, found, options, limits, deadline };
     let mut screenings = Vec::new();
     let conditions = network.demands().conditions.as_deref().unwrap_or(&Condition::ALL);

@@ -11,25 +11,27 @@ use crate::time::Span;
 pub(crate) struct Arrivals {
     seed: u64,
     node: u32,
+    begin: Span,
     period: Span,
     pattern: Pattern,
 }
 
 impl Arrivals {
     pub(crate) fn new(seed: u64, node: u32, traffic: &Traffic) -> Self {
-        Self { seed, node, period: traffic.period, pattern: traffic.pattern }
+        Self { seed, node, begin: traffic.begin, period: traffic.period, pattern: traffic.pattern }
     }
 
-    /// From the beginning to the first: anywhere in the time in which one comes on average, or one burst.
+    /// From the beginning to the first: anywhere in the time in which one comes on average, or one burst, from the traffic's begin on.
     pub(crate) fn first(&self) -> Span {
         let within = |span: Span| {
             Span::from_micros(Stream::new(self.seed, self.node, Purpose::Start).below(span.micros()))
         };
-        match self.pattern {
+        let first = match self.pattern {
             Pattern::Periodic { jitter } => within(self.period) + self.shift(1, jitter),
             Pattern::Poisson => self.exponential(0),
             Pattern::Burst { readings, .. } => within(times(self.period, readings.into())),
-        }
+        };
+        self.begin + first
     }
 
     /// From the one of this number, from 1 on, to the next, in whole milliseconds.
@@ -106,6 +108,9 @@ mod tests {
     #[test]
     fn the_times_between_readings_are_those_of_their_pattern() {
         let steady = arrivals(1, Pattern::Periodic { jitter: Span::ZERO });
+        let later = Arrivals { begin: Span::from_secs(1800), ..steady };
+        assert_eq!(later.first(), later.begin + steady.first());
+        assert_eq!(gaps(&later, 3), gaps(&steady, 3));
         assert!(steady.first() < Span::from_secs(10));
         assert_eq!(gaps(&steady, 3), [10_000_000; 3]);
 

@@ -93,7 +93,7 @@ impl Quantity {
     };
     /// How long a session takes to be made; 0 without handshakes, as there is nothing to wait for.
     pub const HANDSHAKE: Self = Self {
-        name: "Slowest node's session made within",
+        name: "Session made within, mean of the slowest node",
         column: "handshake_ms",
         unit: "ms",
         most: f64::INFINITY,

@@ -103,7 +103,7 @@ impl Radio {
     /// Which links there are.
     pub fn links(&self) -> Links {
         let (range, one_way) = (self.receives_within(), self.one_way);
-        Links { range, one_way, radio: self.clone(), hosts: BTreeSet::new() }
+        Links { range, one_way, radio: self.clone(), hosts: BTreeSet::new(), forwarders: None }
     }
 }
 
@@ -194,6 +194,8 @@ impl Default for Csma {
 pub struct Traffic {
     /// Who sends what to whom.
     pub kind: TrafficKind,
+    /// From when on readings are due: before, the network forms, and sessions are made.
+    pub begin: Span,
     /// The time between a node's readings, on average; the first comes uniformly within the first period.
     pub period: Span,
     /// How the times between them differ from that.
@@ -292,6 +294,7 @@ impl Default for Scenario {
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,
+                begin: Span::ZERO,
                 period: Span::from_secs(60),
                 pattern: Pattern::Periodic { jitter: Span::ZERO },
                 confirmable: true,
@@ -384,7 +387,13 @@ impl Scenario {
     /// # Errors
     /// Says why nodes cannot stand so; those of a scenario that was built can.
     pub(crate) fn layout(&self) -> Result<Layout, TopologyError> {
-        self.topology.lay_out(Links { hosts: self.hosts.clone(), ..self.radio.links() }, self.seed)
+        // Where some nodes have mains, those with batteries sleep if others can do without them.
+        let forwarders = match self.listen {
+            Listen::Sleepy { .. } if !self.mains.is_empty() => Some(self.mains.clone()),
+            _ => None,
+        };
+        let links = Links { hosts: self.hosts.clone(), forwarders, ..self.radio.links() };
+        self.topology.lay_out(links, self.seed)
     }
 
     /// What the nodes send.

@@ -113,10 +113,19 @@ struct NodeState {
     /// When packets could go to the border router and back first, where RPL finds their way, and how long the node's parts had been in each
     /// state by then.
     joined: Option<(Time, StateTimes)>,
+    /// How it stood when its first reading was due, if the traffic has a begin: from then on its battery's life is reckoned.
+    begun: Option<Box<Begun>>,
     /// How often a router has refused an address of it, which is another's.
     duplicates: u32,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
     false_readings: u64,
+}
+
+/// How long the parts of a node had been in each state at a time, in all and while its handshakes were under way.
+struct Begun {
+    at: Time,
+    times: StateTimes,
+    handshakes: StateTimes,
 }
 
 /// What comes to a station.

@@ -143,6 +143,8 @@ pub struct Links {
     pub(crate) radio: Radio,
     /// The nodes that are hosts, through which no way leads.
     pub(crate) hosts: BTreeSet<u32>,
+    /// The nodes that forward, if others are to do so only for those that have no other way; without them, all forward alike.
+    pub(crate) forwarders: Option<BTreeSet<u32>>,
 }
 
 /// How often a random field is drawn until it is one network.
@@ -273,7 +275,7 @@ impl Topology {
 
     fn lay_out_once(
         &self,
-        Links { range, one_way, radio, hosts }: &Links,
+        Links { range, one_way, radio, hosts, forwarders }: &Links,
         seed: u64,
         stream: &mut Stream,
     ) -> Result<Layout, TopologyError> {
@@ -282,7 +284,7 @@ impl Topology {
         let near = near(&positions, range);
         let mut deaf = draw_deaf(&near, one_way, stream);
         deaf.append(&mut radio.dead_links(seed, &positions, 0..positions.len() as u32));
-        let mut layout = shortest_paths(positions, self.routers(), deaf, &near, hosts);
+        let mut layout = shortest_paths(positions, self.routers(), deaf, &near, (hosts, forwarders.as_ref()));
         for (id, parent) in given.into_iter().enumerate() {
             let Some(parent) = parent else { continue };
             if parent as usize >= layout.len() || parent as usize == id {
@@ -388,13 +390,13 @@ fn draw_deaf_end((a, b): (u32, u32), one_way: Probability, stream: &mut Stream) 
     one_way.happens(stream).then(|| if stream.below(2) == 0 { (a, b) } else { (b, a) })
 }
 
-/// Breadth first from the routers. A node's parent is the lowest id among those one hop nearer.
+/// Breadth first from the routers and through `forwarders`, and then on through others. A node's parent is the lowest id among those one hop nearer.
 fn shortest_paths(
     positions: Vec<(i32, i32)>,
     routers: u32,
     deaf: BTreeSet<(u32, u32)>,
     near: &[Vec<u32>],
-    hosts: &BTreeSet<u32>,
+    (hosts, forwarders): (&BTreeSet<u32>, Option<&BTreeSet<u32>>),
 ) -> Layout {
     let unreached = vec![UNREACHED; positions.len()];
     let mut layout = Layout { positions, parents: unreached.clone(), hops: unreached, routers, deaf };
@@ -402,9 +404,20 @@ fn shortest_paths(
     for &router in &ring {
         (layout.parents[router], layout.hops[router]) = (router as u32, 0);
     }
+    let (mut others, mut others_forward) = (Vec::new(), false);
     while !ring.is_empty() {
         let mut next = Vec::new();
-        for &here in ring.iter().filter(|&&here| !hosts.contains(&(here as u32))) {
+        for here in ring {
+            let id = here as u32;
+            if hosts.contains(&id) {
+                continue;
+            }
+            let is_other =
+                forwarders.is_some_and(|them| !them.contains(&id)) && !layout.numbers().is_router(id);
+            if is_other && !others_forward {
+                others.push(here);
+                continue;
+            }
             for &there in &near[here] {
                 let (from, far) = (here as u32, there as usize);
                 let is_reached = layout.hops[far] != UNREACHED;
@@ -415,6 +428,10 @@ fn shortest_paths(
             }
         }
         next.sort_unstable();
+        if next.is_empty() && !others_forward {
+            others_forward = true;
+            next = std::mem::take(&mut others);
+        }
         ring = next;
     }
     layout
@@ -455,6 +472,26 @@ mod tests {
         assert_eq!(layout.routes_below(0).count(), 6);
         assert_eq!(layout.routes_below(6).count(), 0);
         assert_eq!([(1, 4), (5, 2), (3, 3)].map(|(one, other)| layout.hops_between(one, other)), [3, 3, 0]);
+    }
+
+    #[test]
+    fn others_than_forwarders_lead_only_to_those_that_have_no_other_way() {
+        // Two ways to node 3, of which the one through node 2 is longer; and node 5 behind node 4 alone.
+        let nodes = list(&[
+            (1, 40_000, 0, None),
+            (2, 40_000, 40_000, None),
+            (3, 80_000, 0, None),
+            (4, 120_000, 0, None),
+            (5, 160_000, 0, None),
+            (6, 0, 40_000, None),
+        ]);
+        let parents = |forwarders: Option<&[u32]>| {
+            let forwarders = forwarders.map(|them| them.iter().copied().collect());
+            nodes.lay_out(Links { forwarders, ..links(60_000) }, 1).unwrap().parents
+        };
+        assert_eq!(parents(None), [0, 0, 0, 1, 3, 4, 0]);
+        assert_eq!(parents(Some(&[2])), [0, 0, 0, 2, 3, 4, 0]);
+        assert_eq!(parents(Some(&[])), parents(None));
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub(super) enum Key {
     Node(u32),
     Spacing,
     Routers,
+    Begin,
     Period,
     Payload,
     To,
@@ -309,6 +310,12 @@ impl Scenario {
         }
         if traffic.period > LONGEST_PERIOD {
             return period("readings are due at least every 20d");
+        }
+        if !traffic.begin.micros().is_multiple_of(1000) || traffic.begin > LONGEST_PERIOD {
+            return Err(fault(
+                Key::Begin,
+                "begin: readings are due in whole milliseconds, and from 20d on at the latest",
+            ));
         }
         self.check_pattern()?;
         let TrafficKind::Echo { payload } = traffic.kind else { return self.check_confirmable() };

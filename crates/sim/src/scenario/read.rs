@@ -357,6 +357,7 @@ fn read_traffic(
 ) -> Result<Traffic, ScenarioError> {
     let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
     let period = section.parsed("period", default.period, parse_duration)?;
+    let begin = section.parsed("begin", default.begin, parse_span)?;
     section.choice("start", &[("uniform", ())])?;
     let to = read_destination(&mut section)?;
     let payload = section.string("payload")?;
@@ -385,6 +386,7 @@ fn read_traffic(
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
     let keys = [
+        (Key::Begin, "begin"),
         (Key::Period, "period"),
         (Key::Payload, "payload"),
         (Key::To, "to"),
@@ -395,7 +397,7 @@ fn read_traffic(
     ];
     lines.extend(keys.map(|(key, name)| (key, section.line(name))));
     section.finish()?;
-    Ok(Traffic { kind, period, pattern, confirmable, to, from, credential })
+    Ok(Traffic { kind, begin, period, pattern, confirmable, to, from, credential })
 }
 
 /// How the times between readings differ, with the keys that belong to it.

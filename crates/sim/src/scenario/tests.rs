@@ -94,6 +94,7 @@ fn every_key_of_the_format_is_read() {
     let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
     assert_eq!(scenario.topology, Topology::List(vec![first, second]));
     let traffic = Traffic {
+        begin: Span::ZERO,
         kind: TrafficKind::Report,
         period: Span::from_secs(5),
         pattern: Pattern::Periodic { jitter: Span::ZERO },

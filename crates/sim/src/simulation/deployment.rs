@@ -316,14 +316,14 @@ impl Deployment {
         }
     }
 
-    /// Whether station `id` is a node that sleeps, and so forwards nothing: a host, or one through which no way leads at the start.
+    /// Whether station `id` is a node that sleeps, and so forwards nothing: a host, or one without mains through which no way leads at the start.
     fn sleeps(&self, id: u32) -> bool {
-        let Scenario { listen, hosts, .. } = &self.scenario;
+        let Scenario { listen, hosts, mains, emulated, .. } = &self.scenario;
         let is_parent =
             || self.layout.parents.iter().zip(0..).any(|(&parent, node)| parent == id && node != id);
         matches!(listen, Listen::Sleepy { .. })
             && !self.layout.numbers().is_router(id)
-            && (hosts.contains(&id) || !is_parent())
+            && (hosts.contains(&id) || !is_parent() && (!mains.contains(&id) || emulated.contains_key(&id)))
     }
 
     fn modelled(

@@ -165,6 +165,7 @@ impl Simulation {
         if let Some(next) = readings.next_due() {
             self.events.push(next, Owner::Cloud, ScheduledEvent::Echo(node));
         }
+        self.traffic_begins(node);
         self.recorder.event(now, node, Logged::Due { reading });
         if waits {
             self.skip(node, reading, Skip::NoSession);

@@ -29,6 +29,7 @@ impl Simulation {
         if let Some(next) = readings.next_due() {
             self.events.push(next, Owner::Schedule, ScheduledEvent::Reading(id));
         }
+        self.traffic_begins(id);
         self.recorder.event(self.now, id, Logged::Due { reading });
         if self.is_off(id) {
             self.skip(id, reading, Skip::Off);

@@ -21,7 +21,7 @@ use crate::statistics::{
 };
 use crate::time::{Span, Time};
 
-use super::{Air, NodeState, Simulation};
+use super::{Air, Begun, NodeState, Simulation};
 
 impl Simulation {
     /// Where node `id` has registered its address.
@@ -67,9 +67,7 @@ impl Simulation {
                 energy_mj: self.energy(id),
                 steady: self.steady(id, state),
                 energest: self.energest(id),
-                life_days: self
-                    .energy(id)
-                    .and_then(|energy| self.life(id, &energy, self.now.since(Time::ZERO))),
+                life_days: self.life_as_it_goes(id, state),
                 provenance: self.provenance(id),
             }
         };
@@ -211,9 +209,37 @@ impl Simulation {
         let handshakes = state.handshakes.spent(&all);
         let [energy, of_handshakes] = [all, handshakes].map(|times| Nanojoules::of(&profile, &times));
         let energy_mj = energy.without(&of_handshakes).millijoules();
+        let (all, handshakes) = match &state.begun {
+            Some(begun) => (all.since(&begun.times), handshakes.since(&begun.handshakes)),
+            None => (all, handshakes),
+        };
+        let [energy, of_handshakes] = [all, handshakes].map(|times| Nanojoules::of(&profile, &times));
         // The CPU's states are those of all the time.
         let time = (all.cpu + all.lpm).saturating_sub(handshakes.cpu + handshakes.lpm);
-        Some(SteadyReport { energy_mj, life_days: self.life(id, &energy_mj, time) })
+        let life_days = self.life(id, &energy.without(&of_handshakes).millijoules(), time);
+        Some(SteadyReport { energy_mj, life_days })
+    }
+
+    /// The first reading of node `id`, or echo to it, is due: if the traffic has a begin, how it stands is noted.
+    pub(super) fn traffic_begins(&mut self, id: u32) {
+        let is_first = self.nodes[id as usize - 1].readings.next_number() == 2;
+        if !is_first || self.deployment.scenario.traffic.begin == Span::ZERO {
+            return;
+        }
+        let Some(times) = self.state_times(id) else { return };
+        let (at, node) = (self.now, &mut self.nodes[id as usize - 1]);
+        let handshakes = node.handshakes.spent(&times);
+        node.begun = Some(Box::new(Begun { at, times, handshakes }));
+    }
+
+    /// How many days the battery of node `id` lasts, if it has one, and all goes on as since the traffic's begin.
+    fn life_as_it_goes(&self, id: u32, state: &NodeState) -> Option<f64> {
+        let (profile, times) = self.profile(id).zip(self.state_times(id))?;
+        let (times, since) = match &state.begun {
+            Some(begun) => (times.since(&begun.times), begun.at),
+            None => (times, Time::ZERO),
+        };
+        self.life(id, &Energy::of(&profile, &times), self.now.since(since))
     }
 
     /// What Contiki's Energest would have counted at node `id`, if it runs on a platform.

@@ -13,9 +13,9 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan) -> io:
     let columns: Vec<_> =
         OBJECTIVES.iter().map(|objective| estimates::csv_heading(objective.quantity.column)).collect();
     writeln!(out, "security,listen,verdict,seeds,{},flash_bytes,ram_bytes", columns.join(","))?;
-    for candidate in &plan.comparison.candidates {
+    for (index, candidate) in plan.comparison.candidates.iter().enumerate() {
         let cells = (0..OBJECTIVES.len()).map(|index| estimates::csv(candidate.estimate(index)));
-        let (choice, (name, _)) = (&candidate.choice, verdict(network, plan, candidate));
+        let (choice, (name, _)) = (&candidate.choice, verdict(network, plan, index, candidate));
         let listen = choice.listen.as_deref().unwrap_or_default();
         let of = |part: fn(&Footprint) -> u32| {
             candidate.footprint.as_ref().map(|it| part(it).to_string()).unwrap_or_default()

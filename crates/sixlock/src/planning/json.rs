@@ -15,7 +15,7 @@ pub(super) fn document(network: &Network, plan: &Plan) -> Value {
         "network": network.name(),
         "simulated_s": plan.comparison.duration.as_secs(),
         "first_seed": plan.limits.first_seed,
-        "options": plan.comparison.candidates.iter().map(|candidate| option(network, plan, candidate)).collect::<Vec<_>>(),
+        "options": plan.comparison.candidates.iter().enumerate().map(|option_of| option(network, plan, option_of)).collect::<Vec<_>>(),
         "conditions": plan.screenings.iter().map(|screening| condition(plan, screening)).collect::<Vec<_>>(),
     })
 }
@@ -37,8 +37,8 @@ fn condition(plan: &Plan, screening: &Screening) -> Value {
     })
 }
 
-fn option(network: &Network, plan: &Plan, candidate: &Candidate) -> Value {
-    let (name, why) = verdict(network, plan, candidate);
+fn option(network: &Network, plan: &Plan, (index, candidate): (usize, &Candidate)) -> Value {
+    let (name, why) = verdict(network, plan, index, candidate);
     let values = OBJECTIVES.iter().enumerate().filter_map(|(index, objective)| {
         let estimate = candidate.estimate(index);
         let (mean, [low, high]) =

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use sixlock_eval::escape;
 use sixlock_plan::{Candidate, Network, OBJECTIVES, Plan, Verdict};
+use sixlock_sim::Quantity;
 
 use crate::estimates::cell;
 
 use super::chart::{self, Line};
 use super::table::columns;
-use super::words::{again, changes, protects, takes, tried, verdict};
+use super::words::{again, changes, nothing_simulated, protects, takes, tried, verdict};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #222; --pale: #999; --paper: #fff; --grid: #ddd; --good: #06c; --bad: #c30; }
@@ -19,7 +20,7 @@ svg { width: 100%; max-width: 50rem; height: auto; } svg text { font-size: 13px;
 .axis { fill: none; stroke: var(--grid); } .name, .end { text-anchor: end; } .demanded { stroke: var(--bad); stroke-dasharray: 4 3; }
 path.remains, path.out { stroke-width: 2; } .remains { stroke: var(--good); fill: var(--good); } .out { stroke: var(--pale); fill: var(--pale); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9rem; } td, th { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--grid); text-align: left; }
-.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } code { overflow-wrap: anywhere; }
+th { vertical-align: bottom; } td.n { white-space: nowrap; } .n { text-align: right; font-variant-numeric: tabular-nums; } code { overflow-wrap: anywhere; }
 ";
 
 /// A plan with what it is of.
@@ -45,6 +46,8 @@ impl Page<'_> {
         self.charts(&mut out);
         self.conditions(&mut out);
         self.others(&mut out);
+        // Writing to a string does not fail, here and below.
+        let _ = write!(out, "<h2>The network</h2><pre class=\"wide\">{}</pre>", escape(self.network.text()));
         out + "</html>\n"
     }
 
@@ -55,7 +58,6 @@ impl Page<'_> {
 
     fn summary(&self, out: &mut String) {
         let seconds = self.plan.comparison.duration.as_secs();
-        // Writing to a string does not fail, here and below.
         let _ = write!(
             out,
             "<p>Of {} options {} remain. Each run simulates {seconds} s; an option has {} to {} seeds, from {} on, the same for all. \
@@ -72,13 +74,16 @@ impl Page<'_> {
         let remain: Vec<_> = self.candidates(true).collect();
         out.push_str("<h2>What remains</h2>");
         if remain.is_empty() {
-            out.push_str("<p>Nothing: see below what each option lacks.</p>");
+            out.push_str("<p>Nothing: see below what each option lacks.");
+            nothing_simulated(self.plan).iter().for_each(|why| out.push_str(&format!(" {why}")));
+            out.push_str("</p>");
             return;
         }
         let columns = columns(remain.iter().map(|(_, candidate)| *candidate));
         out.push_str("<div class=\"wide\"><table><tr><th>option");
         for &index in &columns {
-            let _ = write!(out, "<th class=\"n\">{}", OBJECTIVES[index].quantity.column);
+            let Quantity { name, unit, .. } = OBJECTIVES[index].quantity;
+            let _ = write!(out, "<th class=\"n\">{}, {}", escape(name), escape(unit));
         }
         for (_, candidate) in &remain {
             let _ = write!(out, "<tr><th>{}", escape(&candidate.choice.to_string()));
@@ -90,10 +95,11 @@ impl Page<'_> {
         for (index, candidate) in remain {
             let _ = write!(
                 out,
-                "<dt>{}<dd>It is {}. Again: <code>{}</code>",
+                "<dt>{}<dd>It is {}. {} To repeat its runs: <code>{}</code>",
                 escape(&candidate.choice.to_string()),
                 escape(&protects(candidate)),
-                escape(&again(self.file, self.plan, candidate))
+                escape(&verdict(self.network, self.plan, index, candidate).1),
+                escape(&again(self.file, self.network, self.plan, candidate))
             );
             if let Some(memory) = takes(candidate) {
                 let _ = write!(out, " It takes {memory}.");
@@ -146,8 +152,8 @@ impl Page<'_> {
         out.push_str(
             "<h2>What does not remain</h2><div class=\"wide\"><table><tr><th>option<th>verdict<th>why",
         );
-        for (_, candidate) in self.candidates(false) {
-            let (name, why) = verdict(self.network, self.plan, candidate);
+        for (index, candidate) in self.candidates(false) {
+            let (name, why) = verdict(self.network, self.plan, index, candidate);
             let option = candidate.choice.to_string();
             let _ = write!(out, "<tr><td>{}<td>{name}<td>{}", escape(&option), escape(&why));
         }

@@ -9,7 +9,7 @@ use sixlock_sim::{Estimate, Quantity};
 use crate::columns;
 use crate::estimates::cell;
 
-use super::words::{again, changes, protects, takes, tried, verdict};
+use super::words::{again, changes, nothing_simulated, protects, takes, tried, verdict};
 
 /// Prints those that remain with their values, then the others with the reason.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
@@ -23,19 +23,26 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
         remain.len(),
     )?;
     if !remain.is_empty() {
-        values(out, &remain)?;
+        let candidates: Vec<_> = remain.iter().map(|(_, candidate)| *candidate).collect();
+        values(out, &candidates)?;
     }
-    for candidate in &remain {
+    for (index, candidate) in &remain {
         writeln!(out, "{}: {}", candidate.choice, protects(candidate))?;
+        let (_, why) = verdict(network, plan, *index, candidate);
+        if !why.is_empty() {
+            writeln!(out, "  {why}")?;
+        }
         takes(candidate).iter().try_for_each(|memory| writeln!(out, "  takes: {memory}"))?;
-        writeln!(out, "  again: {}", again(file, plan, candidate))?;
+        writeln!(out, "  to repeat its runs: {}", again(file, network, plan, candidate))?;
     }
     let others = of(plan, |verdict| !matches!(verdict, Verdict::Remains));
-    for candidate in others {
-        let (name, why) = verdict(network, plan, candidate);
+    for (index, candidate) in others {
+        let (name, why) = verdict(network, plan, index, candidate);
         writeln!(out, "{}: {name}. {why}", candidate.choice)?;
     }
-    if let Modes::These(_) = plan.limits.modes {
+    if let Some(why) = nothing_simulated(plan) {
+        writeln!(out, "{why}")?;
+    } else if let Modes::These(_) = plan.limits.modes {
         differences(out, plan)?;
     } else {
         writeln!(out, "What would change this:")?;
@@ -85,8 +92,10 @@ fn better(mean: f64, [low, high]: [f64; 2], is_gain: bool) -> &'static str {
     }
 }
 
-fn of(plan: &Plan, is_wanted: impl Fn(&Verdict) -> bool) -> impl Iterator<Item = &Candidate> {
-    plan.comparison.candidates.iter().filter(move |candidate| is_wanted(&candidate.verdict))
+/// Candidates with their places.
+fn of(plan: &Plan, is_wanted: impl Fn(&Verdict) -> bool) -> impl Iterator<Item = (usize, &Candidate)> {
+    let all = plan.comparison.candidates.iter().enumerate();
+    all.filter(move |(_, candidate)| is_wanted(&candidate.verdict))
 }
 
 /// A line for each of the candidates, with a column for each objective that has values.

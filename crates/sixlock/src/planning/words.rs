@@ -7,7 +7,12 @@ use sixlock_plan::{
 };
 
 /// What a verdict is called, and why it is so.
-pub(super) fn verdict(network: &Network, plan: &Plan, candidate: &Candidate) -> (&'static str, String) {
+pub(super) fn verdict(
+    network: &Network,
+    plan: &Plan,
+    index: usize,
+    candidate: &Candidate,
+) -> (&'static str, String) {
     match &candidate.verdict {
         Verdict::Struck(why) => ("struck", why.clone()),
         Verdict::FallsShort(why) => {
@@ -20,9 +25,30 @@ pub(super) fn verdict(network: &Network, plan: &Plan, candidate: &Candidate) -> 
             "dominated",
             format!("{} is at least as good in all, and better in something.", option(plan, *by)),
         ),
-        Verdict::Remains => ("remains", String::new()),
+        Verdict::Remains => ("remains", beside_others(plan, index)),
         Verdict::Open => ("open", "The time did not allow to tell: --full takes as long as it needs.".into()),
     }
+}
+
+/// Beside which others an option that remains is surely better in nothing.
+fn beside_others(plan: &Plan, index: usize) -> String {
+    let better = plan.comparison.better_all_round(index);
+    if better.is_empty() {
+        return String::new();
+    }
+    let better: Vec<_> = better.into_iter().map(|other| option(plan, other)).collect();
+    format!(
+        "It is surely better in nothing than {}, and surely worse in something: chance may be all that keeps it.",
+        better.join(" or ")
+    )
+}
+
+/// What to say where every option was struck.
+pub(super) fn nothing_simulated(plan: &Plan) -> Option<&'static str> {
+    let is_struck = |candidate: &Candidate| matches!(candidate.verdict, Verdict::Struck(_));
+    plan.comparison.candidates.iter().all(is_struck).then_some(
+        "Every option is struck, so nothing was simulated: what is demanded cannot be had at once. Take the demand back that most of the reasons name.",
+    )
 }
 
 /// What an option protects readings from.
@@ -44,13 +70,14 @@ pub(super) fn takes(candidate: &Candidate) -> Option<String> {
 }
 
 /// The command that repeats the runs of an option.
-pub(super) fn again(file: &Path, plan: &Plan, candidate: &Candidate) -> String {
+pub(super) fn again(file: &Path, network: &Network, plan: &Plan, candidate: &Candidate) -> String {
     let listen = candidate.choice.listen.iter().map(|listen| format!(" --vary mac.listen={listen}"));
     format!(
-        "sixlock sim {} --security {}{} --duration {}s --seed {} --runs {}",
+        "sixlock sim {} --security {}{} --vary traffic.begin={} --duration {}s --seed {} --runs {}",
         file.display(),
         candidate.choice.security,
         listen.collect::<String>(),
+        network.begin_key(),
         plan.comparison.duration.micros() / 1_000_000,
         plan.limits.first_seed,
         candidate.seeds(),
