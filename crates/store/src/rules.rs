@@ -43,6 +43,8 @@ pub struct NewRule {
     pub channels: Vec<String>,
     /// What is told besides.
     pub payload: Option<String>,
+    /// Whether it is to judge nothing for now.
+    pub paused: bool,
 }
 
 /// A rule. Times are milliseconds since 1970.
@@ -64,6 +66,8 @@ pub struct Rule {
     pub channels: Vec<String>,
     /// What is told besides.
     pub payload: Option<String>,
+    /// Whether it judges nothing for now.
+    pub paused: bool,
     /// When it was made.
     pub created: i64,
     /// The alert that is open or acknowledged.
@@ -99,7 +103,7 @@ impl Store {
     ) -> Result<Vec<Rule>, Error> {
         let sql = format!(
             "SELECT rules.id, rules.label, severity, resources.label AS of_resource, streams.label AS of_stream, {},
-             payload, rules.created, alert, rules.heard, due,
+             payload, paused, rules.created, alert, rules.heard, due,
              (SELECT string_agg(channels.label, $4) FROM rule_channels JOIN channels ON channels.id = channel
               WHERE rule = rules.id) AS channels
              FROM rules JOIN resources ON resources.id = rules.resource LEFT JOIN streams ON streams.id = rules.stream
@@ -277,14 +281,15 @@ async fn set(
     };
     let now = now_ms();
     let wait = match new.condition {
-        Condition::Silence { after_s, .. } => after_s.map(|after| after * 1_000),
-        Condition::Threshold { .. } | Condition::Change { .. } => None,
+        Condition::Silence { after_s, .. } if !new.paused => after_s.map(|after| after * 1_000),
+        Condition::Silence { .. } | Condition::Threshold { .. } | Condition::Change { .. } => None,
     };
     let (kind, operator, operand, hysteresis, hold, periods, pause) = new.condition.row();
     sqlx::query(
         "UPDATE rules SET label = $2, severity = $3, resource = $4, stream = $5, kind = $6, operator = $7, operand = $8,
          hysteresis = $9, hold = $10, periods = $11, pause = $12, payload = $13, seen_time = $14, seen_value = $15,
-         met_since = NULL, alert = NULL, heard = NULL, intervals = x'', wait = $16, due = $17 WHERE id = $1",
+         met_since = NULL, alert = NULL, heard = NULL, intervals = x'', wait = $16, due = $17, paused = $18
+         WHERE id = $1",
     )
     .bind(id.0)
     .bind(&new.label)
@@ -303,6 +308,7 @@ async fn set(
     .bind(seen.map(|(_, value)| value))
     .bind(wait)
     .bind(wait.map(|wait| now + wait))
+    .bind(new.paused)
     .execute(&mut *connection)
     .await?;
     sqlx::query("DELETE FROM rule_channels WHERE rule = $1").bind(id.0).execute(&mut *connection).await?;
@@ -347,6 +353,7 @@ fn rule(row: &SqliteRow) -> Result<Rule, Error> {
         condition: Condition::of_row(condition).ok_or(Error::Unknown("kind of rule"))?,
         channels: channels.map(|labels| labels.split('\n').map(str::to_owned).collect()).unwrap_or_default(),
         payload: row.try_get("payload")?,
+        paused: row.try_get("paused")?,
         created: row.try_get("created")?,
         alert: row.try_get::<Option<i64>, _>("alert")?.map(AlertId),
         heard: row.try_get("heard")?,

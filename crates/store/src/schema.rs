@@ -44,6 +44,7 @@ fn migrations() -> Migrator {
             "alert clock and confirmation",
             include_str!("../migrations/0022_alert_clock_and_confirmation.sql"),
         ),
+        (23, "paused rules", include_str!("../migrations/0023_paused_rules.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

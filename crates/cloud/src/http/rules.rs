@@ -40,6 +40,9 @@ pub(super) struct RuleSettings {
     /// What is told besides
     #[schema(max_length = 1024)]
     payload: Option<String>,
+    /// Whether it is to judge nothing for now
+    #[serde(default)]
+    paused: bool,
 }
 
 const fn warning() -> Severity {
@@ -48,8 +51,9 @@ const fn warning() -> Severity {
 
 impl From<RuleSettings> for NewRule {
     fn from(settings: RuleSettings) -> Self {
-        let RuleSettings { label, severity, resource, stream, condition, channels, payload } = settings;
-        Self { label, severity, resource, stream, condition, channels, payload }
+        let RuleSettings { label, severity, resource, stream, condition, channels, payload, paused } =
+            settings;
+        Self { label, severity, resource, stream, condition, channels, payload, paused }
     }
 }
 
@@ -177,6 +181,7 @@ pub(super) async fn add_trigger(
         condition: Condition::Threshold { operator, operand, hysteresis: 0.0, hold_s: 0 },
         channels: vec![channel.0.to_string()],
         payload,
+        paused: false,
     };
     let made_for_it = made.as_ref().map(|made| made.channel.id);
     match app.store.add_rule(owner.id, &rule).await {

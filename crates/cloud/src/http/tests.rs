@@ -407,6 +407,7 @@ impl Template {
             condition: Condition::Change { by: 1.0 },
             channels: vec!["ops".into()],
             payload: None,
+            paused: false,
         };
         store.add_rule(ann.id, &rule).await.unwrap();
         let reading = Reading { stream: "t".into(), unit: None, time: 2, value: 3.5 };

@@ -206,8 +206,10 @@ fn note_look(connection: &Connection, now: i64) -> rusqlite::Result<()> {
 }
 
 fn find(connection: &Connection, condition: &str, id: i64) -> Result<Vec<Arc<Watch>>, Error> {
-    let sql =
-        format!("SELECT rules.id, {} FROM rules WHERE {condition} ORDER BY rules.id", Condition::COLUMNS);
+    let sql = format!(
+        "SELECT rules.id, {} FROM rules WHERE {condition} AND NOT paused ORDER BY rules.id",
+        Condition::COLUMNS
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id])?;
     let mut watches = Vec::new();

@@ -63,6 +63,7 @@ impl Bench {
             condition,
             channels: vec!["ops".into()],
             payload: Some("call Ann".into()),
+            paused: false,
         };
         self.runtime.block_on(self.store.add_rule(self.ann, &rule)).map(|rule| rule.id.0)
     }
@@ -359,6 +360,7 @@ fn an_address_of_mail_is_told_nothing_before_it_is_confirmed() {
             condition: above(30.0),
             channels: vec!["mail".into(), "ops".into()],
             payload: None,
+            paused: false,
         };
         let rule = bench.store.add_rule(bench.ann, &rule).await.unwrap();
         assert_eq!(rule.channels, ["ops", "mail"]);
@@ -529,6 +531,46 @@ fn a_rule_that_is_changed_or_deleted_has_no_alert_and_others_wait_no_longer() {
     assert_eq!(bench.alerts(rule), [(3, Some(21.0), None, None)]);
     bench.runtime.block_on(async { bench.store.delete_stream(crate::StreamId(1)).await.unwrap() });
     assert!(bench.alerts(rule)[0].2.is_some());
+}
+
+#[test]
+fn a_rule_that_is_paused_opens_no_alert_and_begins_anew_when_it_goes_on() {
+    let mut bench = Bench::new();
+    let warm = bench.rule("warm", Some("t"), above(30.0)).unwrap();
+    let after_ten_seconds = Condition::Silence { periods: None, after_s: Some(10) };
+    let quiet = bench.rule("quiet", Some("t"), after_ten_seconds.clone()).unwrap();
+    bench.post(0, &[(1, 31.0)]);
+    assert_eq!(bench.alerts(warm).len(), 1);
+    let set = |bench: &Bench, label: &str, condition: &Condition, paused| {
+        let (stream, channels) = (Some("t".into()), vec!["ops".into()]);
+        let rule = NewRule {
+            label: label.into(),
+            severity: Severity::Critical,
+            resource: "node".into(),
+            stream,
+            condition: condition.clone(),
+            channels,
+            payload: None,
+            paused,
+        };
+        bench.runtime.block_on(async {
+            let id = bench.store.rule(bench.ann, label).await.unwrap().unwrap().id;
+            bench.store.replace_rule(bench.ann, id, &rule).await.unwrap()
+        })
+    };
+    assert!(set(&bench, "warm", &above(30.0), true).paused);
+    assert_eq!(set(&bench, "quiet", &after_ten_seconds, true).due, None);
+    let told = bench.waiting().len();
+    bench.post(10, &[(2, 29.0), (3, 32.0)]);
+    bench.look(i64::MAX);
+    assert!(bench.alerts(warm)[0].2.is_some(), "what was open is cleared");
+    assert_eq!((bench.alerts(warm).len(), bench.alerts(quiet).len()), (1, 0));
+    assert_eq!(bench.waiting().len(), told, "nothing is told");
+
+    assert!(!set(&bench, "warm", &above(30.0), false).paused);
+    assert!(set(&bench, "quiet", &after_ten_seconds, false).due.is_some());
+    bench.post(20, &[(4, 33.0)]);
+    assert_eq!(bench.alerts(warm).len(), 2);
 }
 
 #[test]
