@@ -136,6 +136,10 @@ async fn a_webhook_is_told_with_a_signature_of_its_own_key_when_an_alert_opens_a
     assert_eq!((&body["rule"], &body["severity"]), (&json!("too warm"), &json!("critical")));
     assert_eq!((&body["value"], &body["payload"]), (&json!(31.5), &json!("call Ann")));
     assert_eq!(body["time"], alerts[0]["opened"]);
+    assert_eq!(body["unit"], alerts[0]["unit"]);
+    let stream = "PUT /api/v1/users/ann/resources/node/streams/t";
+    assert_eq!(cloud.as_admin(stream, json!({"unit": "Cel"})).await.status, 200);
+    assert_eq!(shown(&cloud, "alerts").await[0]["unit"], "Cel");
 
     let path = format!("POST /api/v1/users/ann/alerts/{}/acknowledge", body["alert"]);
     let acknowledged = cloud.as_admin(&path, Value::Null).await.json();

@@ -1,8 +1,8 @@
 //! Alerts, which rules open and clear and people acknowledge.
 
 use serde::{Deserialize, Serialize};
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row};
 use utoipa::ToSchema;
 
 use crate::conditions::Severity;
@@ -49,6 +49,8 @@ pub struct Alert {
     pub resource: String,
     /// The label of the stream that is watched; null where silence of the whole resource is.
     pub stream: Option<String>,
+    /// The unit that the stream has now.
+    pub unit: Option<String>,
     /// What has become of it.
     pub state: AlertState,
     /// The time of the reading that opened it, or when the clock did.
@@ -65,6 +67,11 @@ pub struct Alert {
     pub cleared_value: Option<f64>,
 }
 
+/// Alerts, with the unit of what they are about, as SQL.
+const ALERTS: &str = "SELECT alerts.*, (SELECT unit FROM resources JOIN streams ON streams.resource = resources.id
+     WHERE resources.owner = alerts.owner AND resources.label = alerts.resource AND streams.label = alerts.stream) AS unit
+     FROM alerts";
+
 fn alert(row: &SqliteRow) -> Result<Alert, Error> {
     let (severity, state): (String, String) = (row.try_get("severity")?, row.try_get("state")?);
     let state = AlertState::ALL.into_iter().find(|known| known.name() == state);
@@ -75,6 +82,7 @@ fn alert(row: &SqliteRow) -> Result<Alert, Error> {
         severity: Severity::named(&severity).ok_or(Error::Unknown("severity"))?,
         resource: row.try_get("resource")?,
         stream: row.try_get("stream")?,
+        unit: row.try_get("unit")?,
         state: state.ok_or(Error::Unknown("state of an alert"))?,
         opened: row.try_get("opened")?,
         opened_value: row.try_get("opened_value")?,
@@ -93,10 +101,9 @@ impl Store {
         state: Option<AlertState>,
         (limit, before): (i64, i64),
     ) -> Result<Vec<Alert>, Error> {
-        let rows: Vec<SqliteRow> = sqlx::query(
-            "SELECT * FROM alerts WHERE owner = $1 AND ($2 IS NULL OR state = $2) AND ($3 = 0 OR id < $3)
-             ORDER BY id DESC LIMIT $4",
-        )
+        let rows: Vec<SqliteRow> = sqlx::query(AssertSqlSafe(format!(
+            "{ALERTS} WHERE owner = $1 AND ($2 IS NULL OR state = $2) AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT $4"
+        )))
         .bind(owner.0)
         .bind(state.map(AlertState::name))
         .bind(before)
@@ -109,7 +116,7 @@ impl Store {
     /// The alert of `owner` with this id.
     pub async fn alert(&self, owner: UserId, id: &str) -> Result<Option<Alert>, Error> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        let row = sqlx::query("SELECT * FROM alerts WHERE owner = $1 AND id = $2")
+        let row = sqlx::query(AssertSqlSafe(format!("{ALERTS} WHERE owner = $1 AND id = $2")))
             .bind(owner.0)
             .bind(id)
             .fetch_optional(&self.readers)
@@ -129,8 +136,10 @@ impl Store {
         .bind(by)
         .execute(&mut *writer)
         .await?;
-        let row =
-            sqlx::query("SELECT * FROM alerts WHERE id = $1").bind(id.0).fetch_optional(&mut *writer).await?;
+        let row = sqlx::query(AssertSqlSafe(format!("{ALERTS} WHERE id = $1")))
+            .bind(id.0)
+            .fetch_optional(&mut *writer)
+            .await?;
         let alert = alert(&row.ok_or(Error::Unknown("alert"))?)?;
         if alert.state == AlertState::Cleared {
             return Err(Error::Invalid("the alert is cleared: what opened it is over"));
