@@ -22,6 +22,8 @@ pub(crate) enum Action {
     SignIn,
     /// Make an account of one's own.
     SignUp,
+    /// Learn whether one may.
+    ReadSignUp,
     /// Set a password by a one-time link.
     ResetPassword,
     SignOut,
@@ -150,7 +152,7 @@ impl Action {
     /// Which people may do it.
     pub(crate) const fn people(self) -> People {
         match self {
-            Self::SignIn | Self::SignUp | Self::ResetPassword => People::Everybody,
+            Self::SignIn | Self::SignUp | Self::ReadSignUp | Self::ResetPassword => People::Everybody,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
@@ -205,6 +207,7 @@ impl Action {
         matches!(
             self,
             Self::ReadSelf
+                | Self::ReadSignUp
                 | Self::ReadEndpoints
                 | Self::ReadDescription
                 | Self::ReadNetwork

@@ -199,10 +199,13 @@ async fn a_link_sets_a_password_once_by_its_page_or_the_api() {
 async fn strangers_sign_up_where_it_is_allowed_and_not_too_often() {
     let sign_up = |name: &str| json!({"username": name, "password": PASSWORD});
     let closed = Cloud::start(|_| {}).await;
+    let allowed = closed.ask("GET /api/v1/sign-up", "", Value::Null).await;
+    assert_eq!(allowed.json(), json!({"allowed": false}));
     let refused = closed.ask("POST /api/v1/sign-up", "", sign_up("ann")).await;
     assert_eq!((refused.status, refused.code()), (403, "no_sign_up".to_owned()));
 
     let cloud = Cloud::start(|config| config.sign_up = true).await;
+    assert_eq!(cloud.ask("GET /api/v1/sign-up", "", Value::Null).await.json(), json!({"allowed": true}));
     let made = cloud.ask("POST /api/v1/sign-up", "", sign_up("ann")).await;
     assert_eq!((made.status, &made.json()["role"]), (201, &json!("member")));
     assert_eq!(cloud.login("ann", PASSWORD, "").await.status, 200);

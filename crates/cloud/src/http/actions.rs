@@ -63,6 +63,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/reset-password") => Some(Action::ResetPassword),
         ("POST", "/users/{user}/reset-link") => Some(Action::MakeResetLink),
         ("POST", "/sign-up") => Some(Action::SignUp),
+        ("GET" | "HEAD", "/sign-up") => Some(Action::ReadSignUp),
         ("GET" | "HEAD", "/resources") => Some(Action::ListResources),
         ("GET" | "HEAD", "/users/{user}/totp") => Some(Action::ReadSecondFactor),
         ("POST" | "PUT", "/users/{user}/totp") => Some(Action::ChangeSecondFactor),

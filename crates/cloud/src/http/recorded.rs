@@ -72,6 +72,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
             None
         }
         Action::ReadSelf
+        | Action::ReadSignUp
         | Action::ReadEndpoints
         | Action::ReadDescription
         | Action::ReadNetwork

@@ -23,7 +23,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
     let api = OpenApiRouter::new()
         .routes(routes!(openapi::show).layer(Extension(document)))
         .routes(routes!(sign_in::login).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
-        .routes(routes!(sign_up::sign_up).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
+        .routes(routes!(sign_up::show, sign_up::sign_up).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
         .routes(routes!(sign_in::logout))
         .routes(routes!(reset_links::reset).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
         .routes(routes!(users::me))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sixlock_store::{User, now_ms};
 use sixlock_telemetry::Client;
 use utoipa::ToSchema;
@@ -17,6 +17,18 @@ use crate::Error;
 
 /// After how many seconds to come again when too many accounts wait for their first sign-in.
 const PENDING_WAIT_S: u32 = 600;
+
+/// Whether people make accounts for themselves.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SignUpAllowed {
+    allowed: bool,
+}
+
+/// Whether people make accounts for themselves, which the operator decides
+#[utoipa::path(get, path = "/sign-up", tag = "sessions", responses((status = 200, body = SignUpAllowed)))]
+pub(super) async fn show(State(app): State<Arc<App>>) -> Json<SignUpAllowed> {
+    Json(SignUpAllowed { allowed: app.reach.sign_up })
+}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -94,6 +94,7 @@ fn rows() -> Vec<Row> {
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
+        row("GET", "/sign-up", For::Everybody, none.clone(), 200),
         row("POST", "/sign-up", For::Everybody, sign_up, 201),
         row("GET", "/users/{user}/quotas", For::Owner, none.clone(), 200),
         row("GET", "/users/{user}/totp", For::Owner, none.clone(), 200),
