@@ -136,6 +136,40 @@ async fn a_token_of_a_scope_does_no_more_and_its_feed_ends_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_user_who_is_disabled_is_not_let_in_by_password_token_or_feed_until_enabled() {
+    let cloud = Cloud::start(|_| {}).await;
+    let ann = cloud.user("ann", false).await;
+    let token = cloud.as_admin("POST /api/v1/users/ann/tokens", json!({"label": "program"})).await.json();
+    let token = token["token"].as_str().unwrap();
+    let mut feed = cloud.feed("/api/v1/live", &bearer(token)).await;
+    let set =
+        async |disabled: bool| cloud.as_admin("PUT /api/v1/users/ann", json!({"disabled": disabled})).await;
+    assert_eq!(ask(&cloud, &ann, "PUT /users/ann", json!({"disabled": true})).await, 403);
+    let disabled = set(true).await;
+    assert_eq!((disabled.status, &disabled.json()["disabled"]), (200, &json!(true)));
+    feed.until_the_end().await;
+    for token in [&ann, token] {
+        assert_eq!(ask(&cloud, token, "GET /me", Value::Null).await, 401);
+    }
+    let refused = cloud.login("ann", PASSWORD, "").await;
+    assert_eq!((refused.status, refused.code()), (403, "account_disabled".to_owned()));
+    assert_eq!(cloud.login("ann", "not the password", "").await.status, 401, "nothing is told to others");
+    assert_eq!(set(false).await.status, 200);
+    assert_eq!(ask(&cloud, token, "GET /me", Value::Null).await, 200);
+    assert_eq!(cloud.login("ann", PASSWORD, "").await.status, 200);
+
+    let admin = cloud.as_admin("PUT /api/v1/users/admin", json!({"disabled": true})).await;
+    assert_eq!(admin.status, 400);
+    let eve = cloud.user("eve", true).await;
+    assert_eq!(ask(&cloud, &eve, "PUT /users/eve", json!({"disabled": true})).await, 400);
+    assert_eq!(ask(&cloud, &eve, "PUT /users/admin", json!({"disabled": true})).await, 400);
+    let lines = cloud.as_admin("GET /api/v1/audit?actions=true", Value::Null).await.body;
+    for action in ["account_disabled", "account_enabled"] {
+        assert_eq!(lines.matches(&format!("\"{action}\"")).count(), 1, "{action}: {lines}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_sets_a_password_once_by_its_page_or_the_api() {
     let cloud = Cloud::start(|_| {}).await;
     let ann = cloud.user("ann", false).await;
@@ -208,7 +242,13 @@ async fn strangers_sign_up_where_it_is_allowed_and_not_too_often() {
     assert_eq!(cloud.ask("GET /api/v1/sign-up", "", Value::Null).await.json(), json!({"allowed": true}));
     let made = cloud.ask("POST /api/v1/sign-up", "", sign_up("ann")).await;
     assert_eq!((made.status, &made.json()["role"]), (201, &json!("member")));
+    let pending = async || {
+        let ann = cloud.as_admin("GET /api/v1/users/ann", Value::Null).await.json();
+        ann["pending"].as_bool().unwrap()
+    };
+    assert!(pending().await);
     assert_eq!(cloud.login("ann", PASSWORD, "").await.status, 200);
+    assert!(!pending().await);
     let admin = json!({"username": "eve", "password": PASSWORD, "role": "administrator"});
     assert_eq!(cloud.ask("POST /api/v1/sign-up", "", admin).await.status, 422);
     assert_eq!(cloud.ask("POST /api/v1/sign-up", "", sign_up("Ann")).await.status, 409);

@@ -31,6 +31,10 @@ pub struct User {
     pub role: Role,
     /// Whether the role is administrator.
     pub admin: bool,
+    /// Whether an administrator has disabled the account: neither the user nor a token of theirs is let in.
+    pub disabled: bool,
+    /// Whether the user has signed up by themselves, and not signed in yet.
+    pub pending: bool,
     /// When the user was added, in milliseconds since 1970.
     pub created: i64,
 }
@@ -38,12 +42,16 @@ pub struct User {
 /// The most users.
 const USERS: usize = 10_000;
 
-/// Id, name, email address, role and time of a user.
-pub(crate) type UserRow = (i64, String, String, String, i64);
+/// Id, name, email address, role and time of a user, whether they are disabled, and whether they wait for their first sign-in.
+pub(crate) type UserRow = (i64, String, String, String, i64, bool, bool);
 
-pub(crate) fn user((id, username, email, role, created): UserRow) -> User {
+/// The same, and the hash of the password.
+type HashedUserRow = (i64, String, String, String, i64, bool, bool, String);
+
+pub(crate) fn user((id, username, email, role, created, disabled, pending): UserRow) -> User {
     let role = Role::read(&role);
-    User { id: UserId(id), username, email, role, admin: role == Role::Administrator, created }
+    let (id, admin) = (UserId(id), role == Role::Administrator);
+    User { id, username, email, role, admin, disabled, pending, created }
 }
 
 impl Store {
@@ -68,12 +76,14 @@ impl Store {
     /// The user of this id or name.
     pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
         let named = Reference::read(id_or_name);
-        let row: Option<UserRow> =
-            sqlx::query_as("SELECT id, name, email, role, created FROM users WHERE id = $1 OR name = $2")
-                .bind(named.id())
-                .bind(named.name())
-                .fetch_optional(&self.readers)
-                .await?;
+        let row: Option<UserRow> = sqlx::query_as(
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+             FROM users WHERE id = $1 OR name = $2",
+        )
+        .bind(named.id())
+        .bind(named.name())
+        .fetch_optional(&self.readers)
+        .await?;
         Ok(row.map(user))
     }
 
@@ -94,14 +104,16 @@ impl Store {
         password: String,
         from: IpAddr,
     ) -> Result<Option<User>, Error> {
-        let row: Option<(i64, String, String, String, i64, String)> =
-            sqlx::query_as("SELECT id, name, email, role, created, password FROM users WHERE name = $1")
-                .bind(username)
-                .fetch_optional(&self.readers)
-                .await?;
+        let row: Option<HashedUserRow> = sqlx::query_as(
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, password
+             FROM users WHERE name = $1",
+        )
+        .bind(username)
+        .fetch_optional(&self.readers)
+        .await?;
         let (row, hash) = match row {
-            Some((id, name, email, role, created, hash)) => {
-                (Some((id, name, email, role, created)), Some(hash))
+            Some((id, name, email, role, created, disabled, pending, hash)) => {
+                (Some((id, name, email, role, created, disabled, pending)), Some(hash))
             }
             None => (None, None),
         };
@@ -112,7 +124,8 @@ impl Store {
     /// The users, a page of them in the order of their ids: those behind `after`.
     pub async fn users(&self, listing: Listing) -> Result<Vec<User>, Error> {
         let rows: Vec<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created FROM users WHERE id > $1 ORDER BY id LIMIT $2",
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+             FROM users WHERE id > $1 ORDER BY id LIMIT $2",
         )
         .bind(listing.after)
         .bind(listing.limit)
@@ -143,7 +156,8 @@ pub(crate) async fn insert(connection: &mut SqliteConnection, new: NewUser<'_>) 
     }
     let row: Option<UserRow> = sqlx::query_as(
         "INSERT INTO users (name, email, password, role, created, signed_up) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (name) DO NOTHING RETURNING id, name, email, role, created",
+         ON CONFLICT (name) DO NOTHING
+         RETURNING id, name, email, role, created, disabled, signed_up IS NOT NULL",
     )
     .bind(username)
     .bind(email)

@@ -416,7 +416,7 @@ impl Store {
     }
 }
 
-/// Takes those of `resource` back whose authors may give it no commands any more: they are gone, or viewers, or members whose it is not.
+/// Takes those of `resource` back whose authors may give it no commands any more: they are gone, disabled, or viewers, or members whose it is not.
 async fn withdraw_of_others(
     connection: &mut SqliteConnection,
     resource: ResourceId,
@@ -424,7 +424,7 @@ async fn withdraw_of_others(
 ) -> Result<(), Error> {
     sqlx::query(
         "UPDATE commands SET state = 'withdrawn', ended = $2 WHERE resource = $1 AND state = 'queued' AND NOT EXISTS
-         (SELECT 1 FROM users JOIN resources ON resources.id = $1 WHERE users.id = author_id AND
+         (SELECT 1 FROM users JOIN resources ON resources.id = $1 WHERE users.id = author_id AND NOT users.disabled AND
           (role = 'administrator' OR role = 'member' AND resources.owner = users.id))",
     )
     .bind(resource.0)
@@ -460,10 +460,11 @@ mod tests {
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
         let add =
             async |name: &str, role| store.add_user(name, "", "a long password".into(), role).await.unwrap();
-        let (ann, root, other) = (
+        let (ann, root, other, disabled) = (
             add("ann", Role::Member).await,
             add("root", Role::Administrator).await,
             add("eve", Role::Member).await,
+            add("dora", Role::Administrator).await,
         );
         let node = store.enrol(ann.id, Device::named("node")).await.unwrap().resource.id;
         let command = async |author: &User, actuator: &str| {
@@ -475,17 +476,24 @@ mod tests {
             };
             store.add_command(node, new).await.unwrap().id
         };
-        let commands = [command(&root, "a").await, command(&ann, "b").await, command(&other, "c").await];
+        let commands = [
+            command(&root, "a").await,
+            command(&ann, "b").await,
+            command(&other, "c").await,
+            command(&disabled, "d").await,
+        ];
         store
             .change_user(&root, UserChange { role: Some(Role::Viewer), ..UserChange::default() }, None)
             .await
             .unwrap();
+        let disable = UserChange { disabled: Some(true), ..UserChange::default() };
+        store.change_user(&disabled, disable, None).await.unwrap();
         let (backup, restored) = (directory.path().join("backup"), tempfile::tempdir().unwrap());
         crate::back_up(directory.path(), &backup).unwrap();
         crate::restore(&backup, restored.path()).unwrap();
         let told = store.next_command(node).await.unwrap().unwrap();
         assert_eq!(told.id, commands[1]);
-        for withdrawn in [commands[0], commands[2]] {
+        for withdrawn in [commands[0], commands[2], commands[3]] {
             let command = store.command(node, withdrawn).await.unwrap().unwrap();
             assert_eq!(command.state, CommandState::Withdrawn);
             assert!(command.ended.is_some());

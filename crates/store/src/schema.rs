@@ -45,6 +45,7 @@ fn migrations() -> Migrator {
             include_str!("../migrations/0022_alert_clock_and_confirmation.sql"),
         ),
         (23, "paused rules", include_str!("../migrations/0023_paused_rules.sql")),
+        (24, "disabled users", include_str!("../migrations/0024_disabled_users.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -45,7 +45,7 @@ impl Store {
         let row: Option<AccessRow> = sqlx::query_as(
             "SELECT users.id, users.role, tokens.read_only, tokens.resource, tokens.expires
              FROM tokens JOIN users ON users.id = tokens.owner
-             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
+             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2) AND NOT users.disabled",
         )
         .bind(&token.bytes()[..])
         .bind(now)

@@ -107,7 +107,7 @@ impl Store {
             "SELECT users.id, users.name, users.email, users.role, users.created,
              tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource
              FROM tokens JOIN users ON users.id = tokens.owner
-             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
+             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2) AND NOT users.disabled",
         )
         .bind(&digest(token)[..])
         .bind(now)
@@ -126,7 +126,8 @@ impl Store {
                 .await?;
         }
         let is_operators = name == ADMINISTRATOR && label.as_deref() == Some(ADMINISTRATORS_FILE);
-        let user = user((id, name, email, role, created));
+        // Whoever is signed in is neither disabled nor waits for that.
+        let user = user((id, name, email, role, created, false, false));
         let scope = TokenScope { read_only, resource: resource.map(ResourceId) };
         Ok(Some(SignedIn { user, token: TokenDigest::of(token), scope, is_operators }))
     }

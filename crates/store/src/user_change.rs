@@ -21,6 +21,8 @@ pub struct UserChange {
     pub password: Option<String>,
     /// What the user may do.
     pub role: Option<Role>,
+    /// Whether the account is disabled.
+    pub disabled: Option<bool>,
 }
 
 impl Store {
@@ -33,10 +35,13 @@ impl Store {
         change: UserChange,
         kept: Option<TokenDigest>,
     ) -> Result<User, Error> {
-        let UserChange { email, password, role } = change;
+        let UserChange { email, password, role, disabled } = change;
         email.as_deref().map(check_email).transpose()?;
         if user.username == ADMINISTRATOR && role.is_some_and(|role| role != Role::Administrator) {
             return Err(Error::Invalid("the administrator of the first start stays one"));
+        }
+        if user.username == ADMINISTRATOR && disabled == Some(true) {
+            return Err(Error::Invalid("the administrator of the first start cannot be disabled"));
         }
         let hash = match password {
             Some(password) => {
@@ -48,12 +53,13 @@ impl Store {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
-            "UPDATE users SET email = coalesce($1, email), password = coalesce($2, password), role = coalesce($3, role)
-             WHERE id = $4",
+            "UPDATE users SET email = coalesce($1, email), password = coalesce($2, password), role = coalesce($3, role),
+             disabled = coalesce($4, disabled) WHERE id = $5",
         )
         .bind(&email)
         .bind(&hash)
         .bind(role.map(Role::name))
+        .bind(disabled)
         .bind(user.id.0)
         .execute(&mut *transaction)
         .await?;
@@ -67,11 +73,12 @@ impl Store {
         drop(writer);
         if hash.is_some() {
             tell_of_password(self, user);
-        } else if role.is_some() {
+        } else if role.is_some() || disabled.is_some() {
             self.access_changed();
         }
         let (role, email) = (role.unwrap_or(user.role), email.unwrap_or_else(|| user.email.clone()));
-        Ok(User { role, admin: role == Role::Administrator, email, ..user.clone() })
+        let disabled = disabled.unwrap_or(user.disabled);
+        Ok(User { role, admin: role == Role::Administrator, email, disabled, ..user.clone() })
     }
 }
 

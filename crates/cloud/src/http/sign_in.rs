@@ -88,6 +88,14 @@ pub(super) async fn login(
         .recorded());
     };
     one_time_codes::check(&app, client, &user, code.as_deref()).await?;
+    if user.disabled {
+        return Err(Failure::new(
+            StatusCode::FORBIDDEN,
+            "account_disabled",
+            "This account is disabled.",
+            "Ask an administrator.",
+        ));
+    }
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
     let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(user.username));

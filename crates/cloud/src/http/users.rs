@@ -88,6 +88,8 @@ pub(super) struct UserChange {
     current_password: Option<String>,
     /// What the user may do; an administrator says so.
     role: Option<Role>,
+    /// Whether the account is disabled; an administrator says so, of others.
+    disabled: Option<bool>,
     /// `true` is the role `administrator`, `false` is `member`: as earlier clients say it.
     admin: Option<bool>,
 }
@@ -102,11 +104,12 @@ fn role_of(role: Option<Role>, admin: Option<bool>) -> Result<Option<Role>, Fail
     }
 }
 
-/// Changes a user's email address, password or role
+/// Changes a user's email address, password or role, or disables the account
 ///
 /// All that is given is changed or, if some of it cannot be, nothing.
 /// A new password ends all sessions of the user but the one that asks, and their live feeds. Tokens for programs stay. A new
-/// role ends all live feeds of the user. The administrator of the first start stays one. Whoever has the token in the file
+/// role ends all live feeds of the user, and so does disabling the account, after which neither the user nor a token of theirs is let in
+/// until it is enabled; what is theirs stays, and their devices go on. The administrator of the first start stays one. Whoever has the token in the file
 /// `admin-token` need not know the administrator's present password.
 #[utoipa::path(put, path = "/users/{user}", tag = "users", request_body = UserChange,
     responses((status = 200, body = User)))]
@@ -117,22 +120,27 @@ pub(super) async fn change(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<UserChange>,
 ) -> Result<(Extension<AuditDetails>, Json<User>), Failure> {
-    let Json(UserChange { email, password, current_password, role, admin }) = body?;
+    let Json(UserChange { email, password, current_password, role, disabled, admin }) = body?;
     let role = role_of(role, admin)?;
-    if role.is_some() {
+    if role.is_some() || disabled.is_some() {
         decide(for_policy(&caller), Action::ChangeRole, Target::User(owner.id))
             .map_err(|_| Failure::forbidden())?;
+    }
+    if disabled == Some(true) && caller.user.id == owner.id {
+        return Err(Failure::invalid("nobody disables their own account"));
     }
     if password.is_some() {
         check_present_password(&app, &caller, client, &owner, current_password).await?;
     }
     let role = role.filter(|role| *role != owner.role);
+    let disabled = disabled.filter(|disabled| *disabled != owner.disabled);
     let done = [
         password.as_ref().map(|_| "password_changed"),
         email.as_ref().map(|_| "email_changed"),
         role.map(role_changed_to),
+        disabled.map(|disabled| if disabled { "account_disabled" } else { "account_enabled" }),
     ];
-    let change = sixlock_store::UserChange { email, password, role };
+    let change = sixlock_store::UserChange { email, password, role, disabled };
     let changed = app.store.change_user(&owner, change, Some(caller.token)).await?;
     Ok((Extension(AuditDetails::actions(done.into_iter().flatten().collect())), Json(changed)))
 }
