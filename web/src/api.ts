@@ -1,8 +1,16 @@
+export type Role = "administrator" | "member" | "viewer";
+
 export interface User {
   username: string;
   /** Empty if none was given. */
   email: string;
   admin: boolean;
+  /** What the user may do. */
+  role: Role;
+  /** Whether the account is disabled. */
+  disabled: boolean;
+  /** Whether the user has signed up by themselves, and not signed in yet. */
+  pending: boolean;
   /** In milliseconds since 1970. */
   created: number;
 }
@@ -160,7 +168,7 @@ export class ApiError extends Error {
   }
 }
 
-const ROOT = "/api/v1";
+export const ROOT = "/api/v1";
 const PATIENCE_MS = 10_000;
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -206,7 +214,7 @@ export async function call<T>(path: string, init: RequestInit = {}): Promise<T> 
   }
 }
 
-export const send = <T>(method: "POST" | "PUT", path: string, body: unknown) =>
+export const send = <T>(method: "POST" | "PUT" | "DELETE", path: string, body: unknown) =>
   call<T>(path, { method, headers: JSON_TYPE, body: JSON.stringify(body) });
 
 /** Reads `{"error":{"code","message","hint"}}`; anything else becomes a plain sentence. */

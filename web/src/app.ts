@@ -1,12 +1,14 @@
+import { alertApi, type Alert } from "./alert-api";
 import { api, ApiError, type LivePoint, type Network, type Resource, type User } from "./api";
 import { closeDialogs } from "./dialog";
 import { html, mark, setText } from "./dom";
 import { shown } from "./format";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
+import { OpenAlerts } from "./open-alerts";
 import type { Desk, Page } from "./page";
 import { pageOf } from "./pages/of-route";
-import { LINKS, routeOf } from "./route";
+import { LINKS, routeOf, tabOf } from "./route";
 
 const STATE_WORDS: Record<LiveState, string> = {
   connecting: "Connecting",
@@ -28,9 +30,12 @@ export class App {
   private readonly main = html("main", { id: "content", tabindex: -1 });
   private readonly tabs: HTMLAnchorElement[];
   private readonly networkTab = tab("Network", LINKS.network);
+  private readonly alertCount = html("span", { class: "alert-count", hidden: true });
+  private readonly alertsTab = html("a", { href: LINKS.alerts }, "Alerts ", this.alertCount);
   private readonly account: HTMLAnchorElement;
   private readonly live: Live;
   private readonly poll: NetworkPoll;
+  private readonly openAlerts: OpenAlerts;
   private readonly timers: number[];
   private readonly listeners = new AbortController();
   private readonly desk: Desk;
@@ -59,10 +64,15 @@ export class App {
       go: (link) => {
         window.location.hash = link;
       },
+      mayChange: user.role !== "viewer",
+      countAlerts: (open) => this.countAlerts(open),
+      alertsChanged: () => void this.openAlerts.now(),
+      leave: (why) => this.leave(why),
     };
     this.tabs = [
       tab("Overview", LINKS.overview),
       tab("Devices", LINKS.devices),
+      this.alertsTab,
       this.networkTab,
       ...(user.admin ? [tab("Users", LINKS.users), tab("Audit", LINKS.audit)] : []),
     ];
@@ -113,6 +123,11 @@ export class App {
         this.page.noNetwork?.(why, absent);
       },
     );
+    this.openAlerts = new OpenAlerts(
+      alertApi(user.username),
+      (open) => this.showAlerts(open),
+      (error) => this.fail(error),
+    );
     this.timers = [
       window.setInterval(() => this.page.tick?.(), 1_000),
       window.setInterval(() => document.hidden || void this.checkSession(), SESSION_CHECK_MS),
@@ -140,6 +155,7 @@ export class App {
     closeDialogs();
     this.live.stop();
     this.poll.stop();
+    this.openAlerts.stop();
     this.listeners.abort();
     this.timers.forEach((timer) => window.clearInterval(timer));
     window.clearTimeout(this.retry);
@@ -167,8 +183,8 @@ export class App {
   /** Whether this user is still the one who is signed in: another tab may have signed out, and in as another. */
   private async checkSession(): Promise<void> {
     try {
-      const { username, admin } = await api.me();
-      if (username !== this.user.username || admin !== this.user.admin) this.leave("");
+      const { username, role } = await api.me();
+      if (username !== this.user.username || role !== this.user.role) this.leave("");
     } catch (error) {
       this.fail(error);
     }
@@ -179,7 +195,7 @@ export class App {
     const route = routeOf(window.location.hash);
     const page = pageOf(route, this.desk);
     document.title = `${page.title} · Sixlock`;
-    const current = route.page === "device" || route.page === "settings" ? LINKS.devices : LINKS[route.page];
+    const current = tabOf(route);
     for (const tab of [...this.tabs, this.account]) {
       if (tab.getAttribute("href") === current) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
@@ -208,6 +224,7 @@ export class App {
       return;
     }
     this.poll.now();
+    void this.openAlerts.now();
     if (Date.now() - this.hiddenAt < ASLEEP_MS) return;
     void this.checkSession();
     this.live.restart();
@@ -217,6 +234,7 @@ export class App {
   private reopened(): void {
     void this.checkSession();
     void this.refresh();
+    void this.openAlerts.now();
     this.page.reopened?.();
   }
 
@@ -240,6 +258,18 @@ export class App {
     } else if (state === "live") {
       this.banner.hidden = true;
     }
+  }
+
+  private showAlerts(open: Alert[]): void {
+    this.countAlerts(open.length);
+    this.page.alerts?.(open);
+  }
+
+  private countAlerts(open: number): void {
+    this.alertCount.hidden = open === 0;
+    this.alertCount.replaceChildren(
+      ...(open === 0 ? [] : [String(open), html("span", { class: "spoken" }, " open")]),
+    );
   }
 
   private say(words: string): void {

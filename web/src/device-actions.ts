@@ -13,8 +13,12 @@ export function deviceActions(desk: Desk, device: () => Resource): HTMLElement {
     "div",
     { class: "actions" },
     html("a", { class: "secondary", href: settingsLink(device().id) }, "Settings"),
-    button("Replace key", () => replaceKey(desk, device())),
-    button("Delete device", () => deleteDevice(desk, device()), "secondary destructive"),
+    ...(desk.mayChange
+      ? [
+          button("Replace key", () => replaceKey(desk, device())),
+          button("Delete device", () => deleteDevice(desk, device()), "secondary destructive"),
+        ]
+      : []),
   );
 }
 

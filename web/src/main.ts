@@ -1,5 +1,6 @@
 import "./style.css";
 import "./settings.css";
+import "./alerts.css";
 import { api, ApiError } from "./api";
 import { App } from "./app";
 import { signInPage, unreachablePage } from "./sign-in";

@@ -1,11 +1,17 @@
 /** Where in the dashboard a person is. The address after `#` says it, so that every place can be linked to. */
 export type Route =
-  | { page: "overview" | "devices" | "network" | "users" | "audit" | "account" }
+  | {
+      page:
+        "overview" | "devices" | "alerts" | "rules" | "channels" | "network" | "users" | "audit" | "account";
+    }
   | { page: "device" | "settings"; resource: string };
 
 export const LINKS = {
   overview: "#/",
   devices: "#/devices",
+  alerts: "#/alerts",
+  rules: "#/alerts/rules",
+  channels: "#/alerts/channels",
   network: "#/network",
   users: "#/users",
   audit: "#/audit",
@@ -31,8 +37,22 @@ export function routeOf(hash: string): Route {
       return { page: "overview" };
     }
   }
-  const found = (["devices", "network", "users", "audit", "account"] as const).find(
-    (page) => LINKS[page] === hash,
-  );
+  const found = (
+    ["devices", "alerts", "rules", "channels", "network", "users", "audit", "account"] as const
+  ).find((page) => LINKS[page] === hash);
   return { page: found ?? "overview" };
+}
+
+/** The address of the tab that a page stands under. */
+export function tabOf({ page }: Route): string {
+  switch (page) {
+    case "device":
+    case "settings":
+      return LINKS.devices;
+    case "rules":
+    case "channels":
+      return LINKS.alerts;
+    default:
+      return LINKS[page];
+  }
 }

@@ -32,7 +32,15 @@ test("an address decides by what the cloud can prove itself to it", () => {
 });
 
 test("users are found by name or address", () => {
-  const user = (username: string, email: string) => ({ username, email, admin: false, created: 0 });
+  const user = (username: string, email: string) => ({
+    username,
+    email,
+    admin: false,
+    role: "member" as const,
+    disabled: false,
+    pending: false,
+    created: 0,
+  });
   const users = [user("ann", "ann@example.org"), user("Bob", "")];
   expect(matchingUsers(users, " bo").map(({ username }) => username)).toEqual(["Bob"]);
   expect(matchingUsers(users, "EXAMPLE").map(({ username }) => username)).toEqual(["ann"]);

@@ -47,7 +47,7 @@ export class DevicesPage implements Page {
   private adding: AddDevice | undefined;
 
   constructor(private readonly desk: Desk) {
-    const add = html("button", { type: "button", class: "primary" }, "Add a device");
+    const add = html("button", { type: "button", class: "primary", hidden: !desk.mayChange }, "Add a device");
     const column = (name: string) => html("th", { scope: "col" }, name);
     this.table = html(
       "table",

@@ -1,12 +1,15 @@
 import type { Desk, Page } from "../page";
 import type { Route } from "../route";
 import { AccountPage } from "./account";
+import { AlertsPage } from "./alerts";
 import { AuditPage } from "./audit";
+import { ChannelsPage } from "./channels";
 import { DevicePage } from "./device";
 import { DeviceSettingsPage } from "./device-settings";
 import { DevicesPage } from "./devices";
 import { NetworkPage } from "./network";
 import { OverviewPage } from "./overview";
+import { RulesPage } from "./rules";
 import { UsersPage } from "./users";
 
 /** The page of an address; what is for administrators only leads others to the overview. */
@@ -18,6 +21,12 @@ export function pageOf(route: Route, desk: Desk): Page {
       return new DeviceSettingsPage(desk, route.resource);
     case "devices":
       return new DevicesPage(desk);
+    case "alerts":
+      return new AlertsPage(desk);
+    case "rules":
+      return new RulesPage(desk);
+    case "channels":
+      return new ChannelsPage(desk);
     case "network":
       return new NetworkPage();
     case "account":
