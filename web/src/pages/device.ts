@@ -1,5 +1,6 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
+import { CommandsPanel } from "../commands/panel";
 import { deviceActions } from "../device-actions";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
@@ -42,6 +43,7 @@ export class DevicePage implements Page {
   private zoomed: Span | undefined;
   private resource: Resource | undefined;
   private streams: Streams | undefined;
+  private commands: CommandsPanel | undefined;
   private latest: Network | undefined;
   private ticks = 0;
   /** Grows with each choice of a range: what was being fetched for the one before is not wanted any more. */
@@ -85,7 +87,8 @@ export class DevicePage implements Page {
     const resource = resources.find((known) => String(known.id) === this.id);
     if (!resource) {
       this.streams?.stop();
-      this.streams = undefined;
+      this.commands?.stop();
+      this.streams = this.commands = undefined;
       this.resource = undefined;
       this.root.replaceChildren(
         html("a", { class: "back", href: LINKS.devices }, "All devices"),
@@ -135,6 +138,9 @@ export class DevicePage implements Page {
       this.streams.root,
       this.streams.note,
     );
+    this.commands = new CommandsPanel(this.desk, resource);
+    this.root.append(this.commands.root);
+    void this.commands.load();
     this.streams.show(true);
     this.showFigures();
   }
@@ -158,6 +164,7 @@ export class DevicePage implements Page {
 
   reopened(): void {
     this.streams?.reload();
+    void this.commands?.load();
   }
 
   tick(): void {
@@ -173,6 +180,7 @@ export class DevicePage implements Page {
   stop(): void {
     this.choice += 1;
     this.streams?.stop();
+    this.commands?.stop();
   }
 
   /** The span of time that all charts show. */
