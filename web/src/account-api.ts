@@ -1,4 +1,4 @@
-import { call, LONGEST_PAGE, part, send, type User } from "./api";
+import { call, LONGEST_PAGE, part, ROOT, send, type Role, type User } from "./api";
 
 /** A token by which a program acts for a user. Times are milliseconds since 1970. */
 export interface Token {
@@ -7,6 +7,36 @@ export interface Token {
   created: number;
   /** Null if it does not end by itself. */
   expires: number | null;
+  /** Whether it may only read. */
+  read_only: boolean;
+  /** The only device that it may be used for. */
+  resource: number | null;
+}
+
+/** What a token may do: less than its user, where that is said. */
+export interface Scope {
+  read_only: boolean;
+  /** The label of the only device. */
+  resource?: string;
+}
+
+export interface Quotas {
+  resources: number;
+  streams: number;
+  points_a_day: number;
+}
+
+export interface QuotasAndUsage {
+  /** Null of an administrator, who has none. */
+  quotas: Quotas | null;
+  used: { resources: number; streams: number; points_today: number };
+}
+
+export interface SecondFactor {
+  /** Whether it is asked for. */
+  confirmed: boolean;
+  /** Recovery codes that are left. */
+  recovery_codes: number;
 }
 
 const user = (name: string) => `/users/${part(name)}`;
@@ -16,8 +46,8 @@ const tokens = (name: string) => `${user(name)}/tokens`;
 export const accountApi = {
   tokens: (name: string) => call<Token[]>(tokens(name)),
   /** The only answer that ever holds the token. */
-  makeToken: (name: string, label: string, expires: number | undefined) =>
-    send<Token & { token: string }>("POST", tokens(name), { label, expires }),
+  makeToken: (name: string, label: string, expires: number | undefined, scope: Scope) =>
+    send<Token & { token: string }>("POST", tokens(name), { label, expires, ...scope }),
   revokeToken: (name: string, id: Token["id"]) =>
     call<void>(`${tokens(name)}/${part(id)}`, { method: "DELETE" }),
 
@@ -25,8 +55,36 @@ export const accountApi = {
 
   /** All users, for administrators. */
   users: () => call<User[]>(`/users?limit=${LONGEST_PAGE}`),
-  addUser: (username: string, password: string, email: string) =>
-    send<User>("POST", "/users", { username, password, email }),
+  addUser: (username: string, password: string, email: string, role: Role) =>
+    send<User>("POST", "/users", { username, password, email, role }),
+  setDisabled: (name: string, disabled: boolean) => send<User>("PUT", user(name), { disabled }),
+  setRole: (name: string, role: Role) => send<User>("PUT", user(name), { role }),
+  /** The only answer that ever holds the link. */
+  makeResetLink: (name: string) =>
+    call<{ path: string; expires: number }>(`${user(name)}/reset-link`, { method: "POST" }),
   setPassword: (name: string, password: string) => send<User>("PUT", user(name), { password }),
   deleteUser: (name: string) => call<void>(user(name), { method: "DELETE" }),
+
+  quotas: (name: string) => call<QuotasAndUsage>(`${user(name)}/quotas`),
+  /** What is not given is as for all. */
+  setQuotas: (name: string, quotas: Partial<Quotas>) =>
+    send<QuotasAndUsage>("PUT", `${user(name)}/quotas`, quotas),
+
+  /** Where all that is kept of a user is to be had. */
+  exportUrl: (name: string) => `${ROOT}${user(name)}/export`,
+
+  secondFactor: (name: string) => call<SecondFactor>(`${user(name)}/totp`),
+  /** The only answer that ever holds the secret. */
+  beginSecondFactor: (name: string, current_password: string) =>
+    send<{ secret: string; uri: string }>("POST", `${user(name)}/totp`, { current_password }),
+  /** The only answer that ever holds the recovery codes. */
+  confirmSecondFactor: (name: string, code: string) =>
+    send<{ recovery_codes: string[] }>("PUT", `${user(name)}/totp`, { code }),
+  /** Whoever removes their own gives the present password. */
+  removeSecondFactor: (name: string, current_password?: string) =>
+    send<void>("DELETE", `${user(name)}/totp`, { current_password }),
+
+  signUpIsAllowed: async () => (await call<{ allowed: boolean }>("/sign-up")).allowed,
+  signUp: (username: string, password: string, email: string) =>
+    send<User>("POST", "/sign-up", { username, password, email }),
 };

@@ -26,7 +26,7 @@ export class Form {
   private readonly fields: Field<Control>[];
 
   constructor(
-    private readonly desk: Desk,
+    private readonly desk: Pick<Desk, "fail">,
     private readonly options: FormOptions,
   ) {
     this.button = html("button", { type: "submit", class: "primary" }, options.action);
@@ -101,6 +101,6 @@ export function formDialog(
   });
   const dialog = openDialog(title, form.root, ...below);
   dialog.addEventListener("close", () => form.stop());
-  form.root.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  form.root.querySelector<HTMLElement>(":is(input, select, textarea):not([hidden])")?.focus();
   return dialog;
 }

@@ -35,14 +35,17 @@ export class Refusal {
   show(error: ApiError): void {
     this.say(error.words);
     this.button.disabled = false;
-    if (error.status === 429 && error.retryMs > 0) this.wait(Date.now() + error.retryMs);
+    const what = TOO_MANY[error.code];
+    if (error.status === 429 && error.retryMs > 0 && what !== undefined) {
+      this.wait(Date.now() + error.retryMs, what);
+    }
   }
 
-  private wait(until: number): void {
+  private wait(until: number, what: string): void {
     const tell = () => {
       const seconds = Math.ceil((until - Date.now()) / 1000);
       if (seconds <= 0) this.clear();
-      else setText(this.words, tooMany(seconds));
+      else setText(this.words, tooMany(seconds, what));
       this.button.disabled = seconds > 0;
     };
     tell();
@@ -50,7 +53,14 @@ export class Refusal {
   }
 }
 
+/** Of what there were too many, by the kind of refusal. */
+const TOO_MANY: Record<string, string> = {
+  too_many_passwords: "wrong passwords",
+  too_many_codes: "wrong codes",
+  too_many_sign_ups: "accounts were asked for from here",
+};
+
 /** What is said while no password may be tried. */
-export function tooMany(seconds: number): string {
-  return `Too many wrong passwords: try again in ${formatDuration(seconds)}.`;
+export function tooMany(seconds: number, what = "wrong passwords"): string {
+  return `Too many ${what}: try again in ${formatDuration(seconds)}.`;
 }

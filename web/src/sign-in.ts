@@ -1,6 +1,8 @@
+import { accountApi } from "./account-api";
 import { api, ApiError } from "./api";
 import { html, mark } from "./dom";
 import { Refusal } from "./refusal";
+import { signUpPage } from "./sign-up";
 
 /**
  * The page for those whom the cloud does not know: it says how to sign in, and lets them. Who was in before is
@@ -66,13 +68,16 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
       password.focus();
     }
   });
-  return html(
+  const signUp = html("button", { type: "button", class: "quiet" }, "Make an account");
+  const newcomers = html("p", { hidden: true }, "You have none yet? ", signUp);
+  const page = html(
     "main",
     { class: "sign-in" },
     html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
     html("p", { class: "why", role: "status", hidden: why === "" }, why),
     html("h2", {}, "Sign in to see your devices"),
     form,
+    newcomers,
     html("p", { class: "or", "aria-hidden": "true" }, html("span", {}, "or without a password")),
     html(
       "p",
@@ -82,6 +87,22 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
       " starts, it says where its sign-in link is. Open that in this browser: it works once.",
     ),
   );
+  signUp.addEventListener("click", () => {
+    const other = signUpPage(signedIn, () => {
+      other.replaceWith(page);
+      username.focus();
+    });
+    page.replaceWith(other);
+    other.querySelector("input")?.focus();
+  });
+  accountApi.signUpIsAllowed().then(
+    (allowed) => {
+      newcomers.hidden = !allowed;
+    },
+    // Whoever has an account signs in all the same.
+    () => undefined,
+  );
+  return page;
 }
 
 /** The page while the cloud cannot be reached at all. */

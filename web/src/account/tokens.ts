@@ -1,4 +1,5 @@
-import { accountApi, type Token } from "../account-api";
+import { accountApi, type Scope, type Token } from "../account-api";
+import type { Resource } from "../api";
 import { copyField } from "../copy";
 import { confirm, openDialog } from "../dialog";
 import { html, setText } from "../dom";
@@ -9,6 +10,8 @@ import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
 import { DAY_MS } from "../time";
 
+/** Devices that are offered by name; the name of any other can be typed. */
+const MOST_OFFERED = 1_000;
 const LIVES: readonly (readonly [string, string])[] = [
   ["90", "in 90 days"],
   ["30", "in 30 days"],
@@ -20,24 +23,36 @@ const LIVES: readonly (readonly [string, string])[] = [
 export class TokensPanel extends Panel {
   private readonly rows = html("tbody");
   private readonly empty = html("p", { class: "note" });
-  private readonly table = table("tokens", ["Token", "Made", "Ends"], this.rows);
+  /** The names of the devices, by their ids. */
+  private devices = new Map<string, string>();
+  private tokens: Token[] = [];
+  private readonly table = table("tokens", ["Token", "May", "Made", "Ends"], this.rows);
 
   constructor(desk: Desk) {
     super(
       desk,
       "tokens",
       "Tokens of programs",
-      "A program that has a token may do whatever you may. Sessions of browsers are not among them.",
+      "A program that has a token acts for you, or for less. Sessions of browsers are not among them.",
     );
-    this.tools.append(button("Make a token", () => this.make()));
+    if (desk.mayChange) this.tools.append(button("Make a token", () => this.make()));
     this.body.append(this.empty, this.table);
   }
 
+  know(resources: Resource[]): void {
+    this.devices = new Map(resources.map(({ id, label }) => [String(id), label]));
+    if (this.tokens.some(({ resource }) => resource !== null)) this.show();
+  }
+
   protected override async fill(): Promise<void> {
-    const tokens = await accountApi.tokens(this.desk.user.username);
-    this.table.hidden = tokens.length === 0;
-    setText(this.empty, tokens.length === 0 ? "No token yet." : "");
-    this.rows.replaceChildren(...tokens.map((token) => this.row(token)));
+    this.tokens = await accountApi.tokens(this.desk.user.username);
+    this.show();
+  }
+
+  private show(): void {
+    this.table.hidden = this.tokens.length === 0;
+    setText(this.empty, this.tokens.length === 0 ? "No token yet." : "");
+    this.rows.replaceChildren(...this.tokens.map((token) => this.row(token)));
   }
 
   private row(token: Token): HTMLElement {
@@ -45,10 +60,13 @@ export class TokensPanel extends Panel {
     return record(
       name,
       [
+        ["May", mayWords(token, this.devices.get(String(token.resource)))],
         ["Made", formatDate(token.created)],
         ["Ends", token.expires === null ? "not by itself" : formatDate(token.expires)],
       ],
-      [button("Revoke", () => this.revoke(token), "quiet destructive", `Revoke ${name}`)],
+      this.desk.mayChange
+        ? [button("Revoke", () => this.revoke(token), "quiet destructive", `Revoke ${name}`)]
+        : [],
     );
   }
 
@@ -58,13 +76,37 @@ export class TokensPanel extends Panel {
       about: /label|name/,
     });
     const life = new Field(choice("token-life", LIVES), "It ends", { about: /ends/ });
+    const may = new Field(
+      choice("token-may", [
+        ["all", "Do what I may"],
+        ["read", "Only read"],
+      ]),
+      "It may",
+    );
+    const device = new Field(
+      textInput("token-device", { maxlength: 64, list: "token-devices" }),
+      "Only for the device",
+      {
+        hint: "Empty for all. A token for one device goes with it.",
+        about: /resource/,
+      },
+    );
+    const names = [...this.devices.values()].slice(0, MOST_OFFERED);
     formDialog(this.desk, "Make a token", {
-      fields: [label, life],
+      fields: [
+        label,
+        may,
+        device,
+        html("datalist", { id: "token-devices" }, ...names.map((value) => html("option", { value }))),
+        life,
+      ],
       action: "Make token",
       send: async () => {
         const days = Number(life.control.value);
         const expires = days > 0 ? Date.now() + days * DAY_MS : undefined;
-        const made = await accountApi.makeToken(this.desk.user.username, label.text, expires);
+        const scope: Scope = { read_only: may.control.value === "read" };
+        if (device.text !== "") scope.resource = device.text;
+        const made = await accountApi.makeToken(this.desk.user.username, label.text, expires, scope);
         showOnce(made.label, made.token);
         await this.load();
       },
@@ -82,6 +124,12 @@ export class TokensPanel extends Panel {
       },
     );
   }
+}
+
+/** What a token may do; `device` is the name of the only one that it is for. */
+export function mayWords({ read_only, resource }: Token, device: string | undefined): string {
+  const what = read_only ? "read" : "do all";
+  return resource === null ? what : `${what} of ${shown(device ?? `device ${resource}`)}`;
 }
 
 function showOnce(label: string, token: string): void {

@@ -1,9 +1,18 @@
 import { EmailPanel } from "../account/email";
+import { OwnDataPanel } from "../account/own-data";
 import { PasswordPanel } from "../account/password";
+import { SecondFactorPanel } from "../account/second-factor";
 import { TokensPanel } from "../account/tokens";
+import type { Resource } from "../api";
 import { html } from "../dom";
 import { shown } from "../format";
 import type { Desk, Page } from "../page";
+
+const ROLE_WORDS = {
+  administrator: ", an administrator",
+  member: "",
+  viewer: ", a viewer: you see what is yours, and change nothing but this account",
+} as const;
 
 /** The user's own account. */
 export class AccountPage implements Page {
@@ -11,30 +20,35 @@ export class AccountPage implements Page {
   readonly title = "Account";
   private readonly password: PasswordPanel;
   private readonly email: EmailPanel;
+  private readonly secondFactor: SecondFactorPanel;
   private readonly tokens: TokensPanel;
+  private readonly data: OwnDataPanel;
 
   constructor(desk: Desk) {
-    const { username, admin } = desk.user;
+    const { username, role } = desk.user;
     this.password = new PasswordPanel(desk);
     this.email = new EmailPanel(desk);
+    this.secondFactor = new SecondFactorPanel(desk);
     this.tokens = new TokensPanel(desk);
+    this.data = new OwnDataPanel(desk);
     this.root = html(
       "div",
       { class: "account" },
       html("h2", {}, "Account"),
-      html(
-        "p",
-        { class: "hint" },
-        `You are signed in as ${shown(username)}${admin ? ", an administrator" : ""}.`,
-      ),
+      html("p", { class: "hint" }, `You are signed in as ${shown(username)}${ROLE_WORDS[role]}.`),
       html("div", { class: "beside" }, this.password.root, this.email.root),
+      this.secondFactor.root,
       this.tokens.root,
+      this.data.root,
     );
-    void this.email.load();
-    void this.tokens.load();
+    for (const panel of [this.email, this.secondFactor, this.tokens, this.data]) void panel.load();
+  }
+
+  devices(resources: Resource[]): void {
+    this.tokens.know(resources);
   }
 
   stop(): void {
-    for (const panel of [this.password, this.email, this.tokens]) panel.stop();
+    for (const panel of [this.password, this.email, this.secondFactor, this.tokens, this.data]) panel.stop();
   }
 }

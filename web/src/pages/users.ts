@@ -1,12 +1,15 @@
 import { accountApi } from "../account-api";
-import type { User } from "../api";
+import type { Role, User } from "../api";
 import { confirm } from "../dialog";
 import { html, setText } from "../dom";
-import { Field, textInput } from "../field";
+import { choice, Field, textInput } from "../field";
 import { formDialog } from "../form";
 import { formatCount, formatDate, shown } from "../format";
 import type { Desk, Page } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { helpDialog } from "../users/help";
+import { quotasDialog } from "../users/quotas";
+import { roleDialog, ROLES } from "../users/role";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
@@ -83,12 +86,18 @@ class UsersPanel extends Panel {
     const own = user.username === this.desk.user.username;
     const cells: [string, string][] = [
       ["E-mail", shown(user.email)],
-      ["Role", user.admin ? "administrator" : "user"],
+      ["Role", roleWords(user)],
       ["Added", formatDate(user.created)],
     ];
     // One's own password is changed with the present one, under Account.
     if (own) return record(`${name} (you)`, cells, []);
     return record(name, cells, [
+      button("Role", () => roleDialog(this.desk, user, () => this.load()), "quiet", `Role of ${name}`),
+      user.disabled
+        ? button("Enable", () => this.enable(user), "quiet", `Enable ${name}`)
+        : button("Disable", () => this.disable(user), "quiet", `Disable ${name}`),
+      button("Quotas", () => quotasDialog(this.desk, user), "quiet", `Quotas of ${name}`),
+      button("Reset link", () => helpDialog(this.desk, user), "quiet", `Reset link for ${name}`),
       button("Set password", () => this.setPassword(user), "quiet", `Set password of ${name}`),
       button("Remove", () => this.remove(user), "quiet destructive", `Remove ${name}`),
     ]);
@@ -104,11 +113,18 @@ class UsersPanel extends Panel {
       { hint: "Empty for none.", about: /email/ },
     );
     const password = passwordField("first-password", "Password");
+    const role = new Field(choice("new-role", ROLES), "Role", { about: /role/ });
+    role.control.value = "member";
     formDialog(this.desk, "Add a user", {
-      fields: [username, email, password],
+      fields: [username, email, role, password],
       action: "Add user",
       send: async () => {
-        await accountApi.addUser(username.text, password.control.value, email.text);
+        await accountApi.addUser(
+          username.text,
+          password.control.value,
+          email.text,
+          role.control.value as Role,
+        );
         await this.load();
       },
     });
@@ -126,6 +142,30 @@ class UsersPanel extends Panel {
         await accountApi.setPassword(username, password.control.value);
       },
     });
+  }
+
+  private disable({ username }: User): void {
+    confirm(
+      `Disable ${shown(username)}?`,
+      "The user is signed out and not let in, and neither are their tokens, until you enable the account. What is theirs stays, and their devices go on.",
+      "Disable",
+      async () => {
+        await accountApi.setDisabled(username, true);
+        await this.load();
+      },
+    );
+  }
+
+  private enable({ username }: User): void {
+    confirm(
+      `Enable ${shown(username)}?`,
+      "The user may sign in again, and their tokens are good.",
+      "Enable",
+      async () => {
+        await accountApi.setDisabled(username, false);
+        await this.load();
+      },
+    );
   }
 
   private remove({ username }: User): void {
@@ -151,6 +191,12 @@ function passwordField(id: string, label: string): Field {
       about: /password/,
     },
   );
+}
+
+/** What a user may do, and whether they are let in. */
+export function roleWords({ role, disabled, pending }: Pick<User, "role" | "disabled" | "pending">): string {
+  const more = disabled ? ", disabled" : pending ? ", not signed in yet" : "";
+  return `${role}${more}`;
 }
 
 /** The users whose name or address contains `text`. */
