@@ -15,8 +15,8 @@ const WRONG: &str = "const done = arguments[0];
 /// A page by its address, what is clicked there, and what is true when it is there.
 type View = (&'static str, &'static [&'static str], &'static str);
 
-/// `DEVICE` stands for the id of a device with everything.
-const VIEWS: [View; 15] = [
+/// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
+const VIEWS: [View; 29] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -31,16 +31,38 @@ const VIEWS: [View; 15] = [
         &["Change warmer"],
         "document.querySelector('dialog .input-row select').value",
     ),
+    ("#/devices/SILO", &[], "document.querySelector('.commands tbody tr')"),
+    ("#/devices/SILO", &["Set a value"], "document.querySelector('dialog #command-actuator')"),
+    ("#/alerts", &[], ALERTS),
+    ("#/alerts/rules", &[], "document.querySelector('.rules tbody tr')"),
+    ("#/alerts/rules", &["Make a rule"], "document.querySelector('dialog #rule-label')"),
+    ("#/alerts/rules", &["Change too warm"], "document.querySelector('#rule-stream').value === 't'"),
+    ("#/alerts/channels", &[], "document.querySelector('.channels .failing')"),
+    ("#/alerts/channels", &["Make a channel"], "document.querySelector('dialog #channel-kind')"),
     ("#/network", &[], "document.querySelector('.nodes tbody tr')"),
     ("#/users", &[], "document.querySelector('.users tbody tr')"),
     ("#/users", &["Add a user"], "document.querySelector('dialog #new-username')"),
+    ("#/users", &["Role of ann"], "document.querySelector('dialog #role')"),
+    ("#/users", &["Quotas of ann"], "document.querySelector('dialog #quota-streams')"),
+    ("#/users", &["Reset link for ann", "Make a reset link"], "document.querySelector('dialog .copy-text')"),
     ("#/audit", &[], "document.querySelector('.audit tbody tr')"),
-    ("#/account", &[], "document.querySelector('.tokens tbody tr')"),
+    ("#/account", &["Make a token"], "document.querySelector('dialog #token-device')"),
+    ("#/account", &["Set up one-time codes"], "document.querySelector('dialog #present-password')"),
+    ("#/account", &["Erase account"], "document.querySelector('dialog #typed-name')"),
+    // Without a dialog, so that the way out can be clicked.
+    ("#/account", &[], ACCOUNT),
 ];
 
 const SETTINGS: &str =
     "document.querySelector('.streams tbody tr') && document.querySelector('.computed tbody tr') &&
     document.querySelector('.poller .facts div') && document.querySelector('.parsers tbody tr')";
+
+const ALERTS: &str =
+    "document.querySelector('.open-alerts tbody tr') && document.querySelector('.alert-history tbody tr')";
+
+const ACCOUNT: &str =
+    "document.querySelector('.tokens tbody tr') && document.querySelector('.own-data dd') &&
+    document.querySelector('.second-factor button')";
 
 fn check_rules(browser: &Browser, axe: &str, view: &str) {
     browser.run(axe);
@@ -54,8 +76,19 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let axe = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}; run npm ci in web/", path.display()));
-    let up = Up::start(&["--seed", "1", "--nodes", "2", "--poll-allow", "127.0.0.1:9"]);
+    let up = Up::start(&[
+        "--seed",
+        "1",
+        "--nodes",
+        "2",
+        "--poll-allow",
+        "127.0.0.1:9",
+        "--alert-allow",
+        "127.0.0.1:9",
+        "--sign-up",
+    ]);
     let device = a_device_with_everything(&up);
+    let silo = what_else_there_is(&up);
     let browser = Browser::start();
     browser.open(&up.sign_in_link);
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
@@ -64,7 +97,7 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
         browser.resize(size);
         browser.prefer(scheme);
         for (address, clicks, is_there) in VIEWS {
-            let address = address.replace("DEVICE", &device);
+            let address = address.replace("DEVICE", &device).replace("SILO", &silo);
             // From another page, so that what was open before is not there any more.
             browser.open("about:blank");
             browser.open(&format!("{}{address}", up.dashboard()));
@@ -82,7 +115,40 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
         browser.prefer(scheme);
         browser.until("document.querySelector('#password')");
         check_rules(&browser, &axe, &format!("the way in, {scheme}"));
+        browser.click("Make an account");
+        browser.until("document.querySelector('#sign-up-name')");
+        check_rules(&browser, &axe, &format!("making an account, {scheme}"));
+        browser.click("Sign in");
     }
+}
+
+/// A user, alerts with their rule and a channel that fails, and a device that a command waits for.
+fn what_else_there_is(up: &Up) -> String {
+    let http = up.http();
+    http.post("/api/v1/users", r#"{"username":"ann","password":"a long password of ann"}"#);
+    let silo =
+        http.post("/api/v1/users/admin/resources", r#"{"label":"silo","mode":"dtls-psk"}"#)["id"].to_string();
+    http.post(
+        &format!("/api/v1/users/admin/resources/{silo}/commands"),
+        r#"{"actuator":"valve","value":40,"expires_in":86400}"#,
+    );
+    http.post(
+        "/api/v1/users/admin/channels",
+        r#"{"label":"ops","kind":"webhook","address":"http://127.0.0.1:9/"}"#,
+    );
+    for (label, severity, operand) in [("too warm", "critical", 30), ("warm", "warning", 22)] {
+        let condition = format!(r#"{{"kind":"threshold","operator":">","operand":{operand}}}"#);
+        http.post(
+            "/api/v1/users/admin/rules",
+            &format!(
+                r#"{{"label":"{label}","severity":"{severity}","resource":"attic","stream":"t","channels":["ops"],"condition":{condition}}}"#
+            ),
+        );
+    }
+    http.post_senml("/api/v1/users/admin/resources/attic/data", r#"[{"n":"t","v":31.5}]"#);
+    let open = http.get("/api/v1/users/admin/alerts?state=open")[0]["id"].to_string();
+    http.post(&format!("/api/v1/users/admin/alerts/{open}/acknowledge"), "");
+    silo
 }
 
 /// A device with streams, one of them computed, a poller and a parser.

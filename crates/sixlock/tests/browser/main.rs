@@ -5,7 +5,11 @@
 
 mod accessible;
 mod account;
+mod alerts;
+mod commands;
+mod day;
 mod loading;
+mod people;
 mod report;
 mod settings;
 mod silence;
