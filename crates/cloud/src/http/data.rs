@@ -5,12 +5,14 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequest, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
-use sixlock_store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
+use sixlock_store::{
+    Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Store, Stream, StreamId, now_ms,
+};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App};
@@ -21,6 +23,7 @@ use super::failure::Failure;
 use super::listing::check_limit;
 use super::live_access::LiveAccess;
 use crate::ingest::{self, points::NewPoints};
+use crate::senml_records::{NotSenml, Record};
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -35,7 +38,7 @@ pub(super) struct DataQuery {
     /// Only older than this
     #[serde(default)]
     until: String,
-    /// `json`, or `csv`: lines of UTC, milliseconds since 1970 and value below a heading
+    /// `json`; `csv`: lines of UTC, milliseconds since 1970 and value below a heading; or `senml`, a pack of SenML in JSON
     #[serde(default)]
     format: String,
 }
@@ -63,24 +66,50 @@ impl DataQuery {
 /// Points of a stream, oldest first: the first ones from `from` on, or without it the latest
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
     params(DataQuery),
-    responses((status = 200, content((Vec<Point> = "application/json"), (String = "text/csv; charset=utf-8")))))]
+    responses((status = 200, content((Vec<Point> = "application/json"), (String = "text/csv; charset=utf-8"),
+        (Vec<Object> = "application/senml+json")))))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
+    let named = StreamLabels { device: &resource.label, label: &stream.label, unit: stream.unit.as_deref() };
+    answer(&app.store, stream.id, named, query).await
+}
+
+/// What the stream is called whose points are told.
+pub(super) struct StreamLabels<'a> {
+    pub(super) device: &'a str,
+    pub(super) label: &'a str,
+    pub(super) unit: Option<&'a str>,
+}
+
+/// The points of `stream` that are asked for, in the format that is asked for.
+pub(super) async fn answer(
+    store: &Store,
+    stream: StreamId,
+    StreamLabels { device, label, unit }: StreamLabels<'_>,
+    query: Result<Query<DataQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
     let Query(query) = query?;
     let page = query.page()?;
     match &*query.format {
-        "" | "json" => Ok(Json(app.store.points(stream.id, page).await?).into_response()),
+        "" | "json" => Ok(Json(store.points(stream, page).await?).into_response()),
         "csv" => {
-            let points = app.store.points(stream.id, page).await?;
+            let points = store.points(stream, page).await?;
             let mut text = csv::OF_STREAM.to_owned();
             points.into_iter().for_each(|point| csv::line(&mut text, point));
-            Ok(csv::file(&[&resource.label, &stream.label], text).into_response())
+            Ok(csv::file(&[device, label], text).into_response())
         }
-        _ => Err(Failure::invalid("format is not json or csv")),
+        "senml" => {
+            let points = store.points(stream, page).await?;
+            let records = points.into_iter().map(|point| Record::new(label, unit, point));
+            let pack = records.collect::<Result<Vec<_>, _>>().map_err(|NotSenml| Failure::not_senml())?;
+            let kind = HeaderValue::from_static("application/senml+json");
+            Ok(([(header::CONTENT_TYPE, kind)], Json(pack)).into_response())
+        }
+        _ => Err(Failure::invalid("format is not json, csv or senml")),
     }
 }
 

@@ -144,6 +144,15 @@ impl Failure {
         Self::new(StatusCode::BAD_REQUEST, "invalid", message, "Correct the request and send it again.")
     }
 
+    pub(super) fn not_senml() -> Self {
+        Self::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "not_senml",
+            "The label of the stream is no name of SenML, or one of these points is older than mid-1978.",
+            "Ask for format=json or format=csv.",
+        )
+    }
+
     pub(super) fn media_type() -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

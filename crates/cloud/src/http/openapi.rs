@@ -134,7 +134,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
     }
     let failure = Content::new(Some(Ref::from_schema_name(failure::Body::name())));
     let failure = ResponseBuilder::new()
-        .description("Why it was not done: 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500 or 503; 429 and 503 come with Retry-After")
+        .description("Why it was not done: 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500 or 503; 429 and 503 come with Retry-After")
         .content("application/json", failure);
     operation.responses.responses.insert("default".into(), failure.build().into());
 }
