@@ -252,8 +252,11 @@ impl Action {
     }
 
     /// Whether a token of this scope may be used for it. No token but one for everything makes tokens or credentials, or
-    /// changes a user.
+    /// changes a user. One for a stream does nothing yet.
     fn is_for_scope(self, scope: TokenScope, target: Target) -> bool {
+        if scope.stream.is_some() {
+            return false;
+        }
         let may_change = !scope.read_only || self.only_reads() || self == Self::SignOut;
         let is_within = match (scope.resource, target) {
             (None, _) => true,
@@ -387,7 +390,7 @@ mod tests {
         let with = |role, read_only, resource| Caller::User {
             id: ANN,
             role,
-            scope: TokenScope { read_only, resource },
+            scope: TokenScope { read_only, resource, stream: None },
         };
         let other = ResourceId(2);
         for role in [Role::Member, Role::Administrator] {

@@ -102,7 +102,9 @@ pub(super) async fn change(
     body: Body<StreamChange>,
 ) -> Answer<LatestStream> {
     let Json(StreamChange { unit, description }) = body?;
-    let stream = app.store.change_stream(stream.id, unit.as_deref(), description.as_deref(), None).await?;
+    let (unit, description) = (unit.as_deref(), description.as_deref());
+    let change = sixlock_store::StreamChange { unit, description, ..Default::default() };
+    let stream = app.store.change_stream(stream.id, change, None).await?.stream;
     LatestStream::of(&app, &resource, stream).await
 }
 

@@ -355,7 +355,8 @@ impl Template {
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let another = store.add_resource(ann.id, Device::named("another")).await.unwrap().resource.id;
         let narrow = async |owner: &User, read_only, resource| {
-            let (label, scope) = (format!("{read_only} {resource:?}"), TokenScope { read_only, resource });
+            let label = format!("{read_only} {resource:?}");
+            let scope = TokenScope { read_only, resource, stream: None };
             store.add_token(owner.id, &label, (None, scope), now_ms()).await.unwrap().1
         };
         let tokens = vec![

@@ -74,9 +74,9 @@ pub(super) async fn add(
         Some(name) => Some(app.store.resource(owner.id, &name).await?.ok_or(Error::Unknown("resource"))?.id),
         None => None,
     };
-    let scope = TokenScope { read_only, resource };
+    let scope = TokenScope { read_only, resource, stream: None };
     let (made, token) = app.store.add_token(owner.id, &label, (expires, scope), now_ms()).await?;
-    let Token { id, label, created, expires, read_only, resource } = made;
+    let Token { id, label, created, expires, read_only, resource, .. } = made;
     let deed = Extension(AuditDetails::made(label.clone()));
     Ok((
         StatusCode::CREATED,
