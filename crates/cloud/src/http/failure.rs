@@ -122,6 +122,16 @@ impl Failure {
         )
     }
 
+    /// The same answer whether there is no such stream or it is not for whoever asks.
+    pub(super) fn not_shared() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown",
+            "There is no such stream, or it is not shared with you.",
+            "Ask its owner, who can make it public or give you a token for it.",
+        )
+    }
+
     pub(super) fn ended_command() -> Self {
         Self::new(
             StatusCode::CONFLICT,

@@ -46,10 +46,12 @@ mod routes;
 mod rules;
 mod second_factors;
 mod serve;
+mod shared;
 mod sign_in;
 mod sign_in_backoff;
 mod sign_in_link;
 mod sign_up;
+mod strangers;
 mod streams;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
     endpoints, import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links,
-    resources, rules, second_factors, sign_in, sign_up, streams, tokens, user_export, users,
+    resources, rules, second_factors, shared, sign_in, sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -75,7 +75,11 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(channels::show, channels::delete))
         .routes(routes!(channels::test))
         .routes(routes!(channels::confirm))
-        .routes(routes!(live::stream));
+        .routes(routes!(live::stream))
+        .routes(routes!(shared::find))
+        .routes(routes!(shared::show))
+        .routes(routes!(shared::read))
+        .routes(routes!(live::shared));
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }
 

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource,
-    ResourceId, Rule, Store, Stream, StreamId, Token, User, now_ms,
+    ResourceId, Rule, Sharing, Store, Stream, StreamId, Token, User, now_ms,
 };
 
 use super::app::App;
@@ -59,6 +59,8 @@ enum Line<'a> {
         resource: ResourceId,
         #[serde(flatten)]
         stream: &'a Stream,
+        #[serde(flatten)]
+        sharing: Sharing,
     },
     ComputedStream {
         resource: ResourceId,
@@ -197,8 +199,10 @@ impl Export {
             Line::Poller { resource, poller }.write(&mut text)?;
         }
         self.streams = self.store.streams(resource).await?.into();
+        let mut shared = self.store.sharing(resource).await?;
         for stream in &self.streams {
-            Line::Stream { resource, stream }.write(&mut text)?;
+            let sharing = shared.remove(&stream.id).unwrap_or_default();
+            Line::Stream { resource, stream, sharing }.write(&mut text)?;
         }
         for computed in &self.store.computed_streams(resource).await? {
             Line::ComputedStream { resource, computed }.write(&mut text)?;
