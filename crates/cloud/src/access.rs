@@ -74,6 +74,9 @@ pub(crate) enum Action {
     FindStreams,
     /// Read a stream that is shared, and its points.
     ReadShared,
+    ReadFollowed,
+    /// Follow a stream, or no more.
+    ChangeFollowed,
     ReadPoints,
     AddPoints,
     DeletePoints,
@@ -192,6 +195,8 @@ impl Action {
             | Self::AddStream
             | Self::ChangeStream
             | Self::DeleteStream
+            | Self::ReadFollowed
+            | Self::ChangeFollowed
             | Self::ReadPoints
             | Self::AddPoints
             | Self::DeletePoints
@@ -232,6 +237,7 @@ impl Action {
                 | Self::ReadStream
                 | Self::FindStreams
                 | Self::ReadShared
+                | Self::ReadFollowed
                 | Self::ReadPoints
                 | Self::ReadParsers
                 | Self::ReadComputedStreams
@@ -258,6 +264,7 @@ impl Action {
                         self,
                         Self::SignOut
                             | Self::ChangeUser
+                            | Self::ChangeFollowed
                             | Self::ChangeSecondFactor
                             | Self::RemoveSecondFactor
                     )
@@ -513,6 +520,7 @@ mod tests {
             (Action::ReadNetwork, Target::Nothing),
             (Action::ReadPoints, Target::ResourceOf(ANN, Some(NODE))),
             (Action::ReadTokens, Target::User(ANN)),
+            (Action::ReadFollowed, Target::User(ANN)),
             (Action::ReadUser, Target::Unknown),
         ] {
             assert_eq!(decide(token, action, target), Err(Denial::Forbidden), "{action:?}");

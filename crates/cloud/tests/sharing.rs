@@ -211,6 +211,33 @@ async fn a_token_for_a_stream_reads_it_and_ends_when_it_is_revoked_or_the_stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_user_follows_public_streams_and_learns_nothing_of_those_that_are_public_no_more() {
+    let (cloud, bob, id) = start().await;
+    let eve = cloud.user("eve", false).await;
+    let path = format!("/api/v1/users/eve/followed/{id}");
+    let as_eve = async |request: &str| cloud.ask(request, &bearer(&eve), Value::Null).await;
+    let private = as_eve(&format!("PUT {path}")).await;
+    let unknown = as_eve("PUT /api/v1/users/eve/followed/4711").await;
+    assert_eq!((private.status, &private.body), (404, &unknown.body));
+    share(&cloud, true).await;
+    assert_eq!(as_eve(&format!("PUT {path}")).await.status, 200);
+    let followed = as_eve("GET /api/v1/users/eve/followed").await.json();
+    assert_eq!((&followed[0]["id"], &followed[0]["stream"]["owner"]), (&json!(id), &json!("bob")));
+    assert_eq!(cloud.ask("GET /api/v1/users/eve/followed", &bearer(&bob), Value::Null).await.status, 403);
+    let export = as_eve("GET /api/v1/users/eve/export").await.body;
+    assert!(export.contains(&format!("\"type\":\"followed\",\"stream\":{id}")), "{export}");
+    share(&cloud, false).await;
+    let followed = as_eve("GET /api/v1/users/eve/followed").await.json();
+    assert_eq!(followed, json!([{"id": id, "since": followed[0]["since"], "stream": null}]));
+    assert_eq!(as_eve(&format!("GET /api/v1/shared/streams/{id}")).await.status, 404);
+    assert_eq!(as_eve(&format!("DELETE {path}")).await.status, 204);
+    assert_eq!(as_eve(&format!("DELETE {path}")).await.status, 404);
+    // Bob follows his own, public or not.
+    let own = cloud.ask(&format!("PUT /api/v1/users/bob/followed/{id}"), &bearer(&bob), Value::Null).await;
+    assert_eq!((own.status, &own.json()["stream"]["label"]), (200, &json!("t")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn strangers_who_ask_too_often_wait_and_users_do_not() {
     let (cloud, bob, id) = start().await;
     let path = format!("GET /api/v1/shared/streams/{id}");

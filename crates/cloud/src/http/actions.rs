@@ -77,6 +77,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             "GET" | "HEAD",
             "/shared/streams/{shared}" | "/shared/streams/{shared}/data" | "/shared/streams/{shared}/live",
         ) => Some(Action::ReadShared),
+        ("GET" | "HEAD", "/users/{user}/followed") => Some(Action::ReadFollowed),
+        ("PUT" | "DELETE", "/users/{user}/followed/{shared}") => Some(Action::ChangeFollowed),
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", paths::OPENAPI) => Some(Action::ReadDescription),
         ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),

@@ -91,6 +91,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ChangeStream
         | Action::FindStreams
         | Action::ReadShared
+        | Action::ReadFollowed
+        | Action::ChangeFollowed
         | Action::ReadPoints
         | Action::AddPoints
         | Action::ReadParsers

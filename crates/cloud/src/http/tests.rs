@@ -188,7 +188,10 @@ fn rows() -> Vec<Row> {
         row("GET", "/shared/streams", For::Everybody, none.clone(), 200),
         row("GET", SHARED, For::Readers, none.clone(), 200),
         row("GET", SHARED_DATA, For::Readers, none.clone(), 200),
-        row("GET", SHARED_LIVE, For::Readers, none, 200),
+        row("GET", SHARED_LIVE, For::Readers, none.clone(), 200),
+        row("GET", "/users/{user}/followed", For::Owner, none.clone(), 200),
+        row("PUT", FOLLOWED, For::Owner, none.clone(), 200),
+        row("DELETE", FOLLOWED, For::Owner, none, 204),
     ]
 }
 
@@ -211,6 +214,7 @@ const CHANNEL: &str = "/users/{user}/channels/{channel}";
 const SHARED: &str = "/shared/streams/{shared}";
 const SHARED_DATA: &str = "/shared/streams/{shared}/data";
 const SHARED_LIVE: &str = "/shared/streams/{shared}/live";
+const FOLLOWED: &str = "/users/{user}/followed/{shared}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -305,6 +309,8 @@ const OWN_ACCOUNT: &[(&str, &str)] = &[
     ("POST", "/users/{user}/totp"),
     ("PUT", "/users/{user}/totp"),
     ("DELETE", "/users/{user}/totp"),
+    ("PUT", FOLLOWED),
+    ("DELETE", FOLLOWED),
 ];
 
 /// What a token for a resource may not do to it.
@@ -417,6 +423,7 @@ impl Template {
             let label = format!("{who:?}");
             tokens.push((who, store.add_token(ann.id, &label, (None, scope), now_ms()).await.unwrap().1));
         }
+        store.follow(ann.id, &t.0.to_string(), now_ms()).await.unwrap();
         let channel = NewChannel {
             label: "ops".into(),
             kind: ChannelKind::Webhook,
@@ -744,7 +751,8 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
             row.path.contains("/streams") && matches!(row.method, "POST" | "PUT") && row.path != TRIGGERS;
         let tries = row.path.ends_with("/parsers/test") || row.path == EXPRESSION_TEST;
         let exports = row.path.ends_with("/export");
-        let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries;
+        let follows = row.path == FOLLOWED;
+        let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries && !follows;
         assert_eq!(told, expected, "{} {}: {metrics}", row.method, row.path);
     }
 }

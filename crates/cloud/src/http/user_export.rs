@@ -9,8 +9,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    Alert, Channel, Command, ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource,
-    ResourceId, Rule, Sharing, Store, Stream, StreamId, Token, User, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, Listing, Parser, PointId, Poller,
+    Quotas, Resource, ResourceId, Rule, Sharing, Store, Stream, StreamId, Token, User, now_ms,
 };
 
 use super::app::App;
@@ -62,6 +62,10 @@ enum Line<'a> {
         #[serde(flatten)]
         sharing: Sharing,
     },
+    Followed {
+        stream: StreamId,
+        since: i64,
+    },
     ComputedStream {
         resource: ResourceId,
         #[serde(flatten)]
@@ -90,7 +94,7 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `channel`, `rule`, `alert`, `resource`, `credential`,
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `resource`, `credential`,
 /// `parser`, `poller`, `stream`, `computed_stream`, `command` or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
@@ -171,6 +175,9 @@ impl Export {
         }
         for token in self.store.tokens(self.owner.id, now_ms()).await? {
             Line::Token(&token).write(&mut text)?;
+        }
+        for FollowedStream { id: stream, since, .. } in self.store.followed(self.owner.id).await? {
+            Line::Followed { stream, since }.write(&mut text)?;
         }
         for channel in self.store.channels(self.owner.id).await? {
             Line::Channel(&shown(channel, &self.caller)).write(&mut text)?;
