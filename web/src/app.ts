@@ -6,7 +6,7 @@ import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import type { Desk, Page } from "./page";
 import { pageOf } from "./pages/of-route";
-import { LINKS, routeOf } from "./route";
+import { LINKS, routeOf, type Route } from "./route";
 
 const STATE_WORDS: Record<LiveState, string> = {
   connecting: "Connecting",
@@ -15,6 +15,20 @@ const STATE_WORDS: Record<LiveState, string> = {
 };
 const ENDED = "Your session has ended. Sign in again to go on.";
 const tab = (name: string, href: string) => html("a", { href }, name);
+
+/** The tab of a page that has none of its own. */
+function tabOf(route: Route): string {
+  switch (route.page) {
+    case "device":
+    case "settings":
+      return LINKS.devices;
+    case "stream":
+    case "public":
+      return LINKS.followed;
+    default:
+      return LINKS[route.page];
+  }
+}
 
 const ASLEEP_MS = 30_000;
 const RETRY_MS = 5_000;
@@ -64,6 +78,7 @@ export class App {
       tab("Overview", LINKS.overview),
       tab("Devices", LINKS.devices),
       this.networkTab,
+      tab("Followed", LINKS.followed),
       ...(user.admin ? [tab("Users", LINKS.users), tab("Audit", LINKS.audit)] : []),
     ];
     this.account = html(
@@ -179,7 +194,7 @@ export class App {
     const route = routeOf(window.location.hash);
     const page = pageOf(route, this.desk);
     document.title = `${page.title} · Sixlock`;
-    const current = route.page === "device" || route.page === "settings" ? LINKS.devices : LINKS[route.page];
+    const current = tabOf(route);
     for (const tab of [...this.tabs, this.account]) {
       if (tab.getAttribute("href") === current) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");

@@ -1,6 +1,8 @@
 /** Where in the dashboard a person is. The address after `#` says it, so that every place can be linked to. */
 export type Route =
-  | { page: "overview" | "devices" | "network" | "users" | "audit" | "account" }
+  | { page: "overview" | "devices" | "network" | "users" | "audit" | "account" | "followed" | "public" }
+  /** A shared stream. Its token, if there is one, stands behind the `#`, so no server is told it by the address. */
+  | { page: "stream"; stream: string; token: string | undefined }
   | { page: "device" | "settings"; resource: string };
 
 export const LINKS = {
@@ -10,7 +12,19 @@ export const LINKS = {
   users: "#/users",
   audit: "#/audit",
   account: "#/account",
+  followed: "#/followed",
+  public: "#/public",
 } as const;
+
+/** A stream's page, for all who may read it; with a token, for whoever has the link. */
+export function streamLink(stream: number | string, token?: string): string {
+  return `#/streams/${encodeURIComponent(String(stream))}${token === undefined ? "" : `/${token}`}`;
+}
+
+/** Whether a page is for people who are not signed in, too. */
+export function isForAll(route: Route): boolean {
+  return route.page === "public" || route.page === "stream";
+}
 
 export function deviceLink(resource: number | string): string {
   return `#/devices/${encodeURIComponent(String(resource))}`;
@@ -31,8 +45,11 @@ export function routeOf(hash: string): Route {
       return { page: "overview" };
     }
   }
-  const found = (["devices", "network", "users", "audit", "account"] as const).find(
-    (page) => LINKS[page] === hash,
+  const stream = /^#\/streams\/(\d+)(?:\/([\w-]+))?$/.exec(hash);
+  if (stream) return { page: "stream", stream: stream[1]!, token: stream[2] };
+  const path = hash.split("?")[0]!;
+  const found = (["devices", "network", "users", "audit", "account", "followed", "public"] as const).find(
+    (page) => LINKS[page] === path,
   );
   return { page: found ?? "overview" };
 }
