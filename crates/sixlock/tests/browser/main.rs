@@ -8,6 +8,7 @@ mod account;
 mod loading;
 mod report;
 mod settings;
+mod sharing;
 mod silence;
 #[path = "../support/mod.rs"]
 mod support;
