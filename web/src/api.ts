@@ -60,6 +60,9 @@ export interface Stream {
   description: string;
   /** The reading that arrived last; null if there is none. */
   latest: Latest | null;
+  /** Whether anyone may read it, and whether it is found; its owner is told. */
+  public_access?: boolean;
+  public_search?: boolean;
 }
 
 /** One stored reading; `time` is when it was measured, in milliseconds since 1970. */
@@ -173,7 +176,7 @@ const PATIENCE_MS = 10_000;
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The answer, if it is a success. */
-async function request(path: string, init: RequestInit): Promise<Response> {
+export async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(ROOT + path, { credentials: "same-origin", cache: "no-store", ...init });

@@ -74,6 +74,7 @@ export class App {
       tab("Devices", LINKS.devices),
       this.alertsTab,
       this.networkTab,
+      tab("Followed", LINKS.followed),
       ...(user.admin ? [tab("Users", LINKS.users), tab("Audit", LINKS.audit)] : []),
     ];
     this.account = html(

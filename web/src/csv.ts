@@ -1,4 +1,4 @@
-import type { Point, Resource, Stream } from "./api";
+import type { Point } from "./api";
 
 /** Points as RFC 4180 has them: the moment in UTC and in milliseconds, and the value in full. */
 export function csv(points: readonly Point[]): string {
@@ -7,7 +7,7 @@ export function csv(points: readonly Point[]): string {
 }
 
 /** A name that every file system takes. */
-export function fileName(resource: Resource, stream: Stream): string {
+export function fileName(resource: { label: string }, stream: { label: string }): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|[.-]+$/g, "");
   return [resource.label, stream.label].map(safe).filter(Boolean).join("-").slice(0, 100).concat(".csv");
 }

@@ -13,6 +13,14 @@ export interface FeedHandlers {
   signedOut(): void;
 }
 
+/** From where a feed comes, and what its events say. */
+export interface FeedSource {
+  /** Opens it, behind the point with the id `lastId` if there is one. */
+  open: (lastId: string | undefined, signal: AbortSignal) => Promise<Response>;
+  /** Reads the data of a `point` event; nothing if that is no point. */
+  parse: (data: string) => LivePoint | undefined;
+}
+
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
 /** How long the cloud may take to open it. */
@@ -33,6 +41,7 @@ export class Feed {
   constructor(
     private readonly handlers: FeedHandlers,
     private lastId: string | undefined,
+    private readonly source: FeedSource = { open: api.live, parse: parsePoint },
   ) {
     void this.connect();
   }
@@ -61,7 +70,7 @@ export class Feed {
     attempt.signal.addEventListener("abort", () => silent.abort());
     let why: ApiError | undefined;
     try {
-      const response = await api.live(this.lastId, silent.signal);
+      const response = await this.source.open(this.lastId, silent.signal);
       if (attempt.signal.aborted) return;
       this.handlers.opened();
       await this.follow(response, attempt.signal, () => wait(SILENCE_MS));
@@ -87,7 +96,7 @@ export class Feed {
       for (const { event, data, id } of events.read(text.decode(value, { stream: true }))) {
         this.lastId = id;
         if (event === "history") this.handlers.opened();
-        const point = event === "point" ? parsePoint(data) : undefined;
+        const point = event === "point" ? this.source.parse(data) : undefined;
         if (point) this.handlers.point(point, id);
       }
       this.handlers.alive();

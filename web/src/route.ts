@@ -2,8 +2,20 @@
 export type Route =
   | {
       page:
-        "overview" | "devices" | "alerts" | "rules" | "channels" | "network" | "users" | "audit" | "account";
+        | "overview"
+        | "devices"
+        | "alerts"
+        | "rules"
+        | "channels"
+        | "network"
+        | "users"
+        | "audit"
+        | "account"
+        | "followed"
+        | "public";
     }
+  /** A shared stream. Its token, if there is one, stands behind the `#`, so no server is told it by the address. */
+  | { page: "stream"; stream: string; token: string | undefined }
   | { page: "device" | "settings"; resource: string };
 
 export const LINKS = {
@@ -16,7 +28,19 @@ export const LINKS = {
   users: "#/users",
   audit: "#/audit",
   account: "#/account",
+  followed: "#/followed",
+  public: "#/public",
 } as const;
+
+/** A stream's page, for all who may read it; with a token, for whoever has the link. */
+export function streamLink(stream: number | string, token?: string): string {
+  return `#/streams/${encodeURIComponent(String(stream))}${token === undefined ? "" : `/${token}`}`;
+}
+
+/** Whether a page is for people who are not signed in, too. */
+export function isForAll(route: Route): boolean {
+  return route.page === "public" || route.page === "stream";
+}
 
 export function deviceLink(resource: number | string): string {
   return `#/devices/${encodeURIComponent(String(resource))}`;
@@ -37,9 +61,23 @@ export function routeOf(hash: string): Route {
       return { page: "overview" };
     }
   }
+  const stream = /^#\/streams\/(\d+)(?:\/([\w-]+))?$/.exec(hash);
+  if (stream) return { page: "stream", stream: stream[1]!, token: stream[2] };
+  const path = hash.split("?")[0]!;
   const found = (
-    ["devices", "alerts", "rules", "channels", "network", "users", "audit", "account"] as const
-  ).find((page) => LINKS[page] === hash);
+    [
+      "devices",
+      "alerts",
+      "rules",
+      "channels",
+      "network",
+      "users",
+      "audit",
+      "account",
+      "followed",
+      "public",
+    ] as const
+  ).find((page) => LINKS[page] === path);
   return { page: found ?? "overview" };
 }
 
@@ -52,6 +90,9 @@ export function tabOf({ page }: Route): string {
     case "rules":
     case "channels":
       return LINKS.alerts;
+    case "stream":
+    case "public":
+      return LINKS.followed;
     default:
       return LINKS[page];
   }

@@ -1,7 +1,7 @@
 //! Who may do what: the one policy of HTTP and CoAP. It is asked before any handler runs, and what it does not allow
 //! is refused.
 
-use sixlock_store::{ResourceId, Role, TokenScope, UserId};
+use sixlock_store::{ResourceId, Role, StreamId, TokenScope, UserId};
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +69,18 @@ pub(crate) enum Action {
     ChangePoller,
     ReadStream,
     AddStream,
+    /// Change what a stream is, and whom it is shared with.
     ChangeStream,
     DeleteStream,
     /// Change how long points are kept, and whether new ones are taken.
     ChangeRetention,
+    /// Find streams that are public to find.
+    FindStreams,
+    /// Read a stream that is shared, and its points.
+    ReadShared,
+    ReadFollowed,
+    /// Follow a stream, or no more.
+    ChangeFollowed,
     ReadPoints,
     AddPoints,
     DeletePoints,
@@ -104,6 +112,8 @@ pub(crate) enum Target {
     ResourceOf(UserId, Option<ResourceId>),
     /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
+    /// A stream that is found by its id alone.
+    Stream { owner: UserId, resource: ResourceId, stream: StreamId, is_public: bool },
     /// What is named is not there.
     Unknown,
 }
@@ -113,6 +123,7 @@ impl Target {
     const fn user(self) -> Option<UserId> {
         match self {
             Self::User(user) | Self::ResourceOf(user, _) => Some(user),
+            Self::Stream { owner, .. } => Some(owner),
             Self::Nothing | Self::Resource(_) | Self::Unknown => None,
         }
     }
@@ -134,6 +145,9 @@ pub(crate) enum Denial {
 pub(crate) enum People {
     /// All, known or not.
     Everybody,
+    /// All, where it concerns a public stream; else the user whom it concerns, administrators, and whoever has a token for the
+    /// stream. To anybody else it is as if there were none.
+    Readers,
     /// Programs on this machine, and whoever is signed in.
     ThisMachine,
     /// Programs on this machine, and administrators.
@@ -152,7 +166,10 @@ impl Action {
     /// Which people may do it.
     pub(crate) const fn people(self) -> People {
         match self {
-            Self::SignIn | Self::SignUp | Self::ReadSignUp | Self::ResetPassword => People::Everybody,
+            Self::SignIn | Self::SignUp | Self::ReadSignUp | Self::ResetPassword | Self::FindStreams => {
+                People::Everybody
+            }
+            Self::ReadShared => People::Readers,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
@@ -185,6 +202,8 @@ impl Action {
             | Self::ChangeStream
             | Self::DeleteStream
             | Self::ChangeRetention
+            | Self::ReadFollowed
+            | Self::ChangeFollowed
             | Self::ReadPoints
             | Self::AddPoints
             | Self::DeletePoints
@@ -224,6 +243,9 @@ impl Action {
                 | Self::ReadResource
                 | Self::ReadPoller
                 | Self::ReadStream
+                | Self::FindStreams
+                | Self::ReadShared
+                | Self::ReadFollowed
                 | Self::ReadPoints
                 | Self::ReadParsers
                 | Self::ReadComputedStreams
@@ -250,6 +272,7 @@ impl Action {
                         self,
                         Self::SignOut
                             | Self::ChangeUser
+                            | Self::ChangeFollowed
                             | Self::ChangeSecondFactor
                             | Self::RemoveSecondFactor
                     )
@@ -257,15 +280,25 @@ impl Action {
         }
     }
 
+    /// Whether strangers ask it: people who are not signed in, and whoever has a token for a stream.
+    pub(crate) const fn is_for_strangers(self) -> bool {
+        matches!(self, Self::FindStreams | Self::ReadShared)
+    }
+
     /// Whether a token of this scope may be used for it. No token but one for everything makes tokens or credentials, or
-    /// changes a user.
+    /// changes a user. One for a stream may be anybody's, so it reads that stream and nothing else.
     fn is_for_scope(self, scope: TokenScope, target: Target) -> bool {
+        if let Some(only) = scope.stream {
+            let is_it = matches!(target, Target::Stream { stream, .. } if stream == only);
+            return is_it && self == Self::ReadShared;
+        }
         let may_change = !scope.read_only || self.only_reads() || self == Self::SignOut;
         let is_within = match (scope.resource, target) {
             (None, _) => true,
             (Some(only), Target::ResourceOf(_, Some(resource))) => {
                 only == resource && self.is_within_resource()
             }
+            (Some(only), Target::Stream { resource, .. }) => only == resource && self == Self::ReadShared,
             (Some(_), Target::Nothing) => {
                 matches!(self, Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::ReadDescription)
             }
@@ -319,6 +352,9 @@ impl Action {
 /// Whether `caller` may do `action` to `target`.
 pub(crate) fn decide(caller: Caller, action: Action, target: Target) -> Result<(), Denial> {
     let people = action.people();
+    if people == People::Readers {
+        return if reads(caller, action, target) { Ok(()) } else { Err(Denial::Unknown) };
+    }
     if let Caller::User { role, scope, .. } = caller
         && people != People::Everybody
         && !(action.is_for_role(role) && action.is_for_scope(scope, target))
@@ -340,6 +376,18 @@ pub(crate) fn decide(caller: Caller, action: Action, target: Target) -> Result<(
         (Caller::Device(own), _) if action.is_for_devices() && target == Target::Resource(own) => Ok(()),
         (Caller::User { .. } | Caller::Device(_), _) => Err(Denial::Forbidden),
     }
+}
+
+/// Whether `caller` may do `action`, which reads, to a stream.
+fn reads(caller: Caller, action: Action, target: Target) -> bool {
+    let Target::Stream { owner, is_public, .. } = target else { return false };
+    is_public
+        || match caller {
+            Caller::User { id, role, scope } => {
+                (id == owner || role == Role::Administrator) && action.is_for_scope(scope, target)
+            }
+            Caller::Nobody | Caller::ThisMachine | Caller::Device(_) => false,
+        }
 }
 
 #[cfg(test)]
@@ -394,7 +442,7 @@ mod tests {
         let with = |role, read_only, resource| Caller::User {
             id: ANN,
             role,
-            scope: TokenScope { read_only, resource },
+            scope: TokenScope { read_only, resource, stream: None },
         };
         let other = ResourceId(2);
         for role in [Role::Member, Role::Administrator] {
@@ -435,6 +483,56 @@ mod tests {
             for action in [Action::Follow, Action::ReadMetrics, Action::ReadNetwork] {
                 assert_eq!(decide(one, action, Target::Nothing), Err(Denial::Forbidden), "{action:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_stream_is_read_by_all_if_it_is_public_and_else_by_few_and_to_others_it_is_not_there() {
+        let stream =
+            |is_public, owner| Target::Stream { owner, resource: NODE, stream: StreamId(7), is_public };
+        let with = |id, role, read_only, resource, stream: Option<i64>| Caller::User {
+            id,
+            role,
+            scope: TokenScope { read_only, resource, stream: stream.map(StreamId) },
+        };
+        let (member, administrator, viewer) = (Role::Member, Role::Administrator, Role::Viewer);
+        for (caller, reads_private) in [
+            (Caller::Nobody, false),
+            (Caller::ThisMachine, false),
+            (Caller::Device(NODE), false),
+            (with(ANN, member, false, None, None), true),
+            (with(ANN, viewer, false, None, None), true),
+            (with(ANN, member, true, None, None), true),
+            (with(ANN, member, false, Some(NODE), None), true),
+            (with(ANN, member, false, Some(ResourceId(2)), None), false),
+            (with(ANN, member, true, Some(NODE), Some(7)), true),
+            (with(ANN, member, true, Some(NODE), Some(8)), false),
+            (with(BOB, member, false, None, None), false),
+            (with(BOB, administrator, false, None, None), true),
+            (with(BOB, administrator, true, Some(NODE), Some(8)), false),
+        ] {
+            let private = decide(caller, Action::ReadShared, stream(false, ANN));
+            assert_eq!(private, if reads_private { Ok(()) } else { Err(Denial::Unknown) }, "{caller:?}");
+            assert_eq!(decide(caller, Action::ReadShared, stream(true, ANN)), Ok(()), "{caller:?}");
+            assert_eq!(
+                decide(caller, Action::ReadShared, Target::Unknown),
+                Err(Denial::Unknown),
+                "{caller:?}"
+            );
+        }
+        // A token for a stream may be anybody's, and so it does nothing but that.
+        let token = with(ANN, administrator, true, Some(NODE), Some(7));
+        for (action, target) in [
+            (Action::ReadSelf, Target::Nothing),
+            (Action::SignOut, Target::Nothing),
+            (Action::ReadEndpoints, Target::Nothing),
+            (Action::ReadNetwork, Target::Nothing),
+            (Action::ReadPoints, Target::ResourceOf(ANN, Some(NODE))),
+            (Action::ReadTokens, Target::User(ANN)),
+            (Action::ReadFollowed, Target::User(ANN)),
+            (Action::ReadUser, Target::Unknown),
+        ] {
+            assert_eq!(decide(token, action, target), Err(Denial::Forbidden), "{action:?}");
         }
     }
 

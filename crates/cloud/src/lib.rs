@@ -18,6 +18,7 @@ mod offline_users;
 mod pollers;
 pub mod public_keys;
 mod role_names;
+mod senml_records;
 mod session_files;
 mod start;
 mod start_error;

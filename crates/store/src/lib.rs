@@ -25,6 +25,7 @@ mod error;
 mod expiry;
 mod feed;
 mod files;
+mod followed;
 mod hashing;
 mod hashing_turns;
 mod ids;
@@ -57,9 +58,11 @@ mod rotation;
 mod rules;
 mod schema;
 pub mod sealed;
+mod search_words;
 mod second_factors;
 pub mod secrets;
 mod sent_keys;
+mod sharing;
 mod sign_in_files;
 mod sign_up;
 pub mod snapshot;
@@ -94,6 +97,7 @@ pub use files::{
     DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
     sync_directory,
 };
+pub use followed::FollowedStream;
 pub use ids::{
     AlertId, ChannelId, CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId,
     UserId,
@@ -118,12 +122,13 @@ pub use rotation::{Rotated, Rotation};
 pub use rules::{NewRule, Rule};
 pub use second_factors::{SecondFactor, TotpSecret};
 pub use secrets::Secret;
+pub use sharing::{SharedStream, Sharing, WantedStream};
 pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_file};
 pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_expression::Zone;
 pub use sixlock_ingest::Reading;
 pub use store::Store;
-pub use streams::Stream;
+pub use streams::{ChangedStream, Stream, StreamChange};
 pub use token_access::{Access, SignedIn};
 pub use token_digest::TokenDigest;
 pub use token_scope::TokenScope;

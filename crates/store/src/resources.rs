@@ -18,6 +18,7 @@ use crate::poller_rows;
 use crate::public_keys::OwnKeys;
 use crate::quotas;
 use crate::rotation::to_its_end;
+use crate::search_words;
 use crate::secrets::Secret;
 use crate::store::Store;
 use crate::streams::check_description;
@@ -278,6 +279,8 @@ impl Store {
             return Err(Error::Invalid(LABEL_RULE));
         }
         check_description(description.unwrap_or_default())?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
             "UPDATE resources SET label = coalesce($1, label), mode = coalesce($2, mode),
              description = coalesce($3, description) WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
@@ -291,8 +294,13 @@ impl Store {
         .bind(is_still.map(|resource| &*resource.label))
         .bind(is_still.map(|resource| &*resource.mode))
         .bind(is_still.map(|resource| &*resource.description))
-        .execute(&mut *self.writer.lock().await)
+        .execute(&mut *transaction)
         .await?;
+        if label.is_some() {
+            search_words::write_of(&mut transaction, id).await?;
+        }
+        transaction.commit().await?;
+        drop(writer);
         match (changed.rows_affected(), is_still) {
             (0, Some(expected)) if self.resource_by_id(id).await?.as_ref() != Some(expected) => {
                 Err(Error::Changed)

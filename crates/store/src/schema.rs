@@ -38,6 +38,7 @@ fn migrations() -> Migrator {
         (17, "alerts", include_str!("../migrations/0017_alerts.sql")),
         (18, "people", include_str!("../migrations/0018_people.sql")),
         (19, "commands", include_str!("../migrations/0019_commands.sql")),
+        (20, "shared streams", include_str!("../migrations/0020_shared_streams.sql")),
         (21, "rollups and retention", include_str!("../migrations/0021_rollups_and_retention.sql")),
         (
             22,

@@ -12,6 +12,8 @@ use crate::journal::STREAMS_PER_RESOURCE;
 use crate::latest;
 use crate::names::Reference;
 use crate::quotas;
+use crate::search_words;
+use crate::sharing::{self, Sharing};
 use crate::store::Store;
 
 /// The longest description of a resource or a stream.
@@ -30,6 +32,30 @@ pub struct Stream {
     pub unit: Option<String>,
     /// What its owner says about it.
     pub description: String,
+}
+
+/// What is to change of a stream: what is not given stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamChange<'a> {
+    /// The unit; an empty one is none.
+    pub unit: Option<&'a str>,
+    /// What its owner says about it.
+    pub description: Option<&'a str>,
+    /// Whether anyone may read it. Who takes this away takes that it is found away, too.
+    pub public_access: Option<bool>,
+    /// Whether whoever looks for streams finds it.
+    pub public_search: Option<bool>,
+}
+
+/// A stream that was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedStream {
+    /// As it is now.
+    pub stream: Stream,
+    /// Whom it was shared with.
+    pub before: Sharing,
+    /// Whom it is shared with now.
+    pub sharing: Sharing,
 }
 
 type StreamRow = (i64, String, Option<String>, String);
@@ -109,20 +135,33 @@ impl Store {
         Ok(stream)
     }
 
-    /// Changes what is given of a stream; an empty unit is none. If it is to be as in `is_still` and is not, nothing is
-    /// changed.
+    /// Changes what is given of a stream, all of it or nothing. If it is to be as in `is_still` and is not, nothing is changed.
     pub async fn change_stream(
         &self,
         id: StreamId,
-        unit: Option<&str>,
-        description: Option<&str>,
+        change: StreamChange<'_>,
         is_still: Option<&Stream>,
-    ) -> Result<Stream, Error> {
+    ) -> Result<ChangedStream, Error> {
+        let StreamChange { unit, description, public_access, public_search } = change;
         check_unit(unit.filter(|unit| !unit.is_empty()))?;
         check_description(description.unwrap_or_default())?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let before: Option<(bool, bool)> =
+            sqlx::query_as("SELECT public_access, public_search FROM streams WHERE id = $1")
+                .bind(id.0)
+                .fetch_optional(&mut *transaction)
+                .await?;
+        let gone = if is_still.is_some() { Error::Changed } else { Error::Unknown("stream") };
+        let (was_public, was_found) = before.ok_or(gone)?;
+        let before = Sharing { public_access: was_public, public_search: was_found };
+        let sharing = before.changed(public_access, public_search)?;
+        if sharing.public_search && !was_found {
+            sharing::check_found(&mut transaction, id).await?;
+        }
         let row: Option<StreamRow> = sqlx::query_as(
             "UPDATE streams SET unit = CASE WHEN $1 IS NULL THEN unit ELSE nullif($1, '') END,
-             description = coalesce($2, description)
+             description = coalesce($2, description), public_access = $6, public_search = $7
              WHERE id = $3 AND ($4 IS NULL OR (unit IS $5 AND description = $4))
              RETURNING id, label, unit, description",
         )
@@ -131,9 +170,20 @@ impl Store {
         .bind(id.0)
         .bind(is_still.map(|stream| &*stream.description))
         .bind(is_still.and_then(|stream| stream.unit.as_deref()))
-        .fetch_optional(&mut *self.writer.lock().await)
+        .bind(sharing.public_access)
+        .bind(sharing.public_search)
+        .fetch_optional(&mut *transaction)
         .await?;
-        row.map(stream).ok_or(if is_still.is_some() { Error::Changed } else { Error::Unknown("stream") })
+        let stream = row.map(stream).ok_or(Error::Changed)?;
+        if was_found || sharing.public_search {
+            search_words::write(&mut transaction, id).await?;
+        }
+        transaction.commit().await?;
+        drop(writer);
+        if was_public && !sharing.public_access {
+            self.access_changed();
+        }
+        Ok(ChangedStream { stream, before, sharing })
     }
 
     /// Deletes a stream and its points. If its device goes on, that makes a new one. What was computed from it is computed no more.
@@ -146,6 +196,8 @@ impl Store {
         transaction.commit().await?;
         drop(writer);
         self.queue.changed();
+        // Tokens that were for this stream only went with it, and it is public no more.
+        self.access_changed();
         if deleted.rows_affected() == 0 { Err(Error::Unknown("stream")) } else { Ok(()) }
     }
 }

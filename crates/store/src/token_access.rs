@@ -4,7 +4,7 @@ use tokio::sync::watch;
 
 use crate::accounts::User;
 use crate::error::Error;
-use crate::ids::{ResourceId, UserId};
+use crate::ids::UserId;
 use crate::roles::Role;
 use crate::store::Store;
 use crate::token_digest::TokenDigest;
@@ -37,13 +37,13 @@ pub struct Access {
 }
 
 /// A user, the role, what the token may be used for and when it ends.
-type AccessRow = (i64, String, bool, Option<i64>, Option<i64>);
+type AccessRow = (i64, String, bool, Option<i64>, Option<i64>, Option<i64>);
 
 impl Store {
     /// What the token allows at the time `now`; `None` if it is good no more. This does not prolong a session.
     pub async fn access(&self, token: TokenDigest, now: i64) -> Result<Option<Access>, Error> {
         let row: Option<AccessRow> = sqlx::query_as(
-            "SELECT users.id, users.role, tokens.read_only, tokens.resource, tokens.expires
+            "SELECT users.id, users.role, tokens.read_only, tokens.resource, tokens.stream, tokens.expires
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2) AND NOT users.disabled",
         )
@@ -51,15 +51,16 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(user, role, read_only, resource, expires)| Access {
+        Ok(row.map(|(user, role, read_only, resource, stream, expires)| Access {
             user: UserId(user),
             role: Role::read(&role),
-            scope: TokenScope { read_only, resource: resource.map(ResourceId) },
+            scope: TokenScope::read((read_only, resource, stream)),
             expires,
         }))
     }
 
-    /// Word that a token, a user or a role ended or changed. What that was is asked with [`Store::access`].
+    /// Word that a token, a user or a role ended or changed, or that a stream is public no more. What that was is asked with [`Store::access`] and
+    /// [`Store::is_public`].
     pub fn access_changes(&self) -> watch::Receiver<()> {
         self.access.subscribe()
     }

@@ -9,7 +9,7 @@ use crate::accounts::User;
 use crate::accounts::{ADMINISTRATOR, user};
 use crate::clock::now_ms;
 use crate::error::Error;
-use crate::ids::{ResourceId, UserId};
+use crate::ids::{ResourceId, StreamId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::secrets;
 use crate::store::Store;
@@ -27,6 +27,8 @@ const WORTH_WRITING_MS: i64 = 5 * 60_000;
 const SESSIONS: i64 = 32;
 /// The most tokens for programs of one user.
 const TOKENS: i64 = 32;
+/// The most tokens of one user each of which is for a stream.
+const TOKENS_FOR_STREAMS: i64 = 256;
 /// The name of the token that is kept in the administrator's file.
 pub const ADMINISTRATORS_FILE: &str = "admin-token";
 
@@ -45,15 +47,19 @@ pub struct Token {
     pub read_only: bool,
     /// The only resource that it may be used for; nothing if it may be used for all.
     pub resource: Option<ResourceId>,
+    /// The only stream of that resource that it may be used for, which is to read it.
+    pub stream: Option<StreamId>,
 }
 
-type TokenRow = (i64, String, i64, Option<i64>, bool, Option<i64>);
+type TokenRow = (i64, String, i64, Option<i64>, bool, Option<i64>, Option<i64>);
 
 /// A user, and the token's name, when that was made and when it ends, and what it may be used for.
-type TokenOfUserRow = (i64, String, String, String, i64, Option<String>, i64, Option<i64>, bool, Option<i64>);
+type TokenOfUserRow =
+    (i64, String, String, String, i64, Option<String>, i64, Option<i64>, bool, Option<i64>, Option<i64>);
 
-fn token((id, label, created, expires, read_only, resource): TokenRow) -> Token {
-    Token { id, label, created, expires, read_only, resource: resource.map(ResourceId) }
+fn token((id, label, created, expires, read_only, resource, stream): TokenRow) -> Token {
+    let TokenScope { read_only, resource, stream } = TokenScope::read((read_only, resource, stream));
+    Token { id, label, created, expires, read_only, resource, stream }
 }
 
 fn digest(token: &str) -> [u8; 32] {
@@ -105,7 +111,7 @@ impl Store {
     pub async fn signed_in(&self, token: &str, now: i64) -> Result<Option<SignedIn>, Error> {
         let row: Option<TokenOfUserRow> = sqlx::query_as(
             "SELECT users.id, users.name, users.email, users.role, users.created,
-             tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource
+             tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource, tokens.stream
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2) AND NOT users.disabled",
         )
@@ -113,7 +119,8 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        let Some((id, name, email, role, created, label, began, expires, read_only, resource)) = row else {
+        let Some((id, name, email, role, created, label, began, expires, read_only, resource, stream)) = row
+        else {
             return Ok(None);
         };
         let session = label.is_none();
@@ -128,7 +135,7 @@ impl Store {
         let is_operators = name == ADMINISTRATOR && label.as_deref() == Some(ADMINISTRATORS_FILE);
         // Whoever is signed in is neither disabled nor waits for that.
         let user = user((id, name, email, role, created, false, false));
-        let scope = TokenScope { read_only, resource: resource.map(ResourceId) };
+        let scope = TokenScope::read((read_only, resource, stream));
         Ok(Some(SignedIn { user, token: TokenDigest::of(token), scope, is_operators }))
     }
 
@@ -145,7 +152,7 @@ impl Store {
     /// The tokens for programs of `owner`.
     pub async fn tokens(&self, owner: UserId, now: i64) -> Result<Vec<Token>, Error> {
         let rows: Vec<TokenRow> = sqlx::query_as(
-            "SELECT id, label, created, expires, read_only, resource FROM tokens
+            "SELECT id, label, created, expires, read_only, resource, stream FROM tokens
              WHERE owner = $1 AND label IS NOT NULL AND (expires IS NULL OR expires > $2) ORDER BY id",
         )
         .bind(owner.0)
@@ -155,7 +162,8 @@ impl Store {
         Ok(rows.into_iter().map(token).collect())
     }
 
-    /// Makes a token for a program: what it is, and the token itself. The resource of its scope is one of `owner`.
+    /// Makes a token for a program: what it is, and the token itself. The resource of its scope is one of `owner`, and the stream one of that
+    /// resource.
     pub async fn add_token(
         &self,
         owner: UserId,
@@ -172,18 +180,23 @@ impl Store {
         let secret = secrets::token()?;
         let mut writer = self.writer.lock().await;
         sqlx::query("DELETE FROM tokens WHERE expires <= $1").bind(now).execute(&mut *writer).await?;
-        let tokens: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM tokens WHERE owner = $1 AND label IS NOT NULL")
-                .bind(owner.0)
-                .fetch_one(&mut *writer)
-                .await?;
-        if tokens >= TOKENS {
-            return Err(Error::Full("a user has at most 32 tokens"));
+        let (tokens, for_streams): (i64, i64) = sqlx::query_as(
+            "SELECT count(*) - count(stream), count(stream) FROM tokens WHERE owner = $1 AND label IS NOT NULL",
+        )
+        .bind(owner.0)
+        .fetch_one(&mut *writer)
+        .await?;
+        match scope.stream {
+            None if tokens >= TOKENS => return Err(Error::Full("a user has at most 32 tokens")),
+            Some(_) if for_streams >= TOKENS_FOR_STREAMS => {
+                return Err(Error::Full("a user has at most 256 tokens for streams"));
+            }
+            _ => {}
         }
         let row: Option<TokenRow> = sqlx::query_as(
-            "INSERT INTO tokens (digest, owner, label, created, expires, read_only, resource)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)
-             ON CONFLICT (owner, label) DO NOTHING RETURNING id, label, created, expires, read_only, resource",
+            "INSERT INTO tokens (digest, owner, label, created, expires, read_only, resource, stream)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (owner, label) DO NOTHING
+             RETURNING id, label, created, expires, read_only, resource, stream",
         )
         .bind(&digest(&secret)[..])
         .bind(owner.0)
@@ -192,6 +205,7 @@ impl Store {
         .bind(expires)
         .bind(scope.read_only)
         .bind(scope.resource.map(|resource| resource.0))
+        .bind(scope.stream.map(|stream| stream.0))
         .fetch_optional(&mut *writer)
         .await?;
         Ok((row.map(token).ok_or(Error::Taken("label"))?, secret))
@@ -228,6 +242,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resources::Device;
 
     #[tokio::test]
     async fn a_session_that_is_used_lasts_for_seven_days_and_one_that_is_not_for_twelve_hours() {
@@ -290,6 +305,17 @@ mod tests {
             store.add_token(user.id, "more", (None, TokenScope::default()), 0).await,
             Err(Error::Full(_))
         ));
+        assert_eq!(store.tokens(user.id, 0).await.unwrap().len(), TOKENS as usize);
+        // Those for streams are counted apart.
+        let node = store.add_resource(user.id, Device::named("node")).await.unwrap().resource.id;
+        let stream = store.add_stream(node, "t", None, "").await.unwrap().id;
+        let scope = TokenScope { read_only: true, resource: Some(node), stream: Some(stream) };
+        for n in 0..TOKENS_FOR_STREAMS {
+            store.add_token(user.id, &format!("s{n}"), (None, scope), 0).await.unwrap();
+        }
+        let more = store.add_token(user.id, "more", (None, scope), 0).await;
+        assert!(matches!(more, Err(Error::Full(_))), "{more:?}");
+        store.delete_stream(stream).await.unwrap();
         assert_eq!(store.tokens(user.id, 0).await.unwrap().len(), TOKENS as usize);
     }
 }

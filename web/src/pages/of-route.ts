@@ -7,9 +7,12 @@ import { ChannelsPage } from "./channels";
 import { DevicePage } from "./device";
 import { DeviceSettingsPage } from "./device-settings";
 import { DevicesPage } from "./devices";
+import { FollowedPage } from "./followed";
 import { NetworkPage } from "./network";
 import { OverviewPage } from "./overview";
+import { PublicPage } from "./public";
 import { RulesPage } from "./rules";
+import { SharedStreamPage } from "./shared-stream";
 import { UsersPage } from "./users";
 
 /** The page of an address; what is for administrators only leads others to the overview. */
@@ -35,6 +38,12 @@ export function pageOf(route: Route, desk: Desk): Page {
       return desk.user.admin ? new UsersPage(desk) : new OverviewPage(desk);
     case "audit":
       return desk.user.admin ? new AuditPage(desk) : new OverviewPage(desk);
+    case "followed":
+      return new FollowedPage(desk);
+    case "public":
+      return new PublicPage();
+    case "stream":
+      return new SharedStreamPage(route.stream, route.token, desk);
     case "overview":
       return new OverviewPage(desk);
   }

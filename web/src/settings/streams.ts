@@ -7,12 +7,13 @@ import { formDialog } from "../form";
 import { formatValue, formatWhen, shown, unitSymbol } from "../format";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { shareDialog, sharingWords } from "./sharing";
 
 /** The streams of a device: what each is measured in and described as, and the way to delete one. */
 export class StreamsPanel extends Panel {
   private readonly rows = html("tbody");
   private readonly empty = html("p", { class: "note" });
-  private readonly table = table("streams", ["Stream", "Unit", "Latest", "Description"], this.rows);
+  private readonly table = table("streams", ["Stream", "Unit", "Latest", "Description", "Shared"], this.rows);
 
   constructor(
     desk: Desk,
@@ -52,8 +53,15 @@ export class StreamsPanel extends Panel {
         ["Unit", stream.unit ?? "none"],
         ["Latest", value],
         ["Description", stream.description],
+        ["Shared", sharingWords(stream)],
       ],
       [
+        button(
+          "Share",
+          () => shareDialog(this.desk, this.resource, stream, () => void this.load()),
+          "quiet",
+          `Share ${name}`,
+        ),
         button("Edit", () => this.edit(stream), "quiet", `Edit ${name}`),
         button("Delete", () => this.remove(stream), "quiet destructive", `Delete ${name}`),
       ],

@@ -9,9 +9,7 @@ use sixlock_ingest::Format;
 use sixlock_store::{Point, Stream};
 
 use super::refusal::Refusal;
-
-/// From which second on SenML counts times from 1970; those before would be taken for spans.
-const EARLIEST_SECOND: f64 = 268_435_456.0;
+use crate::senml_records::{NotSenml, Record};
 
 /// 2.05 with `content`, as JSON or CBOR.
 pub(super) fn show(format: Format, content: &impl Serialize) -> Result<Answer, Refusal> {
@@ -40,11 +38,11 @@ pub(super) fn points<'a>(
     match format {
         Format::Json | Format::Cbor => show(format, content),
         Format::SenmlJson => {
-            let records = points.map(|(stream, point)| Record::new(stream, point));
+            let records = points.map(|(stream, point)| record(stream, point));
             format_of(ContentFormat::SENML_JSON, json(&records.collect::<Result<Vec<_>, _>>()?)?)
         }
         Format::SenmlCbor => {
-            let records = points.map(|(stream, point)| Record::new(stream, point).map(Record::labelled));
+            let records = points.map(|(stream, point)| record(stream, point).map(Record::labelled));
             let records = Value::Array(records.collect::<Result<_, _>>()?);
             format_of(ContentFormat::SENML_CBOR, cbor(&records)?)
         }
@@ -55,6 +53,10 @@ pub(super) fn points<'a>(
             format_of(ContentFormat::TEXT, points.map(line).collect::<String>().into_bytes())
         }
     }
+}
+
+fn record(stream: &Stream, point: Point) -> Result<Record<'_>, Refusal> {
+    Record::new(&stream.label, stream.unit.as_deref(), point).map_err(|NotSenml| Refusal::NotAcceptable)
 }
 
 fn answer(etag: ETag, format: ContentFormat, payload: Vec<u8>) -> Answer {
@@ -80,37 +82,6 @@ pub(super) fn page<T: Serialize>(mut items: Vec<T>, last: bool, room: usize) -> 
         items.reverse();
     }
     Ok(items)
-}
-
-/// A record of a SenML pack.
-#[derive(Serialize)]
-struct Record<'a> {
-    n: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    u: Option<&'a str>,
-    v: f64,
-    t: f64,
-}
-
-impl<'a> Record<'a> {
-    fn new(stream: &'a Stream, Point { time, value }: Point) -> Result<Self, Refusal> {
-        let (label, time) = (&*stream.label, time as f64 / 1000.0);
-        let is_named = label.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && label.chars().all(|char| char.is_ascii_alphanumeric() || "-:./_".contains(char));
-        if !is_named || time < EARLIEST_SECOND {
-            return Err(Refusal::NotAcceptable);
-        }
-        Ok(Self { n: label, u: stream.unit.as_deref(), v: value, t: time })
-    }
-
-    /// With the numbers that labels have in CBOR
-    /// ([RFC 8428 section 6](https://www.rfc-editor.org/rfc/rfc8428#section-6)).
-    fn labelled(self) -> Value {
-        let unit = self.u.map(|unit| (Value::from(1), Value::from(unit)));
-        let name = [(Value::from(0), Value::from(self.n))];
-        let numbers = [(Value::from(2), Value::from(self.v)), (Value::from(6), Value::from(self.t))];
-        Value::Map(name.into_iter().chain(unit).chain(numbers).collect())
-    }
 }
 
 pub(super) fn json(content: &impl Serialize) -> Result<Vec<u8>, Refusal> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sixlock_coap_msg::Code;
 use sixlock_coap_server::Answer;
 use sixlock_ingest::Format;
-use sixlock_store::{ResourceId, Stream, StreamId};
+use sixlock_store::{ResourceId, Stream, StreamChange, StreamId};
 
 use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
@@ -85,7 +85,9 @@ impl Devices {
             }
             is_still = Some(stream);
         }
-        self.store.change_stream(id, unit.as_deref(), description.as_deref(), is_still.as_ref()).await?;
+        let (unit, description) = (unit.as_deref(), description.as_deref());
+        let change = StreamChange { unit, description, ..StreamChange::default() };
+        self.store.change_stream(id, change, is_still.as_ref()).await?;
         Ok(Answer::new(Code::CHANGED))
     }
 

@@ -1,5 +1,5 @@
 //! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert and channel
-//! that the path names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
+//! that the path names, and the stream that it names by its id alone, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
 //! anything else by a name in its path.
 
 use std::net::{IpAddr, SocketAddr};
@@ -11,14 +11,14 @@ use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sixlock_store::{Alert, Channel, Parser, Resource, Rule, Stream, now_ms};
-use sixlock_telemetry::{At, Event, Refused, Scheme};
+use sixlock_store::{Alert, Channel, Parser, Resource, Rule, Stream, WantedStream, now_ms};
+use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
 
 use super::actions::action;
 use super::app::App;
 use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
-use super::caller::{COOKIE, Caller, Owner, for_policy};
+use super::caller::{COOKIE, Caller, Owner, Shared, for_policy, is_strangers};
 use super::connections::Permit;
 use super::failure::{Failure, Fault, Refusal};
 use super::openapi::Document;
@@ -26,13 +26,15 @@ use super::paths::API;
 use super::query::check_query;
 use super::reach::Reach;
 use super::recorded;
+use super::strangers::Turn;
 use crate::access::{self, Action, Denial, Target};
 
 /// Who asks for what, and whether they may.
 struct Admission {
     caller: Option<Caller>,
     action: Option<Action>,
-    outcome: Result<(), Failure>,
+    /// With a stranger's turn, if it is a stranger who asks for what strangers may have.
+    outcome: Result<Option<Turn>, Failure>,
 }
 
 /// The layer.
@@ -47,10 +49,11 @@ pub(super) async fn guard(
     let Admission { mut caller, action, outcome } = admit(&app, &mut request).await;
     if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
-            Some(caller) => place.is_users(caller.user.id),
-            None => place.is_strangers(client.network()),
+            Some(caller) if !is_strangers(Some(caller)) => place.is_users(caller.user.id),
+            _ => place.is_strangers(client.network()),
         }
     }
+    let (_turn, outcome) = outcome.map_or_else(|failure| (None, Err(failure)), |turn| (turn, Ok(())));
     let checked =
         outcome.and_then(|()| check_length(&request)).and_then(|()| check_query(&request, &document));
     let admitted = match checked {
@@ -68,8 +71,8 @@ pub(super) async fn guard(
     if let Some(Refusal(reason)) = response.extensions_mut().remove() {
         let refused = Refused::new(Scheme::Http, client, reason).what(format!("{method} {path}"));
         let refused = match &caller {
-            Some(caller) => refused.who(&caller.user.username),
-            None => refused,
+            Some(caller) if !is_strangers(Some(caller)) => refused.who(&caller.user.username),
+            _ => refused,
         };
         app.events.tell(Event::Refused(&refused));
     }
@@ -103,7 +106,7 @@ async fn admit_again(app: &App, request: Request, caller: &mut Option<Caller>) -
     let again = admit(app, &mut request).await;
     *caller = again.caller;
     match again.outcome {
-        Ok(()) => Ok(request),
+        Ok(_) => Ok(request),
         Err(failure) => Err(failure.into_response()),
     }
 }
@@ -171,12 +174,12 @@ async fn allow(
     request: &mut Request,
     caller: Option<&Caller>,
     by_cookie: bool,
-) -> Result<(), Failure> {
+) -> Result<Option<Turn>, Failure> {
     check_origin(app, request, by_cookie)?;
     let Some(matched) = request.extensions().get::<MatchedPath>().cloned() else {
         let dashboard = !request.uri().path().starts_with("/api/");
         return match caller {
-            _ if dashboard => Ok(()),
+            _ if dashboard => Ok(None),
             None => Err(Failure::unauthenticated()),
             Some(_) => Err(Failure::unknown("path")),
         };
@@ -195,6 +198,12 @@ async fn allow(
     if action == Action::SignUp && !app.reach.sign_up {
         return Err(Failure::no_sign_up());
     }
+    let turn = match request.extensions().get::<Client>() {
+        Some(client) if action.is_for_strangers() && is_strangers(caller) => {
+            Some(app.strangers.enter(client.network()).await?)
+        }
+        _ => None,
+    };
     let names: RawPathParams =
         request.extract_parts().await.map_err(|_| Failure::invalid("the path is not UTF-8"))?;
     let name = |which: &str| names.iter().find(|(key, _)| *key == which).map(|(_, value)| value);
@@ -207,7 +216,12 @@ async fn allow(
         (Some(Some(owner)), Some(name)) => app.store.resource(owner.id, name).await?,
         _ => None,
     };
+    let wanted = match name("shared") {
+        Some(id) if action == Action::ReadShared => Some(app.store.wanted_stream(id).await?),
+        _ => None,
+    };
     let target = match &owner {
+        _ if wanted.is_some() => wanted.as_ref().and_then(Option::as_ref).map_or(Target::Unknown, target_of),
         Some(Some(owner)) if name("resource").is_some() => {
             Target::ResourceOf(owner.id, resource.as_ref().map(|resource| resource.id))
         }
@@ -218,13 +232,19 @@ async fn allow(
     access::decide(who, action, target).map_err(|denial| match denial {
         Denial::Unauthenticated => Failure::unauthenticated(),
         Denial::Forbidden => Failure::forbidden(),
+        Denial::Unknown if wanted.is_some() => Failure::not_shared(),
         Denial::Unknown => Failure::unknown("user"),
     })?;
     let things = request.extensions_mut();
     if let Some(caller) = caller {
         things.insert(caller.clone());
     }
-    let Some(owner) = owner.flatten() else { return Ok(()) };
+    if let Some(wanted) = wanted.flatten() {
+        let if_private = target_of(&WantedStream { is_public: false, ..wanted.clone() });
+        let as_public = access::decide(who, action, if_private).is_err();
+        things.insert(Shared { stream: wanted.stream, as_public });
+    }
+    let Some(owner) = owner.flatten() else { return Ok(turn) };
     if name("resource").is_some() {
         let resource: Resource = resource.ok_or(Failure::unknown("resource"))?;
         if let Some(name_of_stream) = name("stream") {
@@ -253,7 +273,13 @@ async fn allow(
         things.insert(channel);
     }
     things.insert(Owner(owner));
-    Ok(())
+    Ok(turn)
+}
+
+/// A stream that is named by its id alone, for the policy.
+const fn target_of(wanted: &WantedStream) -> Target {
+    let WantedStream { owner, resource, is_public, stream } = wanted;
+    Target::Stream { owner: *owner, resource: *resource, stream: stream.id, is_public: *is_public }
 }
 
 /// The token of a request, and whether the browser added it by itself.

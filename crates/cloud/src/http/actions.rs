@@ -75,6 +75,13 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
         ("GET" | "HEAD", "/endpoints" | "/public-keys") => Some(Action::ReadEndpoints),
         ("GET" | "HEAD", "/live") => Some(Action::Follow),
+        ("GET" | "HEAD", "/shared/streams") => Some(Action::FindStreams),
+        (
+            "GET" | "HEAD",
+            "/shared/streams/{shared}" | "/shared/streams/{shared}/data" | "/shared/streams/{shared}/live",
+        ) => Some(Action::ReadShared),
+        ("GET" | "HEAD", "/users/{user}/followed") => Some(Action::ReadFollowed),
+        ("PUT" | "DELETE", "/users/{user}/followed/{shared}") => Some(Action::ChangeFollowed),
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", paths::OPENAPI) => Some(Action::ReadDescription),
         ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),

@@ -13,6 +13,7 @@ use super::live_feeds::LiveFeeds;
 use super::reach::Reach;
 use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
+use super::strangers::Strangers;
 use crate::alerts::Tellers;
 use crate::pollers::Guard;
 
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(super) link: SignInLink,
     pub(super) reach: Reach,
     pub(super) live_feeds: LiveFeeds,
+    /// How much those who are not signed in have asked for.
+    pub(super) strangers: Strangers,
     pub(super) backoff: Backoff,
     /// How often wrong one-time codes were tried of late.
     pub(super) codes: Backoff,
@@ -52,7 +55,7 @@ impl App {
         (guard, tellers): (Guard, Tellers),
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let (live_feeds, backoff, codes, sign_ups) = Default::default();
+        let (live_feeds, strangers, backoff, codes, sign_ups) = Default::default();
         Self {
             store,
             events,
@@ -60,6 +63,7 @@ impl App {
             link,
             reach,
             live_feeds,
+            strangers,
             backoff,
             codes,
             sign_ups,

@@ -1,6 +1,6 @@
 //! Who asks, and what the path names, for handlers.
 
-use sixlock_store::{SignedIn, User};
+use sixlock_store::{SharedStream, SignedIn, User};
 
 use crate::access;
 
@@ -13,6 +13,19 @@ pub(super) type Caller = SignedIn;
 /// They, as the policy knows them.
 pub(super) fn for_policy(SignedIn { user, scope, .. }: &Caller) -> access::Caller {
     access::Caller::User { id: user.id, role: user.role, scope: *scope }
+}
+
+/// Whether a request is a stranger's: nobody is signed in, or by a token for a stream, which may be anybody's.
+pub(super) fn is_strangers(caller: Option<&Caller>) -> bool {
+    caller.is_none_or(|caller| caller.scope.stream.is_some())
+}
+
+/// The stream that the path names by its id alone, which the caller may read.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) stream: SharedStream,
+    /// Whether they may because anyone may.
+    pub(super) as_public: bool,
 }
 
 /// The user that the path names.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequest, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
 use sixlock_store::{
-    Append, Idempotency, LONGEST_PAGE, LeftOut, Page, Point, Resource, ResourceId, Stored, Stream, Summary,
-    Windows, now_ms,
+    Append, Idempotency, LONGEST_PAGE, LeftOut, Page, Point, Resource, ResourceId, Store, Stored, Stream,
+    StreamId, Summary, Windows, now_ms,
 };
 use utoipa::ToSchema;
 
@@ -25,6 +25,10 @@ use super::listing::check_limit;
 use super::live_access::LiveAccess;
 use super::windows::{self, Aggregate};
 use crate::ingest::{self, points::NewPoints};
+use crate::senml_records::{NotSenml, Record};
+
+/// What is wrong with another format.
+const FORMATS: &str = "format is not json, csv or senml";
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -39,7 +43,7 @@ pub(super) struct DataQuery {
     /// Only older than this; the window that holds the last of these is whole
     #[serde(default)]
     until: String,
-    /// `json`, or `csv`: lines of UTC, milliseconds since 1970 and value below a heading
+    /// `json`; `csv`: lines of UTC, milliseconds since 1970 and value below a heading; or `senml`, a pack of SenML in JSON
     #[serde(default)]
     format: String,
     /// Instead of points, windows of this length that have points: `30s`, `10m`, `1h`, `7d`, at most 366 days, which follow each other
@@ -103,40 +107,66 @@ enum PointsOrWindows {
 /// rollups, which outlive the points; all others are made of at most 1,000,000 points (400).
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
     params(DataQuery),
-    responses((status = 200, content((PointsOrWindows = "application/json"), (String = "text/csv; charset=utf-8")))))]
+    responses((status = 200, content((PointsOrWindows = "application/json"), (String = "text/csv; charset=utf-8"),
+        (Vec<Object> = "application/senml+json")))))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
+    let named = StreamLabels { device: &resource.label, label: &stream.label, unit: stream.unit.as_deref() };
+    answer(&app.store, stream.id, named, query).await
+}
+
+/// What the stream is called whose points are told.
+pub(super) struct StreamLabels<'a> {
+    pub(super) device: &'a str,
+    pub(super) label: &'a str,
+    pub(super) unit: Option<&'a str>,
+}
+
+/// The points of `stream` that are asked for, in the format that is asked for.
+pub(super) async fn answer(
+    store: &Store,
+    stream: StreamId,
+    StreamLabels { device, label, unit }: StreamLabels<'_>,
+    query: Result<Query<DataQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
     let Query(query) = query?;
     let page = query.page()?;
-    let is_csv = match &*query.format {
-        "" | "json" => false,
-        "csv" => true,
-        _ => return Err(Failure::invalid("format is not json or csv")),
-    };
     let points = match query.windows(page)? {
-        None => app.store.points(stream.id, page).await?,
+        None => store.points(stream, page).await?,
         Some((windows, aggregate)) => {
-            let summaries = app.store.windows(stream.id, &windows).await?;
-            match aggregate.points(&summaries) {
-                Some(points) => points,
-                None if is_csv => {
-                    return Ok(csv::file(&[&resource.label, &stream.label], csv::windows(&summaries))
-                        .into_response());
+            let summaries = store.windows(stream, &windows).await?;
+            match (aggregate.points(&summaries), &*query.format) {
+                (Some(points), _) => points,
+                (None, "" | "json") => return Ok(Json(PointsOrWindows::Windows(summaries)).into_response()),
+                (None, "csv") => {
+                    return Ok(csv::file(&[device, label], csv::windows(&summaries)).into_response());
                 }
-                None => return Ok(Json(PointsOrWindows::Windows(summaries)).into_response()),
+                (None, "senml") => {
+                    return Err(Failure::invalid("SenML has one value of a window: name it in aggregate"));
+                }
+                (None, _) => return Err(Failure::invalid(FORMATS)),
             }
         }
     };
-    if !is_csv {
-        return Ok(Json(PointsOrWindows::Points(points)).into_response());
+    match &*query.format {
+        "" | "json" => Ok(Json(PointsOrWindows::Points(points)).into_response()),
+        "csv" => {
+            let mut text = csv::OF_STREAM.to_owned();
+            points.into_iter().for_each(|point| csv::line(&mut text, point));
+            Ok(csv::file(&[device, label], text).into_response())
+        }
+        "senml" => {
+            let records = points.into_iter().map(|point| Record::new(label, unit, point));
+            let pack = records.collect::<Result<Vec<_>, _>>().map_err(|NotSenml| Failure::not_senml())?;
+            let kind = HeaderValue::from_static("application/senml+json");
+            Ok(([(header::CONTENT_TYPE, kind)], Json(pack)).into_response())
+        }
+        _ => Err(Failure::invalid(FORMATS)),
     }
-    let mut text = csv::OF_STREAM.to_owned();
-    points.into_iter().for_each(|point| csv::line(&mut text, point));
-    Ok(csv::file(&[&resource.label, &stream.label], text).into_response())
 }
 
 /// All points of a resource: lines of UTC, milliseconds since 1970, stream, unit and value below a heading

@@ -122,6 +122,16 @@ impl Failure {
         )
     }
 
+    /// The same answer whether there is no such stream or it is not for whoever asks.
+    pub(super) fn not_shared() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown",
+            "There is no such stream, or it is not shared with you.",
+            "Ask its owner, who can make it public or give you a token for it.",
+        )
+    }
+
     pub(super) fn ended_command() -> Self {
         Self::new(
             StatusCode::CONFLICT,
@@ -142,6 +152,15 @@ impl Failure {
 
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid", message, "Correct the request and send it again.")
+    }
+
+    pub(super) fn not_senml() -> Self {
+        Self::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "not_senml",
+            "The label of the stream is no name of SenML, or one of these points is older than mid-1978.",
+            "Ask for format=json or format=csv.",
+        )
     }
 
     pub(super) fn media_type() -> Self {

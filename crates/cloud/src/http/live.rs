@@ -23,10 +23,10 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::app::App;
-use super::caller::Caller;
+use super::caller::{Caller, Shared, is_strangers};
 use super::failure::Failure;
 use super::live_access::LiveAccess;
-use super::live_feeds;
+use super::live_feeds::{self, Follower};
 
 /// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
 ///
@@ -44,8 +44,9 @@ pub(super) async fn all(
     headers: HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
     let scope = if caller.user.admin { Scope::All } else { Scope::Of(caller.user.id) };
-    let listener = Listener { client, name: caller.user.username.clone(), path: uri.path().to_owned() };
-    listen(&app, &caller, listener, scope, &headers).await
+    let listener = Listener::new(client, Some(&caller), uri);
+    let access = LiveAccess::new(&app.store, &caller).await?;
+    listen(&app, access, listener, scope, Some(&headers))
 }
 
 /// Points of a stream, as they are stored: server-sent events `point` with the point's row as id
@@ -61,21 +62,49 @@ pub(super) async fn stream(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
-    let listener = Listener { client, name: caller.user.username.clone(), path: uri.path().to_owned() };
-    listen(&app, &caller, listener, Scope::One(stream.id), &headers).await
+    let listener = Listener::new(client, Some(&caller), uri);
+    let access = LiveAccess::new(&app.store, &caller).await?;
+    listen(&app, access, listener, Scope::One(stream.id), Some(&headers))
 }
 
-async fn listen(
+/// Points of a shared stream, as they are stored: server-sent events `point`
+///
+/// Events have no ids: whoever was away reads what was missed with `from`. From an address, or /64 of IPv6, 4 feeds are
+/// followed at the same time by those who are not signed in or have a token for a stream, beyond that the answer is 429; all
+/// together 64, beyond that it is 503. A feed ends when the stream is public no more, or with the token.
+#[utoipa::path(get, path = "/shared/streams/{shared}/live", tag = "shared",
+    responses((status = 200, content_type = "text/event-stream", body = SharedPoint)))]
+pub(super) async fn shared(
+    State(app): State<Arc<App>>,
+    caller: Option<Extension<Caller>>,
+    Extension(client): Extension<Client>,
+    Extension(Shared { stream, as_public }): Extension<Shared>,
+    uri: Uri,
+) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
+    let caller = caller.map(|Extension(caller)| caller);
+    let listener = Listener::new(client, caller.as_ref(), uri);
+    let access = match &caller {
+        Some(caller) if !as_public => LiveAccess::new(&app.store, caller).await?,
+        _ => {
+            let public = LiveAccess::to_public(&app.store, stream.id).await?;
+            Some(public.ok_or_else(Failure::not_shared)?)
+        }
+    };
+    listen(&app, access, listener, Scope::One(stream.id), None)
+}
+
+/// A feed of the points in `scope`; without `headers` one that shows others than the owner what they may see of a point, from now on.
+fn listen(
     app: &App,
-    caller: &Caller,
+    access: Option<LiveAccess>,
     listener: Listener,
     scope: Scope,
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>> + use<>>, Failure> {
-    let place = app.live_feeds.enter(caller.user.id)?;
-    let access = LiveAccess::new(&app.store, caller).await?.ok_or_else(Failure::unauthenticated)?;
+    let place = app.live_feeds.enter(listener.follower)?;
+    let access = access.ok_or_else(Failure::unauthenticated)?;
     let changes = app.store.changes();
-    let last = match headers.get("last-event-id") {
+    let last = match headers.and_then(|headers| headers.get("last-event-id")) {
         Some(id) => {
             let id: Option<Cursor> = id.to_str().ok().and_then(|id| id.parse().ok());
             // An id that was never given, of another database say, must not keep what comes from being heard.
@@ -89,6 +118,7 @@ async fn listen(
         access,
         listener,
         scope,
+        is_shared: headers.is_none(),
         changes,
         stopping: app.stopping.clone(),
         last,
@@ -105,8 +135,18 @@ async fn listen(
 /// Who follows a feed, for the record.
 struct Listener {
     client: Client,
-    name: String,
+    follower: Follower,
+    /// The user name, if it is a user.
+    name: Option<String>,
     path: String,
+}
+
+impl Listener {
+    fn new(client: Client, caller: Option<&Caller>, uri: Uri) -> Self {
+        let user = caller.filter(|caller| !is_strangers(Some(caller))).map(|caller| &caller.user);
+        let follower = user.map_or(Follower::Stranger(client.network()), |user| Follower::User(user.id));
+        Self { client, follower, name: user.map(|user| user.username.clone()), path: uri.path().to_owned() }
+    }
 }
 
 struct Feed {
@@ -115,6 +155,8 @@ struct Feed {
     access: LiveAccess,
     listener: Listener,
     scope: Scope,
+    /// Whether it tells what others than the owner of a shared stream may see.
+    is_shared: bool,
     changes: Changes,
     stopping: watch::Receiver<bool>,
     /// All points up to this position have been sent, or are in the page.
@@ -131,6 +173,14 @@ struct Data {
     value: f64,
     /// When it arrived, in milliseconds since 1970
     arrived: i64,
+}
+
+/// What others than the owner hear of a point. When it arrived is not among it, and neither is its place among the points of all users.
+#[derive(Serialize, ToSchema)]
+struct SharedPoint {
+    stream: StreamId,
+    time: i64,
+    value: f64,
 }
 
 /// What is said to a listener who has missed too many points.
@@ -151,7 +201,7 @@ impl Feed {
                 return None;
             }
             if let Some(point) = self.page.pop_front() {
-                return event(&point);
+                return if self.is_shared { shared_event(&point) } else { event(&point) };
             }
             // Seen before the rows are read: what is stored meanwhile is new again.
             let newest = self.changes.see_end();
@@ -163,7 +213,7 @@ impl Feed {
                     Next::Points(points, upto) => (self.page, self.last) = (points.into(), upto),
                     Next::TooMany => {
                         self.last = newest;
-                        return history(newest);
+                        return history(newest, self.is_shared);
                     }
                 }
                 continue;
@@ -184,8 +234,12 @@ impl Feed {
     }
 
     fn record_end(&self) {
-        let Listener { client, name, path } = &self.listener;
-        let done = Done::new(Scheme::Http, "live_feed_ended").from(*client).who(name).what(path);
+        let Listener { client, name, path, .. } = &self.listener;
+        let done = Done::new(Scheme::Http, "live_feed_ended").from(*client).what(path);
+        let done = match name {
+            Some(name) => done.who(name),
+            None => done,
+        };
         self.events.tell(sixlock_telemetry::Event::Done(&done));
     }
 }
@@ -201,7 +255,13 @@ fn event(FeedPoint { position, stream, resource, point, arrived }: &FeedPoint) -
     Event::default().event("point").id(position.to_string()).json_data(data).ok()
 }
 
-fn history(newest: Cursor) -> Option<Event> {
-    let data = History { limit: LONGEST_REPLAY };
-    Event::default().event("history").id(newest.to_string()).json_data(data).ok()
+fn shared_event(FeedPoint { stream, point, .. }: &FeedPoint) -> Option<Event> {
+    let data = SharedPoint { stream: *stream, time: point.time, value: point.value };
+    Event::default().event("point").json_data(data).ok()
+}
+
+fn history(newest: Cursor, is_shared: bool) -> Option<Event> {
+    let event = Event::default().event("history");
+    let event = if is_shared { event } else { event.id(newest.to_string()) };
+    event.json_data(History { limit: LONGEST_REPLAY }).ok()
 }

@@ -1,9 +1,10 @@
 //! Whether the listener of a live feed may still hear it. A feed ends when its token is revoked or expires, and when its
-//! user is deleted, changes the role, or changes the password, which ends the sessions of that user.
+//! user is deleted, changes the role, or changes the password, which ends the sessions of that user. A feed that rests on a
+//! stream being public ends when that is public no more.
 
 use std::time::Duration;
 
-use sixlock_store::{Access, Store, TokenDigest, now_ms};
+use sixlock_store::{Access, Store, StreamId, TokenDigest, now_ms};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -13,12 +14,19 @@ use crate::Error;
 /// Access is looked up at least as often, in case it was ended by another process.
 const LOOK_UP: Duration = Duration::from_secs(15);
 
-/// By what a live feed was opened, and until when that is known to be good.
+/// On what a live feed rests.
+#[derive(Clone, Copy)]
+enum Ground {
+    /// A token, and what it allowed at first. If it allows anything else, the feed ends.
+    Token(TokenDigest, Access),
+    /// Anyone may read this stream.
+    Public(StreamId),
+}
+
+/// On what a live feed rests, and until when that is known to be good.
 pub(super) struct LiveAccess {
     store: Store,
-    token: TokenDigest,
-    /// What the token allowed at first. If it allows anything else, the feed ends.
-    first: Access,
+    ground: Ground,
     changes: watch::Receiver<()>,
     /// When it is looked up again, whether a change is told or not.
     again: Instant,
@@ -32,9 +40,17 @@ impl LiveAccess {
         let first = store.access(caller.token, now_ms()).await?;
         let first = first.filter(|first| is_of(first, caller));
         Ok(first.map(|first| {
-            let again = next_look_up(first);
-            Self { store: store.clone(), token: caller.token, first, changes, again }
+            let (ground, again) = (Ground::Token(caller.token, first), next_look_up(first));
+            Self { store: store.clone(), ground, changes, again }
         }))
+    }
+
+    /// That `stream` is public. `None` if it is so no more since the request came.
+    pub(super) async fn to_public(store: &Store, stream: StreamId) -> Result<Option<Self>, Error> {
+        let changes = store.access_changes();
+        let is_public = store.is_public(stream).await?;
+        let (ground, again) = (Ground::Public(stream), Instant::now() + LOOK_UP);
+        Ok(is_public.then(|| Self { store: store.clone(), ground, changes, again }))
     }
 
     /// Returns whether the listener may still hear the feed. Looks that up if it may have changed.
@@ -44,9 +60,22 @@ impl LiveAccess {
             return true;
         }
         self.changes.mark_unchanged();
-        let Ok(Some(present)) = self.store.access(self.token, now_ms()).await else { return false };
-        self.again = next_look_up(present);
-        (present.user, present.role, present.scope) == (self.first.user, self.first.role, self.first.scope)
+        let again = match self.ground {
+            Ground::Token(token, first) => self.look_up(token, first).await,
+            Ground::Public(stream) => {
+                let is_public = self.store.is_public(stream).await.unwrap_or(false);
+                is_public.then(|| Instant::now() + LOOK_UP)
+            }
+        };
+        self.again = again.unwrap_or(self.again);
+        again.is_some()
+    }
+
+    /// When to look again, if the token still allows what it did.
+    async fn look_up(&self, token: TokenDigest, first: Access) -> Option<Instant> {
+        let present = self.store.access(token, now_ms()).await.ok()??;
+        let holds = (present.user, present.role, present.scope) == (first.user, first.role, first.scope);
+        holds.then(|| next_look_up(present))
     }
 
     /// Returns when [`Self::holds`] has to be asked.

@@ -24,8 +24,8 @@ use crate::access::{Action, People};
         title = "Sixlock cloud",
         description = "Users, their resources (devices and other sources of data), the streams of these and the points \
             in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}` and `{token}` are ids or names: digits \
-            alone are an id, all else is a name. Times are milliseconds since 1970. Every \
-            path but signing in asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
+            alone are an id, all else is a name. Times are milliseconds since 1970. `{shared}` is \
+            an id. Every path but signing in and `/shared` asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \
             is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
             each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
@@ -37,7 +37,8 @@ use crate::access::{Action, People};
             which nobody has signed in 320, and 128 of an address, the oldest ends for a newcomer; 64 of a user are not \
             ended. Wrong passwords make the next try wait (429). A \
             parameter of the query that an operation does not name is refused (400). A user follows 8 live feeds (429). A viewer, \
-            and a token to read only, change nothing; a token for a resource leads nowhere else (403).",
+            and a token to read only, change nothing; a token for a resource leads nowhere else (403), and one for a stream \
+            nowhere but to that at `/shared/streams`.",
     ),
     components(schemas(failure::Body))
 )]
@@ -109,6 +110,11 @@ fn write(mut document: utoipa::openapi::OpenApi) -> String {
 fn complete(operation: &mut Operation, path: &str, action: Action) {
     let (who, open) = match action.people() {
         People::Everybody => ("For everybody.", true),
+        People::Readers => (
+            "For everybody, if the stream is public; else for the user whose it is, for administrators, and with a token for the \
+             stream. To anybody else it is as if there were none (404).",
+            true,
+        ),
         People::ThisMachine => ("For programs on this machine, and for whoever is signed in.", true),
         People::Operator => ("For programs on this machine, and for administrators.", true),
         People::SignedIn => ("For whoever is signed in.", false),
@@ -134,7 +140,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
     }
     let failure = Content::new(Some(Ref::from_schema_name(failure::Body::name())));
     let failure = ResponseBuilder::new()
-        .description("Why it was not done: 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500 or 503; 429 and 503 come with Retry-After")
+        .description("Why it was not done: 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500 or 503; 429 and 503 come with Retry-After")
         .content("application/json", failure);
     operation.responses.responses.insert("default".into(), failure.build().into());
 }

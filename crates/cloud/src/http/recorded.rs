@@ -89,7 +89,12 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadPoller
         | Action::ReadStream
         | Action::AddStream
+        // It says itself whether it changed whom the stream is shared with.
         | Action::ChangeStream
+        | Action::FindStreams
+        | Action::ReadShared
+        | Action::ReadFollowed
+        | Action::ChangeFollowed
         | Action::ReadPoints
         | Action::AddPoints
         | Action::ReadParsers

@@ -14,8 +14,9 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
-    endpoints, import, live, metrics, network, openapi, parsers, paths, poller, quotas, reset_links,
-    resources, retention, rules, second_factors, sign_in, sign_up, streams, tokens, user_export, users,
+    endpoints, followed, import, live, metrics, network, openapi, parsers, paths, poller, quotas,
+    reset_links, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams, tokens,
+    user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -77,7 +78,13 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(channels::show, channels::delete))
         .routes(routes!(channels::test))
         .routes(routes!(channels::confirm))
-        .routes(routes!(live::stream));
+        .routes(routes!(live::stream))
+        .routes(routes!(shared::find))
+        .routes(routes!(shared::show))
+        .routes(routes!(shared::read))
+        .routes(routes!(live::shared))
+        .routes(routes!(followed::list))
+        .routes(routes!(followed::follow, followed::unfollow));
     OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
 }
 

@@ -6,17 +6,20 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{Latest, Resource, Stream};
+use sixlock_store::{ChangedStream, Latest, Resource, Sharing, Stream};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
 use super::failure::Failure;
+use super::recorded::AuditDetails;
 
 /// A stream, and its latest reading.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LatestStream {
     #[serde(flatten)]
     stream: Stream,
+    #[serde(flatten)]
+    sharing: Sharing,
     /// The reading that arrived last; null if the stream has none
     latest: Option<Latest>,
 }
@@ -24,7 +27,8 @@ pub(super) struct LatestStream {
 impl LatestStream {
     async fn of(app: &App, resource: &Resource, stream: Stream) -> Answer<Self> {
         let latest = app.store.latest(resource.id).await?.remove(&stream.id);
-        Ok(Json(Self { stream, latest }))
+        let sharing = app.store.sharing(resource.id).await?.remove(&stream.id).unwrap_or_default();
+        Ok(Json(Self { stream, sharing, latest }))
     }
 }
 
@@ -36,8 +40,13 @@ pub(super) async fn list(
     Extension(resource): Extension<Resource>,
 ) -> Answer<Vec<LatestStream>> {
     let mut latest = app.store.latest(resource.id).await?;
+    let mut sharing = app.store.sharing(resource.id).await?;
     let streams = app.store.streams(resource.id).await?.into_iter();
-    let with = |stream: Stream| LatestStream { latest: latest.remove(&stream.id), stream };
+    let with = |stream: Stream| LatestStream {
+        latest: latest.remove(&stream.id),
+        sharing: sharing.remove(&stream.id).unwrap_or_default(),
+        stream,
+    };
     Ok(Json(streams.map(with).collect()))
 }
 
@@ -67,7 +76,7 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Json<LatestStream>), Failure> {
     let Json(NewStream { label, unit, description }) = body?;
     let stream = app.store.add_stream(resource.id, &label, unit.as_deref(), &description).await?;
-    Ok((StatusCode::CREATED, Json(LatestStream { stream, latest: None })))
+    Ok((StatusCode::CREATED, Json(LatestStream { stream, sharing: Sharing::default(), latest: None })))
 }
 
 /// A stream
@@ -90,9 +99,16 @@ pub(super) struct StreamChange {
     unit: Option<String>,
     #[schema(max_length = 256)]
     description: Option<String>,
+    /// Whether anyone may read the stream, also without signing in. With `false` nobody finds it any more.
+    public_access: Option<bool>,
+    /// Whether whoever looks for streams finds it, which needs `public_access`.
+    public_search: Option<bool>,
 }
 
-/// Changes a stream's unit or description
+/// Changes a stream's unit or description, and whether it is public
+///
+/// Of a public stream, everybody may know the label, unit and description, the label of its device and your user name, and read
+/// its points. Live feeds of others end when it is public no more. Others find at most 1000 streams of a user.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/streams/{stream}", tag = "streams",
     request_body = StreamChange, responses((status = 200, body = LatestStream)))]
 pub(super) async fn change(
@@ -100,10 +116,32 @@ pub(super) async fn change(
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     body: Body<StreamChange>,
-) -> Answer<LatestStream> {
-    let Json(StreamChange { unit, description }) = body?;
-    let stream = app.store.change_stream(stream.id, unit.as_deref(), description.as_deref(), None).await?;
-    LatestStream::of(&app, &resource, stream).await
+) -> Result<(Extension<AuditDetails>, Json<LatestStream>), Failure> {
+    let Json(StreamChange { unit, description, public_access, public_search }) = body?;
+    let change = sixlock_store::StreamChange {
+        unit: unit.as_deref(),
+        description: description.as_deref(),
+        public_access,
+        public_search,
+    };
+    let ChangedStream { stream, before, sharing } = app.store.change_stream(stream.id, change, None).await?;
+    let done = AuditDetails::actions(sharing_changed(before, sharing));
+    Ok((Extension(done), LatestStream::of(&app, &resource, stream).await?))
+}
+
+/// What the record says of a stream that is shared otherwise than before.
+fn sharing_changed(before: Sharing, now: Sharing) -> Vec<&'static str> {
+    let access = match (before.public_access, now.public_access) {
+        (false, true) => Some("stream_made_public"),
+        (true, false) => Some("stream_made_private"),
+        _ => None,
+    };
+    let search = match (before.public_search, now.public_search) {
+        (false, true) => Some("stream_made_findable"),
+        (true, false) => Some("stream_made_unfindable"),
+        _ => None,
+    };
+    access.into_iter().chain(search).collect()
 }
 
 /// Deletes a stream and its points

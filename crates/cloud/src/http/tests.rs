@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
     Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference,
-    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Reading, Role, Severity, Store, TokenScope,
-    TotpSecret, Transmission, User, now_ms,
+    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Reading, Role, Severity, Store, StreamChange,
+    StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -37,6 +37,8 @@ use crate::pollers::{Guard, Http, Purpose};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
     Everybody,
+    /// All, if the stream is public; the one that is asked for is not.
+    Readers,
     ThisMachine,
     SignedIn,
     Owner,
@@ -186,7 +188,14 @@ fn rows() -> Vec<Row> {
         row("POST", "/users/{user}/channels/{channel}/test", For::Owner, none.clone(), 202),
         row("POST", "/users/{user}/channels/{channel}/confirm", For::Owner, json!({"code": "12345678"}), 204),
         row("DELETE", CHANNEL, For::Owner, none.clone(), 204),
-        row("GET", LIVE, For::Owner, none, 200),
+        row("GET", LIVE, For::Owner, none.clone(), 200),
+        row("GET", "/shared/streams", For::Everybody, none.clone(), 200),
+        row("GET", SHARED, For::Readers, none.clone(), 200),
+        row("GET", SHARED_DATA, For::Readers, none.clone(), 200),
+        row("GET", SHARED_LIVE, For::Readers, none.clone(), 200),
+        row("GET", "/users/{user}/followed", For::Owner, none.clone(), 200),
+        row("PUT", FOLLOWED, For::Owner, none.clone(), 200),
+        row("DELETE", FOLLOWED, For::Owner, none, 204),
     ]
 }
 
@@ -207,6 +216,10 @@ const EXPRESSION_TEST: &str = "/users/{user}/resources/{resource}/expressions/te
 const TRIGGERS: &str = "/users/{user}/resources/{resource}/streams/{stream}/triggers";
 const RULE: &str = "/users/{user}/rules/{rule}";
 const CHANNEL: &str = "/users/{user}/channels/{channel}";
+const SHARED: &str = "/shared/streams/{shared}";
+const SHARED_DATA: &str = "/shared/streams/{shared}/data";
+const SHARED_LIVE: &str = "/shared/streams/{shared}/live";
+const FOLLOWED: &str = "/users/{user}/followed/{shared}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -228,12 +241,16 @@ enum Who {
     ReadResource,
     /// The owner's token for another resource.
     ForOtherResource,
+    /// The owner's token for the stream that the path names, if it names one.
+    ForStream,
+    /// The owner's token for another stream of that resource.
+    ForOtherStream,
     /// An administrator's token that may only read.
     AdministratorsReadOnly,
     Administrator,
 }
 
-const ALL: [Who; 13] = [
+const ALL: [Who; 15] = [
     Who::Nobody,
     Who::ThisMachine,
     Who::WrongToken,
@@ -245,6 +262,8 @@ const ALL: [Who; 13] = [
     Who::ForResource,
     Who::ReadResource,
     Who::ForOtherResource,
+    Who::ForStream,
+    Who::ForOtherStream,
     Who::AdministratorsReadOnly,
     Who::Administrator,
 ];
@@ -283,6 +302,7 @@ impl Who {
             Self::ForResource => within || about_itself,
             Self::ReadResource => (within && reads) || about_itself,
             Self::ForOtherResource => about_itself,
+            Self::ForStream | Self::ForOtherStream => false,
             _ => true,
         }
     }
@@ -294,6 +314,8 @@ const OWN_ACCOUNT: &[(&str, &str)] = &[
     ("POST", "/users/{user}/totp"),
     ("PUT", "/users/{user}/totp"),
     ("DELETE", "/users/{user}/totp"),
+    ("PUT", FOLLOWED),
+    ("DELETE", FOLLOWED),
 ];
 
 /// What a token for a resource may not do to it.
@@ -317,6 +339,9 @@ fn due(row: &Row, who: Who) -> u16 {
     let signed_in = who.is_owner() || who.is_administrator() || who == Who::OtherUser;
     match (row.whom, who) {
         (For::Everybody, _) => row.status,
+        (For::Readers, Who::ForOtherResource | Who::ForOtherStream) => 404,
+        (For::Readers, _) if who.is_owner() || who.is_administrator() => row.status,
+        (For::Readers, _) => 404,
         (For::ThisMachine, Who::ThisMachine) => row.status,
         (_, _) if !signed_in => 401,
         (_, _) if !who.may_take(row) => 403,
@@ -334,6 +359,8 @@ struct Template {
     tokens: Vec<(Who, String)>,
     /// The token of a link that sets ann's password.
     reset: String,
+    /// The stream `t`.
+    stream: StreamId,
     /// Ann's secret of one-time codes, which is not confirmed.
     totp: TotpSecret,
 }
@@ -360,10 +387,11 @@ impl Template {
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let another = store.add_resource(ann.id, Device::named("another")).await.unwrap().resource.id;
         let narrow = async |owner: &User, read_only, resource| {
-            let (label, scope) = (format!("{read_only} {resource:?}"), TokenScope { read_only, resource });
+            let label = format!("{read_only} {resource:?}");
+            let scope = TokenScope { read_only, resource, stream: None };
             store.add_token(owner.id, &label, (None, scope), now_ms()).await.unwrap().1
         };
-        let tokens = vec![
+        let mut tokens = vec![
             (Who::WrongToken, "guess".to_owned()),
             (Who::ExpiredSession, expired),
             (Who::OtherUser, other),
@@ -393,6 +421,14 @@ impl Template {
         let (expression, time_zone) = ("t * 2".into(), "UTC".into());
         let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
         store.add_computed_stream((ann.id, resource), ("double", None, ""), &computation).await.unwrap();
+        let [t, double] = ["t", "double"].map(|label| store.stream(resource, label));
+        let [t, double] = [t.await.unwrap().unwrap().id, double.await.unwrap().unwrap().id];
+        for (who, stream) in [(Who::ForStream, t), (Who::ForOtherStream, double)] {
+            let scope = TokenScope { read_only: true, resource: Some(resource), stream: Some(stream) };
+            let label = format!("{who:?}");
+            tokens.push((who, store.add_token(ann.id, &label, (None, scope), now_ms()).await.unwrap().1));
+        }
+        store.follow(ann.id, &t.0.to_string(), now_ms()).await.unwrap();
         let channel = NewChannel {
             label: "ops".into(),
             kind: ChannelKind::Webhook,
@@ -429,7 +465,7 @@ impl Template {
         for key in ["master.key", "authority.pem", "cloud.pem"] {
             std::fs::copy(directory.path().join(key), whole.path().join(key)).unwrap();
         }
-        Self { directory: whole, ann, tokens, reset, totp }
+        Self { directory: whole, ann, tokens, reset, stream: t, totp }
     }
 }
 
@@ -505,7 +541,8 @@ impl Bench {
             .replace("{token}", "script")
             .replace("{rule}", "warm")
             .replace("{alert}", "1")
-            .replace("{channel}", "ops");
+            .replace("{channel}", "ops")
+            .replace("{shared}", &self.template.stream.0.to_string());
         let mut request = Request::builder()
             .method(row.method)
             .uri(format!("/api/v1{path}{query}"))
@@ -552,7 +589,8 @@ async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> 
         let mut bench = Bench::new().await;
         for who in ALL {
             let due = due(&row, who);
-            if due < 400 || who == Who::OwnerAsViewer {
+            // A token for a stream goes with it.
+            if due < 400 || matches!(who, Who::OwnerAsViewer | Who::ForStream) {
                 // What one of them may do is not to change what the next one finds.
                 bench = Bench::new().await;
             }
@@ -574,6 +612,33 @@ async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_answers_every_caller_as_it_is_due() {
     assert_eq!(violations(|app| router(app.clone())).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_public_stream_is_read_by_all_and_a_private_one_is_as_one_that_is_not_there() {
+    let bench = Bench::new().await;
+    let shared = || rows().into_iter().filter(|row| row.whom == For::Readers);
+    for row in shared() {
+        let nowhere = Row { path: row.path.replace("{shared}", "4711").leak(), body: Value::Null, ..row };
+        for who in [Who::Nobody, Who::ThisMachine, Who::WrongToken, Who::OtherUser, Who::ForOtherStream] {
+            let private = bench.ask(router(bench.app.clone()), &row, who).await;
+            let unknown = bench.ask(router(bench.app.clone()), &nowhere, who).await;
+            assert_eq!((private.0, &private), (404, &unknown), "{} {who:?}", row.path);
+        }
+    }
+    let change = StreamChange { public_access: Some(true), ..StreamChange::default() };
+    bench.app.store.change_stream(bench.template.stream, change, None).await.unwrap();
+    for row in shared() {
+        for who in ALL {
+            let (status, ..) = bench.ask(router(bench.app.clone()), &row, who).await;
+            assert_eq!(status, 200, "{} {who:?}", row.path);
+        }
+    }
+    // Nothing else of its owner is open for that.
+    for row in rows().into_iter().filter(|row| row.method == "GET" && row.path.starts_with("/users/")) {
+        let (status, ..) = bench.ask(router(bench.app.clone()), &row, Who::Nobody).await;
+        assert_eq!(status, 401, "{}", row.path);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -693,7 +758,8 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
             && ![TRIGGERS, RETENTION].contains(&row.path);
         let tries = row.path.ends_with("/parsers/test") || row.path == EXPRESSION_TEST;
         let exports = row.path.ends_with("/export");
-        let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries;
+        let follows = row.path == FOLLOWED;
+        let expected = (row.method != "GET" || exports) && !adds_data && !names_only && !tries && !follows;
         assert_eq!(told, expected, "{} {}: {metrics}", row.method, row.path);
     }
 }

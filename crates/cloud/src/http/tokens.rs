@@ -6,7 +6,7 @@ use axum::extract::{RawPathParams, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{ADMINISTRATORS_FILE, ResourceId, Token, TokenScope, now_ms};
+use sixlock_store::{ADMINISTRATORS_FILE, ResourceId, StreamId, Token, TokenScope, now_ms};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -37,6 +37,9 @@ pub(super) struct NewToken {
     /// The id or label of the only resource that it may be used for; without it, it may be used for all.
     #[schema(min_length = 1, max_length = 64)]
     resource: Option<String>,
+    /// The id or label of the only stream of that resource that it may be used for, which is to read it at `/shared/streams`.
+    #[schema(min_length = 1, max_length = 128)]
+    stream: Option<String>,
 }
 
 /// A token just made: the only answer that ever holds it.
@@ -49,13 +52,16 @@ pub(super) struct TokenWithSecret {
     read_only: bool,
     /// The only resource that it may be used for
     resource: Option<ResourceId>,
+    /// The only stream that it may be used for, which is to read it
+    stream: Option<StreamId>,
     token: String,
 }
 
 /// Makes a token that acts for the user
 ///
-/// A user has at most 32. One that may only read, or may be used for a resource only, makes no tokens or keys and changes no user;
-/// one for a resource goes with it, and cannot set a poller or computed streams, which reach further.
+/// A user has at most 32, and 256 that are for a stream each. One that may only read, or may be used for a resource only, makes no tokens or keys and changes no user;
+/// one for a resource goes with it, and cannot set a poller or computed streams, which reach further. One for a stream may be given
+/// away: it reads that stream at `/shared/streams/{shared}`, whether or not it is public, and is good for nothing else.
 #[utoipa::path(post, path = "/users/{user}/tokens", tag = "tokens", request_body = NewToken,
     responses((status = 201, body = TokenWithSecret)))]
 pub(super) async fn add(
@@ -63,7 +69,7 @@ pub(super) async fn add(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewToken>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<TokenWithSecret>), Failure> {
-    let Json(NewToken { label, expires, read_only, resource }) = body?;
+    let Json(NewToken { label, expires, read_only, resource, stream }) = body?;
     if label == ADMINISTRATORS_FILE {
         return Err(Error::Invalid(
             "admin-token is the name of the token in the operator's file; choose another",
@@ -74,14 +80,21 @@ pub(super) async fn add(
         Some(name) => Some(app.store.resource(owner.id, &name).await?.ok_or(Error::Unknown("resource"))?.id),
         None => None,
     };
-    let scope = TokenScope { read_only, resource };
+    let stream = match (stream, resource) {
+        (Some(name), Some(resource)) => {
+            Some(app.store.stream(resource, &name).await?.ok_or(Error::Unknown("stream"))?.id)
+        }
+        (Some(_), None) => return Err(Failure::invalid("a token for a stream names its resource, too")),
+        (None, _) => None,
+    };
+    let scope = TokenScope { read_only: read_only || stream.is_some(), resource, stream };
     let (made, token) = app.store.add_token(owner.id, &label, (expires, scope), now_ms()).await?;
-    let Token { id, label, created, expires, read_only, resource } = made;
+    let Token { id, label, created, expires, read_only, resource, stream } = made;
     let deed = Extension(AuditDetails::made(label.clone()));
     Ok((
         StatusCode::CREATED,
         deed,
-        Json(TokenWithSecret { id, label, created, expires, read_only, resource, token }),
+        Json(TokenWithSecret { id, label, created, expires, read_only, resource, stream, token }),
     ))
 }
 

@@ -9,8 +9,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    Alert, Channel, Command, ComputedStream, Credential, Listing, Parser, PointId, Poller, Quotas, Resource,
-    ResourceId, Retention, Rule, Store, Stream, StreamId, Summary, Token, User, Width, Windows, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, Listing, Parser, PointId, Poller,
+    Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User,
+    Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -61,6 +62,12 @@ enum Line<'a> {
         resource: ResourceId,
         #[serde(flatten)]
         stream: &'a Stream,
+        #[serde(flatten)]
+        sharing: Sharing,
+    },
+    Followed {
+        stream: StreamId,
+        since: i64,
     },
     ComputedStream {
         resource: ResourceId,
@@ -96,9 +103,9 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `channel`, `rule`, `alert`, `resource`, `credential`,
-/// `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not kept, or
-/// `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `resource`,
+/// `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not
+/// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
     responses((status = 200, body = String, content_type = "application/jsonl")))]
@@ -186,6 +193,9 @@ impl Export {
         for token in self.store.tokens(self.owner.id, now_ms()).await? {
             Line::Token(&token).write(&mut text)?;
         }
+        for FollowedStream { id: stream, since, .. } in self.store.followed(self.owner.id).await? {
+            Line::Followed { stream, since }.write(&mut text)?;
+        }
         for channel in self.store.channels(self.owner.id).await? {
             Line::Channel(&shown(channel, &self.caller)).write(&mut text)?;
         }
@@ -213,8 +223,10 @@ impl Export {
             Line::Poller { resource, poller }.write(&mut text)?;
         }
         self.streams = self.store.streams(resource).await?.into();
+        let mut shared = self.store.sharing(resource).await?;
         for stream in &self.streams {
-            Line::Stream { resource, stream }.write(&mut text)?;
+            let sharing = shared.remove(&stream.id).unwrap_or_default();
+            Line::Stream { resource, stream, sharing }.write(&mut text)?;
         }
         for computed in &self.store.computed_streams(resource).await? {
             Line::ComputedStream { resource, computed }.write(&mut text)?;

@@ -12,6 +12,7 @@ mod loading;
 mod people;
 mod report;
 mod settings;
+mod sharing;
 mod silence;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,56 @@
+import { html, mark } from "./dom";
+import type { Page } from "./page";
+import { PublicPage } from "./pages/public";
+import { SharedStreamPage } from "./pages/shared-stream";
+import { LINKS, type Route } from "./route";
+
+/** What the dashboard shows to people who are not signed in: streams that are shared with them. */
+export class Visit {
+  readonly root: HTMLElement;
+  private readonly main = html("main", { id: "content", tabindex: -1 });
+  private readonly listeners = new AbortController();
+  private readonly timer: number;
+  private page: Page | undefined;
+
+  constructor() {
+    const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
+    this.root = html(
+      "div",
+      { class: "page" },
+      skip,
+      html(
+        "header",
+        { class: "top" },
+        html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
+        html(
+          "nav",
+          { class: "tabs", "aria-label": "Pages" },
+          html("a", { href: LINKS.public, "aria-current": "page" }, "Public streams"),
+        ),
+        html("a", { class: "user", href: LINKS.overview }, "Sign in"),
+      ),
+      this.main,
+    );
+    const { signal } = this.listeners;
+    skip.addEventListener("click", () => this.main.focus(), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.recolour?.(), {
+      signal,
+    });
+    this.timer = window.setInterval(() => this.page?.tick?.(), 1_000);
+  }
+
+  /** Another page of those that are for all. */
+  turnTo(route: Route): void {
+    this.page?.stop();
+    this.page = route.page === "stream" ? new SharedStreamPage(route.stream, route.token) : new PublicPage();
+    document.title = `${this.page.title} · Sixlock`;
+    this.main.replaceChildren(this.page.root);
+    window.scrollTo(0, 0);
+  }
+
+  stop(): void {
+    this.page?.stop();
+    this.listeners.abort();
+    window.clearInterval(this.timer);
+  }
+}
