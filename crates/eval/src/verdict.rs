@@ -38,6 +38,11 @@ impl Serialize for Verdict {
     }
 }
 
+/// So many runs decide something even if all have the same value.
+const ENOUGH: usize = 5;
+/// What adding up may leave of an interval that has no width: no value is printed to so many places.
+const ROUNDING: f64 = 1e-9;
+
 /// That a value lies in a range.
 pub(crate) struct Condition {
     /// What the value is.
@@ -64,8 +69,17 @@ impl Condition {
         Self { what, value, range, is_closed: true }
     }
 
+    /// Whether chance has a say, and runs that are too few have all the same value: that tells nothing of what others would have.
+    fn is_by_chance_the_same(&self) -> bool {
+        let [low, high] = self.value.interval();
+        high - low <= ROUNDING && self.value.runs().is_some_and(|runs| runs < ENOUGH)
+    }
+
     /// Whether it is met. Of what is not a number, it is not.
     pub(crate) fn verdict(&self) -> Verdict {
+        if self.is_by_chance_the_same() {
+            return Verdict::NotDecided;
+        }
         let [low, high] = self.value.interval();
         let [least, most] = self.range;
         let (is_in, is_out) = if self.is_closed {
@@ -85,6 +99,9 @@ impl Condition {
         let [low, high] = self.value.interval();
         match self.value.runs() {
             Some(runs @ ..=1) => format!("{} has no interval with {runs} run", self.what),
+            Some(runs) if self.is_by_chance_the_same() => {
+                format!("{} is {} in each of {runs} runs, and they are too few", self.what, number(low))
+            }
             runs => {
                 let runs = runs.map_or(String::new(), |runs| format!(" with {runs} runs"));
                 format!("{} is {} to {}{runs}", self.what, number(low), number(high))
@@ -125,8 +142,28 @@ mod tests {
         assert_eq!(verdict(&[1.0, 1.1, 0.9]), Verdict::DoesNotHold);
         assert_eq!(verdict(&[-1.0, 0.9, -0.5]), Verdict::NotDecided, "the mean alone would hold");
         assert_eq!(verdict(&[-1.0]), Verdict::NotDecided, "one run has no interval");
-        assert_eq!(verdict(&[-2.0, -2.0, -2.0]), Verdict::Holds, "chance has no say");
+        assert_eq!(verdict(&[-2.0; ENOUGH]), Verdict::Holds, "so many are not the same by chance");
         assert_eq!(verdict(&[f64::NAN]), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn few_runs_with_the_same_value_decide_nothing_where_chance_has_a_say() {
+        for runs in 2..ENOUGH {
+            for value in [-2.0, 0.0, 2.0] {
+                assert_eq!(verdict(&vec![value; runs]), Verdict::NotDecided, "{value}, {runs} runs");
+            }
+        }
+        assert_eq!(verdict(&[2.0; ENOUGH]), Verdict::DoesNotHold);
+        // What adding up leaves is no width; a thousandth is.
+        let apart = |by: f64| verdict(&[-2.0, -2.0 - by]);
+        assert_eq!([apart(1e-14), apart(1e-3)], [Verdict::NotDecided, Verdict::Holds]);
+        let of = |value| Condition::negative(String::new(), Sample::exactly(value)).verdict();
+        assert_eq!([of(-2.0), of(2.0)], [Verdict::Holds, Verdict::DoesNotHold], "chance has no say");
+        let two = Condition::negative("it".into(), Sample::of(&[-2.0, -2.0]));
+        assert_eq!(undecided(&[two]).unwrap(), "it is -2 in each of 2 runs, and they are too few");
+        let none_lost =
+            |runs| Condition::within("lost".into(), Sample::of(&vec![0.0; runs]), [0.0; 2]).verdict();
+        assert_eq!([none_lost(2), none_lost(ENOUGH)], [Verdict::NotDecided, Verdict::Holds]);
     }
 
     #[test]
@@ -142,7 +179,7 @@ mod tests {
     #[test]
     fn one_that_fails_decides_and_one_that_is_open_leaves_all_open() {
         let of = |values: &[f64]| Condition::negative("it".into(), Sample::of(values));
-        let [met, open, failed] = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]];
+        let [met, open, failed] = [[-1.0, -1.01], [-1.0, 1.0], [1.0, 1.01]];
         assert_eq!(of_all(&[of(&met), of(&met)]), Verdict::Holds);
         assert_eq!(of_all(&[of(&met), of(&open)]), Verdict::NotDecided);
         assert_eq!(of_all(&[of(&failed), of(&open)]), Verdict::DoesNotHold);

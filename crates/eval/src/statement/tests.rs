@@ -176,7 +176,7 @@ fn a_difference_that_runs_leave_between_is_and_is_not_the_papers() {
 #[test]
 fn growth_and_what_is_added_are_those_of_each_seed() {
     let even = figure_of_runs(&[
-        ("a", &[&[11.0, 51.0], &[22.1, 62.0], &[33.0, 73.1]]),
+        ("a", &[&[11.0, 51.1], &[22.1, 62.0], &[33.0, 73.1]]),
         ("b", &[&[1.0, 41.0], &[12.0, 52.0], &[23.0, 63.0]]),
     ]);
     for statement in [
