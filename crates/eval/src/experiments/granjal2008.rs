@@ -10,7 +10,7 @@ use crate::published::Paper;
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
-use crate::wording::{MUCH, SIMILAR};
+use crate::wording::{CLEARLY, MUCH, SIMILAR};
 
 pub(super) const PAPER: &str = include_str!("../../../../published/granjal2008.toml");
 /// Why the paper's energies stand beside none of ours.
@@ -62,7 +62,11 @@ const BATTERIES: f64 = 3_000.0;
 
 const TIME: &str = "Time on the MicaZ";
 const TIME_OF_SHORT: &str = "Time on the MicaZ, 128 bits";
+const TIME_OF_LONG: &str = "Time on the MicaZ, 2048 bits";
 const ENERGY: &str = "Energy of the CPU";
+const ENERGY_AT_ENDS: &str = "Energy of the CPU, 128 and 2048 bits";
+/// The ends of the figures, as the paper names them.
+const BITS: [(f64, &str); 2] = [(SHORT, "128 bits"), (LONG, "2048 bits")];
 /// Why the paper has the energies of AES and 3DES the other way round.
 const FALL: &str = "the paper takes the fall of the batteries' voltage over an hour for energy, and contradicts its own times";
 const LIFETIME: &str = "Lifetime";
@@ -195,6 +199,11 @@ fn table_3(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             of_energy(AES),
         )
         .perhaps(FALL),
+        Claim::stated(
+            "SHA-1 spends much less than SHA-512 (table 3: 0.51 and 4.86 mV/h above the baseline)",
+            Statement::FarBelow(of_energy(SHA_1), of_energy(SHA_512), MUCH),
+            &figures,
+        ),
         arithmetic,
     ]);
     Ok(Findings { figures, claims })
@@ -204,8 +213,10 @@ fn figure_1(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let cycles = Cycles::measured()?;
     let is_shown = |bytes: f64| (SHORT..=LONG).contains(&bytes);
     let short = Figure { title: TIME_OF_SHORT, ..times(&cycles, paper, "figure-1", |bytes| bytes == SHORT)? };
-    let figures = vec![times(&cycles, paper, "figure-1", is_shown)?, short];
+    let long = Figure { title: TIME_OF_LONG, ..times(&cycles, paper, "figure-1", |bytes| bytes == LONG)? };
+    let figures = vec![times(&cycles, paper, "figure-1", is_shown)?, short, long];
     let of_short = |algorithm| Series { figure: TIME_OF_SHORT, ..at_ours(algorithm) };
+    let of_long = |algorithm| Series { figure: TIME_OF_LONG, ..at_ours(algorithm) };
     let mut claims: Vec<_> = ALGORITHMS.map(|(algorithm, _)| magnitude(algorithm, "3.3", &figures)).into();
     claims.extend(ALGORITHMS.map(|(algorithm, _)| {
         Claim::stated(
@@ -215,6 +226,11 @@ fn figure_1(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         )
         .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its time goes by steps")
     }));
+    claims.push(Claim::stated(
+        "SHA-1 is clearly the most efficient of the two hashes: the time of 2048 bits (section 3.3)",
+        Statement::FarBelow(of_long(SHA_1), of_long(SHA_512), CLEARLY),
+        &figures,
+    ));
     claims.push(
         Claim::stated(
             "With shorter plaintexts AES and 3DES behave similarly: the times of 128 bits (section 3.3)",
@@ -231,7 +247,13 @@ fn figure_1(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
 fn figure_2(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let cycles = Cycles::measured()?;
     let is_shown = |bytes: f64| (SHORT..=LONG).contains(&bytes);
-    let figures = vec![energies(&cycles, is_shown)];
+    let mut at_ends = Vec::new();
+    for (bytes, bits) in BITS {
+        let rows = energies(&cycles, |of| of == bytes).rows.into_iter();
+        at_ends.extend(rows.map(|row| Row { label: at_end(&row.label, bits), x: None, ..row }));
+    }
+    let at_ends = Figure { title: ENERGY_AT_ENDS, across: None, rows: at_ends };
+    let figures = vec![energies(&cycles, is_shown), at_ends];
     let mut claims: Vec<_> = ALGORITHMS
         .map(|(algorithm, _)| {
             Claim::stated(
@@ -242,18 +264,67 @@ fn figure_2(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
             .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its energy goes by steps")
         })
         .into();
-    claims.push(Claim::stated(
-        "SHA-1 spends much less than SHA-512 (table 3: 0.51 and 4.86 mV/h above the baseline)",
-        Statement::FarBelow(of_energy(SHA_1), of_energy(SHA_512), MUCH),
-        &figures,
-    ));
-    claims.push(
-        Claim::stated(
-            "3DES spends less than AES (section 3.3)",
-            Statement::Below(of_energy(TRIPLE_DES), of_energy(AES)),
-            &figures,
+    const BASELINE_INCLUDED: &str = "the paper's value is that of a node over an hour, which consumes 5 mV/h without any algorithm, so that it changes little; ours is that of the algorithm alone";
+    let [short, long] = BITS.map(|(_, bits)| move |of| Series::new(ENERGY_AT_ENDS, at_end(of, bits)));
+    let claim = |text: &str, statement| Claim::stated(text, statement, &figures);
+    claims.extend([
+        claim(
+            "SHA-1 spends an almost constant value of energy: with 2048 bits as with 128 (section 3.3: 5.47 and 5.29 mV/h)",
+            Statement::HardlyMore(long(SHA_1), short(SHA_1), SIMILAR),
+        )
+        .perhaps(BASELINE_INCLUDED),
+        claim(
+            "For 2048 bits SHA-1 spends clearly less than SHA-512 (section 3.3: 5.47 and 16.3 mV/h)",
+            Statement::FarBelow(long(SHA_1), long(SHA_512), CLEARLY),
+        ),
+        claim(
+            "For 128 bits SHA-512 spends a very similar value to SHA-1 (section 3.3: 5.3 and 5.29 mV/h)",
+            Statement::HardlyMore(short(SHA_512), short(SHA_1), SIMILAR),
+        )
+        .perhaps(BASELINE_INCLUDED),
+        claim(
+            "For 128 bits 3DES spends a very similar value to AES (section 3.3)",
+            Statement::HardlyMore(short(TRIPLE_DES), short(AES), SIMILAR),
+        )
+        .perhaps(BASELINE_INCLUDED),
+        claim(
+            "For 2048 bits 3DES spends less than AES (section 3.3: 22.2 and 26.4 mV/h)",
+            Statement::Below(long(TRIPLE_DES), long(AES)),
         )
         .perhaps(FALL),
-    );
+    ]);
     Ok(Findings { figures, claims })
+}
+
+/// What rows of the energies at the ends of the figure are called.
+fn at_end(algorithm: &str, bits: &str) -> String {
+    format!("{algorithm}, {bits}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::KeptRuns;
+
+    #[test]
+    fn energies_are_compared_at_the_lengths_of_which_the_paper_says_it() {
+        let kept = KeptRuns::default();
+        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let paper = Paper::parse(PAPER).unwrap();
+        let lengths = |experiment: fn(&Context<'_>, &Paper) -> Result<Findings, Error>, text: &str| {
+            let Findings { figures, claims } = experiment(&context, &paper).unwrap();
+            let claim = claims.iter().find(|claim| claim.text.contains(text)).unwrap();
+            let mut of: Vec<_> = claim.statement.series();
+            of.sort_by(|one, other| one.label.cmp(&other.label));
+            let rows = of.iter().flat_map(|series| series.rows(&figures));
+            rows.map(|row| (row.label.clone(), row.x)).collect::<Vec<_>>()
+        };
+        let at = |label: &str, x| (String::from(label), x);
+        let of_table = lengths(table_3, "SHA-1 spends much less than SHA-512");
+        assert_eq!(of_table, [at(SHA_1, Some(TABLE)), at(SHA_512, Some(TABLE))]);
+        let of_long = lengths(figure_2, "For 2048 bits SHA-1 spends clearly less");
+        assert_eq!(of_long, [at("SHA-1, 2048 bits", None), at("SHA-512, 2048 bits", None)]);
+        let of_short = lengths(figure_2, "For 128 bits SHA-512 spends a very similar");
+        assert_eq!(of_short, [at("SHA-1, 128 bits", None), at("SHA-512, 128 bits", None)]);
+    }
 }
