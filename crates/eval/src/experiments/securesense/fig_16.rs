@@ -63,7 +63,7 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     let claim = |text: String, statement| Claim::stated(text, statement, &figures);
     let time = |way: SecurityMode| Series::new(TIME, way.label);
     let fragmented = |way, what| Series::new(FRAGMENTED, label(way, what));
-    let grows = |figure| Statement::Grows(Series::new(figure, DTLS_SOFTWARE.label));
+    let grows = |figure, way: SecurityMode| Statement::Grows(Series::new(figure, way.label));
     let mut claims = vec![
         claim(
             "The round-trip time is longer with DTLS for all data sizes (section 5.3)".into(),
@@ -80,16 +80,33 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
             Statement::Below(fragmented(way, WITH_OTHERS), fragmented(way, WITH_64)),
         )
     }));
-    claims.push(
+    claims.extend([DTLS_SOFTWARE, DTLS_HARDWARE].map(|way| {
         claim(
-            "With the size the difference becomes larger, as longer packets take longer to encrypt (section 5.3)".into(),
-            grows(GROWTH),
+            format!("{}: with the size the difference becomes larger, as longer packets take longer to encrypt (section 5.3)", way.label),
+            grows(GROWTH, way),
         )
-        .without(BACKOFFS, &grows(GROWTH_NULL), &figures),
-    );
+        .without(BACKOFFS, &grows(GROWTH_NULL, way), &figures)
+    }));
     Ok(Findings { figures, claims })
 }
 
 fn label(way: SecurityMode, what: &str) -> String {
     format!("{}, {what}", way.label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::KeptRuns;
+
+    #[test]
+    fn claims_of_dtls_are_about_each_series_of_it() {
+        let kept = KeptRuns::default();
+        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let Findings { claims, .. } = run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
+        for way in [DTLS_SOFTWARE, DTLS_HARDWARE] {
+            let grows = Statement::Grows(Series::new(GROWTH, way.label));
+            assert!(claims.iter().any(|claim| claim.statement == grows), "{}", way.label);
+        }
+    }
 }
