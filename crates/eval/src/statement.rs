@@ -30,8 +30,9 @@ pub enum Statement {
     SameAdded(Series, Series, Tolerance),
     /// What the first series has more than the second is less than so many per cent of the second, all along the horizontal axis.
     HardlyMore(Series, Series, f64),
-    /// What is added along the horizontal axis is in proportion to it: each step within the tolerance of their mean.
-    InProportion(Series, Tolerance),
+    /// The values grow linearly along the horizontal axis: each step, divided by how far it goes, is upwards and within the tolerance of the mean of
+    /// all. Where the line begins is not asked.
+    Linear(Series, Tolerance),
     /// Each value of the series is above nothing.
     SomeOf(Series),
     /// Each value of the series beside which the paper has more than nothing is above nothing.
@@ -54,7 +55,7 @@ impl Statement {
         match self {
             Self::Published(series, _)
             | Self::Grows(series)
-            | Self::InProportion(series, _)
+            | Self::Linear(series, _)
             | Self::SomeOf(series)
             | Self::SomeWherePublished(series)
             | Self::NoneOf(series) => vec![series],
@@ -77,7 +78,7 @@ impl Statement {
             Self::Published(_, tolerance)
             | Self::Same(_, _, tolerance)
             | Self::SameAdded(_, _, tolerance)
-            | Self::InProportion(_, tolerance) => Some(*tolerance),
+            | Self::Linear(_, tolerance) => Some(*tolerance),
             Self::All(all) => all.iter().find_map(Self::tolerance),
             _ => None,
         }
@@ -155,7 +156,7 @@ impl Statement {
                 };
                 pairs(more, less).into_iter().flat_map(hardly).collect()
             }
-            Self::InProportion(series, tolerance) => {
+            Self::Linear(series, tolerance) => {
                 let slope = |pair: &[Point]| {
                     let [(Some(from), before), (Some(to), after)] = pair else { return None };
                     Some((Some(*to), after.minus(before).times(1.0 / (to - from))))

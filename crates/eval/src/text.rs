@@ -15,6 +15,8 @@ pub fn text(evaluation: &Evaluation) -> String {
 
 fn write(out: &mut String, evaluation: &Evaluation) -> fmt::Result {
     writeln!(out, "{}: {}", evaluation.experiment, evaluation.source)?;
+    writeln!(out, "  It shows {}.", evaluation.shows)?;
+    writeln!(out, "  Routing: {}.", evaluation.parameters.routing)?;
     evaluation.figures.iter().try_for_each(|figure| table(out, figure))?;
     writeln!(out)?;
     for claim in &evaluation.claims {

@@ -176,7 +176,7 @@ fn with_a_lie(
 /// Whether a statement says how a series goes.
 fn is_of_growth(statement: &Statement) -> bool {
     match statement {
-        Statement::Grows(_) | Statement::InProportion(..) => true,
+        Statement::Grows(_) | Statement::Linear(..) => true,
         Statement::All(all) => all.iter().any(is_of_growth),
         _ => false,
     }

@@ -221,7 +221,7 @@ fn figure_1(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     claims.extend(ALGORITHMS.map(|(algorithm, _)| {
         Claim::stated(
             format!("Encryption time increases linearly with the length of the plaintext, {algorithm} (section 3.3)"),
-            Statement::InProportion(at_ours(algorithm), Tolerance::Time),
+            Statement::Linear(at_ours(algorithm), Tolerance::Time),
             &figures,
         )
         .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its time goes by steps")
@@ -258,7 +258,7 @@ fn figure_2(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         .map(|(algorithm, _)| {
             Claim::stated(
                 format!("Energy consumption increases linearly with the length of the plaintext, {algorithm} (section 3.3)"),
-                Statement::InProportion(of_energy(algorithm), Tolerance::Energy),
+                Statement::Linear(of_energy(algorithm), Tolerance::Energy),
                 &figures,
             )
             .perhaps("a hash takes in blocks of 64 or 128 bytes, and one more for its padding: its energy goes by steps")

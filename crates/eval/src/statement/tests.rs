@@ -32,7 +32,7 @@ fn of_what_is_not_there_nothing_holds() {
         Statement::Grows(a.clone()),
         Statement::SameAdded(a.clone(), b.clone(), Tolerance::Time),
         Statement::HardlyMore(a.clone(), b.clone(), 10.0),
-        Statement::InProportion(a.clone(), Tolerance::Time),
+        Statement::Linear(a.clone(), Tolerance::Time),
         Statement::SomeOf(a.clone()),
         Statement::NoneOf(a.clone()),
     ];
@@ -104,7 +104,7 @@ fn what_is_added_is_compared_with_its_mean() {
 
 #[test]
 fn in_proportion_is_what_takes_equal_steps_upwards() {
-    let even = Statement::InProportion(series("a"), Tolerance::Energy);
+    let even = Statement::Linear(series("a"), Tolerance::Energy);
     assert!(holds(&even, &figure(&[("a", &[5.0, 7.0, 9.1])])));
     assert!(!holds(&even, &figure(&[("a", &[5.0, 7.0, 27.0])])));
     assert!(!holds(&even, &figure(&[("a", &[9.0, 7.0, 5.0])])));
@@ -181,7 +181,7 @@ fn growth_and_what_is_added_are_those_of_each_seed() {
     ]);
     for statement in [
         Statement::Grows(series("a")),
-        Statement::InProportion(series("a"), Tolerance::Time),
+        Statement::Linear(series("a"), Tolerance::Time),
         Statement::SameAdded(series("a"), series("b"), Tolerance::Time),
     ] {
         assert_eq!(statement.verdict(&even), Verdict::Holds, "{statement:?}");

@@ -209,7 +209,7 @@ impl Service {
         vec![
             claim(
                 format!("The overhead of IPsec grows linearly with the datagram, in software and by the radio's AES (section {section})"),
-                each(ipsec, |way| Statement::InProportion(series(ADDED_NEAR, way), Tolerance::Time)),
+                each(ipsec, |way| Statement::Linear(series(ADDED_NEAR, way), Tolerance::Time)),
             )
             .perhaps("where the headers make a fragment more, it grows by a step"),
             claim(

@@ -4,8 +4,8 @@ use super::network::{AH, COPIES, ESP, MODES, Measured, Network, SIZES, SecurityM
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::figure::Figure;
-use crate::published::Paper;
+use crate::figure::{Figure, Provenance, Row};
+use crate::published::{Paper, Table};
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
@@ -18,42 +18,46 @@ pub(in super::super) const FIGURE_33: Experiment = Experiment {
     name: "thesis-fig33",
     at: "figure 33 (section 6.3.4)",
     shows: "response time by the host's clock on network 1, by hops, 16 and 64 bytes",
-    method: Method::Run(|context, paper| by_hops(context, paper, Network::One, "6.3.4", "figure-33")),
+    method: Method::Run(|context, paper| {
+        by_hops(context, paper, Network::One, "6.3.4", ["figure-33", "figure-33-axes"])
+    }),
     paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_34: Experiment = Experiment {
     name: "thesis-fig34",
     at: "figure 34 (section 6.3.4)",
     shows: "response time by the host's clock on network 1, by size, over one, three and six hops",
-    method: Method::Run(|context, _| by_size(context, Network::One, "6.3.4")),
+    method: Method::Run(|context, paper| by_size(context, paper, Network::One, "6.3.4", "figure-34-axes")),
     paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_35: Experiment = Experiment {
     name: "thesis-fig35",
     at: "figure 35 (section 6.3.4)",
     shows: "response time by the bridge's clock on network 1, by hops, 16 bytes",
-    method: Method::Run(|context, _| inside(context, Network::One, "6.3.4")),
+    method: Method::Run(|context, paper| inside(context, paper, Network::One, "6.3.4", "figure-35-axis")),
     paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_39: Experiment = Experiment {
     name: "thesis-fig39",
     at: "figure 39 (section 6.4.3)",
     shows: "response time by the host's clock on network 2, by size, of sensors 1, 6 and 13",
-    method: Method::Run(|context, _| by_size(context, Network::Two, "6.4.3")),
+    method: Method::Run(|context, paper| by_size(context, paper, Network::Two, "6.4.3", "figure-39-axes")),
     paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_40: Experiment = Experiment {
     name: "thesis-fig40",
     at: "figure 40 (section 6.4.3)",
-    shows: "response time by the host's clock on network 2, by hops, 16 and 64 bytes",
-    method: Method::Run(|context, paper| by_hops(context, paper, Network::Two, "6.4.3", "figure-40")),
+    shows: "response time by the host's clock on network 2, by hops, 16 and 64 bytes, and beside network 1's; the thesis' axis has the number of the sensor, and how many hops away each is, is assumed",
+    method: Method::Run(|context, paper| {
+        by_hops(context, paper, Network::Two, "6.4.3", ["figure-40", "figure-40-axes"])
+    }),
     paper: super::PAPER,
 };
 pub(in super::super) const FIGURE_41: Experiment = Experiment {
     name: "thesis-fig41",
     at: "figure 41 (section 6.4.3)",
-    shows: "response time by the bridge's clock on network 2, by hops, 16 bytes",
-    method: Method::Run(|context, _| inside(context, Network::Two, "6.4.3")),
+    shows: "response time by the bridge's clock on network 2, by hops, 16 bytes; the thesis' axis has the number of the sensor, and how many hops away each is, is assumed",
+    method: Method::Run(|context, paper| inside(context, paper, Network::Two, "6.4.3", "figure-41-axis")),
     paper: super::PAPER,
 };
 
@@ -87,6 +91,14 @@ const BY_SIZE: [Titles; 3] = [
     ],
 ];
 const ADDED: &str = "64 bytes over six hops";
+/// Whose axes those of the figures by size are.
+const AXES_BY_SIZE: [&str; 3] = ["one hop", "three hops", "six hops"];
+const BOTH_NETWORKS: Titles = [
+    "Response time by the host's clock, 64 bytes, in both networks",
+    "Response time by the host's clock, 64 bytes, in both networks, if processors took no time",
+];
+/// What a row is called that says where an axis of the thesis ends.
+const END: &str = "end of the thesis' axis";
 
 /// Settings and, behind them, the same with processors that take no time.
 fn with_instant(settings: &[Setting]) -> Vec<Setting> {
@@ -94,13 +106,14 @@ fn with_instant(settings: &[Setting]) -> Vec<Setting> {
     settings.iter().copied().chain(instant).collect()
 }
 
-/// The figures of these settings, on the Tmote Sky and with processors that take no time.
+/// The figures of these settings, on the Tmote Sky and with processors that take no time, with the end of the thesis' axis.
 fn figures(
     measured: &Measured,
     titles: Titles,
     across: &'static str,
     settings: &[Setting],
     x: fn(&Setting) -> f64,
+    end: Option<f64>,
 ) -> [Figure; 2] {
     let [boards, instant] = titles;
     let figure = |title, change: fn(Setting) -> Setting| {
@@ -109,7 +122,10 @@ fn figures(
             let row = measured.response(changed).row(setting.mode.label, "ms");
             row.at(x(setting)).of_echo(changed.echo()).on(changed.platform())
         };
-        Figure { title, across: Some(across), rows: settings.iter().map(row).collect() }
+        let places = settings.iter().filter(|setting| setting.mode == WITHOUT).map(x);
+        let ends =
+            places.filter_map(|place| Some(Row::new(END, end?, "ms", Provenance::Published).at(place)));
+        Figure { title, across: Some(across), rows: settings.iter().map(row).chain(ends).collect() }
     };
     [figure(boards, |setting| setting), figure(instant, Setting::instant)]
 }
@@ -129,6 +145,21 @@ fn claim(
     Claim::stated(text, of(boards), figures).without(COPIES, &of(instant), figures)
 }
 
+/// That no response takes more than the axis of a figure has room for.
+fn within_axis(figures: &[Figure], [boards, instant]: Titles, text: &str, section: &str) -> Claim {
+    let of = |title| {
+        let responses = MODES.map(|mode| Series::new(title, mode.label));
+        Statement::Most(Series::new(title, END), responses.into())
+    };
+    let text = format!("No response takes more than the figure's axis ends at, {text} (section {section})");
+    Claim::stated(text, of(boards), figures).without(COPIES, &of(instant), figures)
+}
+
+/// Where an axis ends.
+fn end(axes: &Table, of: &str) -> Option<f64> {
+    Some(axes.get(of)?.value)
+}
+
 /// All modes over all hops.
 fn all_hops(network: Network, bytes: u16) -> Vec<Setting> {
     let of = |mode| network.targets().map(|target| Setting::new(network, mode, bytes, target));
@@ -140,14 +171,18 @@ fn by_hops(
     paper: &Paper,
     network: Network,
     section: &str,
-    published: &str,
+    [published, axes]: [&str; 2],
 ) -> Result<Findings, Error> {
     const WITH: &str = "the response with ESP";
     const MORE: &str = "what ESP adds";
     const INSTANT: &str = ", if processors took no time";
     let [small, large] = [SMALL, LARGE].map(|bytes| all_hops(network, bytes));
-    let measured = Measured::new(context, &with_instant(&[&small[..], &large].concat()))?;
-    let table = paper.table(published)?;
+    let of_first = match network {
+        Network::One => Vec::new(),
+        Network::Two => all_hops(Network::One, LARGE),
+    };
+    let measured = Measured::new(context, &with_instant(&[&small[..], &large, &of_first].concat()))?;
+    let (table, axes) = (paper.table(published)?, paper.table(axes)?);
     let [.., farthest] = network.targets();
     let mut rows = Vec::new();
     let instant = Setting::instant as fn(Setting) -> Setting;
@@ -160,12 +195,17 @@ fn by_hops(
         }
     }
     let mut shown = Vec::new();
-    for (titles, settings) in [(AT_SMALL, &small), (AT_LARGE, &large)] {
-        shown.extend(figures(&measured, titles, "hops", settings, hops));
+    for (titles, settings, axis) in [(AT_SMALL, &small, "16 bytes"), (AT_LARGE, &large, "64 bytes")] {
+        shown.extend(figures(&measured, titles, "hops", settings, hops, end(axes, axis)));
     }
     shown.push(Figure { title: ADDED, across: None, rows });
     let mut claims = Vec::new();
+    if network == Network::Two {
+        shown.extend(in_both_networks(&measured, &of_first, &large));
+        claims.extend(MODES.map(|mode| slower_in_second(&shown, mode)));
+    }
     for (titles, bytes) in [(AT_SMALL, SMALL), (AT_LARGE, LARGE)] {
+        claims.push(within_axis(&shown, titles, &format!("{bytes} bytes"), section));
         for mode in [AH, ESP] {
             let text = format!(
                 "For {bytes} bytes the overhead of {} is constant, regardless of the hops (section {section})",
@@ -194,7 +234,52 @@ fn by_hops(
     Ok(Findings { figures: shown, claims })
 }
 
-fn by_size(context: &Context<'_>, network: Network, section: &str) -> Result<Findings, Error> {
+/// What rows of figures of both networks are called.
+fn in_network(mode: SecurityMode, network: Network) -> String {
+    let number = match network {
+        Network::One => 1,
+        Network::Two => 2,
+    };
+    format!("{}, network {number}", mode.label)
+}
+
+/// The response times of both networks side by side.
+fn in_both_networks(measured: &Measured, first: &[Setting], second: &[Setting]) -> [Figure; 2] {
+    let [boards, instant] = BOTH_NETWORKS;
+    [(boards, (|setting| setting) as fn(Setting) -> Setting), (instant, Setting::instant)].map(
+        |(title, change)| {
+            let row = |setting: &Setting| {
+                let changed = change(*setting);
+                let row = measured.response(changed).row(in_network(setting.mode, setting.network), "ms");
+                row.at(hops(setting)).on(changed.platform())
+            };
+            Figure { title, across: Some("hops"), rows: first.iter().chain(second).map(row).collect() }
+        },
+    )
+}
+
+/// That a response takes longer in the second network than in the first.
+fn slower_in_second(figures: &[Figure], mode: SecurityMode) -> Claim {
+    let of = |title| {
+        let series = |network| Series::new(title, in_network(mode, network));
+        Statement::Below(series(Network::One), series(Network::Two))
+    };
+    let text = format!(
+        "Over as many hops a response takes less in network 1 than in network 2, {}, 64 bytes (section 6.6)",
+        mode.phrase()
+    );
+    let [boards, instant] = BOTH_NETWORKS;
+    Claim::stated(text, of(boards), figures).without(COPIES, &of(instant), figures)
+}
+
+fn by_size(
+    context: &Context<'_>,
+    paper: &Paper,
+    network: Network,
+    section: &str,
+    axes: &str,
+) -> Result<Findings, Error> {
+    let axes = paper.table(axes)?;
     let to = |target| {
         let of_mode = |mode| SIZES.map(|bytes| Setting::new(network, mode, bytes, target));
         MODES.into_iter().flat_map(of_mode).collect::<Vec<_>>()
@@ -203,28 +288,41 @@ fn by_size(context: &Context<'_>, network: Network, section: &str) -> Result<Fin
     let measured = Measured::new(context, &with_instant(&settings.concat()))?;
     let bytes = |setting: &Setting| setting.bytes.into();
     let mut shown = Vec::new();
-    for (titles, settings) in BY_SIZE.into_iter().zip(&settings) {
-        shown.extend(figures(&measured, titles, "datagram, bytes", settings, bytes));
+    for ((titles, settings), axis) in BY_SIZE.into_iter().zip(&settings).zip(AXES_BY_SIZE) {
+        shown.extend(figures(&measured, titles, "datagram, bytes", settings, bytes, end(axes, axis)));
     }
-    let mut claims = Vec::new();
-    for (titles, target) in BY_SIZE.into_iter().zip(network.targets()) {
-        let at = format!("over {} hops (section {section})", target.hops);
-        for (text, less, more) in
-            [("AH is faster than ESP", AH, ESP), ("without IPsec is faster than AH", WITHOUT, AH)]
-        {
-            claims.push(claim(&shown, titles, format!("{text}, {at}"), |of| {
-                Statement::Below(of(less), of(more))
-            }));
-        }
-    }
+    let claims = claims_by_size(network, section, &shown);
     Ok(Findings { figures: shown, claims })
 }
 
-fn inside(context: &Context<'_>, network: Network, section: &str) -> Result<Findings, Error> {
+fn claims_by_size(network: Network, section: &str, shown: &[Figure]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (titles, target) in BY_SIZE.into_iter().zip(network.targets()) {
+        let at = format!("over {} hops (section {section})", target.hops);
+        claims.push(claim(shown, titles, format!("AH is faster than ESP, {at}"), |of| {
+            Statement::Below(of(AH), of(ESP))
+        }));
+        let text = format!("Without IPsec is faster than both AH and ESP, {at}");
+        claims.push(claim(shown, titles, text, |of| Statement::Least(of(WITHOUT), [AH, ESP].map(of).into())));
+    }
+    for (titles, axis) in BY_SIZE.into_iter().zip(AXES_BY_SIZE) {
+        claims.push(within_axis(shown, titles, axis, section));
+    }
+    claims
+}
+
+fn inside(
+    context: &Context<'_>,
+    paper: &Paper,
+    network: Network,
+    section: &str,
+    axis: &str,
+) -> Result<Findings, Error> {
+    let end = end(paper.table(axis)?, "16 bytes");
     let settings: Vec<_> = all_hops(network, SMALL).into_iter().map(Setting::by_bridge).collect();
     let measured = Measured::new(context, &with_instant(&settings))?;
-    let figures: Vec<_> = figures(&measured, INSIDE, "hops", &settings, hops).into();
-    let mut claims = Vec::new();
+    let figures: Vec<_> = figures(&measured, INSIDE, "hops", &settings, hops, end).into();
+    let mut claims = vec![within_axis(&figures, INSIDE, "16 bytes", section)];
     for mode in [AH, ESP] {
         let label = mode.label;
         claims.push(claim(
@@ -241,4 +339,46 @@ fn inside(context: &Context<'_>, network: Network, section: &str) -> Result<Find
         ));
     }
     Ok(Findings { figures, claims })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_faster_without_ipsec_is_faster_than_with_either_header() {
+        let claims = claims_by_size(Network::One, "6.3.4", &[]);
+        for [boards, _] in BY_SIZE {
+            let of = |mode: SecurityMode| Series::new(boards, mode.label);
+            let statement = Statement::Least(of(WITHOUT), vec![of(AH), of(ESP)]);
+            assert!(claims.iter().any(|claim| claim.statement == statement), "{boards}");
+        }
+    }
+
+    #[test]
+    fn a_response_beyond_the_end_of_the_axis_is_noticed() {
+        let [title, _] = AT_SMALL;
+        let row = |label: &str, value| Row::new(label, value, "ms", Provenance::Estimate).at(1.0);
+        let of = |slowest| {
+            let rows =
+                vec![row("AH", 80.0), row("ESP", slowest), row("without IPsec", 70.0), row(END, 100.0)];
+            within_axis(&[Figure { title, across: Some("hops"), rows }], AT_SMALL, "", "").verdict
+        };
+        assert_eq!([of(99.0), of(101.0)], [crate::Verdict::Holds, crate::Verdict::DoesNotHold]);
+    }
+
+    #[test]
+    fn each_axis_ends_where_the_thesis_has_it() {
+        let paper = Paper::parse(super::super::PAPER).unwrap();
+        for (axes, of) in [
+            ("figure-33-axes", &["16 bytes", "64 bytes"][..]),
+            ("figure-34-axes", &AXES_BY_SIZE),
+            ("figure-35-axis", &["16 bytes"]),
+            ("figure-39-axes", &AXES_BY_SIZE),
+            ("figure-40-axes", &["16 bytes", "64 bytes"]),
+            ("figure-41-axis", &["16 bytes"]),
+        ] {
+            assert!(of.iter().all(|of| end(paper.table(axes).unwrap(), of).is_some()), "{axes}");
+        }
+    }
 }

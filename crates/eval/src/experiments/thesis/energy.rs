@@ -6,8 +6,8 @@ use super::network::{
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::figure::Figure;
-use crate::published::Table;
+use crate::figure::{Figure, Provenance, Row};
+use crate::published::{Paper, Table};
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
@@ -49,11 +49,14 @@ pub(in super::super) const FIGURE_31: Experiment = Experiment {
 pub(in super::super) const FIGURE_37: Experiment = Experiment {
     name: "thesis-fig37",
     at: "figure 37 (section 6.4.2)",
-    shows: "energy of all of network 2 by Energest: microcontroller, receiving and sending, to sensor 13, by size",
+    shows: "energy of all of network 2 by Energest: microcontroller, receiving and sending, to sensor 13, by size, and beside network 1's",
     method: Method::Run(|context, _| {
         let figure =
             BySize { network: Network::Two, hop: 2, of: Of::AllNodes, titles: ALL_NODES, section: "6.4.2" };
-        figure.findings(context, None)
+        let Findings { mut figures, mut claims } = figure.findings(context, None)?;
+        figures.extend(in_both_networks(context)?);
+        claims.extend(less_in_first(&figures));
+        Ok(Findings { figures, claims })
     }),
     paper: super::PAPER,
 };
@@ -62,15 +65,15 @@ pub(in super::super) const FIGURE_32: Experiment = Experiment {
     name: "thesis-fig32",
     at: "figure 32 (section 6.3.3)",
     shows: "energy of all of network 1 by Energest, with AH and ESP, 16 bytes over one, three and six hops",
-    method: Method::Run(|context, _| by_hops(context, Network::One, "6.3.3")),
+    method: Method::Run(|context, paper| by_hops(context, paper, Network::One, "6.3.3", "figure-32-axis")),
     paper: super::PAPER,
 };
 
 pub(in super::super) const FIGURE_38: Experiment = Experiment {
     name: "thesis-fig38",
     at: "figure 38 (section 6.4.2)",
-    shows: "energy of all of network 2 by Energest, with AH and ESP, 16 bytes to sensors 1, 6 and 13",
-    method: Method::Run(|context, _| by_hops(context, Network::Two, "6.4.2")),
+    shows: "energy of all of network 2 by Energest, with AH and ESP, 16 bytes to sensors 1, 6 and 13; the thesis' axis has the number of the sensor, and how many hops away each is, is assumed",
+    method: Method::Run(|context, paper| by_hops(context, paper, Network::Two, "6.4.2", "figure-38-axis")),
     paper: super::PAPER,
 };
 
@@ -79,6 +82,59 @@ const ALL_NODES: [&str; 3] = [
     "Energy of all radios while they receive or wait",
     "Energy of all radios while they send",
 ];
+
+const BOTH_NETWORKS: [&str; 3] = [
+    "Energy of all microcontrollers, in both networks",
+    "Energy of all radios while they receive or wait, in both networks",
+    "Energy of all radios while they send, in both networks",
+];
+/// What a row is called that says where an axis of the thesis ends.
+const END: &str = "end of the thesis' axis";
+
+/// What rows of figures of both networks are called.
+fn in_network(mode: SecurityMode, network: Network) -> String {
+    let number = match network {
+        Network::One => 1,
+        Network::Two => 2,
+    };
+    format!("{}, network {number}", mode.label)
+}
+
+/// The energies of both networks side by side, over six hops.
+fn in_both_networks(context: &Context<'_>) -> Result<[Figure; 3], Error> {
+    let of_network = |network: Network| {
+        let [.., farthest] = network.targets();
+        MODES.map(|mode| SIZES.map(|bytes| Setting::new(network, mode, bytes, farthest))).concat()
+    };
+    let settings = [Network::One, Network::Two].map(of_network).concat();
+    let measured = Measured::new(context, &settings)?;
+    let mut parts = Part::ALL.into_iter();
+    Ok(BOTH_NETWORKS.map(|title| {
+        let part = parts.next();
+        let row = |setting: &Setting| {
+            let row =
+                measured.of_network(*setting, part?).row(in_network(setting.mode, setting.network), "J");
+            Some(row.at(setting.bytes.into()))
+        };
+        Figure { title, across: Some("datagram, bytes"), rows: settings.iter().filter_map(row).collect() }
+    }))
+}
+
+/// That the first network consumes less than the second.
+fn less_in_first(figures: &[Figure]) -> Vec<Claim> {
+    let of_part = |(part, title): (Part, &'static str)| {
+        let below = |mode| {
+            let series = |network| Series::new(title, in_network(mode, network));
+            Statement::Below(series(Network::One), series(Network::Two))
+        };
+        let text = format!(
+            "{}: all of network 1 consumes less than all of network 2, without IPsec and with either header (section 6.6)",
+            part.name()
+        );
+        Claim::stated(text, Statement::All(MODES.map(below).into()), figures).perhaps(COPIES)
+    };
+    Part::ALL.into_iter().zip(BOTH_NETWORKS).map(of_part).collect()
+}
 
 /// Whose energy it is.
 #[derive(Clone, Copy)]
@@ -146,7 +202,7 @@ impl BySize {
             claim("ESP consumes more than AH".into(), Statement::Below(series(AH), series(ESP)));
             claim(
                 "less is consumed without IPsec than with it".into(),
-                Statement::Below(series(WITHOUT), series(AH)),
+                Statement::Least(series(WITHOUT), [AH, ESP].map(series).into()),
             );
             for mode in MODES {
                 claim(
@@ -160,10 +216,15 @@ impl BySize {
 }
 
 /// A figure of energies by hops.
-fn by_hops(context: &Context<'_>, network: Network, section: &str) -> Result<Findings, Error> {
+fn by_hops(
+    context: &Context<'_>,
+    paper: &Paper,
+    network: Network,
+    section: &str,
+    axis: &str,
+) -> Result<Findings, Error> {
     const BYTES: u16 = 16;
-    const TITLES: [(SecurityMode, &str); 2] =
-        [(AH, "Energy of all nodes, with AH"), (ESP, "Energy of all nodes, with ESP")];
+    let end = paper.table(axis)?.get("end").map_or(f64::NAN, |published| published.value);
     let settings: Vec<_> = TITLES
         .into_iter()
         .flat_map(|(mode, _)| network.targets().map(|target| Setting::new(network, mode, BYTES, target)))
@@ -177,24 +238,81 @@ fn by_hops(context: &Context<'_>, network: Network, section: &str) -> Result<Fin
             };
             of_mode.map(row).collect::<Vec<_>>()
         });
-        Figure { title, across: Some("hops"), rows: rows.collect() }
+        let ends = network
+            .targets()
+            .map(|target| Row::new(END, end, "J", Provenance::Published).at(target.hops.into()));
+        Figure { title, across: Some("hops"), rows: rows.chain(ends).collect() }
     };
     let figures: Vec<_> = TITLES.into_iter().map(figure).collect();
-    let claims = TITLES.into_iter().flat_map(|(mode, title)| {
-        let figures = &figures;
-        Part::ALL.map(move |part| {
+    let claims = claims_by_hops(section, &figures);
+    Ok(Findings { figures, claims })
+}
+
+/// What a figure by hops is called.
+const TITLES: [(SecurityMode, &str); 2] =
+    [(AH, "Energy of all nodes, with AH"), (ESP, "Energy of all nodes, with ESP")];
+
+fn claims_by_hops(section: &str, figures: &[Figure]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (mode, title) in TITLES {
+        claims.extend(Part::ALL.map(|part| {
             Claim::stated(
                 format!(
-                    "{}: the energy grows in proportion to the hops, {} (section {section})",
+                    "{}: the increase of the energy is in proportion to the hops, as much for each hop more, {} (section {section})",
                     part.name(),
                     mode.phrase()
                 ),
-                Statement::InProportion(Series::new(title, part.name()), Tolerance::Energy),
+                Statement::Linear(Series::new(title, part.name()), Tolerance::Energy),
                 figures,
             )
             .perhaps(COPIES)
-        })
-    });
-    let claims = claims.collect();
-    Ok(Findings { figures, claims })
+        }));
+        let series = || Part::ALL.map(|part| Series::new(title, part.name()));
+        let claim = |text: &str, statement| {
+            let text = format!("{text}, {} (section {section})", mode.phrase());
+            Claim::stated(text, statement, figures).perhaps(COPIES)
+        };
+        claims.extend([
+            claim(
+                "Least energy is consumed over one hop, and most over six, by each part",
+                Statement::All(series().map(Statement::Grows).into()),
+            ),
+            claim(
+                "No part consumes more than the figure's axis ends at",
+                Statement::Most(Series::new(title, END), series().into()),
+            ),
+        ]);
+    }
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_less_without_ipsec_is_less_than_with_either_header() {
+        let figure =
+            BySize { network: Network::One, hop: 2, of: Of::AllNodes, titles: ALL_NODES, section: "6.3.3" };
+        let claims = figure.claims(&[], true);
+        for title in ALL_NODES {
+            let of = |mode: SecurityMode| Series::new(title, mode.label);
+            let statement = Statement::Least(of(WITHOUT), vec![of(AH), of(ESP)]);
+            assert!(claims.iter().any(|claim| claim.statement == statement), "{title}");
+        }
+    }
+
+    #[test]
+    fn an_offset_is_no_part_of_the_increase_and_uneven_steps_are_noticed() {
+        let (_, title) = TITLES[0];
+        let verdict = |values: [f64; 3]| {
+            let row = |(value, x): (f64, f64)| Row::new("TX", value, "J", Provenance::Estimate).at(x);
+            let rows = values.into_iter().zip([1.0, 3.0, 6.0]).map(row).collect();
+            let figures = [Figure { title, across: Some("hops"), rows }];
+            let claims = claims_by_hops("6.3.3", &figures);
+            claims.iter().find(|claim| claim.text.starts_with("TX: the increase")).unwrap().verdict
+        };
+        assert_eq!(verdict([11.0, 13.0, 16.0]), crate::Verdict::Holds);
+        assert_eq!(verdict([11.0, 13.0, 22.0]), crate::Verdict::DoesNotHold);
+    }
 }
