@@ -101,6 +101,8 @@ pub(super) struct Taken {
     pub(super) node: Sample,
     /// How long the CPU of the node before that is at work, in milliseconds; nothing over one hop.
     pub(super) forwarder: Sample,
+    /// What the CPUs of all nodes on the way consume at work, in millijoules, by the paper's metric.
+    pub(super) path: Sample,
     /// Echoes that were lost before one came back, in all runs; and how many came back that were measured.
     lost: u32,
     answered: u32,
@@ -148,7 +150,7 @@ impl Chain {
 
 fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
     let profile = *Platform::tmote_sky().profile();
-    let mut columns: [Vec<f64>; 4] = Default::default();
+    let mut columns: [Vec<f64>; 5] = Default::default();
     let (mut all_lost, mut answered) = (0, 0);
     for seed in 1..=u64::from(runs) {
         let (echo, lost) = echo(setting, seed)?;
@@ -169,16 +171,17 @@ fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
             Energy::of(&profile, &awake).cpu,
             Energy::of(&profile, &awake).total(),
             millis(forwarder),
+            echo.way.iter().map(|(_, times)| Energy::of(&profile, times).cpu).sum(),
         ];
         for (column, value) in columns.iter_mut().zip(values) {
             column.push(value);
         }
     }
-    let [response, cpu, node, forwarder] = columns.map(|column| Sample::of(&column));
+    let [response, cpu, node, forwarder, path] = columns.map(|column| Sample::of(&column));
     if response.mean.is_nan() {
         return Err(Error(format!("no echo came back: {setting:?}")));
     }
-    Ok(Taken { setting, response, cpu, node, forwarder, lost: all_lost, answered })
+    Ok(Taken { setting, response, cpu, node, forwarder, path, lost: all_lost, answered })
 }
 
 fn millis(span: Span) -> f64 {
