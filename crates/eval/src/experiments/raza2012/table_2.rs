@@ -15,6 +15,7 @@ use crate::published::Paper;
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
+use crate::wording::NEGLIGIBLE;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "raza2012-table2",
@@ -25,6 +26,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const AH: NetworkSuite = NetworkSuite::Ah(AhSuite::Xcbc);
+const AH_SHA1: NetworkSuite = NetworkSuite::Ah(AhSuite::HmacSha1);
 const ESP_CTR: NetworkSuite = NetworkSuite::Esp(EspSuite::Ctr);
 const ESP_CBC: NetworkSuite = NetworkSuite::Esp(EspSuite::Cbc);
 const ESP_CTR_XCBC: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
@@ -33,6 +35,7 @@ const ESP_CBC_SHA1: NetworkSuite = NetworkSuite::Esp(EspSuite::CbcHmacSha1);
 
 const SIZES: &str = "Bytes that IPsec adds to a packet";
 const BY_FRAGMENTS: &str = "Bytes that security adds, by fragments, as the paper counts";
+const OF_ONE: &str = "Bytes that security adds to a datagram of one fragment, as the paper counts";
 const AIR: &str = "Bytes on the air that security adds to a datagram, all counted";
 const FRAMES: &str = "Frames of a datagram of 16 to 512 bytes, on average";
 const BY_MIC: &str = "Bytes that link security for integrity adds to a frame";
@@ -43,6 +46,7 @@ const TUNNEL: &str = "in a tunnel";
 const OVER_A_LINK: &str = "Packets over a link on which headers are compressed";
 
 const INTEGRITY: &str = "AH, AES-XCBC-MAC-96";
+const INTEGRITY_SHA1: &str = "AH, HMAC-SHA1-96";
 const CTR: &str = "ESP, AES-CTR";
 const CBC: &str = "ESP, AES-CBC";
 const BOTH: &str = "ESP, AES-CTR and AES-XCBC-MAC-96";
@@ -53,9 +57,12 @@ const OF_TABLE: &str = "compressed (table II)";
 const COAP: &str = "CoAP's";
 
 /// Those of the figure by fragments.
-const IPSEC: [(&str, NetworkSuite); 4] =
-    [("AH", AH), (CTR, ESP_CTR), (BOTH, ESP_CTR_XCBC), (CBC_SHA1, ESP_CBC_SHA1)];
+const IPSEC: [(&str, NetworkSuite); 5] =
+    [("AH", AH), (CTR, ESP_CTR), (CBC, ESP_CBC), (BOTH, ESP_CTR_XCBC), (CBC_SHA1, ESP_CBC_SHA1)];
 const LINK_INTEGRITY: &str = "link: integrity, MIC-32";
+const LINK_INTEGRITY_64: &str = "link: integrity, MIC-64";
+/// The standard has no MIC of 12 bytes: what the table says stands by itself.
+const LINK_INTEGRITY_96: &str = "link: integrity, AES-CBC-MAC-96 as table II has it";
 const LINK_CONFIDENTIALITY: &str = "link: confidentiality, ENC";
 const LINK_BOTH: &str = "link: both, CCM-128";
 const WITHOUT: &str = "without security";
@@ -128,6 +135,8 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let mut sizes = Vec::new();
     for (name, key, suite) in [
         (INTEGRITY, "integrity, AH", AH),
+        (INTEGRITY_SHA1, "integrity, AH", AH_SHA1),
+        // The paper's is AES-CBC; by its bytes it reckons with AES-CTR.
         (CTR, "confidentiality, ESP", ESP_CTR),
         (CBC, "confidentiality, ESP", ESP_CBC),
         (BOTH, "both, ESP", ESP_CTR_XCBC),
@@ -152,6 +161,7 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let of_frame = |level| frame(Some(level), KeyId::Implicit, 1) - unsecured;
     for (name, key, level) in [
         (LINK_INTEGRITY, None, SecurityLevel::Mic32),
+        (LINK_INTEGRITY_64, None, SecurityLevel::Mic64),
         (LINK_CONFIDENTIALITY, Some("confidentiality, link"), SecurityLevel::Enc),
         (LINK_BOTH, Some("both, link"), SecurityLevel::EncMic128),
     ] {
@@ -162,11 +172,20 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             by_fragments.push(row);
         }
     }
+    for count in 1..=FRAGMENTS {
+        let each = table.get("integrity, link").map_or(f64::NAN, |said| said.value);
+        let bytes = each * count as f64;
+        by_fragments.push(Row::new(LINK_INTEGRITY_96, bytes, "B", Provenance::Published).at(count as f64));
+    }
+    let mut of_one = Vec::new();
     for (name, suite) in IPSEC {
         for count in 1..=FRAGMENTS {
             by_fragments.push(row(name.into(), after(suite)?).at(count as f64));
         }
+        of_one.push(row(name.into(), after(suite)?));
     }
+    let first = by_fragments.iter().filter(|row| row.x == Some(1.0) && row.label.starts_with("link"));
+    of_one.extend(first.map(|row| Row { x: None, ..row.clone() }));
 
     let (mut air, mut counts) = (Vec::new(), Vec::new());
     // The first that link security sends in several fragments.
@@ -202,6 +221,7 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let mut figures = vec![
         Figure { title: SIZES, across: None, rows: sizes },
         Figure { title: BY_FRAGMENTS, across: Some("fragments"), rows: by_fragments },
+        Figure { title: OF_ONE, across: None, rows: of_one },
         Figure { title: AIR, across: Some("payload, bytes"), rows: air },
         Figure { title: FRAMES, across: None, rows: frames.into() },
     ];
@@ -299,6 +319,9 @@ fn claims_of_sections_3_and_4(figures: &[Figure]) -> Vec<Claim> {
     claims
 }
 
+/// Why AES-CBC takes more.
+const VECTOR: &str = "the initialization vector of AES-CBC has 16 bytes, and AES-CTR's 8";
+
 fn claims(first_fragmented: f64, figures: &[Figure]) -> Vec<Claim> {
     let claim = |text: String, statement| Claim::stated(text, statement, figures);
     let published = |name: &str, what| {
@@ -306,23 +329,48 @@ fn claims(first_fragmented: f64, figures: &[Figure]) -> Vec<Claim> {
         (series.published(figures).unwrap_or(f64::NAN), Statement::Published(series, Tolerance::Exact))
     };
     let mut claims = Vec::new();
-    for (name, service) in
-        [(INTEGRITY, "AH"), (CTR, "ESP that only encrypts"), (BOTH, "ESP that encrypts and authenticates")]
-    {
-        let (said, whole) = published(name, WHOLE);
-        claims.push(claim(format!("{service} takes {said} bytes before compression (section 6.3)"), whole));
-        let (said, short) = published(name, SHORT);
-        claims.push(claim(format!("Compression reduces {service} to {said} bytes (section 6.3)"), short));
+    for (name, service, with_ctr) in [
+        (INTEGRITY, "AH", None),
+        (CBC, "ESP that only encrypts, with AES-CBC,", Some(CTR)),
+        (CBC_SHA1, "ESP that encrypts and authenticates, with the suite of table II,", Some(BOTH)),
+    ] {
+        let mut add = |text: &str, what| {
+            let (said, statement) = published(name, what);
+            let claim = claim(format!("{service} {text} {said} bytes (section 6.3)"), statement);
+            claims.push(match with_ctr {
+                Some(with_ctr) => claim.without(VECTOR, &published(with_ctr, what).1, figures),
+                None => claim,
+            });
+        };
+        add("takes, before compression,", WHOLE);
+        add("is reduced by compression to", SHORT);
     }
-    for (name, with_ctr) in [(CBC, CTR), (CBC_SHA1, BOTH)] {
+    for (name, service) in [(CTR, "ESP with AES-CTR"), (BOTH, "ESP with AES-CTR and AES-XCBC-MAC-96")] {
+        let (said, whole) = published(name, WHOLE);
+        claims.push(claim(
+            format!("{service} takes {said} bytes with perfect block alignment (section 3.3)"),
+            whole,
+        ));
+    }
+    for (name, with_ctr) in [(INTEGRITY_SHA1, None), (CBC, Some(CTR)), (CBC_SHA1, Some(BOTH))] {
         let (said, of_table) = published(name, OF_TABLE);
-        let (_, without) = published(with_ctr, OF_TABLE);
+        let claim = claim(format!("{name} takes {said} bytes when it is compressed (table II)"), of_table);
+        claims.push(match with_ctr {
+            Some(with_ctr) => claim.without(VECTOR, &published(with_ctr, OF_TABLE).1, figures),
+            None => claim,
+        });
+    }
+    for (ipsec, link) in [("AH", LINK_INTEGRITY_96), (CBC, LINK_CONFIDENTIALITY), (CBC_SHA1, LINK_BOTH)] {
+        let of = |label| Series::new(OF_ONE, label);
         claims.push(
-            claim(format!("{name} takes {said} bytes when it is compressed (table II)"), of_table).without(
-                "the initialization vector of AES-CBC has 16 bytes, and AES-CTR's 8",
-                &without,
-                figures,
-            ),
+            claim(
+                format!("{ipsec} adds slightly more to a datagram of one fragment than link-layer security, by less than {NEGLIGIBLE} %, {link} (table II, its caption)"),
+                Statement::All(vec![
+                    Statement::Below(of(link), of(ipsec)),
+                    Statement::HardlyMore(of(ipsec), of(link), NEGLIGIBLE),
+                ]),
+            )
+            .perhaps("the paper's own table has a third more for integrity, a quarter for both, and more than twice for confidentiality"),
         );
     }
     let by_fragments = |label| Series::new(BY_FRAGMENTS, label);
@@ -334,8 +382,14 @@ fn claims(first_fragmented: f64, figures: &[Figure]) -> Vec<Claim> {
             2.0,
         ),
         (
-            "For confidentiality, ESP adds less from three fragments on (section 6.3)",
-            CTR,
+            "As soon as a datagram needs more than one fragment, AH adds less than the 12 bytes a fragment that table II has (section 6.3)",
+            "AH",
+            LINK_INTEGRITY_96,
+            2.0,
+        ),
+        (
+            "For confidentiality, ESP adds less from three fragments on: with the suite of table II (section 6.3)",
+            CBC,
             LINK_CONFIDENTIALITY,
             3.0,
         ),
@@ -346,7 +400,12 @@ fn claims(first_fragmented: f64, figures: &[Figure]) -> Vec<Claim> {
             2.0,
         ),
     ] {
-        claims.push(claim(text.into(), Statement::BelowFrom(by_fragments(ipsec), by_fragments(link), from)));
+        let below = |ipsec| Statement::BelowFrom(by_fragments(ipsec), by_fragments(link), from);
+        let claim = claim(text.into(), below(ipsec));
+        claims.push(match ipsec {
+            CBC => claim.without(VECTOR, &below(CTR), figures),
+            _ => claim,
+        });
     }
     let air = |label| Series::new(AIR, label);
     claims.push(
@@ -364,4 +423,33 @@ fn claims(first_fragmented: f64, figures: &[Figure]) -> Vec<Claim> {
         ));
     }
     claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::KeptRuns;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn encryption_alone_is_judged_with_the_suite_of_the_paper() {
+        let kept = KeptRuns::default();
+        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let paper = Paper::parse(super::super::PAPER).unwrap();
+        let Findings { figures, claims } = run(&context, &paper).unwrap();
+        let of = |text: &str| claims.iter().find(|claim| claim.text.starts_with(text)).unwrap();
+        for text in
+            ["ESP that only encrypts, with AES-CBC, takes", "ESP that only encrypts, with AES-CBC, is"]
+        {
+            let claim = of(text);
+            assert_eq!(claim.verdict, Verdict::DoesNotHold, "{}", claim.why);
+            let of_cbc = claim.statement.series().iter().all(|series| series.label.starts_with(CBC));
+            assert!(of_cbc && claim.why.contains("Cause: the initialization vector"), "{}", claim.why);
+        }
+        let from_three = of("For confidentiality, ESP adds less from three fragments on");
+        assert!(from_three.statement.series().contains(&&Series::new(BY_FRAGMENTS, CBC)));
+        let of_table = Series::new(BY_FRAGMENTS, LINK_INTEGRITY_96);
+        let bytes: Vec<_> = of_table.rows(&figures).map(|row| row.value).collect();
+        assert_eq!(bytes[..3], [12.0, 24.0, 36.0]);
+    }
 }
