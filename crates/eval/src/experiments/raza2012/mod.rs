@@ -12,13 +12,13 @@ pub(super) mod table_1;
 pub(super) mod table_2;
 
 use self::chain::{AH, AH_ENGINE, ESP, ESP_ENGINE, LINK_CCM_4, LINK_CCM_16, LINK_MIC_4, LINK_MIC_16};
-use self::response::Service;
+use self::response::{Protection, Service};
 
 const PAPER: &str = include_str!("../../../../../published/raza2012.toml");
 
 /// Figures 11 and 12.
 const INTEGRITY: Service = Service {
-    section: "6.6.1",
+    protection: Protection::Integrity,
     header: "AH",
     software: AH,
     hardware: AH_ENGINE,
@@ -27,7 +27,7 @@ const INTEGRITY: Service = Service {
 
 /// Figures 13 and 14.
 const BOTH: Service = Service {
-    section: "6.6.2",
+    protection: Protection::Both,
     header: "ESP",
     software: ESP,
     hardware: ESP_ENGINE,

@@ -10,12 +10,45 @@ use crate::series::Series;
 use crate::setup::mac_name;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
-use crate::wording::{NEGLIGIBLE, SIMILAR};
+use crate::wording::{NEGLIGIBLE, SIMILAR, VERY_SMALL};
+
+/// What a service protects: the paper has a section for each, which do not say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protection {
+    /// Section 6.6.1.
+    Integrity,
+    /// Integrity and confidentiality: section 6.6.2.
+    Both,
+}
+
+impl Protection {
+    const fn section(self) -> &'static str {
+        match self {
+            Self::Integrity => "section 6.6.1",
+            Self::Both => "section 6.6.2",
+        }
+    }
+
+    /// The figures over the hops and by the size.
+    const fn captions(self) -> [&'static str; 2] {
+        match self {
+            Self::Integrity => ["figure 11, its caption", "figure 12, its caption"],
+            Self::Both => ["figure 13, its caption", "figure 14, its caption"],
+        }
+    }
+
+    /// What the overhead of link-layer security for small data sizes is, in words and in per cent.
+    const fn small(self) -> (&'static str, f64) {
+        match self {
+            Self::Integrity => ("negligible", NEGLIGIBLE),
+            Self::Both => ("very small", VERY_SMALL),
+        }
+    }
+}
 
 /// A service, and who gives it.
 pub(super) struct Service {
-    /// The section that it is in.
-    pub(super) section: &'static str,
+    pub(super) protection: Protection,
     /// The header of IPsec.
     pub(super) header: &'static str,
     pub(super) software: SecurityMode,
@@ -123,59 +156,89 @@ impl Service {
     }
 
     fn claims_by_hops(&self, figures: &[Figure]) -> Vec<Claim> {
-        let Self { section, header, software, hardware, links } = *self;
-        let ipsec = [software, hardware];
+        let Self { protection, header, software, hardware, links } = *self;
+        let (section, [caption, _], ipsec) =
+            (protection.section(), protection.captions(), [software, hardware]);
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
         let said = |way: SecurityMode| Series::new(SHARE, way.label).published(figures).unwrap_or(f64::NAN);
-        let constant =
-            |figure, way| Statement::SameAdded(series(figure, way), series(figure, NOTHING), Tolerance::Time);
-        let faster = |way| {
-            each(links, |link| {
-                Statement::BelowFrom(series(LARGE_BY_HOPS, way), series(LARGE_BY_HOPS, link), 2.0)
-            })
-        };
-        vec![
+        let (word, most) = protection.small();
+        let mut claims = vec![
             claim(
-                format!("For small data sizes the overhead of link-layer security is negligible, less than {NEGLIGIBLE} %, with either MIC (section {section})"),
-                each(links, |link| Statement::HardlyMore(series(SMALL_BY_HOPS, link), series(SMALL_BY_HOPS, NOTHING), NEGLIGIBLE)),
+                format!("For small data sizes the overhead of link-layer security is {word}, less than {most} %, with either MIC ({section})"),
+                each(links, |link| Statement::HardlyMore(series(SMALL_BY_HOPS, link), series(SMALL_BY_HOPS, NOTHING), most)),
             )
             .perhaps("a MIC and an auxiliary header on a short frame are a large part of it"),
             claim(
-                format!("Link-layer security is better for small data sizes, with either MIC, than {header} in software and by the radio's AES (section {section})"),
+                format!("Link-layer security is better for small data sizes, with either MIC, than {header} in software and by the radio's AES ({caption})"),
                 each(ipsec, |way| each(links, |link| Statement::Below(series(SMALL_BY_HOPS, link), series(SMALL_BY_HOPS, way)))),
             )
             .perhaps("the longest MIC is as long as what IPsec adds, or longer"),
             claim(
-                format!("With 512 bytes over four hops {header} takes {} % longer (section {section})", said(software)),
+                format!("With 512 bytes over four hops {header} takes {} % longer ({section})", said(software)),
                 Statement::Published(Series::new(SHARE, software.label), Tolerance::Percent),
             )
             .perhaps("AES of our own is made for little flash"),
             claim(
-                format!("With the radio's AES it takes {} % longer (section {section})", said(hardware)),
+                format!("With the radio's AES it takes {} % longer ({section})", said(hardware)),
                 Statement::Published(Series::new(SHARE, hardware.label), Tolerance::Percent),
             )
             .perhaps("what the bus to the radio takes for a block is not published"),
             claim(
-                format!("For a given data size, the overhead of IPsec is constant over the hops, in software and by the radio's AES (section {section})"),
-                each(ipsec, |way| constant(LARGE_BY_HOPS, way)),
-            )
-            .without(FORWARDING, &constant(INSTANT_BY_HOPS, software), figures),
-            claim(
-                format!("The overhead of link-layer security increases with the hops, with either MIC (section {section})"),
-                each(links, |link| Statement::Grows(series(ADDED_BY_HOPS, link))),
-            )
-            .perhaps("what the shortest MIC takes on a hop is little beside what chance leaves between"),
-            claim(
-                format!("As the number of hops grows, {header} in software and by the radio's AES scales better than link-layer security with either MIC (section {section} and abstract)"),
+                format!("As the number of hops grows, {header} in software and by the radio's AES scales better than link-layer security with either MIC (section 6.7 and abstract)"),
                 each(ipsec, |way| each(links, |link| Statement::Below(series(THREE_HOPS_MORE, way), series(THREE_HOPS_MORE, link)))),
             )
             .perhaps("with the shortest MIC a datagram takes hardly more frames than without security"),
-            claim(
-                format!("With 512 bytes and two hops or more, {header} in software and by the radio's AES is faster than link-layer security with either MIC (section {section})"),
-                each(ipsec, faster),
+        ];
+        claims.extend(match protection {
+            Protection::Integrity => self.integrity_by_hops(figures),
+            Protection::Both => vec![self.faster_from(
+                FAR.into(),
+                LARGE_BY_HOPS,
+                format!("As the number of hops grows, {header} in software and by the radio's AES becomes faster than link-layer security with either MIC, with 512 bytes over four hops at the latest ({section})"),
+                figures,
+            )],
+        });
+        claims
+    }
+
+    /// What section 6.6.1 says besides of the hops.
+    fn integrity_by_hops(&self, figures: &[Figure]) -> Vec<Claim> {
+        let Self { protection, header, software, hardware, links } = *self;
+        let section = protection.section();
+        let constant =
+            |figure, way| Statement::SameAdded(series(figure, way), series(figure, NOTHING), Tolerance::Time);
+        vec![
+            Claim::stated(
+                format!("For a given data size, the overhead of IPsec is constant over the hops, in software and by the radio's AES ({section})"),
+                each([software, hardware], |way| constant(LARGE_BY_HOPS, way)),
+                figures,
             )
-            .without("AES in software, at the end node and whatever the hops", &faster(hardware), figures),
+            .without(FORWARDING, &constant(INSTANT_BY_HOPS, software), figures),
+            Claim::stated(
+                format!("The overhead of link-layer security increases with the hops, with either MIC ({section})"),
+                each(links, |link| Statement::Grows(series(ADDED_BY_HOPS, link))),
+                figures,
+            )
+            .perhaps("what the shortest MIC takes on a hop is little beside what chance leaves between"),
+            self.faster_from(
+                2.0,
+                LARGE_BY_HOPS,
+                format!("With 512 bytes and two hops or more, {header} in software and by the radio's AES is faster than link-layer security with either MIC ({section})"),
+                figures,
+            ),
         ]
+    }
+
+    /// That IPsec is faster than link-layer security from this place of a figure on; and what is without AES in software.
+    fn faster_from(&self, from: f64, figure: &'static str, text: String, figures: &[Figure]) -> Claim {
+        let Self { software, hardware, links, .. } = *self;
+        let faster =
+            |way| each(links, |link| Statement::BelowFrom(series(figure, way), series(figure, link), from));
+        Claim::stated(text, each([software, hardware], faster), figures).without(
+            "AES in software, at the end node and whatever the hops",
+            &faster(hardware),
+            figures,
+        )
     }
 
     /// Figures 12 and 14: by the size of the datagram.
@@ -197,46 +260,62 @@ impl Service {
     }
 
     fn claims_by_size(&self, figures: &[Figure]) -> Vec<Claim> {
-        let Self { section, header, software, hardware, links } = *self;
-        let ipsec = [software, hardware];
+        let Self { protection, header, software, hardware, links } = *self;
+        let (section, [_, caption], ipsec) =
+            (protection.section(), protection.captions(), [software, hardware]);
         let claim = |text: String, statement| Claim::stated(text, statement, figures);
         let same = |far, way| Statement::HardlyMore(series(far, way), series(ADDED_NEAR, way), SIMILAR);
-        let faster = |way, from: u16| {
-            each(links, |link| {
-                Statement::BelowFrom(series(FAR_BY_SIZE, way), series(FAR_BY_SIZE, link), from.into())
-            })
+        let at_the_latest = match protection {
+            Protection::Integrity => format!(
+                "With 512 bytes over four hops, {header} in software and by the radio's AES is faster than link-layer security with either MIC (section 6.7)"
+            ),
+            Protection::Both => format!(
+                "As the data size increases, {header} in software and by the radio's AES becomes faster than link-layer security with either MIC over four hops, with 512 bytes at the latest ({section})"
+            ),
         };
-        vec![
+        let mut claims = vec![
             claim(
-                format!("The overhead of IPsec grows linearly with the datagram, in software and by the radio's AES (section {section})"),
-                each(ipsec, |way| Statement::Linear(series(ADDED_NEAR, way), Tolerance::Time)),
-            )
-            .perhaps("where the headers make a fragment more, it grows by a step"),
-            claim(
-                format!("The overhead of link-layer security increases with the data size, over one hop and over four, with either MIC (section {section})"),
+                format!("The overhead of link-layer security increases with the data size, over one hop and over four, with either MIC ({caption})"),
                 each([ADDED_NEAR, ADDED_FAR], |figure| each(links, |link| Statement::Grows(series(figure, link)))),
             )
             .perhaps("what a fragment has room for without security decides where a fragment more is needed with it"),
             claim(
-                format!("For each data size, the overhead of IPsec is the same over one hop and over several, in software and by the radio's AES (section {section})"),
+                format!("For each data size, the overhead of IPsec is the same over one hop and over several, in software and by the radio's AES ({caption})"),
                 each(ipsec, |way| same(ADDED_FAR, way)),
             )
             .without(FORWARDING, &same(ADDED_FAR_INSTANT, software), figures),
             claim(
-                format!("Over a single hop link-layer security with either MIC is better than {header} in software and by the radio's AES (section {section})"),
+                format!("Over a single hop link-layer security with either MIC is better than {header} in software and by the radio's AES ({caption})"),
                 each(ipsec, |way| each(links, |link| Statement::Below(series(NEAR_BY_SIZE, link), series(NEAR_BY_SIZE, way)))),
             )
             .perhaps("the longest MIC, on each fragment, takes longer on the air than what the radio's AES takes for IPsec"),
-            claim(
-                format!("Over four hops {header} with the radio's AES is faster than link-layer security with either MIC for 256 bytes and more (section {section})"),
-                faster(hardware, 256),
+            self.faster_from(LARGE.into(), FAR_BY_SIZE, at_the_latest, figures),
+        ];
+        if protection == Protection::Integrity {
+            claims.extend(self.integrity_by_size(figures));
+        }
+        claims
+    }
+
+    /// What section 6.6.1 says besides of the size.
+    fn integrity_by_size(&self, figures: &[Figure]) -> [Claim; 2] {
+        let Self { protection, header, software, hardware, links } = *self;
+        let section = protection.section();
+        let faster =
+            |link| Statement::BelowFrom(series(FAR_BY_SIZE, hardware), series(FAR_BY_SIZE, link), 256.0);
+        [
+            Claim::stated(
+                format!("The overhead of IPsec grows linearly with the datagram, in software and by the radio's AES ({section})"),
+                each([software, hardware], |way| Statement::Linear(series(ADDED_NEAR, way), Tolerance::Time)),
+                figures,
+            )
+            .perhaps("where the headers make a fragment more, it grows by a step"),
+            Claim::stated(
+                format!("Over four hops {header} with the radio's AES is faster than link-layer security with either MIC for 256 bytes and more ({section})"),
+                each(links, faster),
+                figures,
             )
             .perhaps("a payload that takes as many fragments with either gains nothing"),
-            claim(
-                format!("As the data size increases, {header} in software and by the radio's AES becomes faster than link-layer security with either MIC over four hops, with 512 bytes at the latest (section {section})"),
-                each(ipsec, |way| faster(way, LARGE)),
-            )
-            .without("AES in software", &faster(hardware, LARGE), figures),
         ]
     }
 }
@@ -307,7 +386,33 @@ mod tests {
                 let is_of_all = ["either MIC", "in software"].iter().any(|all| claim.text.contains(all));
                 assert!(!is_general || is_of_all, "{}", claim.text);
             }
-            assert_eq!((of_links, of_ipsec), (9, 8));
+            let expected = match service.protection {
+                Protection::Integrity => (9, 8),
+                Protection::Both => (7, 6),
+            };
+            assert_eq!((of_links, of_ipsec), expected);
         }
+    }
+
+    #[test]
+    fn each_section_is_named_for_what_it_says_alone() {
+        let texts = |service: Service| {
+            let claims = [service.claims_by_hops(&[]), service.claims_by_size(&[])].concat();
+            claims.into_iter().map(|claim| claim.text).collect::<Vec<_>>().join("\n")
+        };
+        let (integrity, both) = (texts(INTEGRITY), texts(BOTH));
+        for of_6_6_1 in [
+            "grows linearly",
+            "for 256 bytes and more",
+            "constant over the hops",
+            "two hops or more",
+            "negligible",
+        ] {
+            assert!(integrity.contains(of_6_6_1) && !both.contains(of_6_6_1), "{of_6_6_1}");
+        }
+        for of_6_6_2 in ["As the data size increases", "AES becomes faster", "very small"] {
+            assert!(both.contains(of_6_6_2) && !integrity.contains(of_6_6_2), "{of_6_6_2}");
+        }
+        assert!(!integrity.contains("6.6.2") && !both.contains("6.6.1"));
     }
 }
