@@ -2,6 +2,7 @@
 
 mod meter_report;
 mod mistake;
+mod typed;
 
 use std::io::Read;
 
@@ -11,6 +12,7 @@ use crate::figure::{Figure, Row};
 use meter_report::MeasuredEcho;
 
 pub use mistake::Mistake;
+pub use typed::has_more_typed;
 
 /// What the columns of a file of measurements are called.
 pub(crate) const COLUMNS: [&str; 6] = ["experiment", "figure", "label", "x", "value", "unit"];

@@ -13,6 +13,9 @@ use self::page::Page;
 pub use self::summary::Summary;
 use crate::evaluation::Evaluation;
 
+/// The file of the report in which readers enter what they have measured.
+pub const MEASUREMENTS_FILE: &str = "measured.csv";
+
 /// A file of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportFile {
@@ -33,7 +36,7 @@ pub fn report(evaluations: &[Evaluation]) -> Vec<ReportFile> {
         .map(|(place, figure)| ReportFile { name: csv::file(&place), text: csv::text(figure) });
     files.extend(values);
     let measurements = csv::measurements(pages.iter().flat_map(Page::figures));
-    files.push(ReportFile { name: "measured.csv".into(), text: measurements });
+    files.push(ReportFile { name: MEASUREMENTS_FILE.into(), text: measurements });
     files
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use sixlock_eval::{
-    Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, Measurements, Mistake, ReportFile, Summary,
-    report, text,
+    Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, MEASUREMENTS_FILE, Measurements, Mistake,
+    ReportFile, Summary, has_more_typed, report, text,
 };
 
 use crate::args::Eval;
@@ -80,15 +80,32 @@ fn describe(path: &Path, mistakes: &[Mistake]) -> String {
     mistakes.iter().take(TOLD).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes the pages, and the result as JSON beside them.
+/// Writes the pages, and the result as JSON beside them. What a person has typed into the file of measurements stays.
 fn write_report(folder: &Path, evaluations: &[Evaluation]) -> Result<(), Box<dyn Error>> {
     let cannot = |error| format!("cannot write the report to {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(cannot)?;
     for ReportFile { name, text } in report(evaluations) {
-        fs::write(folder.join(name), text).map_err(cannot)?;
+        let file = folder.join(&name);
+        if name == MEASUREMENTS_FILE && is_to_be_kept(&file, &text).map_err(cannot)? {
+            to_stderr!(
+                "{} has what you have entered, and is kept as it is; read it with --measured",
+                file.display()
+            );
+            continue;
+        }
+        fs::write(file, text).map_err(cannot)?;
     }
     fs::write(folder.join("eval.json"), serde_json::to_vec(evaluations)?).map_err(cannot)?;
     Ok(())
+}
+
+/// Whether there is a file whose measurements would be lost if this were written.
+fn is_to_be_kept(file: &Path, text: &str) -> io::Result<bool> {
+    match fs::read(file) {
+        Ok(before) => Ok(has_more_typed(&before, text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// A line of `--list`.

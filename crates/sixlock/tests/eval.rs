@@ -99,6 +99,30 @@ fn a_readers_measurements_stand_beside_ours_and_wrong_ones_are_refused_with_thei
 }
 
 #[test]
+fn a_report_does_not_take_the_place_of_what_a_reader_has_entered() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let measured = report.join("measured.csv");
+    let [report, file] = [&report, &measured].map(|path| path.to_str().unwrap());
+    let said = |args: &[&str]| {
+        let output = eval(&[&["raza2012-table2", "--report", report][..], args].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let kept = "is kept as it is";
+    assert!(!said(&[]).contains(kept) && !said(&[]).contains(kept), "nothing has been entered");
+    let empty = std::fs::read_to_string(&measured).unwrap();
+    let (names, unit) = empty.lines().nth(1).unwrap().rsplit_once(",,").unwrap();
+    let filled = empty.replacen(&format!("{names},,{unit}"), &format!("{names},17.5,{unit}"), 1);
+    std::fs::write(&measured, &filled).unwrap();
+    assert!(said(&[]).contains(kept));
+    assert_eq!(std::fs::read_to_string(&measured).unwrap(), filled);
+    // Entered, they are part of the new file.
+    assert!(!said(&["--measured", file]).contains(kept));
+    assert_eq!(std::fs::read_to_string(&measured).unwrap(), filled);
+}
+
+#[test]
 fn a_report_of_echoes_that_no_experiment_has_is_said_to_stand_beside_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let serial = folder.path().join("serial.log");
