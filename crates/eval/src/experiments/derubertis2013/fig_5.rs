@@ -13,6 +13,7 @@ use crate::sample::Sample;
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
+use crate::wording::SIMILAR;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig5",
@@ -24,6 +25,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
 
 const OURS: &str = "Energy of CPU and radio for a datagram, the handshake's part included, ours";
 const THEIRS: &str = "The paper's metric: time from the first fragment received to the last bit sent, at the current of the CPU";
+const OF_FEW: &str = "The same with few bytes, by the paper's metric";
 const ADDED: &str = "More than without security, by the size of the datagram, by the paper's metric";
 const ADDED_WITH_AS_MANY: &str =
     "More than without security, of the sizes with which security needs no more frames";
@@ -55,6 +57,11 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let figures = vec![
         by_size(&testbed, THEIRS, "mJ", BY_PAPER),
         by_size(&testbed, OURS, "mJ", ENERGY),
+        Figure {
+            title: OF_FEW,
+            across: None,
+            rows: PROTECTED.map(|way| testbed.get(way, SIZES[0], BY_PAPER).row(way.label, "mJ")).into(),
+        },
         added(ADDED, &|_, _| true),
         added(ADDED_WITH_AS_MANY, &|way, bytes| !testbed.needs_more_frames(way, bytes)),
         worst_of(&testbed, WORST, "%", published, |way, bytes| Some(testbed.overhead(way, bytes, BY_PAPER))),
@@ -98,6 +105,18 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
             Statement::Least(of(THEIRS, AH), vec![of(THEIRS, ESP), of(THEIRS, DTLS)]),
         ),
     ]);
+    for [one, other] in [[AH, ESP], [AH, DTLS], [ESP, DTLS]] {
+        claims.push(
+            claim(
+                format!(
+                    "For small payload {} and {} are very close to one another (section IV)",
+                    one.label, other.label
+                ),
+                Statement::HardlyMore(of(OF_FEW, one), of(OF_FEW, other), SIMILAR),
+            )
+            .perhaps("what is computed for each datagram beside its bytes is not the same for all three"),
+        );
+    }
     for way in PROTECTED {
         let grows = |figure| Statement::Grows(of(figure, way));
         let becomes_larger = claim(

@@ -1,5 +1,6 @@
 //! Figure 16: round-trip time by the size of the data, with and without DTLS.
 
+use sixlock_ieee802154::{KeyId, MAX_FRAME};
 use sixlock_sim::{Csma, Mac};
 
 use super::round_trip::{
@@ -8,11 +9,14 @@ use super::round_trip::{
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::figure::Figure;
+use crate::experiments::packets::{compressed, datagram, frame, record};
+use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::sample::Sample;
 use crate::series::Series;
+use crate::setup::NONE;
 use crate::statement::Statement;
+use crate::tolerance::Tolerance;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig16",
@@ -33,15 +37,34 @@ const WITH_OTHERS: &str = "the most of the others";
 const ADDED: &str = "Round-trip time more than without DTLS";
 const GROWTH: &str = "Round-trip time more than without DTLS, of sizes that take as many frames with it";
 const GROWTH_NULL: &str = "The same with NullMAC in place of CSMA-CA";
+const BYTES: &str = "Bytes of a frame";
+const APPENDED_BY_UDP: &str = "appended to the data by UDP";
+const APPENDED_BY_DTLS: &str = "appended to the data by DTLS";
+const PAYLOAD: &str = "payload of a frame, at most";
 const FRAGMENTED: &str = "Round-trip time more than without DTLS, with 64 bytes and with others";
 
-fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
+/// What is in a frame beside the data, one hop away, and what it has room for.
+fn bytes(paper: &Paper) -> Result<Figure, Error> {
+    let published = paper.table("section-5-3")?;
+    let data = usize::from(SIZES[1]);
+    let values = [
+        (APPENDED_BY_UDP, compressed(&datagram(data)?)? - data),
+        (APPENDED_BY_DTLS, compressed(&record(data)?)? - data),
+        (PAYLOAD, MAX_FRAME - frame(None, KeyId::Implicit, 1)),
+    ];
+    let row = |(label, bytes): (&str, usize)| {
+        Row::new(label, bytes as f64, "B", Provenance::Measured).beside(published.get(label)).by(NONE)
+    };
+    Ok(Figure { title: BYTES, across: None, rows: values.map(row).into() })
+}
+
+fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let settings = [UDP, DTLS_SOFTWARE, DTLS_HARDWARE].map(|way| SIZES.map(|bytes| (way, bytes, HOP)));
     let settings = settings.concat();
     let times = RoundTrips::measure(context, Mac::Csma(Csma::default()), &settings)?;
     let with_null = RoundTrips::measure(context, Mac::Null, &settings)?;
     let across = "data, bytes";
-    let bytes = |setting: &Setting| setting.1.into();
+    let size = |setting: &Setting| setting.1.into();
     let takes_as_many = |setting: &Setting| setting.1 != BETWEEN;
     let mut fragmented = Vec::new();
     for way in [DTLS_SOFTWARE, DTLS_HARDWARE] {
@@ -54,11 +77,12 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         }
     }
     let figures = vec![
-        times.figure(across, bytes),
-        times.figure_added(ADDED, across, bytes, |_| true),
-        times.figure_added(GROWTH, across, bytes, takes_as_many),
-        with_null.figure_added(GROWTH_NULL, across, bytes, takes_as_many),
+        times.figure(across, size),
+        times.figure_added(ADDED, across, size, |_| true),
+        times.figure_added(GROWTH, across, size, takes_as_many),
+        with_null.figure_added(GROWTH_NULL, across, size, takes_as_many),
         Figure { title: FRAGMENTED, across: None, rows: fragmented },
+        bytes(paper)?,
     ];
     let claim = |text: String, statement| Claim::stated(text, statement, &figures);
     let time = |way: SecurityMode| Series::new(TIME, way.label);
@@ -87,6 +111,16 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         )
         .without(BACKOFFS, &grows(GROWTH_NULL, way), &figures)
     }));
+    for (text, label) in [
+        ("UDP appends 18 bytes to the data, its headers compressed", APPENDED_BY_UDP),
+        ("DTLS appends 47 bytes to the data, its own 13 and 16 included", APPENDED_BY_DTLS),
+        ("104 bytes of a frame can be used for its payload", PAYLOAD),
+    ] {
+        claims.push(
+            claim(format!("{text} (section 5.3)"), Statement::Published(Series::new(BYTES, label), Tolerance::Exact))
+                .perhaps("how addresses and ports are compressed, and what a frame's header has, is Contiki's choice there, and ours here: a neighbour's address in the network is left out, and acknowledged frames have both of theirs"),
+        );
+    }
     Ok(Findings { figures, claims })
 }
 

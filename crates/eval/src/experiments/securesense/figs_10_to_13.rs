@@ -279,6 +279,22 @@ fn figure_12(_: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
         )
         .uncounted(ASSUMED),
     );
+    const SPREAD: &str = "Messages for which something is computed on elliptic curves, with certificates";
+    let messages = |side: Side| {
+        let has_curves = |(_, lasted): &&(String, CryptoTime)| milliseconds(CURVES(lasted)) > 0.0;
+        side(&handshakes.certified).iter().filter(has_curves).count() as f64
+    };
+    let spread = [("client", CLIENT), ("server", SERVER)]
+        .map(|(label, side)| Row::new(label, messages(side), "messages", Provenance::Measured));
+    findings.figures.push(Figure { title: SPREAD, across: None, rows: spread.into() });
+    findings.claims.push(
+        Claim::stated(
+            "The functions of elliptic curves are more spread among messages at the client than at the server (section 5.1.2)",
+            Statement::Below(Series::new(SPREAD, "server"), Series::new(SPREAD, "client")),
+            &findings.figures,
+        )
+        .perhaps("when a key pair is made is up to the implementation: with its message, or before"),
+    );
     Ok(findings)
 }
 
