@@ -9,7 +9,7 @@ use super::round_trip::{
 use crate::claim::Claim;
 use crate::error::Error;
 use crate::experiment::{Context, Experiment, Findings, Method};
-use crate::experiments::packets::{compressed, datagram, frame, record};
+use crate::experiments::packets::{compressed, datagram, fragments, frame, record};
 use crate::figure::{Figure, Provenance, Row};
 use crate::published::Paper;
 use crate::sample::Sample;
@@ -37,10 +37,13 @@ const WITH_OTHERS: &str = "the most of the others";
 const ADDED: &str = "Round-trip time more than without DTLS";
 const GROWTH: &str = "Round-trip time more than without DTLS, of sizes that take as many frames with it";
 const GROWTH_NULL: &str = "The same with NullMAC in place of CSMA-CA";
+const DTLS: &str = "DTLS";
 const BYTES: &str = "Bytes of a frame";
 const APPENDED_BY_UDP: &str = "appended to the data by UDP";
 const APPENDED_BY_DTLS: &str = "appended to the data by DTLS";
 const PAYLOAD: &str = "payload of a frame, at most";
+const FRAMES: &str = "Frames of a datagram";
+const FRAMES_OF_64: &str = "Frames of a datagram with 64 bytes of data";
 const FRAGMENTED: &str = "Round-trip time more than without DTLS, with 64 bytes and with others";
 
 /// What is in a frame beside the data, one hop away, and what it has room for.
@@ -56,6 +59,20 @@ fn bytes(paper: &Paper) -> Result<Figure, Error> {
         Row::new(label, bytes as f64, "B", Provenance::Measured).beside(published.get(label)).by(NONE)
     };
     Ok(Figure { title: BYTES, across: None, rows: values.map(row).into() })
+}
+
+/// In how many frames data go, of sizes that are wanted.
+fn frames(title: &'static str, is_wanted: impl Fn(u16) -> bool) -> Result<Figure, Error> {
+    let room = MAX_FRAME - frame(None, KeyId::Implicit, 1);
+    let mut rows = Vec::new();
+    for data in SIZES.into_iter().filter(|data| is_wanted(*data)) {
+        for (way, packet) in [(UDP.label, datagram(data.into())?), (DTLS, record(data.into())?)] {
+            let frames = fragments(&packet, room)?.len() as f64;
+            let row = Row::new(way, frames, "frames", Provenance::Measured).at(data.into());
+            rows.push(row.by(NONE));
+        }
+    }
+    Ok(Figure { title, across: Some("data, bytes"), rows })
 }
 
 fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
@@ -83,6 +100,8 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         with_null.figure_added(GROWTH_NULL, across, size, takes_as_many),
         Figure { title: FRAGMENTED, across: None, rows: fragmented },
         bytes(paper)?,
+        frames(FRAMES, |data| data != BETWEEN)?,
+        frames(FRAMES_OF_64, |data| data == BETWEEN)?,
     ];
     let claim = |text: String, statement| Claim::stated(text, statement, &figures);
     let time = |way: SecurityMode| Series::new(TIME, way.label);
@@ -111,6 +130,17 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         )
         .without(BACKOFFS, &grows(GROWTH_NULL, way), &figures)
     }));
+    let in_frames = |title, way: &str| Series::new(title, way);
+    claims.extend([
+        claim(
+            "The number of fragments is the same with DTLS as without for all sizes other than 64 bytes (section 5.3)".into(),
+            Statement::Same(in_frames(FRAMES, DTLS), in_frames(FRAMES, UDP.label), Tolerance::Exact),
+        ),
+        claim(
+            "With 64 bytes only DTLS is fragmented (section 5.3)".into(),
+            Statement::Below(in_frames(FRAMES_OF_64, UDP.label), in_frames(FRAMES_OF_64, DTLS)),
+        ),
+    ]);
     for (text, label) in [
         ("UDP appends 18 bytes to the data, its headers compressed", APPENDED_BY_UDP),
         ("DTLS appends 47 bytes to the data, its own 13 and 16 included", APPENDED_BY_DTLS),

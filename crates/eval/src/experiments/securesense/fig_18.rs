@@ -9,6 +9,7 @@ use crate::published::Paper;
 use crate::series::Series;
 use crate::statement::Statement;
 use crate::tolerance::Tolerance;
+use crate::wording::SIMILAR;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "securesense-fig18",
@@ -41,6 +42,9 @@ const CLIENTS: &str = "Static RAM of clients, with one session each";
 const FOR_DTLS: &str = "Static RAM that DTLS adds, by the mean of client and server";
 const FOR_DTLS_AT_SERVERS: &str =
     "Static RAM that DTLS adds to servers, which have as many sessions as a node with UDP";
+const OF_SIDES: &str = "Static RAM of clients and servers, with CoAP";
+const CLIENT: &str = "client";
+const SERVER: &str = "server";
 const PROOFS: Option<&str> = Some("pre-shared key (1), raw public key (2), certificate (3)");
 const TO_COAP: &str = "to CoAP";
 const TO_UDP: &str = "to UDP";
@@ -79,10 +83,13 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         column("Stack at its peak, by the mean of client and server", &|node| node.stack),
     ];
     let (mut clients, mut by_mean, mut at_servers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut of_sides = Vec::new();
     let mut stacks: Vec<_> = ON_UDP.into_iter().map(|(label, image)| (label.into(), image)).collect();
     for (proof, ((label, [client, server]), (_, echoes))) in (1..).zip(ON_COAP.into_iter().zip(ON_UDP)) {
         let (on_udp, at) = (images.of(echoes)?.ram - udp.ram, f64::from(proof));
         clients.push(row(label, images.of(client)?.ram));
+        of_sides
+            .extend([row(CLIENT, images.of(client)?.ram).at(at), row(SERVER, images.of(server)?.ram).at(at)]);
         let mean = Footprint::mean(images.of(client)?, images.of(server)?).ram;
         by_mean.extend([row(TO_COAP, mean - coap.ram).at(at), row(TO_UDP, on_udp).at(at)]);
         let of_server = images.of(server)?.ram;
@@ -101,6 +108,7 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let of_proofs = |title, rows| Figure { title, across: PROOFS, rows };
     figures.extend([
         figure(CLIENTS, clients),
+        of_proofs(OF_SIDES, of_sides),
         of_proofs(FOR_DTLS, by_mean),
         of_proofs(FOR_DTLS_AT_SERVERS, at_servers),
         figure(IN_ALL, vec![percent.beside(paper.table("memory-in-all")?.get(COAP_CERTIFIED))]),
@@ -148,6 +156,13 @@ fn claims(stacks: Vec<Series>, figures: &[Figure]) -> Vec<Claim> {
         let statement = Statement::Published(Series::new(BEYOND, label), Tolerance::Memory);
         claims.push(claim(text.into(), statement).perhaps(SMALLER));
     }
+    claims.push(
+        claim(
+            "Client and server use a similar amount of RAM (section 5.4)".into(),
+            Statement::HardlyMore(Series::new(OF_SIDES, SERVER), Series::new(OF_SIDES, CLIENT), SIMILAR),
+        )
+        .perhaps(SESSIONS),
+    );
     let same = |figure| {
         Statement::Same(Series::new(figure, TO_COAP), Series::new(figure, TO_UDP), Tolerance::Memory)
     };

@@ -302,6 +302,11 @@ fn claims_by_size(network: Network, section: &str, shown: &[Figure]) -> Vec<Clai
         claims.push(claim(shown, titles, format!("AH is faster than ESP, {at}"), |of| {
             Statement::Below(of(AH), of(ESP))
         }));
+        let text = format!(
+            "AH is only slightly more efficient: ESP takes less than {NEGLIGIBLE} % more, over {} hops (section 6.6)",
+            target.hops
+        );
+        claims.push(claim(shown, titles, text, |of| Statement::HardlyMore(of(ESP), of(AH), NEGLIGIBLE)));
         let text = format!("Without IPsec is faster than both AH and ESP, {at}");
         claims.push(claim(shown, titles, text, |of| Statement::Least(of(WITHOUT), [AH, ESP].map(of).into())));
     }

@@ -102,13 +102,39 @@ fn lost(
         )
         .perhaps(LOSSES)
     };
-    let claims = [WITHOUT, AH, ESP].map(claim).into();
+    let mut claims: Vec<_> = [WITHOUT, AH, ESP].map(claim).into();
+    claims.extend(none_without(&figures, &table.section));
     Ok(Findings { figures, claims })
+}
+
+/// That no datagram is lost without IPsec, where the table has it so.
+fn none_without(figures: &[Figure], section: &str) -> Option<Claim> {
+    let series = Series::new(TITLE, WITHOUT.label);
+    let has_none = series.rows(figures).all(|row| row.published == Some(0.0));
+    let text = format!("Without IPsec no datagram is lost (section {section})");
+    let claim = || Claim::stated(text, Statement::NoneOf(series), figures);
+    has_none.then(claim).map(|claim| claim.perhaps("frames collide by chance, and may find nobody awake"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
+    use crate::figure::{Provenance, Row};
+    use crate::published::{Published, Read};
+
+    #[test]
+    fn that_nothing_is_lost_is_said_only_where_the_table_has_none_and_a_loss_is_noticed() {
+        let verdict = |published, lost| {
+            let row = Row::new(WITHOUT.label, lost, "of 100", Provenance::Estimate).at(8.0);
+            let row = row.beside(Some(Published { value: published, read: Read::Printed }));
+            let figures = [Figure { title: TITLE, across: None, rows: vec![row] }];
+            none_without(&figures, "6.3.5").map(|claim| claim.verdict)
+        };
+        assert_eq!(verdict(0.0, 0.0), Some(Verdict::Holds));
+        assert_eq!(verdict(0.0, 1.0), Some(Verdict::DoesNotHold));
+        assert_eq!(verdict(1.0, 0.0), None);
+    }
 
     #[test]
     fn of_32_bytes_8_are_always_lost_with_esp_and_not_with_ah() {
