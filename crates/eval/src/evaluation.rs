@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::claim::Claim;
 use crate::figure::{Figure, Row};
+use crate::published::Unchecked;
 use crate::setup::Parameters;
 
 /// What an experiment has shown.
@@ -39,6 +40,8 @@ pub struct Evaluation {
     pub figures: Vec<Figure>,
     /// The claims.
     pub claims: Vec<Claim>,
+    /// What the paper says besides that is not checked.
+    pub unchecked: Vec<Unchecked>,
 }
 
 /// A row, with where it stands.

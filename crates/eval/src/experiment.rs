@@ -11,7 +11,7 @@ use crate::claim::Claim;
 use crate::error::Error;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
-use crate::published::Paper;
+use crate::published::{Paper, Unchecked};
 use crate::setup::Parameters;
 
 /// What this project is to reach.
@@ -150,6 +150,18 @@ impl Experiment {
         [OWN, MEASUREMENTS, COMPARISON].contains(&self.paper)
     }
 
+    /// What the paper says of it that is not checked, each with the reason.
+    ///
+    /// # Errors
+    /// When the file of the paper is not what it is to be.
+    pub fn unchecked(&self) -> Result<Vec<Unchecked>, Error> {
+        Ok(self.unchecked_of(Paper::parse(self.paper)?.unchecked))
+    }
+
+    fn unchecked_of(&self, all: Vec<Unchecked>) -> Vec<Unchecked> {
+        all.into_iter().filter(|unchecked| unchecked.experiment == self.name).collect()
+    }
+
     /// Makes it.
     ///
     /// # Errors
@@ -173,6 +185,7 @@ impl Experiment {
             parameters,
             figures,
             claims,
+            unchecked: self.unchecked_of(paper.unchecked),
         })
     }
 }
@@ -180,6 +193,25 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::EXPERIMENTS;
+
+    #[test]
+    fn each_paper_lists_what_is_not_checked_by_an_experiment_of_its_own() {
+        let mut papers: Vec<_> = EXPERIMENTS.iter().map(|experiment| experiment.paper).collect();
+        papers.dedup();
+        for text in papers {
+            let paper = Paper::parse(text).unwrap();
+            let of_paper: Vec<_> = EXPERIMENTS.iter().filter(|experiment| experiment.paper == text).collect();
+            assert!(paper.unchecked.is_empty() == of_paper[0].is_own(), "{}", paper.title);
+            for Unchecked { experiment, section, says, why } in &paper.unchecked {
+                assert!(of_paper.iter().any(|of| of.name == experiment), "{experiment}: {says}");
+                assert!([section, says, why].iter().all(|part| !part.trim().is_empty()), "{says}");
+                assert!(!why.ends_with('.') && !says.ends_with('.'), "{says}");
+            }
+            let listed = of_paper.iter().map(|of| of.unchecked().unwrap().len()).sum::<usize>();
+            assert_eq!(listed, paper.unchecked.len());
+        }
+    }
 
     #[test]
     fn a_run_is_made_once_and_one_that_fails_is_made_again() {

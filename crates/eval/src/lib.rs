@@ -34,7 +34,7 @@ pub use experiments::EXPERIMENTS;
 pub use figure::{Axis, EchoSetting, Figure, Provenance, Row};
 pub use measured::{Measurements, Mistake, has_more_typed};
 pub use plot::svg;
-pub use published::{Paper, Published, Read, Table};
+pub use published::{Paper, Published, Read, Table, Unchecked};
 pub use report::{MEASUREMENTS_FILE, ReportFile, Summary, report};
 pub use series::Series;
 pub use setup::Parameters;

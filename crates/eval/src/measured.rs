@@ -230,6 +230,7 @@ mod tests {
                 figure("Time of some", vec![row("AH", Some(16.0))]),
             ],
             claims: Vec::new(),
+            unchecked: Vec::new(),
         }
     }
 

@@ -11,8 +11,26 @@ use crate::error::Error;
 pub struct Paper {
     /// Authors, title, year.
     pub title: String,
+    /// What its text says of its results that is not checked.
+    #[serde(default)]
+    pub unchecked: Vec<Unchecked>,
     #[serde(flatten)]
     tables: BTreeMap<String, Table>,
+}
+
+/// A sentence that is not checked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unchecked {
+    /// The experiment that it is about most of all.
+    #[serde(skip_serializing)]
+    pub experiment: String,
+    /// The section that it stands in.
+    pub section: String,
+    /// What the paper says.
+    pub says: String,
+    /// Why that cannot be checked, or is not.
+    pub why: String,
 }
 
 /// How a value was read.

@@ -91,6 +91,12 @@ mod tests {
                 claim("open", Verdict::NotDecided, "few runs"),
                 uncounted,
             ],
+            unchecked: vec![crate::Unchecked {
+                experiment: experiment.into(),
+                section: "6.7".into(),
+                says: "It is <fine>".into(),
+                why: "no value".into(),
+            }],
         }
     }
 
@@ -135,7 +141,8 @@ mod tests {
         for wanted in [
             "href=\"#a2008-fig1\"",
             "id=\"a2008-fig1\"",
-            "1 holds, 1 does not hold, 1 is not decided, 1 is not counted",
+            "1 holds, 1 does not hold, 1 is not decided, 1 is not counted; 1 sentence of the papers is not checked",
+            "– not checked:</span> It is &lt;fine&gt; (section 6.7)<p class=\"pale\">no value</p>",
             "? not decided:",
             "Tmote Sky",
             "NullMAC",

@@ -121,6 +121,9 @@ fn json_and_the_report_have_all_that_was_found() {
             assert!(["holds", "not decided", "does not hold"].contains(&claim["verdict"].as_str().unwrap()));
         }
     }
+    for unchecked in evaluations.iter().flat_map(|evaluation| &evaluation.unchecked) {
+        assert!(pages.contains(&sixlock_eval::escape(&unchecked.says)), "{}", unchecked.says);
+    }
     let plots = evaluations.iter().map(|evaluation| evaluation.figures.len()).sum::<usize>();
     assert_eq!(pages.matches("<svg ").count(), plots);
     assert_eq!(pages.matches("</svg>").count(), plots);

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use sixlock_eval::{
     Context, EXPERIMENTS, Evaluation, Experiment, KeptRuns, MEASUREMENTS_FILE, Measurements, Mistake,
-    ReportFile, Summary, has_more_typed, report, text,
+    ReportFile, Summary, Unchecked, has_more_typed, report, text,
 };
 
 use crate::args::Eval;
@@ -24,7 +24,7 @@ const COMMIT: &str = env!("SIXLOCK_COMMIT");
 pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     if args.list {
-        return Ok(list(&mut out, args.json)?);
+        return list(&mut out, args.json);
     }
     let measured =
         args.measured.as_deref().map(|path| Ok::<_, Box<dyn Error>>((path, read(path)?))).transpose()?;
@@ -117,40 +117,49 @@ struct Listed {
     reproduced: bool,
     missing: &'static [&'static str],
     why: &'static str,
+    unchecked: Vec<Unchecked>,
 }
 
-fn list(out: &mut impl Write, json: bool) -> io::Result<()> {
-    let line = |experiment: &Experiment| Listed {
-        experiment: experiment.name,
-        part: if experiment.is_own() { "own" } else { "papers" },
-        state: experiment.state().name(),
-        reproduced: true,
-        missing: experiment.missing(),
-        why: experiment.shows,
+fn list(out: &mut impl Write, json: bool) -> Result<(), Box<dyn Error>> {
+    let line = |experiment: &Experiment| {
+        Ok::<_, sixlock_eval::Error>(Listed {
+            experiment: experiment.name,
+            part: if experiment.is_own() { "own" } else { "papers" },
+            state: experiment.state().name(),
+            reproduced: true,
+            missing: experiment.missing(),
+            why: experiment.shows,
+            unchecked: experiment.unchecked()?,
+        })
     };
-    let (own, papers): (Vec<_>, Vec<_>) = EXPERIMENTS.iter().map(line).partition(|line| line.part == "own");
+    let all = EXPERIMENTS.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+    let (own, papers): (Vec<_>, Vec<_>) = all.into_iter().partition(|line| line.part == "own");
     if json {
         serde_json::to_writer(&mut *out, &papers.iter().chain(&own).collect::<Vec<_>>())?;
-        return writeln!(out);
+        return Ok(writeln!(out)?);
     }
     let made = |state| papers.iter().filter(|line| line.state == state).count();
     writeln!(
         out,
-        "Tables and figures of the papers: {}, of which {} are made, {} in part",
+        "Tables and figures of the papers: {}, of which {} are made, {} in part; {} sentences are not checked",
         papers.len(),
         made("made"),
-        made("part")
+        made("part"),
+        papers.iter().map(|line| line.unchecked.len()).sum::<usize>()
     )?;
     lines(out, &papers)?;
     writeln!(out, "Experiments of our own: {}", own.len())?;
-    lines(out, &own)
+    Ok(lines(out, &own)?)
 }
 
 fn lines(out: &mut impl Write, lines: &[Listed]) -> io::Result<()> {
-    for Listed { experiment, state, why, missing, .. } in lines {
+    for Listed { experiment, state, why, missing, unchecked, .. } in lines {
         writeln!(out, "  {experiment:<24} {state:<4} {why}")?;
         for missing in *missing {
             writeln!(out, "  {:<24} {:<4} not {missing}", "", "")?;
+        }
+        for Unchecked { section, says, why, .. } in unchecked {
+            writeln!(out, "  {:<24} {:<4} not checked (section {section}): {says}: {why}", "", "")?;
         }
     }
     Ok(())

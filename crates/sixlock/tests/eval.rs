@@ -22,7 +22,11 @@ fn the_list_has_every_table_and_figure_of_the_papers_and_says_what_is_missing() 
     let list = list.as_array().unwrap();
     for listed in list {
         let keys: BTreeSet<_> = listed.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["experiment", "part", "state", "reproduced", "missing", "why"].into());
+        assert_eq!(keys, ["experiment", "part", "state", "reproduced", "missing", "why", "unchecked"].into());
+        for unchecked in listed["unchecked"].as_array().unwrap() {
+            let parts = ["section", "says", "why"].map(|part| unchecked[part].as_str().unwrap());
+            assert!(parts.iter().all(|part| !part.is_empty()), "{listed}");
+        }
         assert!(!listed["why"].as_str().unwrap().is_empty(), "{listed}");
         let is_whole = listed["missing"].as_array().unwrap().is_empty();
         assert_eq!(listed["state"] == "part", !is_whole, "{listed}");
@@ -30,7 +34,11 @@ fn the_list_has_every_table_and_figure_of_the_papers_and_says_what_is_missing() 
     }
     let of = |part: &str| list.iter().filter(|listed| listed["part"] == part).count();
     assert_eq!([of("papers"), of("own")], [54, 3]);
+    let unchecked = list.iter().map(|listed| listed["unchecked"].as_array().unwrap().len()).sum::<usize>();
+    assert!(unchecked > 0);
     let text = String::from_utf8(eval(&["--list"]).stdout).unwrap();
+    assert!(text.lines().next().unwrap().ends_with(&format!("; {unchecked} sentences are not checked")));
+    assert_eq!(text.matches(" not checked (section ").count(), unchecked);
     for listed in list {
         let begin = format!("  {} ", listed["experiment"].as_str().unwrap());
         assert_eq!(text.lines().filter(|line| line.starts_with(&begin)).count(), 1, "{text}");

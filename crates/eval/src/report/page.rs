@@ -10,6 +10,7 @@ use crate::claim::Claim;
 use crate::escape::escape;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
+use crate::published::Unchecked;
 use crate::verdict::Verdict;
 
 /// The page of our own experiments.
@@ -104,10 +105,30 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
         let _ = write!(out, "<p>Not made: {}.</p>", escape(&evaluation.missing.join("; ")));
     }
     claims(out, &evaluation.claims);
+    unchecked(out, &evaluation.unchecked);
     for (id, shown) in figures(evaluation) {
         figure::html(out, &id, shown, &evaluation.parameters);
     }
     out.push_str("</section>");
+}
+
+/// What the paper says that is not checked, and why.
+fn unchecked(out: &mut String, unchecked: &[Unchecked]) {
+    if unchecked.is_empty() {
+        return;
+    }
+    out.push_str("<ul class=\"claims\">");
+    for Unchecked { section, says, why, .. } in unchecked {
+        // Writing to a string does not fail.
+        let _ = write!(
+            out,
+            "<li><span class=\"verdict\">– not checked:</span> {} (section {})<p class=\"pale\">{}</p></li>",
+            escape(says),
+            escape(section),
+            escape(why)
+        );
+    }
+    out.push_str("</ul>");
 }
 
 fn claims(out: &mut String, claims: &[Claim]) {
