@@ -19,6 +19,9 @@ pub struct Evaluation {
     /// The paper's title, or that of who else has measured.
     #[serde(skip)]
     pub paper: String,
+    /// How far the intervals of the paper's results go from their mean at most, in per cent, if it says so.
+    #[serde(skip)]
+    pub relative_error: Option<f64>,
     /// What of it is reproduced.
     #[serde(skip)]
     pub at: &'static str,

@@ -177,6 +177,7 @@ impl Experiment {
             experiment: self.name,
             source: format!("{}, {}", paper.title, self.at),
             paper: paper.title,
+            relative_error: paper.relative_error,
             at: self.at,
             shows: self.shows,
             missing: self.missing(),

@@ -15,6 +15,7 @@ mod figure;
 mod measured;
 mod plot;
 mod published;
+mod relative_error;
 mod report;
 mod sample;
 mod series;

@@ -219,6 +219,7 @@ mod tests {
             experiment: "thesis-fig33",
             source: String::new(),
             paper: String::new(),
+            relative_error: None,
             at: "figure 1",
             shows: "times",
             missing: &[],

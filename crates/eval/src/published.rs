@@ -11,6 +11,8 @@ use crate::error::Error;
 pub struct Paper {
     /// Authors, title, year.
     pub title: String,
+    /// How far the 95 % confidence interval of the paper's results goes to either side at most, in per cent of the mean, if it says so.
+    pub relative_error: Option<f64>,
     /// What its text says of its results that is not checked.
     #[serde(default)]
     pub unchecked: Vec<Unchecked>,

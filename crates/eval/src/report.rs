@@ -78,6 +78,7 @@ mod tests {
             experiment,
             source: "A paper, figure 1".into(),
             paper: "A paper".into(),
+            relative_error: None,
             at: "figure 1",
             shows: "times",
             missing: &[],

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use crate::evaluation::Evaluation;
 use crate::figure::{Axis, Figure, Row};
 use crate::published::Unchecked;
+use crate::relative_error;
 
 /// What an experiment has shown, for a terminal.
 pub fn text(evaluation: &Evaluation) -> String {
@@ -23,6 +24,9 @@ fn write(out: &mut String, evaluation: &Evaluation) -> fmt::Result {
     for claim in &evaluation.claims {
         let verdict = format!("{}:", claim.verdict.name());
         writeln!(out, "  {verdict:<15} {}\n    {}", claim.text, claim.why)?;
+    }
+    if let Some(sentence) = relative_error::sentence(evaluation) {
+        writeln!(out, "  {sentence}.")?;
     }
     for Unchecked { section, says, why, .. } in &evaluation.unchecked {
         writeln!(out, "  {:<15} {says} (section {section})\n    {why}", "not checked:")?;

@@ -11,6 +11,7 @@ use crate::escape::escape;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
 use crate::published::Unchecked;
+use crate::relative_error;
 use crate::verdict::Verdict;
 
 /// The page of our own experiments.
@@ -103,6 +104,9 @@ fn experiment(out: &mut String, evaluation: &Evaluation) {
     let _ = write!(out, "<p>It shows {}.</p>", escape(evaluation.shows));
     if !evaluation.missing.is_empty() {
         let _ = write!(out, "<p>Not made: {}.</p>", escape(&evaluation.missing.join("; ")));
+    }
+    if let Some(sentence) = relative_error::sentence(evaluation) {
+        let _ = write!(out, "<p>{}.</p>", escape(&sentence));
     }
     claims(out, &evaluation.claims);
     unchecked(out, &evaluation.unchecked);
