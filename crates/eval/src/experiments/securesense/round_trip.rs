@@ -1,8 +1,12 @@
 //! Round trips in the paper's network.
 
 use sixlock_base::Security;
-use sixlock_sim::{Destination, Mac, Options, ScenarioBuilder, Simulation, TrafficKind};
+use sixlock_decode::Layer;
+use sixlock_sim::{
+    Csma, Destination, Mac, Options, Scenario, ScenarioBuilder, Simulation, Span, Time, TrafficKind,
+};
 
+use super::super::captured::Captured;
 use crate::error::Error;
 use crate::experiment::Context;
 use crate::figure::Figure;
@@ -80,20 +84,54 @@ impl RoundTrips {
     }
 }
 
-fn round_trip((way, bytes, hops): Setting, mac: Mac, seed: u64) -> Result<f64, Error> {
+fn scenario((way, bytes, hops): Setting, mac: Mac, seed: u64) -> Result<Scenario, Error> {
     let text = include_str!("../../../../../scenarios/securesense.toml");
     let mode = way.security;
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
-    let scenario = ScenarioBuilder::parse("scenarios/securesense.toml", text)?
+    Ok(ScenarioBuilder::parse("scenarios/securesense.toml", text)?
         .security(security)
         .mac(mac)
         .seed(seed)
         .traffic_kind(TrafficKind::Echo { payload: bytes })
         .destination(Destination::Node(hops))
-        .build()?;
-    let report = Simulation::new(&scenario, Options::default())?.run();
+        .build()?)
+}
+
+fn no_echo((way, bytes, _): Setting, seed: u64) -> Error {
+    Error(format!("no echo came back: {}, {bytes} bytes, seed {seed}", way.security))
+}
+
+fn round_trip(setting: Setting, mac: Mac, seed: u64) -> Result<f64, Error> {
+    let (_, _, hops) = setting;
+    let report = Simulation::new(&scenario(setting, mac, seed)?, Options::default())?.run();
     let report = report.map_err(|error| Error(error.to_string()))?;
     let time = report.nodes.get(hops as usize - 1).and_then(|node| node.rtt_ms);
-    time.map(|time| time.mean)
-        .ok_or_else(|| Error(format!("no echo came back: {mode}, {bytes} bytes, seed {seed}")))
+    time.map(|time| time.mean).ok_or_else(|| no_echo(setting, seed))
+}
+
+/// What a MAC header and its FCS take of a frame, in bytes, and what it carries behind them.
+pub(super) type FrameParts = (usize, usize);
+
+/// The frames in which data go out to the node, as they were captured: those of the second echo, before which all has been learnt.
+pub(super) fn frames_of_request(setting: Setting) -> Result<Vec<FrameParts>, Error> {
+    const SEED: u64 = 1;
+    let scenario = scenario(setting, Mac::Csma(Csma::default()), SEED)?;
+    let captured = Captured::default();
+    let mut simulation = Simulation::new(&scenario, captured.options())?;
+    simulation.step_until(Time::ZERO + scenario.duration());
+    let [_, second, third, ..] = &simulation.echoes()[..] else { return Err(no_echo(setting, SEED)) };
+    let between = |us: u64| (second.sent..third.sent).contains(&(Time::ZERO + Span::from_micros(us)));
+    let mut from = None;
+    let mut parts = Vec::new();
+    for frame in captured.frames()?.iter().filter(|frame| between(frame.us)) {
+        let Some(Layer::Mac(mac)) = frame.layers.first().filter(|_| frame.bytes > 0) else { continue };
+        if mac.kind != "data" || mac.repeated {
+            continue;
+        }
+        // Who sends first sends the request.
+        if *from.get_or_insert(mac.source) == mac.source {
+            parts.push((mac.bytes, frame.bytes - mac.bytes));
+        }
+    }
+    if parts.is_empty() { Err(no_echo(setting, SEED)) } else { Ok(parts) }
 }
