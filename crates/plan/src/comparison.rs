@@ -12,9 +12,6 @@ use crate::limits::{Deadline, Limits};
 use crate::network::Network;
 use crate::objective::{OBJECTIVES, Values, values};
 
-/// How long a network is simulated before a reading is due: in it, it forms, and makes its sessions.
-pub(crate) const START: Span = Span::from_secs(1800);
-
 /// Options, and what is known of them.
 #[derive(Clone, Debug)]
 pub struct Comparison {

@@ -6,10 +6,11 @@ use sixlock_sim::toml_reader::{Section, Source};
 use sixlock_sim::{Scenario, ScenarioBuilder, ScenarioError, Setting, Span, read_text};
 
 use crate::choice::Choice;
-use crate::comparison::START;
 use crate::condition::Condition;
 use crate::demands::{self, Demands};
 
+/// How long a network is simulated before a reading is due: in it, it forms, and makes its sessions.
+const START: Span = Span::from_secs(1800);
 /// The table of what is demanded.
 const PLAN: &str = "plan";
 

@@ -114,7 +114,7 @@ struct NodeState {
     /// state by then.
     joined: Option<(Time, StateTimes)>,
     /// How it stood when its first reading was due, if the traffic has a begin: from then on its battery's life is reckoned.
-    begun: Option<Box<Begun>>,
+    traffic_start: Option<Box<TrafficStart>>,
     /// How often a router has refused an address of it, which is another's.
     duplicates: u32,
     /// Readings that the far end has accepted in its name, and that it did not send, or had sent before.
@@ -122,7 +122,7 @@ struct NodeState {
 }
 
 /// How long the parts of a node had been in each state at a time, in all and while its handshakes were under way.
-struct Begun {
+struct TrafficStart {
     at: Time,
     times: StateTimes,
     handshakes: StateTimes,

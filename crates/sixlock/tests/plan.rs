@@ -46,7 +46,7 @@ fn json_csv_and_text_say_the_same() {
                 remain += 1;
                 let delivered = option["values"]["delivered_percent"]["mean"].as_f64().unwrap();
                 assert_eq!(row[4].parse::<f64>().unwrap(), delivered);
-                let again = format!("again: sixlock sim network.toml --security {} ", row[0]);
+                let again = format!("to repeat its runs: sixlock sim network.toml --security {} ", row[0]);
                 assert!(text.contains(&again), "{text}");
             }
             "struck" => {

@@ -21,7 +21,7 @@ use crate::statistics::{
 };
 use crate::time::{Span, Time};
 
-use super::{Air, Begun, NodeState, Simulation};
+use super::{Air, NodeState, Simulation, TrafficStart};
 
 impl Simulation {
     /// Where node `id` has registered its address.
@@ -209,8 +209,8 @@ impl Simulation {
         let handshakes = state.handshakes.spent(&all);
         let [energy, of_handshakes] = [all, handshakes].map(|times| Nanojoules::of(&profile, &times));
         let energy_mj = energy.without(&of_handshakes).millijoules();
-        let (all, handshakes) = match &state.begun {
-            Some(begun) => (all.since(&begun.times), handshakes.since(&begun.handshakes)),
+        let (all, handshakes) = match &state.traffic_start {
+            Some(start) => (all.since(&start.times), handshakes.since(&start.handshakes)),
             None => (all, handshakes),
         };
         let [energy, of_handshakes] = [all, handshakes].map(|times| Nanojoules::of(&profile, &times));
@@ -229,14 +229,14 @@ impl Simulation {
         let Some(times) = self.state_times(id) else { return };
         let (at, node) = (self.now, &mut self.nodes[id as usize - 1]);
         let handshakes = node.handshakes.spent(&times);
-        node.begun = Some(Box::new(Begun { at, times, handshakes }));
+        node.traffic_start = Some(Box::new(TrafficStart { at, times, handshakes }));
     }
 
     /// How many days the battery of node `id` lasts, if it has one, and all goes on as since the traffic's begin.
     fn life_as_it_goes(&self, id: u32, state: &NodeState) -> Option<f64> {
         let (profile, times) = self.profile(id).zip(self.state_times(id))?;
-        let (times, since) = match &state.begun {
-            Some(begun) => (times.since(&begun.times), begun.at),
+        let (times, since) = match &state.traffic_start {
+            Some(start) => (times.since(&start.times), start.at),
             None => (times, Time::ZERO),
         };
         self.life(id, &Energy::of(&profile, &times), self.now.since(since))

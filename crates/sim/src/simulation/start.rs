@@ -174,7 +174,7 @@ impl NodeState {
             is_connected: false,
             parent: deployment.layout.numbers().of(deployment.layout.parents[id as usize]),
             joined: None,
-            begun: None,
+            traffic_start: None,
             duplicates: 0,
             false_readings: 0,
         }
