@@ -153,7 +153,15 @@ impl Browser {
             match self.try_ask("POST", &path, &json!({})) {
                 Ok(_) => return,
                 Err(error) if started.elapsed() > PATIENCE => panic!("cannot click {name}: {error}"),
-                Err(_) => std::thread::sleep(Duration::from_millis(200)),
+                Err(_) => {
+                    // It may have been scrolled below the head of the page, from where a person scrolls it back.
+                    let xpath = json!(xpath);
+                    self.run(&format!(
+                        "document.evaluate({xpath}, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null)
+                         .singleNodeValue?.scrollIntoView({{block: 'center'}})"
+                    ));
+                    std::thread::sleep(Duration::from_millis(200));
+                }
             }
         }
     }
