@@ -96,7 +96,7 @@ impl DataQuery {
 /// Points, or with `aggregate=all` windows.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
-enum PointsOrWindows {
+pub(super) enum PointsOrWindows {
     Points(Vec<Point>),
     Windows(Vec<Summary>),
 }

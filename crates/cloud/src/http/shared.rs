@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::app::{Answer, App};
 use super::caller::Shared;
-use super::data::{self, DataQuery, StreamLabels};
+use super::data::{self, DataQuery, PointsOrWindows, StreamLabels};
 use super::failure::Failure;
 use super::listing::check_limit;
 
@@ -84,8 +84,10 @@ pub(super) async fn show(
 }
 
 /// Points of a shared stream, oldest first: the first ones from `from` on, or without it the latest
+///
+/// With `every`, what they amount to in each window, as for its owner.
 #[utoipa::path(get, path = "/shared/streams/{shared}/data", tag = "shared", params(DataQuery),
-    responses((status = 200, content((Vec<Point> = "application/json"), (String = "text/csv; charset=utf-8"),
+    responses((status = 200, content((PointsOrWindows = "application/json"), (String = "text/csv; charset=utf-8"),
         (Vec<Object> = "application/senml+json")))))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
