@@ -74,7 +74,7 @@ pub(crate) fn read(mut table: Section<'_, '_>) -> Result<Demands, ScenarioError>
         secret_from: table.choices("secret_from", &Reader::NAMED)?.unwrap_or_default(),
         unforgeable_by: table.choices("unforgeable_by", &Forger::NAMED)?.unwrap_or_default(),
         forward_secrecy: table.boolean("forward_secrecy", false)?,
-        far_end: table.choices("far_end", &FarEnd::NAMED)?.unwrap_or_default(),
+        far_end: far_end(&mut table)?,
         listen: table.strings("listen")?.into_iter().map(Into::into).collect(),
         conditions: table.choices("conditions", &Condition::NAMED)?,
         flash: bytes(&mut table, "flash")?,
@@ -85,6 +85,17 @@ pub(crate) fn read(mut table: Section<'_, '_>) -> Result<Demands, ScenarioError>
     };
     table.finish()?;
     Ok(demands)
+}
+
+fn far_end(table: &mut Section<'_, '_>) -> Result<Vec<FarEnd>, ScenarioError> {
+    const KEY: &str = "far_end";
+    match table.choices(KEY, &FarEnd::NAMED)? {
+        Some(speaks) if speaks.is_empty() => {
+            let message = "far_end names nothing: leave it out if the far end speaks everything";
+            Err(table.error(KEY, message.to_owned()))
+        }
+        speaks => Ok(speaks.unwrap_or_default()),
+    }
 }
 
 fn bytes(table: &mut Section<'_, '_>, key: &'static str) -> Result<Option<u32>, ScenarioError> {
@@ -102,6 +113,11 @@ fn percent(table: &mut Section<'_, '_>, key: &'static str) -> Result<Option<f64>
         let form = "write it without quotes, such as 99.5";
         table.error(key, format!("{key} is not a share between 0.0 and 100.0, in per cent: {form}"))
     })?;
+    if percent > 0.0 && percent < 1.0 {
+        let form =
+            format!("{key} is in per cent, of which {percent} is less than one: write {}", 100.0 * percent);
+        return Err(table.error(key, form));
+    }
     Ok(table.span(key).map(|_| percent))
 }
 

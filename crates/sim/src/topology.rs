@@ -68,6 +68,8 @@ pub enum TopologyError {
     ParentOutOfRange(u32),
     /// The parents of this node lead round in a circle.
     Circle(u32),
+    /// This node would stand further away than positions go.
+    TooFar(u32),
     /// No way in radio range leads from these nodes to the router.
     Unreachable(Vec<u32>),
 }
@@ -77,7 +79,11 @@ impl TopologyError {
     pub(crate) fn node(&self) -> Option<u32> {
         match self {
             Self::Empty => None,
-            Self::Ids(id) | Self::Parent(id) | Self::ParentOutOfRange(id) | Self::Circle(id) => Some(*id),
+            Self::Ids(id)
+            | Self::Parent(id)
+            | Self::ParentOutOfRange(id)
+            | Self::Circle(id)
+            | Self::TooFar(id) => Some(*id),
             Self::Unreachable(ids) => ids.first().copied(),
         }
     }
@@ -107,6 +113,12 @@ impl fmt::Display for TopologyError {
             Self::Parent(id) => write!(f, "node {id} names a parent that is no other node"),
             Self::ParentOutOfRange(id) => write!(f, "node {id} is out of its parent's radio range"),
             Self::Circle(id) => write!(f, "the parents of node {id} lead round in a circle"),
+            Self::TooFar(id) => {
+                write!(
+                    f,
+                    "node {id} would stand more than 2147 km away: have fewer nodes, or a shorter spacing"
+                )
+            }
             Self::Unreachable(ids) => {
                 let (noun, ids) = (if ids.len() == 1 { "node" } else { "nodes" }, spell(ids));
                 write!(f, "no way leads from {noun} {ids} to the router")
@@ -316,14 +328,17 @@ impl Topology {
     fn place(&self, stream: &mut Stream) -> Result<Placed, TopologyError> {
         match *self {
             Self::Chain { nodes, spacing } => {
-                let along = |id| (i32::try_from(id).unwrap_or(i32::MAX).saturating_mul(spacing), 0);
-                Ok(((0..=nodes).map(along).collect(), Vec::new()))
+                let along = |id| Ok((steps(id, spacing).ok_or(TopologyError::TooFar(id))?, 0));
+                Ok(((0..=nodes).map(along).collect::<Result<_, _>>()?, Vec::new()))
             }
             Self::Grid { nodes, spacing } => {
                 let side = (1..=nodes).find(|side| side * side >= nodes).unwrap_or(1);
-                let at = |n: u32| i32::try_from(n).unwrap_or(i32::MAX).saturating_mul(spacing);
-                let cells = (0..nodes).map(|cell| (at(cell % side), at(cell / side)));
-                Ok((core::iter::once((0, 0)).chain(cells).collect(), Vec::new()))
+                let cell = |cell: u32| {
+                    let position = steps(cell % side, spacing).zip(steps(cell / side, spacing));
+                    position.ok_or(TopologyError::TooFar(cell + 1))
+                };
+                let positions = core::iter::once(Ok((0, 0))).chain((0..nodes).map(cell));
+                Ok((positions.collect::<Result<_, _>>()?, Vec::new()))
             }
             Self::Random { nodes, width, height, routers } => {
                 let mut along = |length: i32| stream.below(length.max(1) as u64) as i32;
@@ -350,6 +365,11 @@ impl Topology {
             }
         }
     }
+}
+
+/// So many times `spacing`, in millimetres, if positions go so far.
+fn steps(count: u32, spacing: i32) -> Option<i32> {
+    i32::try_from(count).ok()?.checked_mul(spacing)
 }
 
 /// Where so many border routers stand in a field: in rows of as many each, in the middle of parts that are as large.
@@ -492,6 +512,14 @@ mod tests {
         assert_eq!(parents(None), [0, 0, 0, 1, 3, 4, 0]);
         assert_eq!(parents(Some(&[2])), [0, 0, 0, 2, 3, 4, 0]);
         assert_eq!(parents(Some(&[])), parents(None));
+    }
+
+    #[test]
+    fn who_stands_further_away_than_positions_go_is_named() {
+        let chain = Topology::Chain { nodes: 60, spacing: 45_000_000 };
+        assert!(matches!(chain.lay_out(links(50_000_000), 1), Err(TopologyError::TooFar(48))));
+        let grid = Topology::Grid { nodes: 3_000, spacing: 45_000_000 };
+        assert!(matches!(grid.lay_out(links(50_000_000), 1), Err(TopologyError::TooFar(49))));
     }
 
     #[test]

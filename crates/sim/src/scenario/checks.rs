@@ -517,7 +517,7 @@ impl Scenario {
             return Err(fault(
                 Key::Topology,
                 format!(
-                    "packets of firmware go at most {HOP_LIMIT} hops, and the deepest node is {deepest} away: leave emulated nodes out, or have a shorter way"
+                    "packets of firmware go less than {HOP_LIMIT} hops, and the deepest node is {deepest} away: leave emulated nodes out, or have a shorter way"
                 ),
             ));
         }
@@ -525,7 +525,7 @@ impl Scenario {
             return Err(fault(
                 Key::Topology,
                 format!(
-                    "packets of IPv6 go at most {LONG_HOP_LIMIT} hops, and the deepest node is {deepest} away: have a shorter way"
+                    "packets of IPv6 go less than {LONG_HOP_LIMIT} hops here, and the deepest node is {deepest} away: have a shorter way"
                 ),
             ));
         }

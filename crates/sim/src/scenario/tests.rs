@@ -604,7 +604,7 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
         ),
         (
             new().nodes(256),
-            "packets of IPv6 go at most 255 hops, and the deepest node is 256 away: have a shorter way",
+            "packets of IPv6 go less than 255 hops here, and the deepest node is 256 away: have a shorter way",
         ),
         (new().topology(Topology::List(Vec::new())), "a network needs a [[node]] beside the router"),
         (

@@ -10,6 +10,7 @@ mod words;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sixlock_plan::{Choice, Limits, Modes, Network, Progress, plan};
@@ -46,7 +47,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
                 open => format!(" (still simulated: {})", list(open)),
             };
             bar.suspend(|| {
-                to_stderr!("left after {:.0} s: {}{still}", started.elapsed().as_secs_f64(), list(left));
+                to_stderr!(
+                    "after {:.0} s of simulating these are left: {}{still}",
+                    started.elapsed().as_secs_f64(),
+                    list(left)
+                );
             });
         }
         Progress::Screening { condition, done, all } => {
@@ -55,11 +60,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             bar.set_message(format!("other values of {}", condition.key()));
         }
     };
+    let cannot_write =
+        |folder: &Path, error| format!("cannot write the report to {}: {error}", folder.display());
+    // Before minutes of simulation.
+    if let Some(folder) = &args.report {
+        report::begin(folder).map_err(|error| cannot_write(folder, error))?;
+    }
     let plan = plan(&network, limits, done)?;
     bar.finish_and_clear();
     if let Some(folder) = &args.report {
-        report::write(folder, &network, &plan, &args.network)
-            .map_err(|error| format!("cannot write the report to {}: {error}", folder.display()))?;
+        report::write(folder, &network, &plan, &args.network).map_err(|error| cannot_write(folder, error))?;
         to_stderr!("the report is {}", folder.join("index.html").display());
     }
     let mut out = io::stdout().lock();

@@ -11,10 +11,17 @@ use super::{csv, json};
 
 /// The folder of scenarios in that of the plan.
 const SCENARIOS: &str = "scenarios";
+/// The values, for programs.
+const VALUES: &str = "plan.csv";
+
+/// Makes `folder`, and the first of the files.
+pub(super) fn begin(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder.join(SCENARIOS))?;
+    fs::File::create(folder.join(VALUES)).map(drop)
+}
 
 /// Writes them to `folder`; `file` is the network's.
 pub(super) fn write(folder: &Path, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder.join(SCENARIOS))?;
     let mut scenarios = Vec::new();
     for candidate in &plan.comparison.candidates {
         let text = match candidate.verdict {
@@ -30,6 +37,6 @@ pub(super) fn write(folder: &Path, network: &Network, plan: &Plan, file: &Path) 
         scenarios.push(text.is_some().then_some(path));
     }
     fs::write(folder.join("plan.json"), json::document(network, plan).to_string())?;
-    csv::print(&mut fs::File::create(folder.join("plan.csv"))?, network, plan)?;
+    csv::print(&mut fs::File::create(folder.join(VALUES))?, network, plan)?;
     fs::write(folder.join("index.html"), Page { network, plan, file, scenarios: &scenarios }.html())
 }
