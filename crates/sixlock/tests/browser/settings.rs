@@ -1,7 +1,9 @@
 //! What can be set of a device: its name, its streams, what is computed, and how its readings are had and read.
 
+use std::time::{Duration, Instant};
+
 use crate::support::{Http, Up};
-use crate::webdriver::Browser;
+use crate::webdriver::{Browser, PATIENCE};
 use crate::{LAPTOP, TELEPHONE, check_width};
 
 /// A device that has posted temperatures, with the page of its settings open.
@@ -198,6 +200,12 @@ fn polling_is_set_up_changed_and_stopped() {
     let node = devices.as_array().and_then(|all| all.iter().find(|one| one["label"] == "node-1"));
     let node = node.expect("the node is a device")["id"].to_string();
     let poller = format!("/api/v1/users/admin/resources/{node}/poller");
+    // A device that is asked before its first reading has nothing to tell, and it is asked once in this test.
+    let (streams, started) = (format!("/api/v1/users/admin/resources/{node}/streams"), Instant::now());
+    while attic.http().get(&streams).as_array().is_none_or(Vec::is_empty) {
+        assert!(started.elapsed() < PATIENCE, "the node posts no reading");
+        std::thread::sleep(Duration::from_millis(200));
+    }
     browser.open(&format!("{}#/devices/{node}/settings", up.dashboard()));
     attic.shows(".poller", "The cloud asks for no readings");
     browser.click("Set up polling");
