@@ -1,8 +1,9 @@
 import { alertApi, type Alert } from "./alert-api";
 import { api, ApiError, type LivePoint, type Network, type Resource, type User } from "./api";
 import { closeDialogs } from "./dialog";
-import { html, mark, setText } from "./dom";
+import { html, setText } from "./dom";
 import { shown } from "./format";
+import { frame } from "./frame";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import { OpenAlerts } from "./open-alerts";
@@ -85,23 +86,7 @@ export class App {
     // There may be none: its tab comes with the first answer.
     this.networkTab.hidden = true;
     const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
-    const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
-    this.root = html(
-      "div",
-      { class: "page" },
-      skip,
-      html(
-        "header",
-        { class: "top" },
-        html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
-        html("nav", { class: "tabs", "aria-label": "Pages" }, ...this.tabs),
-        this.account,
-        signOut,
-        this.connection,
-      ),
-      this.banner,
-      this.main,
-    );
+    this.root = frame(this.main, this.tabs, [this.account, signOut, this.connection], this.banner);
     this.page = this.turn();
     // The list does not wait for the feed.
     void this.refresh();
@@ -135,7 +120,6 @@ export class App {
     ];
 
     const { signal } = this.listeners;
-    skip.addEventListener("click", () => this.main.focus(), { signal });
     signOut.addEventListener("click", () => void this.endSession(), { signal });
     document.addEventListener("visibilitychange", () => this.wake(), { signal });
     window.addEventListener("hashchange", () => this.turnTo(), { signal });

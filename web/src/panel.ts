@@ -1,6 +1,6 @@
 import { ApiError } from "./api";
 import { html, tryAgain } from "./dom";
-import type { Desk } from "./page";
+import type { Desk, Page } from "./page";
 
 /** A part of a page whose content the cloud is asked for: it is being loaded, could not be loaded, or is there. */
 export abstract class Panel {
@@ -52,6 +52,31 @@ export abstract class Panel {
 
   stop(): void {
     this.stopped = true;
+  }
+}
+
+/** A page of one panel, whose content is asked for again so often, in seconds; `above` stands before it. */
+export class PanelPage<P extends Panel = Panel> implements Page {
+  readonly root: HTMLElement;
+  private ticks = 0;
+
+  constructor(
+    readonly title: string,
+    private readonly againS: number,
+    protected readonly panel: P,
+    ...above: HTMLElement[]
+  ) {
+    this.root = above.length === 0 ? panel.root : html("div", { class: "account" }, ...above, panel.root);
+    void panel.load();
+  }
+
+  tick(): void {
+    this.ticks += 1;
+    if (this.ticks % this.againS === 0 && !document.hidden) void this.panel.load();
+  }
+
+  stop(): void {
+    this.panel.stop();
   }
 }
 

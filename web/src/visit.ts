@@ -1,4 +1,5 @@
-import { html, mark } from "./dom";
+import { html } from "./dom";
+import { frame } from "./frame";
 import type { Page } from "./page";
 import { PublicPage } from "./pages/public";
 import { SharedStreamPage } from "./pages/shared-stream";
@@ -13,26 +14,12 @@ export class Visit {
   private page: Page | undefined;
 
   constructor() {
-    const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
-    this.root = html(
-      "div",
-      { class: "page" },
-      skip,
-      html(
-        "header",
-        { class: "top" },
-        html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
-        html(
-          "nav",
-          { class: "tabs", "aria-label": "Pages" },
-          html("a", { href: LINKS.public, "aria-current": "page" }, "Public streams"),
-        ),
-        html("a", { class: "user", href: LINKS.overview }, "Sign in"),
-      ),
+    this.root = frame(
       this.main,
+      [html("a", { href: LINKS.public, "aria-current": "page" }, "Public streams")],
+      [html("a", { class: "user", href: LINKS.overview }, "Sign in")],
     );
     const { signal } = this.listeners;
-    skip.addEventListener("click", () => this.main.focus(), { signal });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.recolour?.(), {
       signal,
     });

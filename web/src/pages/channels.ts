@@ -6,8 +6,8 @@ import { ApiError } from "../api";
 import { confirm } from "../dialog";
 import { html, setText } from "../dom";
 import { shown } from "../format";
-import type { Desk, Page } from "../page";
-import { button, Panel, record, table } from "../panel";
+import type { Desk } from "../page";
+import { button, Panel, PanelPage, record, table } from "../panel";
 
 /** How telling goes is looked at so often, in seconds. */
 const AGAIN_S = 5;
@@ -18,25 +18,9 @@ const TEST_STEP_MS = 1_000;
 const KINDS = { webhook: "webhook", ntfy: "ntfy", email: "e-mail" } as const;
 
 /** Where alerts are told, and how that goes. */
-export class ChannelsPage implements Page {
-  readonly title = "Channels";
-  readonly root: HTMLElement;
-  private readonly panel: ChannelsPanel;
-  private ticks = 0;
-
+export class ChannelsPage extends PanelPage {
   constructor(desk: Desk) {
-    this.panel = new ChannelsPanel(desk);
-    this.root = html("div", { class: "account" }, alertPages("channels"), this.panel.root);
-    void this.panel.load();
-  }
-
-  tick(): void {
-    this.ticks += 1;
-    if (this.ticks % AGAIN_S === 0 && !document.hidden) void this.panel.load();
-  }
-
-  stop(): void {
-    this.panel.stop();
+    super("Channels", AGAIN_S, new ChannelsPanel(desk), alertPages("channels"));
   }
 }
 

@@ -1,7 +1,7 @@
 import { html, setText } from "../dom";
 import { formatDate, formatValue, formatWhen, shown, unitSymbol } from "../format";
-import type { Desk, Page } from "../page";
-import { button, Panel, record, table } from "../panel";
+import type { Desk } from "../page";
+import { button, Panel, PanelPage, record, table } from "../panel";
 import { LINKS, streamLink } from "../route";
 import { sharedApi, type FollowedStream, type SharedStreamWithPoint } from "../shared-api";
 
@@ -9,25 +9,9 @@ import { sharedApi, type FollowedStream, type SharedStreamWithPoint } from "../s
 const AGAIN_S = 30;
 
 /** The streams that a user follows. */
-export class FollowedPage implements Page {
-  readonly title = "Followed streams";
-  readonly root: HTMLElement;
-  private readonly panel: FollowedPanel;
-  private ticks = 0;
-
+export class FollowedPage extends PanelPage {
   constructor(desk: Desk) {
-    this.panel = new FollowedPanel(desk);
-    this.root = this.panel.root;
-    void this.panel.load();
-  }
-
-  tick(): void {
-    this.ticks += 1;
-    if (this.ticks % AGAIN_S === 0 && !document.hidden) void this.panel.load();
-  }
-
-  stop(): void {
-    this.panel.stop();
+    super("Followed streams", AGAIN_S, new FollowedPanel(desk));
   }
 }
 

@@ -7,8 +7,8 @@ import { confirm } from "../dialog";
 import { html, setText } from "../dom";
 import { shown } from "../format";
 import { inOrder } from "../network";
-import type { Desk, Page } from "../page";
-import { button, Panel, record, table } from "../panel";
+import type { Desk } from "../page";
+import { button, Panel, PanelPage, record, table } from "../panel";
 import { LINKS } from "../route";
 
 /** Whether rules and their channels do well is looked at so often, in seconds. */
@@ -17,29 +17,13 @@ const AGAIN_S = 10;
 const MOST_DEVICES = 20;
 
 /** What is watched, and who is told. */
-export class RulesPage implements Page {
-  readonly title = "Rules";
-  readonly root: HTMLElement;
-  private readonly panel: RulesPanel;
-  private ticks = 0;
-
+export class RulesPage extends PanelPage<RulesPanel> {
   constructor(desk: Desk) {
-    this.panel = new RulesPanel(desk);
-    this.root = html("div", { class: "account" }, alertPages("rules"), this.panel.root);
-    void this.panel.load();
+    super("Rules", AGAIN_S, new RulesPanel(desk), alertPages("rules"));
   }
 
   devices(resources: Resource[]): void {
     this.panel.know(inOrder(resources));
-  }
-
-  tick(): void {
-    this.ticks += 1;
-    if (this.ticks % AGAIN_S === 0 && !document.hidden) void this.panel.load();
-  }
-
-  stop(): void {
-    this.panel.stop();
   }
 }
 
