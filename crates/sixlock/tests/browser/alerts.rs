@@ -38,29 +38,10 @@ pub(crate) fn header<'a>(head: &'a str, name: &str) -> &'a str {
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
 }
 
-/// What is in the field goes, and this comes.
-pub(crate) fn set(browser: &Browser, field: &str, text: &str) {
-    browser.until(&format!("(document.querySelector('{field}').value = '') === ''"));
-    browser.fill(field, text);
-}
-
-/// Chooses the option of this value, as a person does.
-pub(crate) fn choose(browser: &Browser, field: &str, value: &str) {
-    browser.until(&format!(
-        "(() => {{ const field = document.querySelector('{field}'); field.value = '{value}';
-            for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}}));
-            return field.value === '{value}'; }})()"
-    ));
-}
-
 /// Names the device of a rule, whose streams are offered then.
 pub(crate) fn choose_device(browser: &Browser, label: &str) {
-    set(browser, "#rule-device", label);
+    browser.set("#rule-device", label);
     browser.run("document.querySelector('#rule-device').dispatchEvent(new Event('change', {bubbles: true}))");
-}
-
-fn shows(browser: &Browser, part: &str, words: &str) {
-    browser.until(&format!("document.querySelector('{part}').innerText.includes('{words}')"));
 }
 
 /// The page fits into its width, and has complained of nothing but what the cloud was meant to refuse.
@@ -87,57 +68,56 @@ fn a_rule_opens_an_alert_that_is_told_counted_acknowledged_and_cleared() {
     browser.open(&up.sign_in_link);
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
     browser.click("Alerts");
-    shows(&browser, ".open-alerts", "Nothing is wrong");
-    shows(&browser, ".alert-history", "No alert yet");
+    browser.shows(".open-alerts", "Nothing is wrong");
+    browser.shows(".alert-history", "No alert yet");
 
     browser.click("Channels");
-    shows(&browser, ".channels", "No channel yet");
+    browser.shows(".channels", "No channel yet");
     browser.click("Make a channel");
     browser.fill("#channel-label", "ops");
-    choose(&browser, "#channel-kind", "webhook");
+    browser.choose("#channel-kind", "webhook");
     browser.fill("#channel-address", &format!("http://{address}/hook"));
     browser.click_in_dialog("Make channel");
     browser.until("document.querySelector('dialog .copy-text')");
     let key = browser.text("dialog .copy-text");
     assert!(key.len() >= 32, "{key}");
     browser.click_in_dialog("Done");
-    shows(&browser, ".channels tbody", "Nothing was told yet");
+    browser.shows(".channels tbody", "Nothing was told yet");
     assert!(!browser.text("body").contains(&key), "the key is shown once");
     browser.click("Test ops");
-    shows(&browser, ".channels .done", "ops: The test was told.");
+    browser.shows(".channels .done", "ops: The test was told.");
     let (_, test) = told.recv_timeout(PATIENCE).expect("the test arrives");
     assert!(test.contains(r#""event":"test""#), "{test}");
-    shows(&browser, ".channels tbody", "Told last at");
+    browser.shows(".channels tbody", "Told last at");
     check(&browser);
 
     browser.click("Rules");
-    shows(&browser, ".rules", "No rule yet");
+    browser.shows(".rules", "No rule yet");
     browser.click("Make a rule");
     browser.fill("#rule-label", "too warm");
     choose_device(&browser, "attic");
     browser.until("document.querySelector('#rule-stream').value === 'temperature'");
     browser.fill("#rule-operand", "30");
-    set(&browser, "#rule-hysteresis", "2");
-    shows(
-        &browser,
+    browser.set("#rule-hysteresis", "2");
+    browser.shows(
         "dialog .sentence",
         "Alert when temperature of attic is above 30 °C; clear at 28 °C or below.",
     );
-    choose(&browser, "#rule-severity", "critical");
+    browser.choose("#rule-severity", "critical");
     browser.run("document.querySelector('.rule-dialog fieldset input').click()");
     browser.click_in_dialog("Make rule");
-    shows(&browser, ".rules tbody", "is above 30 °C");
-    shows(&browser, ".rules tbody", "Watching");
+    browser.shows(".rules tbody", "is above 30 °C");
+    browser.shows(".rules tbody", "Watching");
     // What the server refuses stands at the field that it is about.
     browser.click("Make a rule");
     browser.fill("#rule-label", "too warm");
     choose_device(&browser, "attic");
-    choose(&browser, "#rule-kind", "silence");
+    browser.choose("#rule-kind", "silence");
     browser.click_in_dialog("Make rule");
-    shows(&browser, "#rule-label-problem", "in use");
-    set(&browser, "#rule-label", "quiet");
+    browser.shows("#rule-label-problem", "in use");
+    browser.set("#rule-label", "quiet");
     browser.click_in_dialog("Make rule");
-    shows(&browser, ".rules tbody", "usual intervals");
+    browser.shows(".rules tbody", "usual intervals");
     check(&browser);
 
     post("31.5");
@@ -145,17 +125,17 @@ fn a_rule_opens_an_alert_that_is_told_counted_acknowledged_and_cleared() {
     let (head, body) = told.recv_timeout(PATIENCE).expect("the alert arrives");
     assert!(head.starts_with("POST /hook ") && body.contains("31.5"), "{head}{body}");
     browser.open(&format!("{}#/alerts", up.dashboard()));
-    shows(&browser, ".open-alerts tbody", "temperature 31.5 °C");
-    shows(&browser, ".open-alerts tbody", "critical");
+    browser.shows(".open-alerts tbody", "temperature 31.5 °C");
+    browser.shows(".open-alerts tbody", "critical");
     browser.resize(TELEPHONE);
     check(&browser);
     browser.click("Acknowledge too warm");
-    shows(&browser, ".open-alerts tbody", "by admin");
+    browser.shows(".open-alerts tbody", "by admin");
     browser.until("document.querySelector('.alert-count').hidden");
-    shows(&browser, ".alert-history tbody", "by admin");
+    browser.shows(".alert-history tbody", "by admin");
     post("27");
-    shows(&browser, ".open-alerts", "Nothing is wrong");
-    shows(&browser, ".alert-history tbody", "at 27 °C");
+    browser.shows(".open-alerts", "Nothing is wrong");
+    browser.shows(".alert-history tbody", "at 27 °C");
     browser.fill("#alert-search", "nothing of the kind");
     browser.until("document.querySelector('.history').hidden");
     check(&browser);
@@ -163,7 +143,7 @@ fn a_rule_opens_an_alert_that_is_told_counted_acknowledged_and_cleared() {
 
     browser.click("Rules");
     browser.click("Pause too warm");
-    shows(&browser, ".rules tbody", "Paused");
+    browser.shows(".rules tbody", "Paused");
     browser.until("document.activeElement.ariaLabel === 'Resume too warm'");
     post("35");
     assert_eq!(up.http().get("/api/v1/users/admin/alerts?state=open").as_array().map(Vec::len), Some(0));
@@ -171,12 +151,12 @@ fn a_rule_opens_an_alert_that_is_told_counted_acknowledged_and_cleared() {
     browser.until("!document.querySelector('.rules tbody').innerText.includes('Paused')");
     browser.click("Change too warm");
     browser.until("document.querySelector('#rule-stream').value === 'temperature'");
-    set(&browser, "#rule-operand", "40");
-    set(&browser, "#rule-hold", "5");
-    choose(&browser, "#rule-hold-unit", "60");
-    shows(&browser, "dialog .sentence", "above 40 °C for 5 minutes");
+    browser.set("#rule-operand", "40");
+    browser.set("#rule-hold", "5");
+    browser.choose("#rule-hold-unit", "60");
+    browser.shows("dialog .sentence", "above 40 °C for 5 minutes");
     browser.click_in_dialog("Change");
-    shows(&browser, ".rules tbody", "above 40 °C for 5 minutes");
+    browser.shows(".rules tbody", "above 40 °C for 5 minutes");
     browser.click("Delete too warm");
     browser.click_in_dialog("Delete");
     browser.until("document.querySelectorAll('.rules tbody tr').length === 1");

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use crate::alerts::{choose, choose_device, header, receiver, set};
+use crate::alerts::{choose_device, header, receiver};
 use crate::commands::device;
 use crate::people::{is_in, sign_in, sign_up};
 use crate::support::Up;
@@ -89,10 +89,6 @@ fn hmac(key: &str, text: &str) -> String {
     String::from_utf8(answer.stdout).unwrap().split(' ').next().unwrap().to_owned()
 }
 
-fn shows(browser: &Browser, part: &str, words: &str) {
-    browser.until(&format!("document.querySelector('{part}').innerText.includes('{words}')"));
-}
-
 /// The line of a shell by which a device that was added in the page posts 21.4 °C over DTLS; its page is open then.
 fn add_device(browser: &Browser, label: &str) -> String {
     browser.click("Devices");
@@ -104,7 +100,7 @@ fn add_device(browser: &Browser, label: &str) -> String {
     let line = line.as_str().expect("a command is shown").to_owned();
     let (worked, said) = report(&line, "21.4");
     assert!(worked, "{said}");
-    shows(browser, ".first-reading", "First reading");
+    browser.shows(".first-reading", "First reading");
     browser.click("Open its page");
     browser.until("document.querySelector('.chart-value')?.textContent === '21.4 °C'");
     line
@@ -123,7 +119,7 @@ fn report(line: &str, value: &str) -> (bool, String) {
 fn add_channel(browser: &Browser, label: &str, kind: &str, address: &str) -> Option<String> {
     browser.click("Make a channel");
     browser.fill("#channel-label", label);
-    choose(browser, "#channel-kind", kind);
+    browser.choose("#channel-kind", kind);
     browser.fill("#channel-address", address);
     browser.click_in_dialog("Make channel");
     let key = (kind == "webhook").then(|| {
@@ -132,7 +128,7 @@ fn add_channel(browser: &Browser, label: &str, kind: &str, address: &str) -> Opt
         browser.click_in_dialog("Done");
         key
     });
-    shows(browser, ".channels tbody", label);
+    browser.shows(".channels tbody", label);
     key
 }
 
@@ -174,12 +170,12 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     browser.until("document.querySelectorAll('.input-row option').length === 2");
     let stream = "return document.querySelectorAll('.input-row option')[1].value";
     let stream = browser.run(stream);
-    choose(&browser, ".input-row select", stream.as_str().expect("a stream has an id"));
+    browser.choose(".input-row select", stream.as_str().expect("a stream has an id"));
     browser.until("document.querySelector('.input-row input').value === 'temperature'");
-    set(&browser, "#computed-expression", r#"mean(temperature, "1h")"#);
-    shows(&browser, "dialog", "This can be computed.");
+    browser.set("#computed-expression", r#"mean(temperature, "1h")"#);
+    browser.shows("dialog", "This can be computed.");
     browser.click("Add stream");
-    shows(&browser, ".computed tbody", "mean");
+    browser.shows(".computed tbody", "mean");
     browser.click("Readings");
     browser.until("document.querySelectorAll('.chart-value').length === 2");
 
@@ -200,13 +196,13 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     browser.fill("#rule-label", "too warm");
     choose_device(&browser, "greenhouse");
     browser.until("document.querySelectorAll('#rule-stream option').length === 2");
-    choose(&browser, "#rule-stream", "temperature");
+    browser.choose("#rule-stream", "temperature");
     browser.fill("#rule-operand", "30");
-    choose(&browser, "#rule-severity", "critical");
+    browser.choose("#rule-severity", "critical");
     browser.run("document.querySelectorAll('.rule-dialog fieldset input').forEach((box) => box.click())");
-    shows(&browser, "dialog .sentence", "Alert when temperature of greenhouse is above 30 °C");
+    browser.shows("dialog .sentence", "Alert when temperature of greenhouse is above 30 °C");
     browser.click_in_dialog("Make rule");
-    shows(&browser, ".rules tbody", "mail");
+    browser.shows(".rules tbody", "mail");
 
     // It becomes too warm: a program and an e-mail tell it, and the page counts it.
     let (worked, said) = report(greenhouse, "31.4");
@@ -218,15 +214,15 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     assert!(body.contains(r#""event":"opened""#) && body.contains("31.4"), "{body}");
     let message = mail.prints("value: 31.4").expect("the e-mail arrives");
     assert!(message.contains("To: eve@example.org") && message.contains("too warm"), "{message}");
-    shows(&browser, ".alert-count", "1");
+    browser.shows(".alert-count", "1");
     browser.open(&format!("{}#/alerts", up.dashboard()));
-    shows(&browser, ".open-alerts tbody", "temperature 31.4 °C");
+    browser.shows(".open-alerts tbody", "temperature 31.4 °C");
     browser.click("Acknowledge too warm");
-    shows(&browser, ".open-alerts tbody", "by eve");
+    browser.shows(".open-alerts tbody", "by eve");
     browser.until("document.querySelector('.alert-count').hidden");
     let (worked, said) = report(greenhouse, "26.2");
     assert!(worked, "{said}");
-    shows(&browser, ".alert-history tbody", "at 26.2 °C");
+    browser.shows(".alert-history tbody", "at 26.2 °C");
     check_width(&browser);
 
     // What was measured is taken along, and the mean of it is shown.
@@ -247,12 +243,12 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     browser.open(&up.sign_in_link);
     is_in(&browser);
     browser.open(&format!("{}#/devices/{}", up.dashboard(), device(&up, "node-1")));
-    shows(&browser, ".commands", "Nothing was set yet");
+    browser.shows(".commands", "Nothing was set yet");
     browser.click("Set a value");
-    choose(&browser, "#command-actuator", "valve");
+    browser.choose("#command-actuator", "valve");
     browser.fill("#command-number", "42");
     browser.click_in_dialog("Set");
-    shows(&browser, ".commands tbody", "the device answered 2.04");
+    browser.shows(".commands tbody", "the device answered 2.04");
     browser.until(
         "[...document.querySelectorAll('.chart')].some(({innerText}) => innerText.includes('valve') && innerText.includes('42'))",
     );
@@ -266,7 +262,7 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     browser.click("Erase account");
     browser.fill("#typed-name", "eve");
     browser.click_in_dialog("Erase");
-    shows(&browser, ".sign-in", "Your account and all that was in it are erased");
+    browser.shows(".sign-in", "Your account and all that was in it are erased");
     let http = up.http();
     for path in ["", "/resources", "/alerts", "/rules", "/channels", "/tokens"] {
         assert!(http.try_get(&format!("/api/v1/users/eve{path}")).is_none(), "{path}");
@@ -276,5 +272,5 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     let (worked, said) = report(greenhouse, "21.4");
     assert!(!worked, "its key is good no more: {said}");
     sign_in(&browser, "eve", PASSWORD);
-    shows(&browser, ".problem", "User name or password is wrong");
+    browser.shows(".problem", "User name or password is wrong");
 }

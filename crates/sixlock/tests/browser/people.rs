@@ -1,6 +1,5 @@
 //! People: how they come, what they may do, and how they go.
 
-use crate::alerts::{choose, set};
 use crate::support::Up;
 use crate::webdriver::Browser;
 use crate::{LAPTOP, TELEPHONE, check_width, fill_password};
@@ -25,17 +24,13 @@ const CODE: &str = "const done = arguments[0];
 
 pub(crate) fn sign_in(browser: &Browser, name: &str, password: &str) {
     browser.until("document.querySelector('#username')");
-    set(browser, "#username", name);
+    browser.set("#username", name);
     browser.until("(document.querySelector('#password').value = '') === ''");
     fill_password(browser, password);
 }
 
 pub(crate) fn is_in(browser: &Browser) {
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
-}
-
-fn shows(browser: &Browser, part: &str, words: &str) {
-    browser.until(&format!("document.querySelector('{part}').innerText.includes('{words}')"));
 }
 
 /// Makes an account at the page for that, and is in.
@@ -61,37 +56,37 @@ fn a_person_signs_up_uses_one_time_codes_and_erases_their_account() {
     browser.fill("#sign-up-password", PASSWORD);
     browser.fill("#sign-up-again", "something else");
     browser.click("Make the account");
-    shows(&browser, ".sign-in", "differ");
-    set(&browser, "#sign-up-again", PASSWORD);
+    browser.shows(".sign-in", "differ");
+    browser.set("#sign-up-again", PASSWORD);
     browser.click("Make the account");
-    shows(&browser, "#sign-up-name-problem", "in use");
+    browser.shows("#sign-up-name-problem", "in use");
     check_width(&browser);
     browser.click("Sign in");
     sign_up(&browser, "ann", PASSWORD);
 
     browser.click("Account of ann");
-    shows(&browser, ".own-data", "0 of 5,000");
-    shows(&browser, ".second-factor", "Your password alone is enough");
+    browser.shows(".own-data", "0 of 5,000");
+    browser.shows(".second-factor", "Your password alone is enough");
     browser.click("Set up one-time codes");
     browser.fill("#present-password", "not the password");
     browser.click_in_dialog("Go on");
     browser.until("!document.querySelector('#present-password-problem').hidden");
-    set(&browser, "#present-password", PASSWORD);
+    browser.set("#present-password", PASSWORD);
     browser.click_in_dialog("Go on");
     browser.until("document.querySelector('#first-code')");
     let secret = browser.text("dialog .copy-text");
     browser.fill("#first-code", "000");
     browser.click_in_dialog("Ask for codes");
-    shows(&browser, "#first-code-problem", "wrong");
+    browser.shows("#first-code-problem", "wrong");
     let code = browser.run_async(&CODE.replace("SECRET", &secret));
-    set(&browser, "#first-code", code.as_str().expect("a code"));
+    browser.set("#first-code", code.as_str().expect("a code"));
     browser.click_in_dialog("Ask for codes");
     browser.until("document.querySelector('#dialog-heading').innerText === 'Recovery codes'");
     let codes = browser.text("dialog .copy-text");
     assert_eq!(codes.lines().count(), 10, "{codes}");
     check_width(&browser);
     browser.click_in_dialog("Done");
-    shows(&browser, ".second-factor", "10 recovery codes are left");
+    browser.shows(".second-factor", "10 recovery codes are left");
 
     browser.click("Sign out");
     sign_in(&browser, "ann", PASSWORD);
@@ -100,11 +95,11 @@ fn a_person_signs_up_uses_one_time_codes_and_erases_their_account() {
     browser.click("Sign in");
     is_in(&browser);
     browser.click("Account of ann");
-    shows(&browser, ".second-factor", "9 recovery codes are left");
+    browser.shows(".second-factor", "9 recovery codes are left");
     browser.click("Stop asking for codes");
     browser.fill("#present-password", PASSWORD);
     browser.click_in_dialog("Stop asking");
-    shows(&browser, ".second-factor", "Your password alone is enough");
+    browser.shows(".second-factor", "Your password alone is enough");
 
     let export = "const done = arguments[0];
         fetch([...document.querySelectorAll('a[download]')].at(-1).href)
@@ -114,7 +109,7 @@ fn a_person_signs_up_uses_one_time_codes_and_erases_their_account() {
     browser.click("Erase account");
     browser.fill("#typed-name", "ann");
     browser.click_in_dialog("Erase");
-    shows(&browser, ".sign-in", "Your account and all that was in it are erased");
+    browser.shows(".sign-in", "Your account and all that was in it are erased");
     assert!(up.http().try_get("/api/v1/users/ann").is_none());
 }
 
@@ -128,33 +123,33 @@ fn an_administrator_changes_roles_and_quotas_and_helps_who_cannot_sign_in() {
     browser.resize(LAPTOP);
     browser.open(&up.sign_in_link);
     browser.click("Users");
-    shows(&browser, ".users tbody", "member");
+    browser.shows(".users tbody", "member");
     browser.click("Role of ann");
-    choose(&browser, "#role", "viewer");
+    browser.choose("#role", "viewer");
     browser.click_in_dialog("Set role");
-    shows(&browser, ".users tbody", "viewer");
+    browser.shows(".users tbody", "viewer");
     assert_eq!(http.get("/api/v1/users/ann")["role"], "viewer");
 
     browser.click("Disable ann");
     browser.click_in_dialog("Disable");
-    shows(&browser, ".users tbody", "viewer, disabled");
+    browser.shows(".users tbody", "viewer, disabled");
     assert_eq!(http.get("/api/v1/users/ann")["disabled"], true);
     browser.click("Enable ann");
     browser.click_in_dialog("Enable");
     browser.until("!document.querySelector('.users tbody').innerText.includes('disabled')");
 
     browser.click("Quotas of ann");
-    shows(&browser, "dialog .facts", "0 of 5,000");
-    set(&browser, "#quota-resources", "7");
+    browser.shows("dialog .facts", "0 of 5,000");
+    browser.set("#quota-resources", "7");
     browser.click_in_dialog("Set quotas");
-    shows(&browser, "dialog .facts", "0 of 7");
+    browser.shows("dialog .facts", "0 of 7");
     assert_eq!(http.get("/api/v1/users/ann/quotas")["quotas"]["resources"], 7);
     browser.click_in_dialog("As for all");
-    shows(&browser, "dialog .facts", "0 of 5,000");
+    browser.shows("dialog .facts", "0 of 5,000");
     browser.click_in_dialog("Close");
 
     browser.click("Reset link for ann");
-    shows(&browser, "dialog", "no one-time code is asked for");
+    browser.shows("dialog", "no one-time code is asked for");
     browser.click_in_dialog("Make a reset link");
     browser.until("document.querySelector('dialog .copy-text')");
     let link = browser.text("dialog .copy-text");
@@ -170,10 +165,10 @@ fn an_administrator_changes_roles_and_quotas_and_helps_who_cannot_sign_in() {
     // A viewer is offered nothing that the cloud would refuse them.
     browser.click("Alerts");
     browser.click("Rules");
-    shows(&browser, ".rules", "No rule yet");
+    browser.shows(".rules", "No rule yet");
     assert!(!browser.text("main").contains("Make a rule"));
     browser.click("Account of ann");
-    shows(&browser, ".account", "a viewer");
+    browser.shows(".account", "a viewer");
     browser.until("!document.querySelector('.own-data .tools').hidden");
     assert!(!browser.text("main").contains("Erase account"));
     assert!(!browser.text("main").contains("Make a token"));

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::commands::device;
 use crate::support::{Http, Up};
 use crate::webdriver::{Browser, PATIENCE};
 use crate::{LAPTOP, TELEPHONE, check_width};
@@ -52,20 +53,6 @@ impl Attic {
         self.http().post_senml(&self.path("/data"), pack);
     }
 
-    /// What is in the field goes, and this comes.
-    fn set(&self, field: &str, text: &str) {
-        self.browser.until(&format!("(document.querySelector('{field}').value = '') === ''"));
-        self.browser.fill(field, text);
-    }
-
-    /// Chooses the option of this value, as a person does.
-    fn choose(&self, field: &str, value: &str) {
-        self.browser.until(&format!(
-            "(() => {{ const field = document.querySelector('{field}'); field.value = '{value}';
-                field.dispatchEvent(new Event('change')); return field.value === '{value}'; }})()"
-        ));
-    }
-
     /// The page fits into its width, and has complained of nothing but what the cloud was meant to refuse, and that there is no poller.
     fn check(&self) {
         check_width(&self.browser);
@@ -76,10 +63,6 @@ impl Attic {
         };
         assert!(complaints.iter().all(meant), "{complaints:?}");
     }
-
-    fn shows(&self, part: &str, words: &str) {
-        self.browser.until(&format!("document.querySelector('{part}').innerText.includes('{words}')"));
-    }
 }
 
 #[test]
@@ -87,22 +70,22 @@ impl Attic {
 fn a_device_and_its_streams_are_renamed_described_and_deleted() {
     let attic = Attic::new();
     let Attic { browser, .. } = &attic;
-    attic.set("#device-label", "7");
+    attic.browser.set("#device-label", "7");
     browser.click("Save");
-    attic.shows(".about .field-problem", "name or label");
-    attic.set("#device-label", "loft");
-    attic.set("#device-description", "under the roof");
+    attic.browser.shows(".about .field-problem", "name or label");
+    attic.browser.set("#device-label", "loft");
+    attic.browser.set("#device-description", "under the roof");
     browser.click("Save");
-    attic.shows("h2", "Settings of loft");
+    attic.browser.shows("h2", "Settings of loft");
     let device = attic.http().get(&attic.path(""));
     assert_eq!((&device["label"], &device["description"]), (&"loft".into(), &"under the roof".into()));
     attic.check();
 
     browser.resize(TELEPHONE);
     browser.click("Edit temperature");
-    attic.set("#stream-unit", "K");
+    attic.browser.set("#stream-unit", "K");
     browser.click_in_dialog("Save");
-    attic.shows(".streams tbody", "K");
+    attic.browser.shows(".streams tbody", "K");
     browser.until("!document.querySelector('dialog')");
     assert_eq!(attic.http().get(&attic.path("/streams"))[0]["unit"], "K");
     // Its row is another one by now: the focus is where it was, for those who use the keyboard.
@@ -113,7 +96,7 @@ fn a_device_and_its_streams_are_renamed_described_and_deleted() {
     browser.until("document.querySelector('dialog .danger').disabled");
     browser.fill("#typed-name", "temperature");
     browser.click_in_dialog("Delete");
-    attic.shows(".streams", "No stream yet");
+    attic.browser.shows(".streams", "No stream yet");
     assert_eq!(attic.http().get(&attic.path("/streams")).as_array().map(Vec::len), Some(0));
     attic.check();
 }
@@ -123,40 +106,40 @@ fn a_device_and_its_streams_are_renamed_described_and_deleted() {
 fn a_stream_is_computed_and_what_is_wrong_is_marked_while_it_is_typed() {
     let attic = Attic::new();
     let Attic { browser, .. } = &attic;
-    attic.shows(".computed", "No computed stream yet");
+    attic.browser.shows(".computed", "No computed stream yet");
     browser.click("Add a computed stream");
     browser.fill("#computed-label", "warmer");
     browser.until("document.querySelectorAll('.input-row option').length === 2");
     let stream = attic.http().get(&attic.path("/streams"))[0]["id"].to_string();
-    attic.choose(".input-row select", &stream);
+    attic.browser.choose(".input-row select", &stream);
     browser.until("document.querySelector('.input-row input').value === 'temperature'");
 
-    attic.set("#computed-expression", "temperature + qq * 2");
-    attic.shows("#computed-expression-problem", "character 15: there is no input qq");
+    attic.browser.set("#computed-expression", "temperature + qq * 2");
+    attic.browser.shows("#computed-expression-problem", "character 15: there is no input qq");
     browser.until("document.querySelector('.place mark').textContent === 'q'");
     assert_eq!(browser.text(".place"), "temperature + qq * 2");
-    attic.set("#computed-expression", "temperature + 273.15");
-    attic.shows("dialog", "This can be computed.");
+    attic.browser.set("#computed-expression", "temperature + 273.15");
+    attic.browser.shows("dialog", "This can be computed.");
     attic.check();
     browser.click("Add stream");
 
-    attic.shows(".computed tbody", "warmer");
-    attic.shows(".computed tbody", "all computed");
+    attic.browser.shows(".computed tbody", "warmer");
+    attic.browser.shows(".computed tbody", "all computed");
     // The list of streams has it, with what its old points made.
-    attic.shows(".streams tbody", "295.");
+    attic.browser.shows(".streams tbody", "295.");
     attic.post(r#"[{"n":"temperature","v":-273.15}]"#);
 
     browser.click("Change warmer");
     browser.until("document.querySelector('.input-row select').value");
-    attic.set("#computed-expression", "temperature * 100");
+    attic.browser.set("#computed-expression", "temperature * 100");
     browser.click_in_dialog("Change");
-    attic.shows(".computed tbody", "temperature * 100");
-    attic.shows(".streams tbody", "-27,315");
+    attic.browser.shows(".computed tbody", "temperature * 100");
+    attic.browser.shows(".streams tbody", "-27,315");
 
     browser.click("Delete computed stream warmer");
     browser.fill("#typed-name", "warmer");
     browser.click_in_dialog("Delete");
-    attic.shows(".computed", "No computed stream yet");
+    attic.browser.shows(".computed", "No computed stream yet");
     browser.until("document.querySelectorAll('.streams tbody tr').length === 1");
     attic.check();
 }
@@ -186,8 +169,8 @@ fn how_far_old_points_have_come_is_shown_until_all_are_computed() {
     browser.click("Readings");
     browser.click("Settings");
     browser.until("document.querySelector('.computed progress')?.value === 0.42");
-    attic.shows(".computed tbody", "42 %");
-    attic.shows(".computed tbody", "all computed");
+    attic.browser.shows(".computed tbody", "42 %");
+    attic.browser.shows(".computed tbody", "all computed");
     attic.check();
 }
 
@@ -196,9 +179,7 @@ fn how_far_old_points_have_come_is_shown_until_all_are_computed() {
 fn polling_is_set_up_changed_and_stopped() {
     let attic = Attic::new();
     let Attic { browser, up, .. } = &attic;
-    let devices = attic.http().get("/api/v1/users/admin/resources");
-    let node = devices.as_array().and_then(|all| all.iter().find(|one| one["label"] == "node-1"));
-    let node = node.expect("the node is a device")["id"].to_string();
+    let node = device(up, "node-1");
     let poller = format!("/api/v1/users/admin/resources/{node}/poller");
     // A device that is asked before its first reading has nothing to tell, and it is asked once in this test.
     let (streams, started) = (format!("/api/v1/users/admin/resources/{node}/streams"), Instant::now());
@@ -207,38 +188,38 @@ fn polling_is_set_up_changed_and_stopped() {
         std::thread::sleep(Duration::from_millis(200));
     }
     browser.open(&format!("{}#/devices/{node}/settings", up.dashboard()));
-    attic.shows(".poller", "The cloud asks for no readings");
+    attic.browser.shows(".poller", "The cloud asks for no readings");
     browser.click("Set up polling");
     browser.fill("#poller-url", "ftp://example.org");
     browser.click("Start polling");
-    attic.shows("#poller-url-problem", "only http, https, coap and coaps are polled");
+    attic.browser.shows("#poller-url-problem", "only http, https, coap and coaps are polled");
 
     // `up` allows the ports of its own nodes, which know the cloud by their own keys.
     let coaps = up.endpoints()["nodes"][0]["device_coaps"].as_str().expect("a node is reached").to_owned();
     let url = format!("coaps://{coaps}/sensors");
-    attic.set("#poller-url", &url);
+    attic.browser.set("#poller-url", &url);
     browser.until("!document.querySelector('#poller-observe').closest('.field').hidden");
-    attic.set("#poller-period", "604800");
+    attic.browser.set("#poller-period", "604800");
     browser.click("Start polling");
     browser.until("!document.querySelector('dialog')");
-    attic.shows(".poller .facts", "7 d 0 h");
+    attic.browser.shows(".poller .facts", "7 d 0 h");
     // The panel looks again by itself: it says when the address was asked.
     browser.until("!document.querySelector('.poller .facts').innerText.includes('not yet')");
     browser.until("document.querySelector('.poller .problem').hidden");
-    attic.shows(".poller .facts", "that of the device");
+    attic.browser.shows(".poller .facts", "that of the device");
 
     browser.click("Change polling");
     browser.until(&format!("document.querySelector('#poller-url').value === '{url}'"));
-    attic.set("#poller-url", "http://127.0.0.1:9/weather");
-    attic.choose("#poller-credential", "authorization");
+    attic.browser.set("#poller-url", "http://127.0.0.1:9/weather");
+    attic.browser.choose("#poller-credential", "authorization");
     browser.fill("#poller-authorization", "Bearer secret");
     browser.click_in_dialog("Change");
-    attic.shows(".poller .facts", "Authorization header");
+    attic.browser.shows(".poller .facts", "Authorization header");
     assert_eq!(attic.http().get(&poller)["authorization"], true);
 
     browser.click("Stop polling");
     browser.click_in_dialog("Stop polling");
-    attic.shows(".poller", "The cloud asks for no readings");
+    attic.browser.shows(".poller", "The cloud asks for no readings");
     assert!(attic.http().try_get(&poller).is_none());
     attic.check();
 }
@@ -248,7 +229,7 @@ fn polling_is_set_up_changed_and_stopped() {
 fn a_parser_is_tried_on_a_payload_before_it_is_added() {
     let attic = Attic::new();
     let Attic { browser, .. } = &attic;
-    attic.shows(".parsers", "No parser yet");
+    attic.browser.shows(".parsers", "No parser yet");
     browser.click("Add a parser");
     browser.fill("#parser-stream", "wind");
     browser.fill("#parser-expression", "$.wind[");
@@ -257,19 +238,19 @@ fn a_parser_is_tried_on_a_payload_before_it_is_added() {
     browser.until("document.querySelector('#one-parser-payload-problem').innerText !== ''");
     browser.click("Add parser");
     browser.until("document.querySelector('#parser-expression-problem').innerText !== ''");
-    attic.set("#parser-expression", "$.wind");
+    attic.browser.set("#parser-expression", "$.wind");
     browser.click_in_dialog("Try");
-    attic.shows("dialog .outcome", "wind 3.5");
+    attic.browser.shows("dialog .outcome", "wind 3.5");
     browser.click("Add parser");
-    attic.shows(".parsers tbody", "$.wind");
+    attic.browser.shows(".parsers tbody", "$.wind");
     assert_eq!(attic.http().get(&attic.path("/parsers"))[0]["stream"], "wind");
 
     browser.run("document.querySelector('.parsers details').open = true");
     browser.fill("#all-parsers-payload", r#"{"wind": 4.5}"#);
     browser.click("Try");
-    attic.shows(".parsers .outcome", "wind 4.5");
+    attic.browser.shows(".parsers .outcome", "wind 4.5");
     browser.click("Remove wind");
     browser.click_in_dialog("Remove");
-    attic.shows(".parsers", "No parser yet");
+    attic.browser.shows(".parsers", "No parser yet");
     attic.check();
 }

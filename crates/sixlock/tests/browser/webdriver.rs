@@ -172,6 +172,26 @@ impl Browser {
         self.command("POST", &format!("/element/{element}/value"), &json!({"text": text}));
     }
 
+    /// What is in the field that `css` selects goes, and this comes.
+    pub(crate) fn set(&self, css: &str, text: &str) {
+        self.until(&format!("(document.querySelector('{css}').value = '') === ''"));
+        self.fill(css, text);
+    }
+
+    /// Chooses the option of this value, as a person does.
+    pub(crate) fn choose(&self, css: &str, value: &str) {
+        self.until(&format!(
+            "(() => {{ const field = document.querySelector('{css}'); field.value = '{value}';
+                for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}}));
+                return field.value === '{value}'; }})()"
+        ));
+    }
+
+    /// Waits until these words are seen in the first element that `css` selects.
+    pub(crate) fn shows(&self, css: &str, words: &str) {
+        self.until(&format!("document.querySelector('{css}').innerText.includes('{words}')"));
+    }
+
     /// Takes the session's cookie away, as its end does.
     pub(crate) fn forget_cookies(&self) {
         self.command("DELETE", "/cookie", &Value::Null);
