@@ -234,15 +234,6 @@ fn by_hops(
     Ok(Findings { figures: shown, claims })
 }
 
-/// What rows of figures of both networks are called.
-fn in_network(mode: SecurityMode, network: Network) -> String {
-    let number = match network {
-        Network::One => 1,
-        Network::Two => 2,
-    };
-    format!("{}, network {number}", mode.label)
-}
-
 /// The response times of both networks side by side.
 fn in_both_networks(measured: &Measured, first: &[Setting], second: &[Setting]) -> [Figure; 2] {
     let [boards, instant] = BOTH_NETWORKS;
@@ -250,7 +241,7 @@ fn in_both_networks(measured: &Measured, first: &[Setting], second: &[Setting]) 
         |(title, change)| {
             let row = |setting: &Setting| {
                 let changed = change(*setting);
-                let row = measured.response(changed).row(in_network(setting.mode, setting.network), "ms");
+                let row = measured.response(changed).row(setting.mode.in_network(setting.network), "ms");
                 row.at(hops(setting)).on(changed.platform())
             };
             Figure { title, across: Some("hops"), rows: first.iter().chain(second).map(row).collect() }
@@ -261,7 +252,7 @@ fn in_both_networks(measured: &Measured, first: &[Setting], second: &[Setting]) 
 /// That a response takes longer in the second network than in the first.
 fn slower_in_second(figures: &[Figure], mode: SecurityMode) -> Claim {
     let of = |title| {
-        let series = |network| Series::new(title, in_network(mode, network));
+        let series = |network| Series::new(title, mode.in_network(network));
         Statement::Below(series(Network::One), series(Network::Two))
     };
     let text = format!(

@@ -91,15 +91,6 @@ const BOTH_NETWORKS: [&str; 3] = [
 /// What a row is called that says where an axis of the thesis ends.
 const END: &str = "end of the thesis' axis";
 
-/// What rows of figures of both networks are called.
-fn in_network(mode: SecurityMode, network: Network) -> String {
-    let number = match network {
-        Network::One => 1,
-        Network::Two => 2,
-    };
-    format!("{}, network {number}", mode.label)
-}
-
 /// The energies of both networks side by side, over six hops.
 fn in_both_networks(context: &Context<'_>) -> Result<[Figure; 3], Error> {
     let of_network = |network: Network| {
@@ -112,8 +103,7 @@ fn in_both_networks(context: &Context<'_>) -> Result<[Figure; 3], Error> {
     Ok(BOTH_NETWORKS.map(|title| {
         let part = parts.next();
         let row = |setting: &Setting| {
-            let row =
-                measured.of_network(*setting, part?).row(in_network(setting.mode, setting.network), "J");
+            let row = measured.of_network(*setting, part?).row(setting.mode.in_network(setting.network), "J");
             Some(row.at(setting.bytes.into()))
         };
         Figure { title, across: Some("datagram, bytes"), rows: settings.iter().filter_map(row).collect() }
@@ -123,8 +113,8 @@ fn in_both_networks(context: &Context<'_>) -> Result<[Figure; 3], Error> {
 /// That the first network consumes less than the second.
 fn less_in_first(figures: &[Figure]) -> Vec<Claim> {
     let of_part = |(part, title): (Part, &'static str)| {
-        let below = |mode| {
-            let series = |network| Series::new(title, in_network(mode, network));
+        let below = |mode: SecurityMode| {
+            let series = |network| Series::new(title, mode.in_network(network));
             Statement::Below(series(Network::One), series(Network::Two))
         };
         let text = format!(

@@ -70,6 +70,15 @@ impl SecurityMode {
     pub(super) fn phrase(self) -> String {
         if self == WITHOUT { self.label.into() } else { format!("with {}", self.label) }
     }
+
+    /// What its row is called in figures of both networks.
+    pub(super) fn in_network(self, network: Network) -> String {
+        let number = match network {
+            Network::One => 1,
+            Network::Two => 2,
+        };
+        format!("{}, network {number}", self.label)
+    }
 }
 
 /// What a Tmote Sky does to radios that sleep: see docs/platforms.md.
