@@ -118,6 +118,7 @@ pub use resources::{Device, Enrolled, Resource};
 pub use retention::{Retention, RetentionChange};
 pub use revocation::Revocation;
 pub use roles::Role;
+pub use rollup::HOUR_MS;
 pub use rotation::{Rotated, Rotation};
 pub use rules::{NewRule, Rule};
 pub use second_factors::{SecondFactor, TotpSecret};

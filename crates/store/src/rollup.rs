@@ -1,7 +1,7 @@
 //! What the points of a span of time amount to.
 
 /// An hour, in milliseconds. Rollups are of hours, which begin with those of UTC.
-pub(crate) const HOUR_MS: i64 = 3_600_000;
+pub const HOUR_MS: i64 = 3_600_000;
 
 /// The beginning of the hour of `time`.
 pub(crate) fn hour_of(time: i64) -> i64 {

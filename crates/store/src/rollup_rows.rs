@@ -6,6 +6,13 @@ use crate::error::Error;
 use crate::ids::StreamId;
 use crate::rollup::{HOUR_MS, Rollup, by_hour, hour_of};
 
+/// What writes the rollup of an hour, in place of one that is there: its stream and beginning, and what [`Rollup`] has, in order.
+pub(crate) const WRITE: &str = "INSERT INTO rollups VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     ON CONFLICT (stream, start) DO UPDATE SET count = excluded.count, sum = excluded.sum,
+     remainder = excluded.remainder, lowest = excluded.lowest, highest = excluded.highest,
+     first_time = excluded.first_time, first_value = excluded.first_value,
+     last_time = excluded.last_time, last_value = excluded.last_value";
+
 /// Makes the rollups of `stream` true again after points were deleted from `from` on, older than `until`: those of whole hours go, and
 /// those of the two hours at the ends are made anew. Where the other points of such an hour are not kept any more, it goes, too: what is
 /// deleted leaves no trace.
@@ -58,7 +65,7 @@ async fn insert(
     rollup: &Rollup,
 ) -> Result<(), Error> {
     let Rollup { count, sum, lowest, highest, first, last } = rollup;
-    sqlx::query("INSERT INTO rollups VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+    sqlx::query(WRITE)
         .bind(stream.0)
         .bind(start)
         .bind(count)

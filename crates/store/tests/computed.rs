@@ -1,11 +1,12 @@
 //! Computed streams in the database: whatever the order of posts, their points are what a recomputation gives.
 
+mod killed;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use killed::post_and_kill;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sixlock_expression::Expression;
@@ -462,28 +463,7 @@ async fn after_it_was_killed_each_computed_point_of_what_was_acknowledged_is_the
         drop(store);
         let folder = directory.path().to_str().unwrap().to_owned();
         let values = [folder, resource.0.to_string(), acknowledged.to_string()];
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["posts_until_it_is_killed", "--exact", "--ignored", "--nocapture"])
-            .envs(KILLED.into_iter().zip(values))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // It goes on while this is read: what it does when it is killed is left to chance.
-        let mut left = 1 + round * 5 % 37;
-        for line in BufReader::new(process.stdout.take().unwrap()).lines() {
-            let Some(number) =
-                line.unwrap().strip_prefix("stored ").map(|number| number.parse::<i64>().unwrap())
-            else {
-                continue;
-            };
-            assert_eq!(number, acknowledged);
-            acknowledged += 1;
-            left -= 1;
-            if left == 0 {
-                process.kill().unwrap();
-            }
-        }
-        assert!(left <= 0 && !process.wait().unwrap().success(), "it ended by itself");
+        acknowledged = post_and_kill(KILLED.into_iter().zip(values), acknowledged, 1 + round * 5 % 37);
 
         (store, writer) = open(directory.path()).await;
         let computed = store.computed_streams(resource).await.unwrap();

@@ -1,11 +1,12 @@
 //! Windows of points: whatever the order of posts, whatever is deleted, what is read of them is what a recomputation from the points gives.
 
+mod killed;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use killed::post_and_kill;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sixlock_store::{
@@ -375,27 +376,7 @@ async fn after_it_was_killed_windows_are_what_a_recomputation_from_the_points_gi
         drop(store);
         let folder = directory.path().to_str().unwrap().to_owned();
         let values = [folder, resource.0.to_string(), acknowledged.to_string()];
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["posts_until_it_is_killed", "--exact", "--ignored", "--nocapture"])
-            .envs(KILLED.into_iter().zip(values))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // It goes on while this is read: what it does when it is killed is left to chance.
-        let mut left = 1 + round * 11 % 29;
-        for line in BufReader::new(process.stdout.take().unwrap()).lines() {
-            let Some(number) = line.unwrap().strip_prefix("stored ").map(|n| n.parse::<i64>().unwrap())
-            else {
-                continue;
-            };
-            assert_eq!(number, acknowledged);
-            acknowledged += 1;
-            left -= 1;
-            if left == 0 {
-                process.kill().unwrap();
-            }
-        }
-        assert!(left <= 0 && !process.wait().unwrap().success(), "it ended by itself");
+        acknowledged = post_and_kill(KILLED.into_iter().zip(values), acknowledged, 1 + round * 11 % 29);
 
         (store, writer) = Store::open(directory.path()).await.unwrap();
         let mut points = 0;

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::discarding::{RetentionLimits, discard};
 use crate::ids::StreamId;
 use crate::rollup::{HOUR_MS, Rollup, Sum, by_hour, hour_of};
+use crate::rollup_rows;
 
 /// How many streams are looked at in one commit at most.
 const STREAMS_PER_STEP: i64 = 256;
@@ -193,15 +194,10 @@ fn add(connection: &Connection, stream: i64, start: i64, added: &Rollup) -> rusq
 }
 
 fn write(connection: &Connection, stream: i64, start: i64, rollup: &Rollup) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-               ON CONFLICT (stream, start) DO UPDATE SET count = excluded.count, sum = excluded.sum,
-               remainder = excluded.remainder, lowest = excluded.lowest, highest = excluded.highest,
-               first_time = excluded.first_time, first_value = excluded.first_value,
-               last_time = excluded.last_time, last_value = excluded.last_value";
     let Rollup { count, sum, lowest, highest, first, last } = rollup;
     let row =
         (stream, start, count, sum.sum, sum.remainder, lowest, highest, first.0, first.1, last.0, last.1);
-    connection.prepare_cached(sql)?.execute(row)?;
+    connection.prepare_cached(rollup_rows::WRITE)?.execute(row)?;
     Ok(())
 }
 
