@@ -33,7 +33,7 @@ use crate::access::{self, Action, Denial, Target};
 struct Admission {
     caller: Option<Caller>,
     action: Option<Action>,
-    /// With a stranger's turn, if it is a stranger who asks for what strangers may have.
+    /// Holds a stranger's turn, if a stranger asks for public streams.
     outcome: Result<Option<Turn>, Failure>,
 }
 

@@ -54,8 +54,8 @@ pub(super) async fn list(
     Ok(Json(channels.into_iter().map(|channel| shown(channel, &caller)).collect()))
 }
 
-/// What a caller may see of a channel. Whoever knows the whole URL may tell there, and what a server answers is not for everybody: who may
-/// change nothing sees the host alone, and that telling failed.
+/// Returns a channel as `caller` may see it. The whole URL is often all that a message needs, and a server's answer may be secret: a caller
+/// that may change nothing sees the host alone, and that telling failed.
 pub(super) fn shown(channel: Channel, caller: &Caller) -> Channel {
     if !caller.scope.read_only && caller.user.role != Role::Viewer {
         return channel;

@@ -103,7 +103,10 @@ pub(super) async fn show(
     if wait > 60 {
         return Err(Failure::invalid("wait is not between 0 and 60 seconds"));
     }
-    let mut access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
+    if wait == 0 {
+        return Ok(Json(find(&app, &resource, id).await?));
+    }
+    let mut access = LiveAccess::new(&app.store, &caller).await?;
     let (mut changes, mut stopping) = (app.store.command_changes(), app.stopping.clone());
     let end = tokio::time::sleep(Duration::from_secs(wait.into()));
     tokio::pin!(end);
@@ -111,7 +114,7 @@ pub(super) async fn show(
         if !access.holds().await {
             return Err(Failure::unauthenticated());
         }
-        let command = app.store.command(resource.id, id).await?.ok_or(Failure::unknown("command"))?;
+        let command = find(&app, &resource, id).await?;
         let expires = Duration::from_millis((command.expires - now_ms()).max(1).unsigned_abs());
         if command.state != CommandState::Queued {
             return Ok(Json(command));
@@ -138,12 +141,16 @@ pub(super) async fn withdraw(
     path: Result<Path<CommandPath>, PathRejection>,
 ) -> Result<StatusCode, Failure> {
     let id = id_of(path)?;
-    app.store.command(resource.id, id).await?.ok_or(Failure::unknown("command"))?;
+    find(&app, &resource, id).await?;
     match app.store.withdraw_command(resource.id, id).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(Error::Changed) => Err(Failure::ended_command()),
         Err(error) => Err(error.into()),
     }
+}
+
+async fn find(app: &App, resource: &Resource, id: CommandId) -> Result<Command, Failure> {
+    app.store.command(resource.id, id).await?.ok_or(Failure::unknown("command"))
 }
 
 /// What the path names.

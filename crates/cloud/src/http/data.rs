@@ -27,7 +27,7 @@ use super::windows::{self, Aggregate};
 use crate::ingest::{self, points::NewPoints};
 use crate::senml_records::{NotSenml, Record};
 
-/// What is wrong with another format.
+/// The refusal of any other format.
 const FORMATS: &str = "format is not json, csv or senml";
 
 /// What a request for data asks for. An empty value is one that is not there.
@@ -50,7 +50,7 @@ pub(super) struct DataQuery {
     /// from the beginning of 1970 (UTC); or `day`
     #[serde(default)]
     every: String,
-    /// What of a window: `mean`, `min`, `max`, `sum`, `count`, `first` or `last` as its value, or `all`; without it, `mean`
+    /// The value of a window: `mean`, `min`, `max`, `sum`, `count`, `first` or `last`; or `all` of them; without it, `mean`
     #[serde(default)]
     aggregate: String,
     /// In which a `day` begins: `UTC`, a difference such as `+02:00`, or a name such as `Europe/Stockholm`; without it, `UTC`
@@ -119,7 +119,7 @@ pub(super) async fn read(
     answer(&app.store, stream.id, named, query).await
 }
 
-/// What the stream is called whose points are told.
+/// The names of the stream whose points are answered.
 pub(super) struct StreamLabels<'a> {
     pub(super) device: &'a str,
     pub(super) label: &'a str,
@@ -182,7 +182,7 @@ pub(super) async fn export(
 ) -> Result<Response, Failure> {
     let Query(SpanQuery { from, until }) = query?;
     let span = (number("from", &from)?, number("until", &until)?);
-    let access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
+    let access = LiveAccess::new(&app.store, &caller).await?;
     Ok(export::export(&app.store, access, &resource, span).await?)
 }
 
@@ -210,7 +210,7 @@ pub(super) async fn add(
     Ok(stored_answer(app.store.append(Append { resource: resource.id, idempotency, readings }).await?))
 }
 
-/// What was left out of a post of which all else is stored.
+/// The points that were left out of a post whose other points are stored.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PartlyStored {
     left_out: Vec<LeftOut>,

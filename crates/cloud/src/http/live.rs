@@ -85,10 +85,7 @@ pub(super) async fn shared(
     let listener = Listener::new(client, caller.as_ref(), uri);
     let access = match &caller {
         Some(caller) if !as_public => LiveAccess::new(&app.store, caller).await?,
-        _ => {
-            let public = LiveAccess::to_public(&app.store, stream.id).await?;
-            Some(public.ok_or_else(Failure::not_shared)?)
-        }
+        _ => LiveAccess::to_public(&app.store, stream.id).await?,
     };
     listen(&app, access, listener, Scope::One(stream.id), None)
 }
@@ -96,13 +93,12 @@ pub(super) async fn shared(
 /// A feed of the points in `scope`; without `headers` one that shows others than the owner what they may see of a point, from now on.
 fn listen(
     app: &App,
-    access: Option<LiveAccess>,
+    access: LiveAccess,
     listener: Listener,
     scope: Scope,
     headers: Option<&HeaderMap>,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>> + use<>>, Failure> {
     let place = app.live_feeds.enter(listener.follower)?;
-    let access = access.ok_or_else(Failure::unauthenticated)?;
     let changes = app.store.changes();
     let last = match headers.and_then(|headers| headers.get("last-event-id")) {
         Some(id) => {
@@ -175,7 +171,7 @@ struct Data {
     arrived: i64,
 }
 
-/// What others than the owner hear of a point. When it arrived is not among it, and neither is its place among the points of all users.
+/// A point as people other than its owner hear it: without the time of its arrival, and without its place among the points of all users.
 #[derive(Serialize, ToSchema)]
 struct SharedPoint {
     stream: StreamId,

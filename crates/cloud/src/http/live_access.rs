@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::caller::Caller;
-use crate::Error;
+use super::failure::Failure;
 
 /// Access is looked up at least as often, in case it was ended by another process.
 const LOOK_UP: Duration = Duration::from_secs(15);
@@ -33,24 +33,24 @@ pub(super) struct LiveAccess {
 }
 
 impl LiveAccess {
-    /// What `caller` has at the moment. `None` if that has ended since the request came.
-    pub(super) async fn new(store: &Store, caller: &Caller) -> Result<Option<Self>, Error> {
+    /// What `caller` has at the moment; refused as a request without a token if that has ended since the request came.
+    pub(super) async fn new(store: &Store, caller: &Caller) -> Result<Self, Failure> {
         // Changes are waited for from here on, so that none is missed.
         let changes = store.access_changes();
         let first = store.access(caller.token, now_ms()).await?;
-        let first = first.filter(|first| is_of(first, caller));
-        Ok(first.map(|first| {
-            let (ground, again) = (Ground::Token(caller.token, first), next_look_up(first));
-            Self { store: store.clone(), ground, changes, again }
-        }))
+        let first = first.filter(|first| is_of(first, caller)).ok_or_else(Failure::unauthenticated)?;
+        let (ground, again) = (Ground::Token(caller.token, first), next_look_up(first));
+        Ok(Self { store: store.clone(), ground, changes, again })
     }
 
-    /// That `stream` is public. `None` if it is so no more since the request came.
-    pub(super) async fn to_public(store: &Store, stream: StreamId) -> Result<Option<Self>, Error> {
+    /// That `stream` is public; refused as one that is not shared if it is public no more since the request came.
+    pub(super) async fn to_public(store: &Store, stream: StreamId) -> Result<Self, Failure> {
         let changes = store.access_changes();
-        let is_public = store.is_public(stream).await?;
+        if !store.is_public(stream).await? {
+            return Err(Failure::not_shared());
+        }
         let (ground, again) = (Ground::Public(stream), Instant::now() + LOOK_UP);
-        Ok(is_public.then(|| Self { store: store.clone(), ground, changes, again }))
+        Ok(Self { store: store.clone(), ground, changes, again })
     }
 
     /// Returns whether the listener may still hear the feed. Looks that up if it may have changed.

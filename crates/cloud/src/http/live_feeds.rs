@@ -17,7 +17,7 @@ const OF_STRANGERS: usize = 64;
 /// Live feeds of strangers from one address, or /64 of IPv6, at the same time; beyond, the answer is 429.
 const OF_ADDRESS: usize = 4;
 
-/// Who follows a feed.
+/// The follower of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Follower {
     User(UserId),

@@ -9,9 +9,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, Listing, Parser, PointId, Poller,
-    Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User,
-    Width, Windows, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, HOUR_MS, Listing, Parser, PointId,
+    Poller, Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token,
+    User, Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -26,8 +26,6 @@ use crate::Error;
 const RESOURCES: i64 = 100;
 /// Points of a line.
 const POINTS: i64 = 1_000;
-
-const HOUR_MS: i64 = 3_600_000;
 
 /// Before the first point of a stream.
 const BEGIN: (i64, PointId) = (i64::MIN, PointId(0));
@@ -114,7 +112,7 @@ pub(super) async fn export(
     Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
 ) -> Result<Response, Failure> {
-    let access = LiveAccess::new(&app.store, &caller).await?.ok_or_else(Failure::unauthenticated)?;
+    let access = LiveAccess::new(&app.store, &caller).await?;
     let kind = HeaderValue::from_static("application/jsonl");
     let name = HeaderValue::from_static("attachment; filename=\"sixlock-export.jsonl\"");
     let export = Export {
