@@ -52,7 +52,7 @@ pub(crate) const NATIVE: &str = "native nodes, which take no time";
 const ON_TMOTE_SKY: &str =
     "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so";
 
-const SETUPS: [Setup; 15] = [
+const SETUPS: [Setup; 18] = [
     Setup {
         platform: ON_TMOTE_SKY,
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
@@ -133,6 +133,7 @@ const SETUPS: [Setup; 15] = [
             "raza2012-fig12",
             "raza2012-fig13",
             "raza2012-fig14",
+            "link-and-ipsec",
         ],
     },
     Setup {
@@ -200,7 +201,7 @@ const SETUPS: [Setup; 15] = [
         mac: CSMA,
         routing: STATIC,
         is_drawn: true,
-        experiments: &["securesense-fig16", "securesense-fig17", "handshake-loss"],
+        experiments: &["securesense-fig16", "securesense-fig17", "handshake-loss", "cached-certificate"],
     },
     Setup {
         platform: "native nodes, which take no time, as Cooja's motes; the CC2420 of a Tmote Sky",
@@ -208,6 +209,27 @@ const SETUPS: [Setup; 15] = [
         routing: "RPL, non-storing mode, MRHOF",
         is_drawn: true,
         experiments: &["validation"],
+    },
+    Setup {
+        platform: "MicaZ, Tmote Sky, MB851 and OpenMote: operations counted in emulators; an ATmega128 at 8 MHz where it was published",
+        mac: "frames of IEEE 802.15.4 and their acknowledgements, without waiting for the channel",
+        routing: "one hop",
+        is_drawn: false,
+        experiments: &["key-agreement"],
+    },
+    Setup {
+        platform: TMOTE_SKY,
+        mac: CSMA,
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &["forged-packet"],
+    },
+    Setup {
+        platform: "OpenMote",
+        mac: "CSMA-CA of IEEE 802.15.4-2006 with backoff exponents of 5 to 7 and seven retries, radios always on",
+        routing: STATIC,
+        is_drawn: true,
+        experiments: &["growing-network"],
     },
 ];
 

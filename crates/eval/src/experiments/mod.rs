@@ -1,15 +1,19 @@
 //! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
 
+mod cached_certificate;
 mod captured;
 mod comparison;
 mod counting;
 mod derubertis2013;
 mod footprint;
+mod forged_packet;
 mod granjal2008;
 mod granjal2008_fig3;
 mod granjal2008_table2;
+mod growing_network;
 mod handshake;
 mod handshake_loss;
+mod key_agreement;
 mod native_handshake;
 mod packets;
 mod raza2012;
@@ -78,4 +82,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
     handshake_loss::EXPERIMENT,
     validation::EXPERIMENT,
     comparison::EXPERIMENT,
+    cached_certificate::EXPERIMENT,
+    forged_packet::EXPERIMENT,
+    growing_network::EXPERIMENT,
+    raza2012::concurrent::EXPERIMENT,
+    key_agreement::EXPERIMENT,
 ];

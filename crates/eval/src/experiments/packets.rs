@@ -7,7 +7,7 @@ use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
 };
 use sixlock_ipsec::{AnyTransform, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
-use sixlock_ipv6::{next_header, udp};
+use sixlock_ipv6::{extension, next_header, udp};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with, decompress_with};
 
@@ -130,6 +130,47 @@ pub(super) fn operations(bytes: usize, suite: NetworkSuite) -> Result<Operations
     crypto.take();
     protect(&mut crypto, &transform, Mode::Transport, &packet(OPAQUE, &vec![0; bytes])?)?;
     Ok(crypto.take())
+}
+
+/// What is computed to open the packet under `suite`, and refuse it if its last byte is not what was protected.
+pub(super) fn opening(packet: &[u8], suite: NetworkSuite, is_forged: bool) -> Result<Operations, Error> {
+    let mut crypto = Metered::new(Soft);
+    let transform = transform(&mut crypto, suite)?;
+    let mut packet = protect(&mut crypto, &transform, Mode::Transport, packet)?;
+    forge(&mut packet, is_forged);
+    let wrong = || Error(format!("{suite} took what was forged, or refused what was not"));
+    let found = extension::skip(&packet).ok_or_else(wrong)?;
+    crypto.take();
+    let number = SequenceNumber::new(0, SEQUENCE);
+    let opened = transform.open(&mut crypto, &mut packet, &found, number, false);
+    if opened.is_ok() == is_forged {
+        return Err(wrong());
+    }
+    Ok(crypto.take())
+}
+
+/// What is computed to open a record of DTLS 1.2 under AES-CCM-8 with so many bytes of content: the same.
+pub(super) fn record_opening(content: usize, is_forged: bool) -> Result<Operations, Error> {
+    /// Number, type, version and length.
+    const AUTHENTICATED: [u8; 13] = [0; 13];
+    let mut crypto = Metered::new(Soft);
+    let (key, nonce) = (crypto.aes_128(&[7; 16]), CcmNonce::Twelve(&[7; 12]));
+    let (mut sealed, mut tag) = (vec![0; content], Tag::empty(CcmTag::Eight));
+    crypto.ccm_seal(&key, nonce, &AUTHENTICATED, &mut sealed, &mut tag);
+    forge(&mut sealed, is_forged);
+    crypto.take();
+    let opened = crypto.ccm_open(&key, nonce, &AUTHENTICATED, &mut sealed, &tag);
+    if opened.is_ok() == is_forged {
+        return Err(Error("a record was opened that was forged, or one was not that was not".into()));
+    }
+    Ok(crypto.take())
+}
+
+/// Changes the last byte, if that is wanted.
+fn forge(bytes: &mut [u8], is_forged: bool) {
+    if let Some(last) = bytes.last_mut().filter(|_| is_forged) {
+        *last ^= 1;
+    }
 }
 
 fn protect<C: IpsecCrypto>(

@@ -19,7 +19,7 @@ pub(super) struct SecurityMode {
     pub(super) security: &'static str,
 }
 
-const fn way(label: &'static str, security: &'static str) -> SecurityMode {
+pub(super) const fn way(label: &'static str, security: &'static str) -> SecurityMode {
     SecurityMode { label, security }
 }
 

@@ -1,6 +1,7 @@
 //! Raza et al. (2012): link security and IPsec on a chain of four Tmote Sky.
 
 mod chain;
+pub(super) mod concurrent;
 pub(super) mod fig_10;
 pub(super) mod fig_11;
 pub(super) mod fig_12;
