@@ -28,6 +28,9 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     }
     let measured =
         args.measured.as_deref().map(|path| Ok::<_, Box<dyn Error>>((path, read(path)?))).transpose()?;
+    if let Some(folder) = &args.report {
+        try_to_write(folder)?;
+    }
     let is_wanted = |experiment: &&Experiment| {
         args.experiments.is_empty() || args.experiments.iter().any(|name| name == experiment.name)
     };
@@ -80,10 +83,18 @@ fn describe(path: &Path, mistakes: &[Mistake]) -> String {
     mistakes.iter().take(TOLD).map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The experiments take minutes: whether their report can be written is found out before.
+fn try_to_write(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let cannot = |error| format!("cannot write the report to {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let file = folder.join(".eval");
+    fs::write(&file, "").map_err(cannot)?;
+    Ok(fs::remove_file(&file).map_err(cannot)?)
+}
+
 /// Writes the pages, and the result as JSON beside them. What a person has typed into the file of measurements stays.
 fn write_report(folder: &Path, evaluations: &[Evaluation]) -> Result<(), Box<dyn Error>> {
     let cannot = |error| format!("cannot write the report to {}: {error}", folder.display());
-    fs::create_dir_all(folder).map_err(cannot)?;
     for ReportFile { name, text } in report(evaluations) {
         let file = folder.join(&name);
         if name == MEASUREMENTS_FILE && is_to_be_kept(&file, &text).map_err(cannot)? {

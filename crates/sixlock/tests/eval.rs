@@ -33,7 +33,7 @@ fn the_list_has_every_table_and_figure_of_the_papers_and_says_what_is_missing() 
         assert!(is_whole == (listed["state"] == "made") && listed["reproduced"] == true, "{listed}");
     }
     let of = |part: &str| list.iter().filter(|listed| listed["part"] == part).count();
-    assert_eq!([of("papers"), of("own")], [54, 3]);
+    assert_eq!([of("papers"), of("own")], [54, 8]);
     let unchecked = list.iter().map(|listed| listed["unchecked"].as_array().unwrap().len()).sum::<usize>();
     assert!(unchecked > 0);
     let text = String::from_utf8(eval(&["--list"]).stdout).unwrap();
@@ -71,6 +71,16 @@ fn an_experiment_is_printed_and_reported() {
     let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
     assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");
     assert!(text.contains("Of the claims, ") && text.contains(" not decided, "), "{text}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let below = file.path().join("report");
+    let output = eval(&["raza2012-table2", "--report", below.to_str().unwrap()]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.contains("cannot write the report to "), "{error}");
+    assert!(output.stdout.is_empty());
 }
 
 #[test]
