@@ -84,7 +84,26 @@ impl Platform {
     pub(crate) fn unknown(name: &str, others: &[&str]) -> String {
         let names = || others.iter().copied().chain(SHIPPED.map(|(name, _)| name));
         let quoted: Vec<_> = names().map(|name| format!("\"{name}\"")).collect();
-        format!("\"{name}\" is not {}{}", quoted.join(" or "), did_you_mean(name, names()))
+        let near = match Self::with_microcontroller(name) {
+            Some(board) => {
+                format!(
+                    "; did you mean \"{}\", whose microcontroller is {}?",
+                    board.name(),
+                    board.microcontroller()
+                )
+            }
+            None => did_you_mean(name, names()),
+        };
+        format!("\"{name}\" is not {}{near}", quoted.join(" or "))
+    }
+
+    /// The shipped platform whose microcontroller this is the name of, or begins with it.
+    fn with_microcontroller(name: &str) -> Option<Self> {
+        /// With fewer letters, too much begins so.
+        const LEAST: usize = 5;
+        let wanted = name.to_ascii_lowercase();
+        let is_of = |board: &Self| board.microcontroller().to_ascii_lowercase().starts_with(&wanted);
+        Self::all().find(|board| wanted.len() >= LEAST && is_of(board))
     }
 
     /// A board whose file is compiled in.
@@ -213,6 +232,18 @@ mod tests {
             wrong,
             r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851" or "nrf52840" or "cc1352" or "esp32-c6"; did you mean "micaz"?"#
         );
+    }
+
+    #[test]
+    fn a_microcontroller_is_told_its_board() {
+        for (name, board) in [("cc2538", "openmote"), ("msp430", "tmote-sky"), ("atmega128l", "micaz")] {
+            let wrong = Platform::named(name).unwrap_err();
+            let hint = format!("; did you mean \"{board}\", whose microcontroller is ");
+            assert!(wrong.contains(&hint), "{wrong}");
+        }
+        for far in ["", "m", "board"] {
+            assert!(!Platform::named(far).unwrap_err().contains("did you mean"), "{far}");
+        }
     }
 
     #[test]

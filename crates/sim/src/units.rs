@@ -173,7 +173,8 @@ fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String>
     let wrong = || format!("\"{text}\" is not {wanted}");
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
     let (number, unit) = text.split_at(unit_at);
-    let &(_, scale) = units.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(wrong)?;
+    let of_unit = units.iter().find(|(name, _)| *name == unit.trim());
+    let &(_, scale) = of_unit.ok_or_else(|| wrong() + &meant(number, unit.trim(), units))?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let whole: u64 = whole.parse().map_err(|_| wrong())?;
     let mut place = scale;
@@ -193,6 +194,18 @@ fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String>
         value = value.checked_add(u64::from(digit - b'0') * place).ok_or_else(wrong)?;
     }
     Ok(value)
+}
+
+/// The end of an error about a number with a unit that is none of `units`: those that it may be, as one begins like the other.
+fn meant(number: &str, unit: &str, units: &[(&str, u64)]) -> String {
+    let unit = unit.to_ascii_lowercase();
+    let begins_like = |name: &str| name.starts_with(&unit) || unit.starts_with(name);
+    let like = units.iter().filter(|(name, _)| begins_like(&name.to_ascii_lowercase()));
+    let like: Vec<_> = like.map(|(name, _)| format!("\"{number}{name}\"")).collect();
+    if like.is_empty() || number.parse::<f64>().is_err() {
+        return String::new();
+    }
+    format!("; did you mean {}?", like.join(" or "))
 }
 
 #[cfg(test)]
@@ -218,6 +231,21 @@ mod tests {
         assert_eq!([parse_drift("40ppm"), parse_drift("0.5ppm")], [Ok(40_000), Ok(500)]);
         assert_eq!(parse_decibels("58.5dB", "dB"), Ok(58.5));
         assert_eq!([parse_decibels("-95dBm", "dBm"), parse_decibels("0 dBm", "dBm")], [Ok(-95.0), Ok(0.0)]);
+    }
+
+    #[test]
+    fn a_unit_that_begins_like_others_is_told_which_may_be_meant() {
+        let hint = |wrong: Result<_, String>| {
+            let wrong = wrong.map(|_: u64| ()).unwrap_err();
+            wrong.split_once("; ").map(|(_, hint)| hint.to_owned())
+        };
+        let span = |text| hint(parse_span(text).map(Span::micros));
+        assert_eq!(span("10m").as_deref(), Some("did you mean \"10min\" or \"10ms\"?"));
+        assert_eq!(span("1.5 hours").as_deref(), Some("did you mean \"1.5h\"?"));
+        assert_eq!(hint(parse_charge("225mAH")).as_deref(), Some("did you mean \"225mAh\"?"));
+        for nothing_near in ["10x", "min", "1..5 m", "60"] {
+            assert_eq!(span(nothing_near), None, "{nothing_near}");
+        }
     }
 
     #[test]
