@@ -266,6 +266,17 @@ pub(crate) fn near(positions: &[(i32, i32)], range: i32) -> Vec<Vec<u32>> {
 }
 
 impl Topology {
+    /// What a network is called that has no name: its kind, and how many nodes it has.
+    pub(crate) fn name(&self) -> String {
+        let (kind, nodes) = match self {
+            Self::Chain { nodes, .. } => ("chain", *nodes),
+            Self::Grid { nodes, .. } => ("grid", *nodes),
+            Self::Random { nodes, .. } => ("random", *nodes),
+            Self::List(placements) => ("list", placements.iter().filter(|node| node.id != 0).count() as u32),
+        };
+        format!("{kind}-{nodes}")
+    }
+
     /// Positions and the routing tree: shortest paths by hop count over links that carry frames both ways, the lowest id among equals,
     /// save where a parent is given.
     ///

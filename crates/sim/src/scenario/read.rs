@@ -176,6 +176,9 @@ impl ScenarioBuilder {
         scenario.profile = read_platform(top.section("platform", "[platform]")?, file, &mut files)?;
         scenario.files = files;
         scenario.topology = read_topology(&mut top, &mut scenario, &mut lines)?;
+        if top.span("name").is_none() {
+            scenario.name = scenario.topology.name();
+        }
         let key = if top.span("topology").is_some() { "topology" } else { "node" };
         lines.insert(Key::Topology, top.line(key));
         // What is demanded of the network, which `sixlock plan` reads.

@@ -622,6 +622,19 @@ fn what_a_file_may_not_say_a_caller_may_not_set() {
     }
 }
 
+#[test]
+fn a_network_without_a_name_is_called_by_its_kind_and_its_nodes() {
+    let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 0\n[[node]]\nid = 1\nx = \"40m\"";
+    for (text, name) in [
+        ("", "chain-6"),
+        ("[topology]\nkind = \"grid\"\nnodes = 9", "grid-9"),
+        (list, "list-1"),
+        ("name = \"hall\"\n[topology]\nnodes = 2", "hall"),
+    ] {
+        assert_eq!(Scenario::parse("f", text).unwrap().name(), name);
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_is_a_scenario_or_an_error(text in "[a-z\\[\\]=\" \n0-9.]{0,80}") {
