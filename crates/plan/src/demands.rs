@@ -135,5 +135,13 @@ fn span(
         Some(years) => parse_duration(&format!("{}h", (years * 8760.0).round())),
         None => parse_duration(text),
     };
-    parsed.map(Some).map_err(|error| table.error(key, format!("{key}: {error}, such as \"{example}\"")))
+    parsed.map(Some).map_err(|error| {
+        // What is no time is told what would be one, but for years.
+        let rest = if error.contains("such as") {
+            "; two years are \"2y\"".into()
+        } else {
+            format!(", such as \"{example}\"")
+        };
+        table.error(key, format!("{key}: {error}{rest}"))
+    })
 }

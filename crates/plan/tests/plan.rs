@@ -145,6 +145,10 @@ fn what_is_wrong_in_a_network_is_told_with_its_line() {
         ("[plan]\nlatency = \"2\"", "f:2: latency: "),
         ("[plan]\nlife = \"2 years\"", "f:2: life: "),
         ("[plan]\nlife = \"0d\"", "f:2: life: it must be longer than nothing, such as \"2y\""),
+        (
+            "[plan]\nlife = \"2m\"",
+            "f:2: life: \"2m\" is not a time such as \"60s\", \"10min\", \"1h\", \"2d\" or \"20ms\"; did you mean \"2min\" or \"2ms\"?; two years are \"2y\"",
+        ),
         ("[plan]\nlife = \"0y\"", "f:2: life: it must be longer than nothing, such as \"2y\""),
         (
             "[plan]\nlife = \"2y\"",
