@@ -90,6 +90,14 @@ fn range(first: &str, rest: &str) -> Result<Vec<String>, String> {
         return Err(format!("{}: a range has at most {VALUES} values", whole()));
     }
     let unit = first.unit;
+    let rest = length % step_digits;
+    if rest != 0 {
+        let reached = spell(last_digits - rest, decimals, unit);
+        return Err(format!(
+            "{}: its steps do not come to its last, and end before: write {reached} for that",
+            whole()
+        ));
+    }
     Ok((0..=length / step_digits)
         .map(|index| spell(first_digits + index * step_digits, decimals, unit))
         .collect())
@@ -115,9 +123,9 @@ mod tests {
         for (text, values) in [
             ("security=ah,esp:ctr-xcbc", "ah esp:ctr-xcbc"),
             ("radio.loss=0..0.4:0.1", "0.0 0.1 0.2 0.3 0.4"),
-            ("radio.loss=0..1:0.3", "0.0 0.3 0.6 0.9"),
+            ("radio.loss=0..0.9:0.3", "0.0 0.3 0.6 0.9"),
             ("traffic.period=10s..60s:25s, 2m", "10s 35s 60s 2m"),
-            ("radio.floor=-1.5dBm..1dBm:0.75dBm", "-1.50dBm -0.75dBm 0.00dBm 0.75dBm"),
+            ("radio.floor=-1.5dBm..0.75dBm:0.75dBm", "-1.50dBm -0.75dBm 0.00dBm 0.75dBm"),
             ("platform.file=../boards/mine.toml", "../boards/mine.toml"),
             ("topology.nodes=7..7:1", "7"),
         ] {
@@ -138,6 +146,7 @@ mod tests {
             ("radio.loss=0..much:1", "of numbers"),
             ("radio.loss=0..1:0", "step is above 0"),
             ("radio.loss=1..0:1", "not below the first"),
+            ("radio.loss=0..1:0.3", "end before: write 0.9 for that"),
             ("traffic.period=1s..2m:1s", "one unit"),
             ("seed=0..1000:1", "at most 1000"),
             ("seed=0..9223372036854775807:0.1", "too many digits"),
