@@ -11,38 +11,46 @@ use crate::estimates::cell;
 
 use super::words::{again, changes, nothing_simulated, protects, takes, tried, verdict};
 
-/// Prints those that remain with their values, then the others with the reason.
+/// Prints those that remain with their values, then the others with the reason; where two are compared, whatever is demanded, all that are
+/// simulated.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
-    let remain: Vec<_> = of(plan, |verdict| matches!(verdict, Verdict::Remains)).collect();
+    let is_comparison = matches!(plan.limits.modes, Modes::These(_));
+    let is_shown = |verdict: &Verdict| match verdict {
+        Verdict::Struck(_) => false,
+        Verdict::Remains => true,
+        _ => is_comparison,
+    };
+    let shown: Vec<_> = of(plan, is_shown).collect();
     let seconds = plan.comparison.duration.micros() / 1_000_000;
-    writeln!(
-        out,
-        "{}: {} options, {} remain; means over seeds with half their 95 % intervals, {seconds} s each",
-        network.name(),
-        plan.comparison.candidates.len(),
-        remain.len(),
-    )?;
-    if !remain.is_empty() {
-        let candidates: Vec<_> = remain.iter().map(|(_, candidate)| *candidate).collect();
+    let all = plan.comparison.candidates.len();
+    let count = if is_comparison {
+        format!("{all} options")
+    } else {
+        format!("{all} options, {} remain", shown.len())
+    };
+    let name = network.name();
+    writeln!(out, "{name}: {count}; means over seeds with half their 95 % intervals, {seconds} s each")?;
+    if !shown.is_empty() {
+        let candidates: Vec<_> = shown.iter().map(|(_, candidate)| *candidate).collect();
         values(out, &candidates)?;
     }
-    for (index, candidate) in &remain {
+    for (index, candidate) in &shown {
         writeln!(out, "{}: {}", candidate.choice, protects(candidate))?;
         let (_, why) = verdict(network, plan, *index, candidate);
-        if !why.is_empty() {
+        if !why.is_empty() && !is_comparison {
             writeln!(out, "  {why}")?;
         }
         takes(candidate).iter().try_for_each(|memory| writeln!(out, "  takes: {memory}"))?;
         writeln!(out, "  to repeat its runs: {}", again(file, network, plan, candidate))?;
     }
-    let others = of(plan, |verdict| !matches!(verdict, Verdict::Remains));
+    let others = of(plan, |verdict| !is_shown(verdict));
     for (index, candidate) in others {
         let (name, why) = verdict(network, plan, index, candidate);
         writeln!(out, "{}: {name}. {why}", candidate.choice)?;
     }
     if let Some(why) = nothing_simulated(plan) {
         writeln!(out, "{why}")?;
-    } else if let Modes::These(_) = plan.limits.modes {
+    } else if is_comparison {
         differences(out, plan)?;
     } else {
         writeln!(out, "What would change this:")?;
