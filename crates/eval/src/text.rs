@@ -82,6 +82,7 @@ fn places(row: &Row) -> usize {
     let of = |digits: i32, size: f64| (digits - 1 - size.log10().floor() as i32).clamp(0, 4) as usize;
     let half = half(row).unwrap_or_default();
     match row.value.abs() {
+        0.0 => 0,
         value if half == 0.0 && value.fract() == 0.0 => 0,
         value if value >= 1.0 && half == 0.0 => 2,
         value if value >= 1.0 => of(2, half).min(2),
@@ -113,5 +114,6 @@ mod tests {
         assert_eq!(places_of(30.284, Some([30.284, 30.284])), 2);
         assert_eq!(places_of(30.284, Some([30.283, 30.285])), 2);
         assert_eq!([places_of(16432.0, None), places_of(0.0, None)], [0, 0]);
+        assert_eq!(places_of(0.0, Some([0.0, 7.1])), 0, "nothing was counted, and more may be");
     }
 }
