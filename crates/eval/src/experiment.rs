@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::evaluation::Evaluation;
 use crate::figure::Figure;
 use crate::published::{Paper, Unchecked};
+use crate::relative_error;
 use crate::setup::Parameters;
 
 /// What this project is to reach.
@@ -49,6 +50,8 @@ impl KeptRuns {
 pub struct Context<'a> {
     /// How many runs, each with a seed of its own, an experiment makes where chance has a say.
     pub runs: u32,
+    /// How many it makes at most where the paper went on until its results were as certain as it says.
+    pub most_runs: u32,
     /// The commit that the program was built from.
     pub commit: &'a str,
     /// Runs that were made for an experiment before.
@@ -168,9 +171,8 @@ impl Experiment {
     /// When the run fails.
     pub fn run(&self, context: &Context<'_>) -> Result<Evaluation, Error> {
         let paper = Paper::parse(self.paper)?;
-        let parameters = Parameters::of(self.name, context.runs, context.commit)?;
-        let (Method::Run(run) | Method::Part(run, _)) = self.method;
-        let Findings { figures, claims } = run(context, &paper)?;
+        let (runs, Findings { figures, claims }) = self.run_until_certain(context, &paper)?;
+        let parameters = Parameters::of(self.name, runs, context.commit)?;
         (context.progress)(1.0);
         Ok(Evaluation {
             schema: 1,
@@ -188,6 +190,22 @@ impl Experiment {
             claims,
             unchecked: self.unchecked_of(paper.unchecked),
         })
+    }
+
+    /// Makes it with twice as many runs again and again, until all values are as certain as the paper's, if that says how certain those are,
+    /// or more runs are not allowed. How many there were, and what they have found.
+    fn run_until_certain(&self, context: &Context<'_>, paper: &Paper) -> Result<(u32, Findings), Error> {
+        let (Method::Run(run) | Method::Part(run, _)) = self.method;
+        let mut runs = context.runs;
+        let mut found = run(context, paper)?;
+        while !relative_error::is_within(&found.figures, paper.relative_error)
+            && 2 * runs <= context.most_runs
+        {
+            runs *= 2;
+            // What was kept is of fewer runs.
+            found = run(&Context { runs, kept: &KeptRuns::default(), ..*context }, paper)?;
+        }
+        Ok((runs, found))
     }
 }
 

@@ -3,11 +3,17 @@
 use core::fmt::Write;
 
 use crate::evaluation::Evaluation;
-use crate::figure::Row;
+use crate::figure::{Figure, Row};
 use crate::plot::number;
 
 /// So many values that are less certain are named.
 const NAMED: usize = 20;
+
+/// Whether every value is known as well as this, if it has to be: so many per cent of it to either side.
+pub(crate) fn is_within(figures: &[Figure], most: Option<f64>) -> bool {
+    let mut rows = figures.iter().flat_map(|figure| &figure.rows);
+    most.is_none_or(|most| rows.all(|row| relative_error(row).is_none_or(|error| error <= most)))
+}
 
 /// Which values are known as well as those of the paper, in a sentence; nothing where the paper does not say how well, or no value is of runs.
 pub(crate) fn sentence(evaluation: &Evaluation) -> Option<String> {
@@ -84,6 +90,8 @@ mod tests {
             said.contains("at most 5 %: with 4 runs, 2 of 3 values here do, and these do not: ESP at 8, 18"),
             "{said}"
         );
+        assert!(!is_within(&evaluation.figures, Some(5.0)) && is_within(&evaluation.figures, Some(50.0)));
+        assert!(is_within(&evaluation.figures, None));
         evaluation.relative_error = Some(50.0);
         assert!(sentence(&evaluation).unwrap().ends_with("3 of 3 values here do"));
         evaluation.relative_error = None;

@@ -15,7 +15,7 @@ fn evaluations() -> &'static [Evaluation] {
         let kept = KeptRuns::default();
         let progress = |share| assert!((0.0..=1.0).contains(&share));
         // Two would leave too much open.
-        let context = Context { runs: 5, commit: "unknown", kept: &kept, progress: &progress };
+        let context = Context { runs: 5, most_runs: 5, commit: "unknown", kept: &kept, progress: &progress };
         EXPERIMENTS.iter().map(|experiment| experiment.run(&context).unwrap()).collect()
     })
 }
@@ -141,7 +141,7 @@ fn the_readme_shows_what_experiments_print() {
         let name = command.split(' ').next().unwrap();
         let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name).unwrap();
         let kept = KeptRuns::default();
-        let context = Context { runs, commit: "unknown", kept: &kept, progress: &|_| () };
+        let context = Context { runs, most_runs: runs, commit: "unknown", kept: &kept, progress: &|_| () };
         let printed = text(&experiment.run(&context).unwrap());
         let (_, shown) = readme.split_once(&format!("$ sixlock eval {command}\n")).unwrap();
         let (shown, _) = shown.split_once("```").unwrap();

@@ -310,30 +310,32 @@ impl<P: Pool> Lowpan<P> {
         self.datagrams.as_ref().iter().any(|datagram| datagram.is_held(&|to| to == neighbour))
     }
 
-    /// Drops the packets that have waited longest for neighbours which are asleep, until they take no more than half of what
-    /// transmission may take.
-    pub fn limit_held<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, is_asleep: impl Fn(Eui64) -> bool) {
-        let turn = self.next_turn;
+    /// Drops packets for neighbours which are asleep, until they take no more than half of what transmission may take. Chance chooses them
+    /// among those of which nothing has been sent, if there are such: a rule would drop the same datagram of a flight each time that
+    /// it is sent again.
+    pub fn limit_held<C, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        is_asleep: impl Fn(Eui64) -> bool,
+    ) {
         loop {
-            let mut held = 0;
-            let mut longest = None;
-            for datagram in self.datagrams.as_mut() {
-                if datagram.is_held(&is_asleep)
-                    && let Role::Transmitting(transmission) = &datagram.role
-                {
-                    held += 1;
-                    let waited = turn.wrapping_sub(transmission.turn);
-                    if longest.as_ref().is_none_or(|(most, _)| waited > *most) {
-                        longest = Some((waited, datagram));
-                    }
-                }
+            let (mut held, mut whole) = (0, 0);
+            for datagram in self.datagrams.as_ref() {
+                held += usize::from(datagram.is_held(&is_asleep));
+                whole += usize::from(datagram.is_held_whole(&is_asleep));
             }
-            match longest {
-                Some((_, datagram)) if held > Self::NEIGHBOUR_LIMIT => {
-                    datagram.role = Role::Free;
-                    cx.counters.count(Counter::LowpanHeldFull);
-                }
-                _ => return,
+            if held <= Self::NEIGHBOUR_LIMIT {
+                return;
+            }
+            let choices = if whole > 0 { whole } else { held };
+            let chosen = cx.entropy.next_u32() as usize % choices;
+            let is_choice = |datagram: &&mut Datagram<P::Buffer>| match whole {
+                0 => datagram.is_held(&is_asleep),
+                _ => datagram.is_held_whole(&is_asleep),
+            };
+            if let Some(datagram) = self.datagrams.as_mut().iter_mut().filter(is_choice).nth(chosen) {
+                datagram.role = Role::Free;
+                cx.counters.count(Counter::LowpanHeldFull);
             }
         }
     }
@@ -559,6 +561,11 @@ impl<B: Array<u8>> Datagram<B> {
     /// Whether it is to be sent to a neighbour that is asleep.
     fn is_held(&self, is_asleep: &impl Fn(Eui64) -> bool) -> bool {
         matches!(&self.role, Role::Transmitting(_)) && is_asleep(self.link.destination)
+    }
+
+    /// The same, and nothing of it has been sent.
+    fn is_held_whole(&self, is_asleep: &impl Fn(Eui64) -> bool) -> bool {
+        matches!(&self.role, Role::Transmitting(Transmission { offset: 0, .. })) && self.is_held(is_asleep)
     }
 
     /// Whether it waits until the pause is over.

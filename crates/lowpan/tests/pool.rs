@@ -328,6 +328,47 @@ fn datagrams_in_fragments_for_a_host_beyond_a_neighbour_leave_each_other_time_to
     assert_eq!(leaving(&mut node, 406), 2 * sent);
 }
 
+/// The seeds of the packets that are left of those that wait in a pool, where one may wait for a neighbour that is asleep. Of the first
+/// packet `sent` fragments have gone before.
+fn left(rig: &mut Rig, sent: usize, seeds: &[u8]) -> Vec<u8> {
+    let mut parent = pool::<1280, 4>();
+    let mut frame = [0; 127];
+    let mut part = vec![];
+    for &seed in seeds {
+        parent.send(&mut rig.cx(), link(1, 2), &packet(200, seed)).unwrap();
+        if part.is_empty() {
+            let next = || parent.poll_transmit(START, &mut (), |_| false, CAPACITY, &mut frame).unwrap();
+            part = std::iter::repeat_with(next).take(sent).collect();
+        }
+    }
+    parent.limit_held(&mut rig.cx(), |neighbour| neighbour == Eui64::of_node(3));
+    assert_eq!(rig.count(Counter::LowpanHeldFull), 0, "its neighbour is awake");
+    parent.limit_held(&mut rig.cx(), |neighbour| neighbour == Eui64::of_node(2));
+    assert_eq!(rig.count(Counter::LowpanHeldFull) as usize, seeds.len() - 1);
+    let frames = drain(&mut parent, CAPACITY);
+    let whole = deliver(&mut Rig::seeded(0), &mut pool::<1280, 4>(), 1, &frames);
+    match whole.is_empty() {
+        // The rest of the one of which the other end has had the first fragments.
+        true => vec![seeds[0]],
+        false => whole.iter().map(|packet| *packet.last().unwrap() ^ 199).collect(),
+    }
+}
+
+#[test]
+fn what_waits_for_a_sleeping_neighbour_is_dropped_by_chance_unless_a_part_was_sent() {
+    let mut survivors = [0; 2];
+    for seed in 0..100 {
+        let left = left(&mut Rig::seeded(seed), 0, &[0, 1]);
+        assert_eq!(left.len(), 1);
+        survivors[usize::from(left[0])] += 1;
+    }
+    // Each datagram of a flight that is sent again and again comes through.
+    assert!(survivors.iter().all(|&times| times > 20), "{survivors:?}");
+    for seed in 0..20 {
+        assert_eq!(left(&mut Rig::seeded(seed), 1, &[0, 1, 2]), [0]);
+    }
+}
+
 #[test]
 fn one_neighbour_cannot_take_every_buffer() {
     let mut rig = Rig::seeded(0);

@@ -237,6 +237,13 @@ impl<C: Crypto, W: Channel<C>, const CONFIRMABLE: bool, M: Commands> Sensor<C, W
         self.next_sample = Some(at);
     }
 
+    /// Gives its session up, if there is one, and begins another: who uses keys for a limited time calls this before a reading.
+    pub fn renew<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if self.channel.is_open() {
+            self.channel.renew(cx);
+        }
+    }
+
     /// In a new session the request under way is another message.
     fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         if self.channel.poll_renewed() {

@@ -1,12 +1,12 @@
 //! An option, and what is known of it.
 
-use sixlock_sim::{Estimate, Quantity, Scenario, Spread};
+use sixlock_sim::{Battery, Estimate, Quantity, Scenario, Spread};
 
 use crate::choice::Choice;
 use crate::demands::Demands;
 use crate::footprint::Footprint;
 use crate::front::dominates;
-use crate::objective::{OBJECTIVES, Objective, Values};
+use crate::objective::{LIFE, OBJECTIVES, Objective, Values};
 use crate::protection::Protection;
 
 /// What is known of an option.
@@ -102,13 +102,21 @@ impl Candidate {
         }
     }
 
+    /// The same with batteries that hold so many microampere-hours: they last for longer or less long.
+    pub(crate) fn with_capacity(&self, capacity: u64) -> Self {
+        let mut other = self.clone();
+        if let Some(battery) = self.scenario.as_ref().and_then(Scenario::battery) {
+            let larger = Battery { capacity, ..battery };
+            for run in &mut other.runs {
+                run[LIFE] = run[LIFE].and_then(|days| battery.life_of(&larger, days));
+            }
+        }
+        other
+    }
+
     /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long.
     pub fn capacity_needed(&self, demands: &Demands) -> Option<f64> {
-        let (index, objective) = OBJECTIVES
-            .iter()
-            .enumerate()
-            .find(|(_, objective)| objective.quantity.column == Quantity::LIFE.column)?;
-        let (wanted, days) = (objective.demanded(demands)?, self.estimate(index).mean()?);
+        let (wanted, days) = (OBJECTIVES[LIFE].demanded(demands)?, self.estimate(LIFE).mean()?);
         let battery = self.scenario.as_ref()?.battery().filter(|_| days < wanted)?;
         Some(battery.capacity_for(wanted, days)? as f64 / 1000.0)
     }

@@ -83,9 +83,10 @@ impl Network {
         &self.demands
     }
 
-    /// The value of a condition in the file.
-    pub(crate) fn value(&self, condition: Condition) -> f64 {
-        condition.of(&self.scenario)
+    /// What a condition is in the file, and the least and the most that it may well be instead; nothing if the file says nothing of such.
+    pub(crate) fn values(&self, condition: Condition) -> Option<(f64, [f64; 2])> {
+        let base = condition.of(&self.scenario)?;
+        Some((base, condition.extremes(base, &self.scenario)))
     }
 
     /// From when on readings are due: when the network has had time to form, or later if its file says so.

@@ -32,6 +32,9 @@ pub const OBJECTIVES: [Objective; 5] = [
     Objective { quantity: Quantity::HANDSHAKE, is_gain: false, demanded: |_| None },
 ];
 
+/// The place of how long the battery of the worst node lasts.
+pub(crate) const LIFE: usize = 2;
+
 impl Objective {
     /// The worst value that is good enough, if that is demanded.
     pub fn demanded(&self, demands: &Demands) -> Option<f64> {
@@ -44,4 +47,14 @@ pub(crate) type Values = [Option<f64>; OBJECTIVES.len()];
 
 pub(crate) fn values(report: &Report) -> Values {
     OBJECTIVES.map(|objective| objective.quantity.of(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn life_has_its_place() {
+        assert_eq!(OBJECTIVES[LIFE].quantity.column, Quantity::LIFE.column);
+    }
 }

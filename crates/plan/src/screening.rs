@@ -99,17 +99,21 @@ pub(crate) fn screen(
     let field = Field { network, found, options, limits, deadline };
     let mut screenings = Vec::new();
     let conditions = network.demands().conditions.as_deref().unwrap_or(&Condition::ALL);
-    let count = 2 * conditions.len() as u32;
-    for &condition in conditions {
-        let base = network.value(condition);
-        for value in condition.extremes(base) {
-            done(condition, screenings.len() as u32, count);
-            let outcome = match value == base {
-                true => Outcome::Changes(Vec::new()),
-                false => field.tried(condition, base, value)?,
-            };
-            screenings.push(Screening { condition, base, value, outcome });
-        }
+    let values: Vec<_> = conditions
+        .iter()
+        .filter(|condition| field.has_a_say(**condition))
+        .flat_map(|&condition| {
+            let (base, extremes) = network.values(condition).unwrap_or_default();
+            extremes
+                .into_iter()
+                .filter(move |value| *value != base)
+                .map(move |value| (condition, base, value))
+        })
+        .collect();
+    for &(condition, base, value) in &values {
+        done(condition, screenings.len() as u32, values.len() as u32);
+        let outcome = field.tried(condition, base, value)?;
+        screenings.push(Screening { condition, base, value, outcome });
     }
     Ok(screenings)
 }
@@ -125,6 +129,12 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
+    /// Whether a condition can change something for one of the options.
+    fn has_a_say(&self, condition: Condition) -> bool {
+        let has_sessions = |&index: &usize| self.found.candidates[index].choice.security.transport.is_some();
+        condition != Condition::Handshakes || self.options.iter().any(has_sessions)
+    }
+
     /// What `value` changes, and from where on.
     fn tried(&self, condition: Condition, base: f64, value: f64) -> Result<Outcome, ScenarioError> {
         let changes = match self.changes(condition, value)? {
@@ -161,6 +171,14 @@ impl Field<'_> {
 
     /// What changes with this value.
     fn changes(&self, condition: Condition, value: f64) -> Result<Point, ScenarioError> {
+        // What the battery holds changes nothing but how long it lasts.
+        if condition == Condition::Battery {
+            let of = |&index: &usize| self.found.candidates[index].with_capacity((1000.0 * value) as u64);
+            let candidates = self.options.iter().map(of).collect();
+            return Ok(Point::Changes(
+                self.compare(&Comparison { candidates, duration: self.found.duration }),
+            ));
+        }
         let choices: Vec<Choice> =
             self.options.iter().map(|&index| self.found.candidates[index].choice.clone()).collect();
         let mut other =

@@ -57,6 +57,10 @@ pub(crate) struct SampleTimes {
     pub(crate) arrivals: Arrivals,
     /// The number of the next, from 1 on.
     pub(crate) next: u64,
+    /// How long a DTLS session goes on at most.
+    pub(crate) session: Option<Duration>,
+    /// When the one that there is comes to its end.
+    pub(crate) session_ends: Option<Instant>,
 }
 
 impl SampleTimes {
@@ -152,6 +156,12 @@ impl Application<Accelerated> for AnyApplication {
         name: &DeviceName,
         measurements: &[Measurement],
     ) {
+        match self {
+            Self::Sensor(sensor, Some(times)) => renew_if_old(sensor, times, cx),
+            Self::UnconfirmedSensor(sensor, Some(times)) => renew_if_old(sensor, times, cx),
+            Self::Asked(asked, Some(times)) => renew_if_old(asked.sensor(), times, cx),
+            _ => {}
+        }
         each!(self, application => application.report(cx, name, measurements));
     }
 
@@ -235,10 +245,25 @@ fn poll_sensor<const CONFIRMABLE: bool, M: Commands>(
 ) -> Option<Event> {
     let due = sensor.next_sample();
     let event = sensor.poll_event(now);
-    if let (Some(Event::Sample), Some(due), Some(times)) = (event, due, times) {
-        sensor.sample_at(times.after(due, now));
+    match (event, due, times) {
+        (Some(Event::Sample), Some(due), Some(times)) => sensor.sample_at(times.after(due, now)),
+        (Some(Event::Connected), _, Some(times)) => {
+            times.session_ends = times.session.map(|session| now + session);
+        }
+        _ => {}
     }
     event
+}
+
+/// Gives a session up that has gone on for as long as it may.
+fn renew_if_old<E: Entropy, N, const CONFIRMABLE: bool, M: Commands>(
+    sensor: &mut Sensor<Accelerated, AnyChannel<Accelerated>, CONFIRMABLE, M>,
+    times: &mut SampleTimes,
+    cx: &mut Cx<'_, Accelerated, E, N>,
+) {
+    if times.session_ends.take_if(|end| cx.now.has_reached(*end)).is_some() {
+        sensor.renew(cx);
+    }
 }
 
 /// An application with its part.

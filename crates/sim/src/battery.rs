@@ -36,6 +36,13 @@ impl Battery {
         let [now, then] = [days, wanted].map(|days| 1.0 / days - lost);
         (then > 0.0).then(|| (self.capacity as f64 * now / then) as u64)
     }
+
+    /// How many days `other` lasts where this lasts for `days`, both of the same voltage and kind.
+    pub fn life_of(&self, other: &Self, days: f64) -> Option<f64> {
+        let lost = f64::from(self.self_discharge) / 10_000.0 / YEAR;
+        let consumed = (1.0 / days - lost) * self.capacity as f64 / other.capacity as f64;
+        Some(1.0 / (consumed + lost)).filter(|days| days.is_finite())
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +67,10 @@ mod tests {
         let battery = Battery { capacity: 2_500_000, millivolts: 3000, self_discharge: 200 };
         let life = |battery: Battery| battery.life(100.0, 100.0).unwrap();
         let capacity = battery.capacity_for(1000.0, life(battery)).unwrap();
-        assert!((life(Battery { capacity, ..battery }) - 1000.0).abs() < 0.01);
+        let larger = Battery { capacity, ..battery };
+        assert!((life(larger) - 1000.0).abs() < 0.01);
+        assert!((battery.life_of(&larger, life(battery)).unwrap() - life(larger)).abs() < 1e-6);
+        assert!((larger.life_of(&battery, life(larger)).unwrap() - life(battery)).abs() < 1e-6);
         assert_eq!(battery.capacity_for(60.0 * YEAR, life(battery)), None, "it is empty after 50 years");
     }
 }

@@ -28,6 +28,7 @@ use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::routing::RoutingKind;
 use crate::security_gateway::NodesSide;
+use crate::sized::Buffers;
 use crate::time::Span;
 use crate::topology::{Layout, Links, Topology, TopologyError};
 
@@ -210,6 +211,8 @@ pub struct Traffic {
     pub from: Option<u32>,
     /// How readings in the clear say whose they are.
     pub credential: Credential,
+    /// How long a node uses a DTLS session at most; without, as long as it gets answers.
+    pub session: Option<Span>,
 }
 
 /// How the times between readings, or echoes, differ from the period, which stays their mean.
@@ -301,6 +304,7 @@ impl Default for Scenario {
                 to: Destination::Cloud,
                 from: None,
                 credential: Credential::None,
+                session: None,
             },
             profile: None,
             battery: None,
@@ -437,10 +441,14 @@ impl Scenario {
         emulated.or_else(|| self.platforms.get(&id)).or(self.profile.as_ref()).cloned()
     }
 
-    /// Whether its datagrams are longer than the images of nodes have room for: an image that measures sends long ones, too.
-    pub(crate) fn has_long_datagrams(&self) -> bool {
+    /// The buffers of its nodes. Those of images for nodes have no room for long datagrams, which an image that measures sends, too.
+    pub(crate) fn buffers(&self) -> Buffers {
         let is_long = matches!(self.traffic.kind, TrafficKind::Echo { payload } if payload > SHORT_ECHO);
-        is_long || self.measured_echoes().is_some()
+        match self.routing {
+            _ if is_long || self.measured_echoes().is_some() => Buffers::Long,
+            RoutingKind::Rpl { .. } => Buffers::Rpl,
+            RoutingKind::Static => Buffers::Listed,
+        }
     }
 
     /// The emulated node whose image sends echoes and measures them, and the node that answers them, if there are such.

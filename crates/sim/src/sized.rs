@@ -30,8 +30,20 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, RandomBlock, Memory>;
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
     Node<Accelerated, AnyApplication, NodeLayers<FRAMES, MTU, POOL>, Readings<READINGS>>;
 
-/// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`): of nodes, or where traffic needs
-/// longer ones, of border routers.
+/// Which buffers of packets a node has: but for a parent those of images of its processor (`firmware/app/src/sizes.rs`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffers {
+    /// A node's that has its routes from a list.
+    Listed,
+    /// A node's that speaks RPL.
+    Rpl,
+    /// Those of a node that holds packets for leaves which sleep, three of them at most. No image does.
+    Parent,
+    /// A border router's: of 1,280 bytes.
+    Long,
+}
+
+/// A node with buffers of its processor.
 pub(crate) struct SizedNode {
     node: Box<dyn Sizes + Send>,
     /// How many transmit frames it has.
@@ -124,21 +136,18 @@ pub(crate) struct TaskResult {
 }
 
 impl SizedNode {
-    /// The node that images for `platform` have, which gets at the channel by these rules; `long`, if there are longer datagrams than images
-    /// for nodes have room for.
-    pub(crate) fn new(platform: &Platform, long: bool, rules: Rules) -> Self {
-        let mut sized = Self::for_images(platform, long);
+    /// The node that images for `platform` have, with these buffers, which gets at the channel by these rules.
+    pub(crate) fn new(platform: &Platform, buffers: Buffers, rules: Rules) -> Self {
+        let mut sized = match (platform.chip(), buffers) {
+            (Chip::Atmega128, _) => Self::of::<1, 280, 2>(),
+            (_, Buffers::Long) => Self::of::<2, 1280, 2>(),
+            (_, Buffers::Rpl) => Self::of::<2, 432, 4>(),
+            (_, Buffers::Parent) => Self::of::<2, 432, 8>(),
+            (Chip::CortexM3, Buffers::Listed) => Self::of::<2, 336, 2>(),
+            (Chip::Msp430F1611, Buffers::Listed) => Self::of::<2, 336, 4>(),
+        };
         sized.node.set_rules(rules);
         sized
-    }
-
-    fn for_images(platform: &Platform, long: bool) -> Self {
-        match (platform.chip(), long) {
-            (Chip::Atmega128, _) => Self::of::<1, 280, 2>(),
-            (_, true) => Self::of::<2, 1280, 2>(),
-            (Chip::CortexM3, false) => Self::of::<2, 336, 2>(),
-            (Chip::Msp430F1611, false) => Self::of::<2, 336, 4>(),
-        }
     }
 
     fn of<const FRAMES: usize, const MTU: usize, const POOL: usize>() -> Self {

@@ -72,6 +72,23 @@ fn network_1_delivers_every_reading_in_every_mode() {
 }
 
 #[test]
+fn a_node_uses_a_session_for_no_longer_than_its_scenario_says() {
+    let handshakes = |session: &str| {
+        let text = format!(
+            "security = \"dtls-psk\"\nduration = \"3610s\"\n[topology]\nnodes = 2\n[traffic]\nperiod = \"60s\"\n{session}"
+        );
+        let (report, _) = run(&build(ScenarioBuilder::parse("chain.toml", &text).unwrap()));
+        for node in &report.nodes {
+            assert_eq!((node.due, node.delivered), (60, 60), "node {}", node.id);
+        }
+        report.nodes.iter().map(|node| node.handshake.as_ref().unwrap().done).collect::<Vec<_>>()
+    };
+    assert_eq!(handshakes(""), [1, 1]);
+    // With the first reading that comes ten minutes later or more: each tenth or eleventh.
+    assert_eq!(handshakes("session = \"10min\""), [6, 6]);
+}
+
+#[test]
 fn a_node_takes_the_readings_of_all_others() {
     for security in ["dtls-psk", "llsec+dtls-psk"] {
         let builder = ScenarioBuilder::from(load("network1.toml", security));

@@ -61,6 +61,28 @@ fn the_leaves_of_a_field_sleep_and_lose_no_reading() {
     }
 }
 
+/// Over up to six hops, and of leaves that sleep: datagrams with their source routes, several of which wait for the same leaf.
+#[test]
+#[ignore = "hours of networks are simulated: ./test runs it in release"]
+fn handshakes_with_public_keys_reach_the_leaves_of_an_office() {
+    for mode in ["dtls-rpk", "dtls-x509"] {
+        for seed in 1..=3 {
+            let report = run(&format!(
+                "security = \"{mode}\"\nduration = \"4h\"\nseed = {seed}\n{}[mac]\nlisten = \"sleepy\"\n",
+                include_str!("../../../scenarios/plan/building.toml")
+            ));
+            let count = |of: fn(&NodeReport) -> u64| report.nodes.iter().map(of).sum::<u64>();
+            let [due, delivered, pending] =
+                [count(|node| node.due), count(|node| node.delivered), count(|node| node.pending)];
+            println!("{mode}, seed {seed}: {delivered} of {due} delivered, {pending} under way");
+            assert!(
+                due > 600 && (delivered + pending) * 100 >= due * 99,
+                "{mode}, seed {seed}: {delivered} of {due}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_host_that_sleeps_is_reached_through_the_router_that_it_has_registered_at() {
     for traffic in ["kind = \"report\"", "kind = \"echo\"\npayload = \"300B\""] {

@@ -14,6 +14,10 @@ use sixlock_eval::{
 use crate::args::Eval;
 use crate::progress;
 
+/// Runs of an experiment, where nobody says how many.
+const RUNS: u32 = 10;
+/// The same at most where a paper went on until its results were certain.
+const MOST_RUNS: u32 = 160;
 /// Steps that an experiment's progress is shown in.
 const STEPS: u64 = 100;
 /// So many mistakes of a file are told.
@@ -36,12 +40,13 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
     };
     let wanted: Vec<_> = EXPERIMENTS.iter().filter(is_wanted).collect();
     let bar = progress::bar("Evaluating", STEPS * wanted.len() as u64);
+    let (runs, most_runs) = args.runs.map_or((RUNS, MOST_RUNS), |runs| (runs, runs));
     let (mut evaluations, kept) = (Vec::new(), KeptRuns::default());
     let mut entered = 0;
     for (done, experiment) in (0..).zip(wanted) {
         bar.set_message(experiment.name);
         let show = |share: f64| bar.set_position(STEPS * done + (STEPS as f64 * share) as u64);
-        let context = Context { runs: args.runs, commit: COMMIT, kept: &kept, progress: &show };
+        let context = Context { runs, most_runs, commit: COMMIT, kept: &kept, progress: &show };
         let mut evaluation = experiment.run(&context)?;
         if let Some((path, measurements)) = &measured {
             entered += measurements.enter(&mut evaluation).map_err(|mistakes| describe(path, &mistakes))?;

@@ -3,7 +3,7 @@ use sixlock_crypto::Tiny;
 use sixlock_interface::Discovery;
 use sixlock_lockstep::{Command, Device, DeviceEvent, Flags};
 use sixlock_node::{
-    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Stack, Uplink,
+    Cloud, Config, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Stack, Uplink,
 };
 
 use crate::access::CloudAccess;
@@ -12,14 +12,14 @@ use crate::lent::{self, Backend, Context};
 use crate::listening::{DeviceMac, SleepingLink, SleepyLink, SlottedLink};
 use crate::routing::{DeviceRouting, Listed, NoRoutes};
 use crate::shield::Shield;
-use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL};
+use crate::sizes::{FRAMES, NEIGHBOURS};
 use crate::{exchange, radio};
 
 /// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements, by listed
 /// routes or by RPL.
 pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed, B = Tiny> = Stack<
     Link<SECURED, NEIGHBOURS, FRAMES, CSMA>,
-    Datagrams<MTU, POOL>,
+    <R as DeviceRouting>::Datagrams,
     R,
     <P as Shield<B>>::Security,
     <P as Shield<B>>::Compression,
@@ -28,17 +28,17 @@ pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed, B = Tiny> 
 /// The layers of a node with this IPsec or none, by listed routes or by RPL, whose radio sleeps as ContikiMAC has it, and which contends for the
 /// channel by Contiki's CSMA.
 pub type Sleeping<P, R = Listed> =
-    Stack<SleepingLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
+    Stack<SleepingLink, <R as DeviceRouting>::Datagrams, R, <P as Shield>::Security, <P as Shield>::Compression>;
 
 /// The layers of a node with this IPsec or none, by listed routes or by RPL, in time slots.
 pub type Slotted<P, R = Listed> =
-    Stack<SlottedLink, Datagrams<MTU, POOL>, R, <P as Shield>::Security, <P as Shield>::Compression>;
+    Stack<SlottedLink, <R as DeviceRouting>::Datagrams, R, <P as Shield>::Security, <P as Shield>::Compression>;
 
 /// The layers of a leaf without IPsec, whose receiver is off: its parent holds what is for it. It forwards nothing.
-pub type Leaf = Stack<SleepyLink, Datagrams<MTU, POOL>, NoRoutes>;
+pub type Leaf = Stack<SleepyLink, <NoRoutes as DeviceRouting>::Datagrams, NoRoutes>;
 
 /// The layers of a node without IPsec, which finds its prefix and its router by neighbour discovery, and routes by RPL or not at all.
-pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, R, (), (), (), D>;
+pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, <R as DeviceRouting>::Datagrams, R, (), (), (), D>;
 
 /// The layers that an image can have.
 pub trait DeviceLayers<B: Backend = Tiny>:

@@ -17,7 +17,7 @@ pub type Bridge<const SECURED: bool> =
 
 /// The layers of a border router with or without link security, which is the root of RPL.
 pub type RootBridge<const SECURED: bool> =
-    Stack<Link<SECURED, ROOT_NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, RplSource>;
+    Stack<Link<SECURED, ROOT_NEIGHBOURS, FRAMES>, <RplSource as DeviceRouting>::Datagrams, RplSource>;
 
 /// A border router of the layers `L`.
 pub type BorderRouter<L> = sixlock_bridge::Bridge<Tiny, L>;

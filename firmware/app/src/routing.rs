@@ -5,7 +5,7 @@ use sixlock_interface::Routing;
 use sixlock_interface::rpl::RplRoot;
 use sixlock_lockstep::Device;
 use sixlock_node::rpl::RplNode;
-use sixlock_node::{Route, Routes};
+use sixlock_node::{Datagrams, Route, Routes};
 use sixlock_rpl::objective::Mrhof;
 use sixlock_rpl::{
     Advertiser, ExternalHost, Externals, GivenPrefix, Knowledge, Member, Neighbour, Profile, Settings,
@@ -13,7 +13,7 @@ use sixlock_rpl::{
 };
 
 use crate::lent::{self, Context};
-use crate::sizes::{HOSTS, LEAF_PARENTS, MEMBERS, PARENTS, ROUTES};
+use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, HOSTS, LEAF_PARENTS, MEMBERS, MTU, PARENTS, POOL, ROUTES, RPL_MTU, RPL_POOL};
 
 /// The routes that the device's own data lists.
 pub type Listed = Routes<[Route; ROUTES]>;
@@ -72,12 +72,17 @@ const INSTANCE: u8 = 0;
 /// What knows where packets go, and begins by a device's own data.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
 pub trait DeviceRouting: Routing {
+    /// The buffers of packets that carry what this adds to them.
+    type Datagrams;
+
     /// Begins as the data says, if it can.
     fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool;
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
+    type Datagrams = Datagrams<MTU, POOL>;
+
     fn start<B>(&mut self, _: &mut Context<B>, device: &Device<'_>) -> bool {
         lent::add_routes(device, self)
     }
@@ -85,6 +90,8 @@ impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
 
 #[expect(private_interfaces, reason = "as above")]
 impl<P: Profile> DeviceRouting for RplNode<P> {
+    type Datagrams = Datagrams<RPL_MTU, RPL_POOL>;
+
     /// Data that lists routes is for another image.
     fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool {
         device.routes.is_empty() && self.0.start(cx, device.address, INSTANCE).is_ok()
@@ -93,6 +100,8 @@ impl<P: Profile> DeviceRouting for RplNode<P> {
 
 #[expect(private_interfaces, reason = "as above")]
 impl<K: Knowledge> DeviceRouting for RplRoot<K> {
+    type Datagrams = Datagrams<BRIDGE_MTU, BRIDGE_POOL>;
+
     /// Data that lists routes is for another image.
     fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool {
         let settings = Settings { instance: INSTANCE, ..Settings::usual::<Mrhof>(MESH_PREFIX) };

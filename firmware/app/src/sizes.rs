@@ -11,6 +11,11 @@ pub const SLOTTED_FRAMES: usize = 4;
 pub const MTU: usize = if KILOBYTES < 8 { 280 } else { 336 };
 /// IPv6 packets in transmission or reassembly.
 pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
+/// The largest IPv6 packet of a node that speaks RPL, in bytes: in non-storing mode a datagram of a handshake, of 304 with its headers,
+/// behind the IPv6 header of the root and a source route over ten routers (RFC 9008, RFC 6554).
+pub const RPL_MTU: usize = 432;
+/// IPv6 packets in transmission or reassembly there: half of them may wait for a leaf that sleeps.
+pub const RPL_POOL: usize = 4;
 /// Neighbours that may be parents of a router that speaks RPL.
 pub const PARENTS: usize = 8;
 /// The same of a leaf.

@@ -86,6 +86,10 @@ impl<C: Crypto + P256> Channel<C> for AnyChannel<C> {
         either!(self, channel => channel.reopen(cx))
     }
 
+    fn renew<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        either!(self, channel => channel.renew(cx));
+    }
+
     fn answered(&mut self, at_once: bool) {
         either!(self, channel => Channel::<C>::answered(channel, at_once));
     }

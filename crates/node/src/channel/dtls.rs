@@ -143,6 +143,10 @@ impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
         true
     }
 
+    fn renew<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.connect(cx);
+    }
+
     fn answered(&mut self, at_once: bool) {
         self.calm = if at_once { self.calm.saturating_add(1) } else { 0 };
         if self.calm >= CALM {

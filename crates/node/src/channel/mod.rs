@@ -76,6 +76,9 @@ pub trait Channel<C: Crypto>: Sized {
         false
     }
 
+    /// Gives the session up for another one, as its keys are old enough.
+    fn renew<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+
     /// A request was answered: `at_once` if it was sent once alone.
     fn answered(&mut self, _at_once: bool) {}
 

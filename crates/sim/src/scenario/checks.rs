@@ -14,6 +14,7 @@ use crate::network::{CHANNELS, MAX_NODES, ROUTER};
 use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
+use crate::sized::Buffers;
 use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
 use crate::time::Span;
 use crate::toml_reader::not_within;
@@ -55,6 +56,8 @@ pub(super) const COMPRESS_FROM: RangeInclusive<u16> = 0..=1280;
 pub(super) const NOT_A_LENGTH: &str = "packets are compressed from \"0B\" to \"1280B\" on";
 /// The longest period: devices tell times apart that are less than 24 days apart.
 const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
+/// The shortest time that a node uses a DTLS session for: a handshake that loses datagrams takes as long.
+const SHORTEST_SESSION: Span = Span::from_secs(60);
 /// The same of a Poisson process, whose times are now and then many times as long: one in 500 million more than 20 times.
 const LONGEST_POISSON: Span = Span::from_secs(86_400);
 
@@ -86,6 +89,7 @@ pub(super) enum Key {
     Spacing,
     Routers,
     Begin,
+    Session,
     Period,
     Payload,
     To,
@@ -317,6 +321,7 @@ impl Scenario {
                 "begin: readings are due in whole milliseconds, and from 20d on at the latest",
             ));
         }
+        self.check_session()?;
         self.check_pattern()?;
         let TrafficKind::Echo { payload } = traffic.kind else { return self.check_confirmable() };
         let is_open = self.security.network.is_none() && self.security.transport.is_none();
@@ -354,6 +359,23 @@ impl Scenario {
         match traffic.credential {
             Credential::None => Ok(()),
             Credential::Query => Err(fault(Key::Credential, "echoes prove nothing: leave credential out")),
+        }
+    }
+
+    fn check_session(&self) -> Result<(), Fault> {
+        let Some(session) = self.traffic.session else { return Ok(()) };
+        let wrong = |message: &str| Err(fault(Key::Session, format!("session: {message}")));
+        if session < SHORTEST_SESSION || session > LONGEST_PERIOD || !session.micros().is_multiple_of(1000) {
+            return wrong("a node uses a session for 1min at least and 20d at most, in whole milliseconds");
+        }
+        if self.traffic.kind != TrafficKind::Report {
+            return wrong("echoes over DTLS are the cloud's: leave session out");
+        }
+        match self.emulated.keys().next() {
+            Some(id) => wrong(&format!(
+                "node {id} is emulated, and its firmware uses a session as long as it gets answers"
+            )),
+            None => Ok(()),
         }
     }
 
@@ -784,7 +806,7 @@ impl Scenario {
         }
         if let Some(small) = self.modelled().find(|platform| platform.is_small()) {
             let name = small.name();
-            if self.has_long_datagrams() {
+            if self.buffers() == Buffers::Long {
                 return wrong(format!(
                     "a {name} has no memory for echoes of more than {SHORT_ECHO} bytes: name another platform"
                 ));

@@ -388,7 +388,12 @@ fn read_traffic(
     let from = section.optional_integer("from", senders)?.map(|from| from as u32);
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
+    let session = match section.span("session") {
+        Some(_) => Some(section.parsed("session", Span::ZERO, parse_duration)?),
+        None => None,
+    };
     let keys = [
+        (Key::Session, "session"),
         (Key::Begin, "begin"),
         (Key::Period, "period"),
         (Key::Payload, "payload"),
@@ -400,7 +405,7 @@ fn read_traffic(
     ];
     lines.extend(keys.map(|(key, name)| (key, section.line(name))));
     section.finish()?;
-    Ok(Traffic { kind, begin, period, pattern, confirmable, to, from, credential })
+    Ok(Traffic { kind, begin, period, pattern, confirmable, to, from, credential, session })
 }
 
 /// How the times between readings differ, with the keys that belong to it.

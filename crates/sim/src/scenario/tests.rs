@@ -102,6 +102,7 @@ fn every_key_of_the_format_is_read() {
         to: Destination::Cloud,
         from: Some(2),
         credential: Credential::Query,
+        session: None,
     };
     assert_eq!(scenario.traffic, traffic);
     let node = EmulatedNode { platform: Platform::micaz(), image: Some("an/image".into()) };
@@ -441,6 +442,14 @@ fn errors_name_the_line_and_what_to_do() {
         (
             "[battery]\n[router]\nprofile = \"openmote\"",
             "f:1: native nodes consume nothing that is known: name what they run on in [platform], or leave [battery] out",
+        ),
+        (
+            "[traffic]\nsession = \"30s\"",
+            "f:2: session: a node uses a session for 1min at least and 20d at most, in whole milliseconds",
+        ),
+        (
+            "[traffic]\nkind = \"echo\"\nsession = \"2h\"",
+            "f:3: session: echoes over DTLS are the cloud's: leave session out",
         ),
         (
             "security = \"dtls-psk\"\n[traffic]\nconfirmable = false\nto = 1",

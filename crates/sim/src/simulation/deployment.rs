@@ -42,7 +42,7 @@ use crate::router_processor::RouterProcessor;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
 use crate::scenario::{Credential, Destination, Listen, Mac, Scenario, Traffic, TrafficKind};
 use crate::security_gateway::SecurityGateway;
-use crate::sized::SizedNode;
+use crate::sized::{Buffers, SizedNode};
 use crate::station::{Machine, Station};
 use crate::time::{SYMBOL, Span, Time};
 use crate::topology::Layout;
@@ -243,7 +243,7 @@ impl Deployment {
             (Some(node), _) => Some((node.platform.clone(), self.emulated(id, start, node, &config)?)),
             (None, Some(platform)) => {
                 let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
-                let mut sized = SizedNode::new(&platform, self.scenario.has_long_datagrams(), rules);
+                let mut sized = SizedNode::new(&platform, self.buffers(id), rules);
                 sized.routing().is_leaf = self.sleeps(id);
                 if let Some(listening) = sized.listening() {
                     self.begin_listening(id, start, listening);
@@ -316,6 +316,14 @@ impl Deployment {
         }
     }
 
+    /// Which buffers the board of node `id` has.
+    fn buffers(&self, id: u32) -> Buffers {
+        match (self.scenario.listen, self.scenario.buffers()) {
+            (Listen::Sleepy { .. }, Buffers::Listed | Buffers::Rpl) if !self.sleeps(id) => Buffers::Parent,
+            (_, buffers) => buffers,
+        }
+    }
+
     /// Whether station `id` is a node that sleeps, and so forwards nothing: a host, or one without mains through which no way leads at the start.
     fn sleeps(&self, id: u32) -> bool {
         let Scenario { listen, hosts, mains, emulated, .. } = &self.scenario;
@@ -355,7 +363,7 @@ impl Deployment {
         // What its IPsec protects, nobody else can tell.
         let shadow = match self.shadows || !self.peerings.is_empty() {
             true => {
-                let mut sized = SizedNode::new(&node.platform, false, self.scenario.mac.rules());
+                let mut sized = SizedNode::new(&node.platform, Buffers::Listed, self.scenario.mac.rules());
                 if let Some(listening) = sized.listening() {
                     self.begin_listening(id, start, listening);
                 }
@@ -402,7 +410,12 @@ impl Deployment {
         let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
         let key = device.key.as_bytes();
         let identity = Identity { name: device.identity.as_bytes(), key };
-        let times = SampleTimes { arrivals: self.arrivals(id), next: start.number };
+        let times = SampleTimes {
+            arrivals: self.arrivals(id),
+            next: start.number,
+            session: scenario.traffic.session.map(millis),
+            session_ends: None,
+        };
         let posts = |access| Part::Posts { access, style: self.posting(), times };
         let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
         let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
