@@ -141,10 +141,11 @@ impl SizedNode {
         let mut sized = match (platform.chip(), buffers) {
             (Chip::Atmega128, _) => Self::of::<1, 280, 2>(),
             (_, Buffers::Long) => Self::of::<2, 1280, 2>(),
-            (_, Buffers::Rpl) => Self::of::<2, 432, 4>(),
             (_, Buffers::Parent) => Self::of::<2, 432, 8>(),
             (Chip::CortexM3, Buffers::Listed) => Self::of::<2, 336, 2>(),
+            (Chip::CortexM3, Buffers::Rpl) => Self::of::<2, 432, 2>(),
             (Chip::Msp430F1611, Buffers::Listed) => Self::of::<2, 336, 4>(),
+            (Chip::Msp430F1611, Buffers::Rpl) => Self::of::<2, 432, 4>(),
         };
         sized.node.set_rules(rules);
         sized

@@ -27,18 +27,29 @@ pub type Layers<const SECURED: bool, P, const CSMA: bool, R = Listed, B = Tiny> 
 
 /// The layers of a node with this IPsec or none, by listed routes or by RPL, whose radio sleeps as ContikiMAC has it, and which contends for the
 /// channel by Contiki's CSMA.
-pub type Sleeping<P, R = Listed> =
-    Stack<SleepingLink, <R as DeviceRouting>::Datagrams, R, <P as Shield>::Security, <P as Shield>::Compression>;
+pub type Sleeping<P, R = Listed> = Stack<
+    SleepingLink,
+    <R as DeviceRouting>::Datagrams,
+    R,
+    <P as Shield>::Security,
+    <P as Shield>::Compression,
+>;
 
 /// The layers of a node with this IPsec or none, by listed routes or by RPL, in time slots.
-pub type Slotted<P, R = Listed> =
-    Stack<SlottedLink, <R as DeviceRouting>::Datagrams, R, <P as Shield>::Security, <P as Shield>::Compression>;
+pub type Slotted<P, R = Listed> = Stack<
+    SlottedLink,
+    <R as DeviceRouting>::Datagrams,
+    R,
+    <P as Shield>::Security,
+    <P as Shield>::Compression,
+>;
 
 /// The layers of a leaf without IPsec, whose receiver is off: its parent holds what is for it. It forwards nothing.
 pub type Leaf = Stack<SleepyLink, <NoRoutes as DeviceRouting>::Datagrams, NoRoutes>;
 
 /// The layers of a node without IPsec, which finds its prefix and its router by neighbour discovery, and routes by RPL or not at all.
-pub type Discovering<R, D> = Stack<Link<false, NEIGHBOURS, FRAMES>, <R as DeviceRouting>::Datagrams, R, (), (), (), D>;
+pub type Discovering<R, D> =
+    Stack<Link<false, NEIGHBOURS, FRAMES>, <R as DeviceRouting>::Datagrams, R, (), (), (), D>;
 
 /// The layers that an image can have.
 pub trait DeviceLayers<B: Backend = Tiny>:

@@ -13,7 +13,9 @@ use sixlock_rpl::{
 };
 
 use crate::lent::{self, Context};
-use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, HOSTS, LEAF_PARENTS, MEMBERS, MTU, PARENTS, POOL, ROUTES, RPL_MTU, RPL_POOL};
+use crate::sizes::{
+    BRIDGE_MTU, BRIDGE_POOL, HOSTS, LEAF_PARENTS, MEMBERS, MTU, PARENTS, POOL, ROUTES, RPL_MTU,
+};
 
 /// The routes that the device's own data lists.
 pub type Listed = Routes<[Route; ROUTES]>;
@@ -90,7 +92,7 @@ impl<const LISTED: usize> DeviceRouting for Routes<[Route; LISTED]> {
 
 #[expect(private_interfaces, reason = "as above")]
 impl<P: Profile> DeviceRouting for RplNode<P> {
-    type Datagrams = Datagrams<RPL_MTU, RPL_POOL>;
+    type Datagrams = Datagrams<RPL_MTU, POOL>;
 
     /// Data that lists routes is for another image.
     fn start<B>(&mut self, cx: &mut Context<B>, device: &Device<'_>) -> bool {

@@ -14,8 +14,6 @@ pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 /// The largest IPv6 packet of a node that speaks RPL, in bytes: in non-storing mode a datagram of a handshake, of 304 with its headers,
 /// behind the IPv6 header of the root and a source route over ten routers (RFC 9008, RFC 6554).
 pub const RPL_MTU: usize = 432;
-/// IPv6 packets in transmission or reassembly there: half of them may wait for a leaf that sleeps.
-pub const RPL_POOL: usize = 4;
 /// Neighbours that may be parents of a router that speaks RPL.
 pub const PARENTS: usize = 8;
 /// The same of a leaf.
