@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn energies_are_compared_at_the_lengths_of_which_the_paper_says_it() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let paper = Paper::parse(PAPER).unwrap();
         let lengths = |experiment: fn(&Context<'_>, &Paper) -> Result<Findings, Error>, text: &str| {
             let Findings { figures, claims } = experiment(&context, &paper).unwrap();

@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn growth_with_the_payload_is_judged_at_each_size() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let Findings { figures, claims } =
             run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
         for way in PROTECTED {

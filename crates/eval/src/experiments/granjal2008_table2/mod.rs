@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn each_value_of_the_paper_has_a_verdict_and_shares_of_the_board_that_of_memory() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let Findings { figures, claims } = run(&context, &Paper::parse(PAPER).unwrap()).unwrap();
         // Figures of causes stand beside what other claims name.
         let of_causes = [figures::STATIC_BEYOND, figures::WITH_TABLES, figures::NODES_WITH_TABLES];

@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn what_is_reckoned_is_called_no_run() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let Findings { claims, .. } = run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
         let of_link = claims.iter().filter(|claim| claim.text.starts_with("Link security"));
         for claim in of_link {

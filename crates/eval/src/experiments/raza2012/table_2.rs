@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn encryption_alone_is_judged_with_the_suite_of_the_paper() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let paper = Paper::parse(super::super::PAPER).unwrap();
         let Findings { figures, claims } = run(&context, &paper).unwrap();
         let of = |text: &str| claims.iter().find(|claim| claim.text.starts_with(text)).unwrap();

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn claims_of_dtls_are_about_each_series_of_it() {
         let kept = KeptRuns::default();
-        let context = Context { runs: 1, commit: "", kept: &kept, progress: &|_| () };
+        let context = Context { runs: 1, most_runs: 1, commit: "", kept: &kept, progress: &|_| () };
         let Findings { claims, .. } = run(&context, &Paper::parse(super::super::PAPER).unwrap()).unwrap();
         for way in [DTLS_SOFTWARE, DTLS_HARDWARE] {
             let grows = Statement::Grows(Series::new(GROWTH, way.label));
