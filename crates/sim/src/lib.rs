@@ -11,6 +11,7 @@ mod arrivals;
 mod attack;
 mod battery;
 mod board;
+mod buffers;
 mod built_image;
 mod captured;
 mod carried;

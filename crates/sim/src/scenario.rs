@@ -22,13 +22,13 @@ use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression, Rules};
 
 use crate::battery::Battery;
+use crate::buffers::Buffers;
 use crate::discovery::Addressing;
 use crate::network::ROUTER;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::routing::RoutingKind;
 use crate::security_gateway::NodesSide;
-use crate::sized::Buffers;
 use crate::time::Span;
 use crate::topology::{Layout, Links, Topology, TopologyError};
 

@@ -11,6 +11,7 @@ use sixlock_node::{
 };
 
 use crate::application::{AnyApplication, Part};
+use crate::buffers::Buffers;
 use crate::chip::Chip;
 use crate::engine::Accelerated;
 use crate::listening::StationListening;
@@ -29,19 +30,6 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, RandomBlock, Memory>;
 /// A node with this many transmit frames, and this many datagrams of so many bytes.
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
     Node<Accelerated, AnyApplication, NodeLayers<FRAMES, MTU, POOL>, Readings<READINGS>>;
-
-/// Which buffers of packets a node has: but for a parent those of images of its processor (`firmware/app/src/sizes.rs`).
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Buffers {
-    /// A node's that has its routes from a list.
-    Listed,
-    /// A node's that speaks RPL.
-    Rpl,
-    /// Those of a node that holds packets for leaves which sleep, three of them at most. No image does.
-    Parent,
-    /// A border router's: of 1,280 bytes.
-    Long,
-}
 
 /// A node with buffers of its processor.
 pub(crate) struct SizedNode {

@@ -8,13 +8,13 @@ use sixlock_ipv6::rpl::source_route::MOST_LEFT_OUT;
 use sixlock_node::mac::tsch::Slotframes;
 use sixlock_node::{Backoff, Rules};
 
+use crate::buffers::Buffers;
 use crate::built_image::sleeps_as_images;
 use crate::discovery::{Addressing, DiscoveryKind};
 use crate::network::{CHANNELS, MAX_NODES, ROUTER};
 use crate::platform::{EmulatedNode, Platform};
 use crate::readings::BEGUN;
 use crate::routing::{HOP_LIMIT, LONG_HOP_LIMIT, RoutingKind};
-use crate::sized::Buffers;
 use crate::sizes::{FLOWS, MEMBERS, PROTECTED};
 use crate::time::Span;
 use crate::toml_reader::not_within;
