@@ -150,7 +150,7 @@ fn packages_share_the_licence_and_the_lints() {
 }
 
 #[test]
-fn documents_name_files_that_exist() {
+fn documents_name_files_and_tests_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let documents =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
