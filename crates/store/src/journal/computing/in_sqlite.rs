@@ -156,6 +156,7 @@ impl Computing {
             self.sources.insert(stream, (source, definition));
         }
         let definitions = self.sources.iter();
+        self.unsorted.others_matter();
         self.definitions =
             Definitions::new(definitions.map(|(stream, (_, definition))| (*stream, definition.clone())));
         Ok(())
@@ -235,13 +236,21 @@ impl<'a> SqlitePoints<'a> {
         Self { connection, unsorted, may_be_due, new, thinned: BTreeSet::new() }
     }
 
-    /// What `sql` finds in `span` of `stream`, at most so many.
+    /// Whether there may be sorted points of `stream` in `span`.
+    fn may_be_sorted(&mut self, stream: StreamId, span: Span) -> rusqlite::Result<bool> {
+        Ok(!span.is_empty() && span.from <= self.unsorted.last_sorted(self.connection, stream)?)
+    }
+
+    /// What `sql` finds among the sorted points in `span` of `stream`, at most so many.
     fn find<T>(
-        &self,
+        &mut self,
         sql: &str,
         (stream, span, limit): (StreamId, Span, usize),
         read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
+        if !self.may_be_sorted(stream, span)? {
+            return Ok(Vec::new());
+        }
         let mut statement = self.connection.prepare_cached(sql)?;
         let found = statement.query_map((stream.0, span.from, span.until, limit as i64), read)?;
         found.collect()
@@ -277,7 +286,11 @@ impl StoredPoints for SqlitePoints<'_> {
     fn last(&mut self, stream: StreamId, span: Span, limit: usize) -> Result<Vec<Point>, Error> {
         let sql = "SELECT time, value FROM points_by_stream WHERE stream = ?1 AND time >= ?2 AND time < ?3
                    ORDER BY time DESC, value DESC LIMIT ?4";
-        let mut points = self.find(sql, (stream, span, limit), point)?;
+        // Those that are later than all sorted ones are the last, if they are enough.
+        let last = self.unsorted.last_sorted(self.connection, stream)?;
+        let later = self.unsorted.points(stream, span).filter(|point| point.time > last).count();
+        let mut points =
+            if later < limit { self.find(sql, (stream, span, limit), point)? } else { Vec::new() };
         points.extend(self.unsorted.points(stream, span));
         Point::sort(&mut points);
         points.drain(..points.len().saturating_sub(limit));
