@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sixlock_cloud::ADMINISTRATOR;
 
 use crate::Credential;
 use crate::process::on;
@@ -180,19 +181,32 @@ pub(crate) fn enrol_telling(
     data: &Path,
     count: usize,
 ) -> io::Result<(Vec<Credential>, Vec<Value>)> {
-    let credential = |n| Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() };
     let credentials: Vec<Credential> = (0..count).map(credential).collect();
-    let device = |Credential { identity, key }: &Credential| json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) });
-    let made = import(http, data, &credentials.iter().map(device).collect::<Vec<_>>())?;
+    let made = import(http, data, ADMINISTRATOR, &credentials.iter().map(device).collect::<Vec<_>>())?;
     Ok((credentials, made))
 }
 
-/// Enrols devices, and tells what was made of each.
-pub(crate) fn import(http: SocketAddr, data: &Path, devices: &[Value]) -> io::Result<Vec<Value>> {
+/// The credential of the device number `n`.
+pub(crate) fn credential(n: usize) -> Credential {
+    Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() }
+}
+
+/// The device of a credential, as it is imported.
+pub(crate) fn device(Credential { identity, key }: &Credential) -> Value {
+    json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) })
+}
+
+/// Enrols devices of the user `owner`, and tells what was made of each.
+pub(crate) fn import(
+    http: SocketAddr,
+    data: &Path,
+    owner: &str,
+    devices: &[Value],
+) -> io::Result<Vec<Value>> {
     let mut made = Vec::new();
     for some in devices.chunks(IMPORT) {
         let body = json!({ "devices": some }).to_string();
-        let answer = ask_as_admin(http, data, "POST /api/v1/users/admin/import", &body)?;
+        let answer = ask_as_admin(http, data, &format!("POST /api/v1/users/{owner}/import"), &body)?;
         let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         let mut answer: Value = serde_json::from_str(body)?;
         made.append(answer["devices"].as_array_mut().ok_or(io::ErrorKind::InvalidData)?);

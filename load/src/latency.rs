@@ -11,6 +11,11 @@ impl Latencies {
         self.0.push(latency);
     }
 
+    /// Takes those of other posts, too.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
     /// How many posts there were.
     pub fn count(&self) -> usize {
         self.0.len()

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use sixlock_load::{
-    Besieged, HEADING, Measurement, Plan, Program, Servers, Tell, capacity, cloud, echo, hold, import,
-    libcoap, restart, siege,
+    Besieged, HEADING, Measurement, Plan, Program, Scale, Servers, Tell, capacity, cloud, echo, hold, import,
+    libcoap, restart, siege, with_rules,
 };
 
-const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
+const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--rules] [--seconds N] [--json]
        sixlock-load cloud    SIXLOCK DISK [--alone | --beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
        sixlock-load restart  SIXLOCK DISK [--sessions N] [--shards N] [--then N] [--json]
@@ -31,7 +31,7 @@ struct Arguments {
 }
 
 enum Benchmark {
-    Ingest,
+    Ingest { rules: bool },
     Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize, only: String },
     Sessions { sessions: usize, rate: f64 },
     Restart { sessions: usize, shards: usize, then: Option<usize> },
@@ -42,7 +42,7 @@ enum Benchmark {
 fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
     let mut what = match &*words.next()? {
-        "ingest" => Benchmark::Ingest,
+        "ingest" => Benchmark::Ingest { rules: false },
         "cloud" => {
             Benchmark::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() }
         }
@@ -63,6 +63,7 @@ fn arguments() -> Option<Arguments> {
                 span = Duration::from_secs(words.next()?.parse().ok()?)
             }
             ("--json", _) => json = true,
+            ("--rules", Benchmark::Ingest { rules }) => *rules = true,
             ("--beside", Benchmark::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
             ("--core", Benchmark::Siege { core }) => *core = Some(words.next()?.parse().ok()?),
             ("--core", Benchmark::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
     let Arguments { what, program, disk, span, json } = arguments;
     let program = Program::at(program);
     let done = match what {
-        Benchmark::Ingest => ingest(&program, &disk, span, json),
+        Benchmark::Ingest { rules } => ingest(&program, &disk, rules, span, json),
         Benchmark::Cloud { beside, core, shards, sessions, only } => {
             let californium = beside.as_deref();
             let servers = Servers { program: &program, disk: &disk, californium, core, shards, only: &only };
@@ -158,7 +159,30 @@ fn besiege(program: &Program, disk: &Path, plan: &Plan, json: bool) -> io::Resul
     }
 }
 
-fn ingest(program: &Program, disk: &Path, span: Duration, json: bool) -> io::Result<()> {
+/// Beside libcoap's server, and with rules and computed streams beside the same without, or the latter alone; fails if these take more than
+/// they may.
+fn ingest(program: &Program, disk: &Path, rules: bool, span: Duration, json: bool) -> io::Result<()> {
+    let mut all = if rules { Vec::new() } else { beside_libcoap(program, disk, span, json)? };
+    let measured = with_rules(program, disk, Scale::whole(span), &mut Tell::default())?;
+    if json {
+        all.push(measured.json());
+        println!("{}", serde_json::Value::Array(all));
+    } else {
+        println!("{measured}");
+    }
+    if measured.holds() {
+        Ok(())
+    } else {
+        Err(io::Error::other("rules and computed streams take more than they may"))
+    }
+}
+
+fn beside_libcoap(
+    program: &Program,
+    disk: &Path,
+    span: Duration,
+    json: bool,
+) -> io::Result<Vec<serde_json::Value>> {
     if !json {
         println!("{HEADING}");
     }
@@ -172,17 +196,15 @@ fn ingest(program: &Program, disk: &Path, span: Duration, json: bool) -> io::Res
     for readings in PACKS {
         all.push((tell(cloud(program, disk, readings, span)?), tell(libcoap(readings, span)?)));
     }
-    if json {
-        let all = all.iter().flat_map(|(cloud, libcoap)| [cloud.json(), libcoap.json()]);
-        println!("{}", serde_json::Value::Array(all.collect()));
-        return Ok(());
+    if !json {
+        println!();
+        for (readings, (cloud, libcoap)) in PACKS.iter().zip(&all) {
+            let ratio = cloud.posts_per_cpu_second() / libcoap.posts_per_cpu_second();
+            println!(
+                "{readings} readings a post, all of them durable: {ratio:.2} of the posts of libcoap without a database"
+            );
+        }
+        println!();
     }
-    println!();
-    for (readings, (cloud, libcoap)) in PACKS.iter().zip(&all) {
-        let ratio = cloud.posts_per_cpu_second() / libcoap.posts_per_cpu_second();
-        println!(
-            "{readings} readings a post, all of them durable: {ratio:.2} of the posts of libcoap without a database"
-        );
-    }
-    Ok(())
+    Ok(all.iter().flat_map(|(cloud, libcoap)| [cloud.json(), libcoap.json()]).collect())
 }

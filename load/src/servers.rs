@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 use sixlock_cloud::public_keys::{KeyPair, pem};
-use sixlock_cloud::{AwsLc, Fast};
+use sixlock_cloud::{ADMINISTRATOR, AwsLc, Fast};
 use sixlock_coap_msg::Code;
 use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_interop::{Keys, two_free_ports};
@@ -164,7 +164,7 @@ fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::R
     let pairs: Vec<KeyPair> = (0..PUBLIC_KEYS).map(random).collect::<io::Result<_>>()?;
     let device = |(n, pair): (usize, &KeyPair)| json!({ "label": format!("{mode}-{n}"), "mode": mode, "key": pem::public_key(&pair.point) });
     let devices: Vec<Value> = pairs.iter().enumerate().map(device).collect();
-    let enrolled = import(cloud.http, data, &devices)?;
+    let enrolled = import(cloud.http, data, ADMINISTRATOR, &devices)?;
     let certificate = |text: &str| pem::read(text).certificates.into_iter().next();
     let of = |file| Ok::<_, io::Error>(certificate(&std::fs::read_to_string(data.join(file))?));
     let missing = || io::Error::other("a certificate is missing");
