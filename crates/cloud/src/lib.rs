@@ -3,6 +3,7 @@
 
 mod access;
 mod alerts;
+mod backups;
 mod coap;
 mod commands;
 mod expiring;
@@ -25,6 +26,7 @@ mod start_error;
 mod tls;
 mod tls_only;
 
+pub use backups::Backups;
 pub use fast::{AwsLc, Fast};
 pub use http::LONGEST_IMPORT;
 pub use lettre::message::Mailbox;

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::alerts::{Delivery, Tellers, run_clock};
+use crate::backups::{Backups, take_backups};
 use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
@@ -80,6 +81,8 @@ pub struct Config {
     pub alert_allow: Vec<PollAllow>,
     /// How e-mail is sent; without it, none is.
     pub mail: Option<MailSettings>,
+    /// The backups that it takes of itself; `None`: none.
+    pub backups: Option<Backups>,
     /// How much is logged, on standard error.
     pub log: LogLevel,
 }
@@ -115,6 +118,7 @@ impl Config {
             poll_allow: Vec::new(),
             alert_allow: Vec::new(),
             mail: None,
+            backups: None,
             log: LogLevel::Error,
         }
     }
@@ -163,6 +167,9 @@ pub async fn start(
     let (tls, certificate) = config.tls.as_ref().map(Tls::acceptor).transpose()?.unzip();
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
+    if let Some(backups) = &config.backups {
+        make_private_directory(&backups.folder)?;
+    }
     let no_http = |source| StartError::bind("--listen", config.http, source);
     let listener = TcpListener::bind(config.http).await.map_err(no_http)?;
     let http = listener.local_addr().map_err(no_http)?;
@@ -214,6 +221,9 @@ pub async fn start(
     let delivery = tokio::spawn(delivery.run(stopping.clone()));
     // What it had no time for, the next cloud does.
     tokio::spawn(run_clock(store.clone(), events.clone(), stopping.clone()));
+    if let Some(backups) = config.backups {
+        tokio::spawn(take_backups(backups, store.clone(), events.clone(), stopping.clone()));
+    }
     let endpoints = Endpoints { http, coap, coaps };
     let scheme = if tls.is_some() { "https" } else { "http" };
     write_endpoints(&config.data, &WrittenEndpoints { endpoints, scheme, certificate })?;

@@ -254,6 +254,15 @@ pub(crate) struct CloudOptions {
     /// File of the user's password at the SMTP server, readable by its owner only
     #[arg(long, value_name = "FILE", requires = "smtp")]
     pub(crate) smtp_password: Option<PathBuf>,
+    /// Take a backup each so often while the cloud runs, as 24h, the first at once: at least 10min
+    #[arg(long, value_name = "TIME", requires = "backup_to", value_parser = backup_every)]
+    pub(crate) backup_every: Option<Duration>,
+    /// Folder of these backups, which is made if it is not there; keep it as safe as the data: keys are in it
+    #[arg(long, value_name = "DIR", requires = "backup_every")]
+    pub(crate) backup_to: Option<PathBuf>,
+    /// How many of them are kept; the oldest goes when a new one is finished
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) backup_keep: u32,
     /// What is logged on standard error: error (what failed inside), info (also who comes, who is refused, polls that
     /// fail), debug (also every request, poll and commit)
     #[arg(long, value_name = "LEVEL", env = "SIXLOCK_LOG", hide_env_values = true, default_value_t)]
@@ -865,6 +874,17 @@ fn keep(text: &str) -> Result<Duration, String> {
     match (HOUR..=LONGEST).contains(&keep) {
         true => Ok(keep),
         false => Err("it is to be from 1h to 36600d".into()),
+    }
+}
+
+/// How often a backup is taken.
+fn backup_every(text: &str) -> Result<Duration, String> {
+    const SHORTEST: Duration = Duration::from_secs(10 * 60);
+    const LONGEST: Duration = Duration::from_secs(366 * 24 * 3_600);
+    let every = Duration::from_micros(parse_duration(text)?.micros());
+    match (SHORTEST..=LONGEST).contains(&every) {
+        true => Ok(every),
+        false => Err("it is to be from 10min to 366d".into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use rustix::process::nice;
-use sixlock_cloud::{Config, MailSettings, Tls};
+use sixlock_cloud::{Backups, Config, MailSettings, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
@@ -77,6 +77,11 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
             server,
             from,
             password: options.smtp_password.clone(),
+        }),
+        backups: options.backup_to.clone().zip(options.backup_every).map(|(folder, every)| Backups {
+            folder,
+            every,
+            keep: options.backup_keep as usize,
         }),
         log: options.log,
     }

@@ -162,6 +162,8 @@ pub enum At {
     Audit,
     /// Reading or writing records of DTLS sessions. A session without one cannot be resumed after a restart.
     Sessions,
+    /// Taking a backup, which is tried again. Those that there are stay.
+    Backups,
 }
 
 impl At {
@@ -177,6 +179,7 @@ impl At {
             Self::Sorting => "sorting",
             Self::Audit => "audit",
             Self::Sessions => "sessions",
+            Self::Backups => "backups",
         }
     }
 }
