@@ -63,6 +63,8 @@ pub(crate) enum Action {
     AddResource,
     ChangeResource,
     DeleteResource,
+    /// Change or delete many resources at once.
+    ChangeFleet,
     /// Give a resource a new credential, or end one.
     ChangeCredentials,
     ReadPoller,
@@ -194,6 +196,7 @@ impl Action {
             | Self::AddResource
             | Self::ChangeResource
             | Self::DeleteResource
+            | Self::ChangeFleet
             | Self::ChangeCredentials
             | Self::ReadPoller
             | Self::ChangePoller

@@ -112,6 +112,15 @@ pub enum Error {
         /// How many rollups.
         rollups: i64,
     },
+    /// The same, of so many streams.
+    DiscardsOfStreams(i64),
+    /// There are more or fewer devices than whoever wants to change them says.
+    Count {
+        /// How many were said.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// A stream is computed, so its points are what its inputs make them.
     Computed,
     /// The file is there already.
@@ -281,6 +290,12 @@ impl fmt::Display for Error {
             Self::LeftOut(left_out) => {
                 f.write_str("nothing of it is stored")?;
                 left_out.iter().try_for_each(|left_out| write!(f, "; {left_out}"))
+            }
+            Self::DiscardsOfStreams(streams) => {
+                write!(f, "{streams} streams have points that would be discarded")
+            }
+            Self::Count { expected, found } => {
+                write!(f, "{found} devices are chosen now, not {expected}: nothing was changed")
             }
             Self::Discards { points, rollups } => {
                 write!(f, "this discards {points} points that are stored, and {rollups} rollups of hours")

@@ -25,6 +25,7 @@ mod error;
 mod expiry;
 mod feed;
 mod files;
+mod fleet;
 mod followed;
 mod hashing;
 mod hashing_turns;
@@ -69,6 +70,7 @@ pub mod snapshot;
 mod snapshot_note;
 mod store;
 mod streams;
+mod tags;
 mod token_access;
 mod token_digest;
 mod token_scope;
@@ -97,6 +99,10 @@ pub use files::{
     DirectoryLock, create_private, lock, make_private_directory, read_private, replace_private,
     sync_directory,
 };
+pub use fleet::{
+    Chosen, DeviceOrder, DeviceState, Fleet, FleetChange, FleetChanged, FleetDevice, FleetQuery,
+    FleetSummary, Group, LONGEST_FLEET_PAGE, MOST_CHOSEN, Selection,
+};
 pub use followed::FollowedStream;
 pub use ids::{
     AlertId, ChannelId, CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId,
@@ -114,7 +120,7 @@ pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use quotas::{DAY_MS, OwnQuotas, Quotas, Usage};
-pub use resources::{Device, Enrolled, Resource};
+pub use resources::{Device, Enrolled, Resource, ResourceChange};
 pub use retention::{Retention, RetentionChange};
 pub use revocation::Revocation;
 pub use roles::Role;

@@ -40,10 +40,14 @@ impl<'a> Reference<'a> {
 
 /// Whether `text` can be a name or label: something that no id is, and that nobody takes for one.
 pub(crate) fn is_label(text: &str) -> bool {
+    is_segment(text) && !is_number(text)
+}
+
+/// Whether `text` can stand between two slashes: a label, or a number, where no ids are.
+pub(crate) fn is_segment(text: &str) -> bool {
     (1..=64).contains(&text.chars().count())
         && text.trim() == text
         && !text.chars().any(|char| char == '/' || is_other_space(char) || sixlock_ingest::is_hidden(char))
-        && !is_number(text)
         && text != "."
         && text != ".."
 }

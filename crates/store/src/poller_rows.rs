@@ -65,6 +65,8 @@ pub struct Poller {
     pub identity: Option<String>,
     /// Whether an Authorization is sent.
     pub authorization: bool,
+    /// Whether it polls no more until it is to again.
+    pub paused: bool,
     /// When it was last polled, in milliseconds since 1970.
     pub last_polled: Option<i64>,
     /// Why the last poll gave nothing; nothing if it did.
@@ -99,13 +101,13 @@ pub struct Polled {
     pub error: Option<String>,
 }
 
-type PollerRow = (String, i64, bool, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64);
+type PollerRow = (String, i64, bool, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64, bool);
 
 fn poller_of(
-    (url, period, observe, identity, secret, last_polled, last_error, failures): PollerRow,
+    (url, period, observe, identity, secret, last_polled, last_error, failures, paused): PollerRow,
 ) -> Poller {
     let authorization = identity.is_none() && secret.is_some();
-    Poller { url, period, observe, identity, authorization, last_polled, last_error, failures }
+    Poller { url, period, observe, identity, authorization, paused, last_polled, last_error, failures }
 }
 
 /// What a poller's secret is sealed for. No identity, for which devices' keys are sealed, begins like this.
@@ -125,7 +127,8 @@ pub(crate) async fn delete_of_user(
 }
 
 impl Store {
-    /// Sets the poller of `resource`, in place of the one it may have, and returns it as it is then; true if there was none.
+    /// Sets the poller of `resource`, in place of the one it may have, and returns it as it is then; true if there was none. One that is
+    /// paused stays so.
     pub async fn put_poller(&self, resource: ResourceId, poller: NewPoller) -> Result<(Poller, bool), Error> {
         let NewPoller { url, period, observe, credential } = poller;
         if !(SHORTEST_PERIOD..=LONGEST_PERIOD).contains(&period) {
@@ -163,7 +166,7 @@ impl Store {
              ON CONFLICT (resource) DO UPDATE SET url = excluded.url, period = excluded.period,
              observe = excluded.observe, identity = excluded.identity, secret = excluded.secret,
              last_polled = NULL, last_error = NULL, failures = 0
-             RETURNING url, period, observe, identity, secret, last_polled, last_error, failures",
+             RETURNING url, period, observe, identity, secret, last_polled, last_error, failures, paused",
             )
             .bind(resource.0)
             .bind(url)
@@ -215,17 +218,17 @@ impl Store {
     }
 
     async fn poller_row(&self, resource: ResourceId) -> Result<Option<PollerRow>, Error> {
-        let sql = "SELECT url, period, observe, identity, secret, last_polled, last_error, failures
+        let sql = "SELECT url, period, observe, identity, secret, last_polled, last_error, failures, paused
                    FROM pollers WHERE resource = $1";
         Ok(sqlx::query_as(sql).bind(resource.0).fetch_optional(&self.readers).await?)
     }
 
-    /// All pollers, or that of one resource, as the schedule sees them.
+    /// All pollers that are not paused, or that of one resource, as the schedule sees them.
     pub async fn turns(&self, resource: Option<ResourceId>) -> Result<Vec<Turn>, Error> {
         let rows: Vec<(i64, i64, i64, bool, Option<i64>)> = sqlx::query_as(
             "SELECT pollers.resource, resources.owner, pollers.period, pollers.observe, pollers.last_polled
              FROM pollers JOIN resources ON resources.id = pollers.resource
-             WHERE $1 IS NULL OR pollers.resource = $1",
+             WHERE NOT paused AND ($1 IS NULL OR pollers.resource = $1)",
         )
         .bind(resource.map(|resource| resource.0))
         .fetch_all(&self.readers)

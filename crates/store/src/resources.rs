@@ -1,9 +1,11 @@
 //! Resources, which are devices and other sources of data, and their streams.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use sixlock_base::Security;
-use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
 use crate::accounts::{ADMINISTRATOR, User};
@@ -12,6 +14,7 @@ use crate::credentials::{self, method_of};
 use crate::enrolment::CertificateTerms;
 use crate::enrolment::{NewCredential, Wanted};
 use crate::error::Error;
+use crate::fleet::check_folder;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::poller_rows;
@@ -22,6 +25,7 @@ use crate::search_words;
 use crate::secrets::Secret;
 use crate::store::Store;
 use crate::streams::check_description;
+use crate::tags;
 
 /// A device or any other source of data, as its owner sees it. Its key is shown once, when it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -36,7 +40,33 @@ pub struct Resource {
     pub identity: Option<String>,
     /// What its owner says about it.
     pub description: String,
+    /// By what its owner finds it among others, in the order of the alphabet.
+    pub tags: Vec<String>,
+    /// The folder that it is in: names with a `/` between two; empty if it is in none.
+    pub folder: String,
+    /// How often its device reports, in seconds, as its owner says.
+    pub period_s: Option<i64>,
 }
+
+/// What is to change of a resource: what is not given stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResourceChange<'a> {
+    /// The label.
+    pub label: Option<&'a str>,
+    /// The security mode.
+    pub mode: Option<Security>,
+    /// What its owner says about it.
+    pub description: Option<&'a str>,
+    /// All tags that it is to have.
+    pub tags: Option<&'a [String]>,
+    /// The folder; an empty one is none.
+    pub folder: Option<&'a str>,
+    /// How often its device reports, in seconds; nothing within: that is not said.
+    pub period_s: Option<Option<i64>>,
+}
+
+/// How often a device may report, in seconds: up to a year.
+const PERIODS_S: std::ops::RangeInclusive<i64> = 1..=366 * 86_400;
 
 /// The most resources of one user.
 const RESOURCES: i64 = 20_000;
@@ -56,13 +86,27 @@ pub struct Device {
     pub key: Option<Secret>,
     /// What a certificate says that is made.
     pub certificate: CertificateTerms,
+    /// The tags of the resource.
+    pub tags: Vec<String>,
+    /// The folder that it is in.
+    pub folder: String,
+    /// How often the device reports, in seconds.
+    pub period_s: Option<i64>,
 }
 
 impl Device {
     /// A device of this label whose traffic nothing protects that is said here, and whose key is to be made.
     pub fn named(label: impl Into<String>) -> Self {
-        let certificate = CertificateTerms::default();
-        Self { label: label.into(), mode: Security::default(), identity: None, key: None, certificate }
+        Self {
+            label: label.into(),
+            mode: Security::default(),
+            identity: None,
+            key: None,
+            certificate: CertificateTerms::default(),
+            tags: Vec::new(),
+            folder: String::new(),
+            period_s: None,
+        }
     }
 }
 
@@ -77,13 +121,31 @@ pub struct Enrolled {
     pub certificate: Option<Vec<u8>>,
 }
 
-type ResourceRow = (i64, String, String, Option<String>, String);
+/// A resource in the database.
+pub(crate) type ResourceRow = (i64, String, String, Option<String>, String, String, String, Option<i64>);
 
 /// A resource, and the id and name of whose it is.
-type OwnedRow = (i64, String, String, Option<String>, String, i64, String);
+type OwnedRow = (i64, String, String, Option<String>, String, String, String, Option<i64>, i64, String);
 
-fn resource((id, label, mode, identity, description): ResourceRow) -> Resource {
-    Resource { id: ResourceId(id), label, mode, identity, description }
+/// The columns of a [`ResourceRow`].
+pub(crate) const COLUMNS: &str =
+    "resources.id, label, mode, credentials.identity, description, tags, folder, resources.period";
+/// The tables that have them: a resource, and its current credential if it has one.
+pub(crate) const TABLES: &str = "resources
+    LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL";
+
+pub(crate) fn resource(
+    (id, label, mode, identity, description, tags, folder, period_s): ResourceRow,
+) -> Resource {
+    let tags = tags::read(&tags);
+    Resource { id: ResourceId(id), label, mode, identity, description, tags, folder, period_s }
+}
+
+fn check_period(period_s: Option<i64>) -> Result<(), Error> {
+    period_s
+        .is_none_or(|period| PERIODS_S.contains(&period))
+        .then_some(())
+        .ok_or(Error::Invalid("period_s is null, or seconds from 1 to 31622400 (a year)"))
 }
 
 /// A device whose fields have the form they need.
@@ -91,17 +153,23 @@ pub(crate) struct Checked {
     label: String,
     mode: String,
     credential: NewCredential,
+    tags: BTreeSet<String>,
+    folder: String,
+    period_s: Option<i64>,
 }
 
 impl Checked {
     pub(crate) fn new(own: &OwnKeys, device: Device) -> Result<Self, Error> {
-        let Device { label, mode, identity, key, certificate } = device;
+        let Device { label, mode, identity, key, certificate, tags, folder, period_s } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
+        let tags = tags::tags_of_one(&tags)?;
+        check_folder(&folder)?;
+        check_period(period_s)?;
         let wanted = Wanted { method: method_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
-        Ok(Self { label, mode: mode.to_string(), credential })
+        Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s })
     }
 }
 
@@ -136,21 +204,21 @@ impl Store {
     ) -> Result<(Enrolled, Vec<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let known: Option<(i64, String)> = sqlx::query_as(
-            "UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3 RETURNING id, description",
+        let known: Option<ResourceRow> = sqlx::query_as(
+            "UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3
+             RETURNING id, label, mode, NULL AS identity, description, tags, folder, period",
         )
         .bind(&device.mode)
         .bind(owner.0)
         .bind(&device.label)
         .fetch_optional(&mut *transaction)
         .await?;
-        let Some((id, description)) = known else {
+        let Some(known) = known.map(resource) else {
             let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
             transaction.commit().await?;
             return Ok((enrolled, Vec::new()));
         };
-        let Checked { label, mode, credential } = device;
-        let id = ResourceId(id);
+        let (id, credential) = (known.id, device.credential);
         let mut ended = Vec::new();
         if !credentials::is_current(&mut transaction, &self.master, id, &credential).await? {
             ended = credentials::delete_all(&mut transaction, id).await?;
@@ -158,7 +226,7 @@ impl Store {
         }
         transaction.commit().await?;
         let (identity, key, certificate) = credential.disclose();
-        let resource = Resource { id, label, mode, identity: Some(identity), description };
+        let resource = Resource { identity: Some(identity), ..known };
         Ok((Enrolled { resource, key, certificate }, ended))
     }
 
@@ -168,7 +236,7 @@ impl Store {
         owner: UserId,
         device: Checked,
     ) -> Result<Enrolled, Error> {
-        let Checked { label, mode, credential } = device;
+        let Checked { label, mode, credential, tags, folder, period_s } = device;
         let resources: i64 = sqlx::query_scalar("SELECT count(*) FROM resources WHERE owner = $1")
             .bind(owner.0)
             .fetch_one(&mut *connection)
@@ -178,28 +246,39 @@ impl Store {
         }
         quotas::check_resources(connection, owner, resources).await?;
         let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO resources (owner, label, mode) VALUES ($1, $2, $3)
+            "INSERT INTO resources (owner, label, mode, tags, folder, period) VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
         )
         .bind(owner.0)
         .bind(&label)
         .bind(&mode)
+        .bind(tags::written(&tags))
+        .bind(&folder)
+        .bind(period_s)
         .fetch_optional(&mut *connection)
         .await?;
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
         credentials::insert(connection, &self.master, id, &credential).await?;
         let (identity, key, certificate) = credential.disclose();
-        let resource = Resource { id, label, mode, identity: Some(identity), description: String::new() };
+        let resource = Resource {
+            id,
+            label,
+            mode,
+            identity: Some(identity),
+            description: String::new(),
+            tags: tags.into_iter().collect(),
+            folder,
+            period_s,
+        };
         Ok(Enrolled { resource, key, certificate })
     }
 
     /// The resources of `owner`, a page of them in the order of their ids: those behind `after`.
     pub async fn resources(&self, owner: UserId, listing: Listing) -> Result<Vec<Resource>, Error> {
-        let rows: Vec<ResourceRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity, description FROM resources
-             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
-             WHERE owner = $1 AND resources.id > $2 ORDER BY resources.id LIMIT $3",
-        )
+        let rows: Vec<ResourceRow> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM {TABLES}
+             WHERE owner = $1 AND resources.id > $2 ORDER BY resources.id LIMIT $3"
+        )))
         .bind(owner.0)
         .bind(listing.after)
         .bind(listing.limit)
@@ -210,18 +289,17 @@ impl Store {
 
     /// The resources of all users, each with whose it is: a page of them in the order of their ids, those behind `after`.
     pub async fn all_resources(&self, listing: Listing) -> Result<Vec<(Resource, UserId, String)>, Error> {
-        let rows: Vec<OwnedRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity, description, users.id, users.name FROM resources
-             JOIN users ON users.id = resources.owner
-             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
-             WHERE resources.id > $1 ORDER BY resources.id LIMIT $2",
-        )
+        let rows: Vec<OwnedRow> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {COLUMNS}, users.id, users.name FROM {TABLES} JOIN users ON users.id = resources.owner
+             WHERE resources.id > $1 ORDER BY resources.id LIMIT $2"
+        )))
         .bind(listing.after)
         .bind(listing.limit)
         .fetch_all(&self.readers)
         .await?;
-        let owned = |(id, label, mode, identity, description, owner, name)| {
-            (resource((id, label, mode, identity, description)), UserId(owner), name)
+        let owned = |(id, label, mode, identity, description, tags, folder, period, owner, name)| {
+            let row = (id, label, mode, identity, description, tags, folder, period);
+            (resource(row), UserId(owner), name)
         };
         Ok(rows.into_iter().map(owned).collect())
     }
@@ -229,11 +307,9 @@ impl Store {
     /// The resource of `owner` with this id or label.
     pub async fn resource(&self, owner: UserId, id_or_label: &str) -> Result<Option<Resource>, Error> {
         let named = Reference::read(id_or_label);
-        let row: Option<ResourceRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity, description FROM resources
-             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
-             WHERE owner = $1 AND (resources.id = $2 OR label = $3)",
-        )
+        let row: Option<ResourceRow> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM {TABLES} WHERE owner = $1 AND (resources.id = $2 OR label = $3)"
+        )))
         .bind(owner.0)
         .bind(named.id())
         .bind(named.name())
@@ -244,14 +320,9 @@ impl Store {
 
     /// The resource of this id, whosever it is.
     pub async fn resource_by_id(&self, id: ResourceId) -> Result<Option<Resource>, Error> {
-        let row: Option<ResourceRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity, description FROM resources
-             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
-             WHERE resources.id = $1",
-        )
-        .bind(id.0)
-        .fetch_optional(&self.readers)
-        .await?;
+        let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE resources.id = $1");
+        let row: Option<ResourceRow> =
+            sqlx::query_as(AssertSqlSafe(sql)).bind(id.0).fetch_optional(&self.readers).await?;
         Ok(row.map(resource))
     }
 
@@ -267,23 +338,28 @@ impl Store {
         }
     }
 
-    /// Changes what is given of a resource: label, mode and description. If it is to be as in `is_still` and is not,
-    /// nothing is changed.
+    /// Changes what is given of a resource. If it is to be as in `is_still` and is not, nothing is changed.
     pub async fn change_resource(
         &self,
         id: ResourceId,
-        (label, mode, description): (Option<&str>, Option<Security>, Option<&str>),
+        change: ResourceChange<'_>,
         is_still: Option<&Resource>,
     ) -> Result<(), Error> {
+        let ResourceChange { label, mode, description, tags, folder, period_s } = change;
         if label.is_some_and(|label| !is_label(label)) {
             return Err(Error::Invalid(LABEL_RULE));
         }
         check_description(description.unwrap_or_default())?;
+        let tags = tags.map(tags::tags_of_one).transpose()?;
+        check_folder(folder.unwrap_or_default())?;
+        check_period(period_s.flatten())?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
             "UPDATE resources SET label = coalesce($1, label), mode = coalesce($2, mode),
-             description = coalesce($3, description) WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
+             description = coalesce($3, description), tags = coalesce($8, tags), folder = coalesce($9, folder),
+             period = CASE WHEN $10 THEN $11 ELSE period END
+             WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
              WHERE other.owner = resources.owner AND other.label = $1 AND other.id <> $4)
              AND ($5 IS NULL OR (label = $5 AND mode = $6 AND description = $7))",
         )
@@ -294,9 +370,13 @@ impl Store {
         .bind(is_still.map(|resource| &*resource.label))
         .bind(is_still.map(|resource| &*resource.mode))
         .bind(is_still.map(|resource| &*resource.description))
+        .bind(tags.as_ref().map(tags::written))
+        .bind(folder)
+        .bind(period_s.is_some())
+        .bind(period_s.flatten())
         .execute(&mut *transaction)
         .await?;
-        if label.is_some() {
+        if label.is_some() || tags.is_some() {
             search_words::write_of(&mut transaction, id).await?;
         }
         transaction.commit().await?;
@@ -312,20 +392,32 @@ impl Store {
 
     /// Deletes a resource with its streams and points, and closes the sessions of its device.
     pub async fn delete_resource(&self, id: ResourceId) -> Result<(), Error> {
+        self.delete_resources(vec![id]).await?;
+        Ok(())
+    }
+
+    /// Deletes these resources, all or none, as [`Store::delete_resource`] does; returns how many there were.
+    pub(crate) async fn delete_resources(&self, ids: Vec<ResourceId>) -> Result<u64, Error> {
         let store = self.clone();
         to_its_end(async move {
             let mut writer = store.writer.lock().await;
             let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-            let ended = credentials::delete_all(&mut transaction, id).await?;
-            sqlx::query("DELETE FROM resources WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
+            let (mut ended, mut deleted) = (Vec::new(), 0);
+            for id in &ids {
+                ended.append(&mut credentials::delete_all(&mut transaction, *id).await?);
+                let sql = "DELETE FROM resources WHERE id = $1";
+                deleted += sqlx::query(sql).bind(id.0).execute(&mut *transaction).await?.rows_affected();
+            }
             transaction.commit().await?;
             drop(writer);
-            // Tokens that were for this resource only went with it.
+            // Tokens that were for one of these only went with it.
             store.access_changed();
             store.revoke(ended).await;
-            store.poller_changed(id);
-            store.commands.remove(id);
-            Ok(())
+            for id in ids {
+                store.poller_changed(id);
+                store.commands.remove(id);
+            }
+            Ok(deleted)
         })
         .await
     }

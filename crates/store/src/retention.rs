@@ -193,13 +193,18 @@ impl Store {
     }
 }
 
-fn check(retention: &Retention) -> Result<(), Error> {
-    let is_time = |keep_s: &i64| (SHORTEST_KEEP_S..=LONGEST_KEEP_S).contains(keep_s);
-    if ![retention.keep_s, retention.keep_rollups_s].iter().flatten().all(is_time) {
-        return Err(Error::Invalid(
+/// Refuses a time for which points cannot be kept.
+pub(crate) fn check_keep(keep_s: Option<i64>) -> Result<(), Error> {
+    keep_s.is_none_or(|keep_s| (SHORTEST_KEEP_S..=LONGEST_KEEP_S).contains(&keep_s)).then_some(()).ok_or(
+        Error::Invalid(
             "keep_s and keep_rollups_s are null, or seconds from 3600 (an hour) to 3162240000 (100 years)",
-        ));
-    }
+        ),
+    )
+}
+
+fn check(retention: &Retention) -> Result<(), Error> {
+    check_keep(retention.keep_s)?;
+    check_keep(retention.keep_rollups_s)?;
     if retention.history_size.is_some_and(|size| !(1..=LARGEST_HISTORY).contains(&size)) {
         return Err(Error::Invalid("history_size is null, or a number of points from 1 to 1000000"));
     }

@@ -8,11 +8,14 @@ use sqlx::SqliteConnection;
 
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
+use crate::tags;
 
 /// The most words of a stream: those behind them do not find it. Its texts have fewer, but for those made up of single letters.
 const WORDS: usize = 64;
 /// The longest part of a word that is kept, and looked for, in characters.
 const LONGEST: usize = 32;
+/// What a tag of its device begins with among the words of a stream. No word has it.
+const TAG: &str = "#";
 
 /// The words of a text, each once: runs of letters and digits, in small letters.
 pub(crate) fn words(text: &str) -> BTreeSet<String> {
@@ -27,27 +30,35 @@ pub(crate) fn range(beginning: &str) -> (Vec<u8>, Vec<u8>) {
     (from, until)
 }
 
-/// Writes the words of `stream` anew, as its texts are now; of one that is not to be found, none.
+/// The range of one tag: from it on, before the second.
+pub(crate) fn tag_range(tag: &str) -> (Vec<u8>, Vec<u8>) {
+    let from = [TAG, tag].concat().into_bytes();
+    let until = [&from[..], &[0]].concat();
+    (from, until)
+}
+
+/// Writes the words of `stream` anew, as its texts are now, and the tags of its device; of one that is not to be found, none.
 pub(crate) async fn write(connection: &mut SqliteConnection, stream: StreamId) -> Result<(), Error> {
     sqlx::query("DELETE FROM search_words WHERE stream = $1")
         .bind(stream.0)
         .execute(&mut *connection)
         .await?;
-    let texts: Option<(String, String, String, String)> = sqlx::query_as(
-        "SELECT streams.label, resources.label, users.name, streams.description FROM streams
+    let texts: Option<(String, String, String, String, String)> = sqlx::query_as(
+        "SELECT streams.label, resources.label, users.name, tags, streams.description FROM streams
          JOIN resources ON resources.id = streams.resource JOIN users ON users.id = resources.owner
          WHERE streams.id = $1 AND streams.public_search",
     )
     .bind(stream.0)
     .fetch_optional(&mut *connection)
     .await?;
-    let Some((label, device, owner, description)) = texts else { return Ok(()) };
+    let Some((label, device, owner, tags, description)) = texts else { return Ok(()) };
     let mut kept = BTreeSet::new();
-    for word in [label, device, owner, description].iter().flat_map(|text| words(text)) {
+    for word in [label, device, owner, tags.clone(), description].iter().flat_map(|text| words(text)) {
         if kept.len() < WORDS {
             kept.insert(word);
         }
     }
+    kept.extend(tags::read::<Vec<_>>(&tags).iter().map(|tag| [TAG, tag].concat()));
     for word in kept {
         sqlx::query("INSERT INTO search_words (stream, word) VALUES ($1, $2)")
             .bind(stream.0)
@@ -85,6 +96,17 @@ mod tests {
         assert_eq!(found("ÅÄÖ air AIR"), ["air", "åäö"]);
         assert_eq!(found(" -_%*? "), [""; 0]);
         assert_eq!(found(&"x".repeat(100)), ["x".repeat(LONGEST)]);
+    }
+
+    #[test]
+    fn a_tag_is_found_by_the_whole_of_it_and_by_no_word() {
+        let within = |(from, until): (Vec<u8>, Vec<u8>), word: &str| {
+            (&from[..]..&until[..]).contains(&word.as_bytes())
+        };
+        for (word, is_in) in [("#roof", true), ("#roof 2", false), ("#roo", false), ("roof", false)] {
+            assert_eq!(within(tag_range("roof"), word), is_in, "{word}");
+        }
+        assert!(!within(range("roof"), "#roof"));
     }
 
     #[test]

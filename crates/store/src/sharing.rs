@@ -12,6 +12,7 @@ use crate::ids::{Listing, ResourceId, StreamId, UserId};
 use crate::names::Reference;
 use crate::search_words::{self, words};
 use crate::store::Store;
+use crate::tags;
 
 /// The most streams of one user that others find.
 const OF_USER: i64 = 1_000;
@@ -24,7 +25,8 @@ const LOOKED_THROUGH: i64 = 100_000;
 
 /// The columns of what others are told of a stream.
 const SHARED: &str = "streams.id, streams.label, streams.unit, streams.description,
-    resources.label AS device, users.name AS owner";
+    resources.label AS device, users.name AS owner,
+    CASE WHEN streams.public_search THEN resources.tags ELSE '' END AS tags";
 /// The tables that have them.
 const TABLES: &str = "streams JOIN resources ON resources.id = streams.resource
     JOIN users ON users.id = resources.owner";
@@ -53,6 +55,8 @@ pub struct SharedStream {
     pub device: String,
     /// The user name of its owner.
     pub owner: String,
+    /// The tags of the device, if the stream is public to find.
+    pub tags: Vec<String>,
 }
 
 /// A stream that somebody wants to read, and on what it depends whether they may.
@@ -86,13 +90,13 @@ impl Sharing {
     }
 }
 
-type SharedRow = (i64, String, Option<String>, String, String, String);
+type SharedRow = (i64, String, Option<String>, String, String, String, String);
 
 /// The same, and the ids of whose it is and of the resource, and whether it is public.
-type WantedRow = (i64, String, Option<String>, String, String, String, i64, i64, bool);
+type WantedRow = (i64, String, Option<String>, String, String, String, String, i64, i64, bool);
 
-fn shared((id, label, unit, description, device, owner): SharedRow) -> SharedStream {
-    SharedStream { id: StreamId(id), label, unit, description, device, owner }
+fn shared((id, label, unit, description, device, owner, tags): SharedRow) -> SharedStream {
+    SharedStream { id: StreamId(id), label, unit, description, device, owner, tags: tags::read(&tags) }
 }
 
 impl Store {
@@ -118,8 +122,8 @@ impl Store {
         .bind(Reference::read(id).id())
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(id, label, unit, description, device, username, owner, resource, is_public)| {
-            let stream = shared((id, label, unit, description, device, username));
+        Ok(row.map(|(id, label, unit, description, device, username, tags, owner, resource, is_public)| {
+            let stream = shared((id, label, unit, description, device, username, tags));
             WantedStream { owner: UserId(owner), resource: ResourceId(resource), is_public, stream }
         }))
     }
@@ -133,11 +137,17 @@ impl Store {
         Ok(row.is_some())
     }
 
-    /// The streams that others find by the words in `text`, or without any all of them: a page of them in the order of their ids.
+    /// The streams that others find by the words in `text`, or without any all of them, of devices that have the tag `tag` if there is
+    /// one: a page of them in the order of their ids.
     ///
-    /// A stream is found if each word of the text begins one of its label, its description, the label of its device or its
+    /// A stream is found if each word of the text begins one of its label, its description, the label and the tags of its device or its
     /// owner's user name. Of words that more begin with than are looked through, the first in the order of the alphabet count.
-    pub async fn find_streams(&self, text: &str, listing: Listing) -> Result<Vec<SharedStream>, Error> {
+    pub async fn find_streams(
+        &self,
+        text: &str,
+        tag: Option<&str>,
+        listing: Listing,
+    ) -> Result<Vec<SharedStream>, Error> {
         let words = words(text);
         if words.is_empty() && !text.trim().is_empty() {
             return Err(Error::Invalid("search has no letter and no digit"));
@@ -145,14 +155,16 @@ impl Store {
         if words.len() > WORDS {
             return Err(Error::Invalid("search has at most 4 different words"));
         }
+        let tag = tag.map(tags::tag).transpose()?;
         // Few words begin as a long one does.
         let mut words: Vec<_> = words.into_iter().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-        let sql = found_sql(words.len());
+        let ranges = tag.iter().map(|tag| search_words::tag_range(tag));
+        let ranges: Vec<_> = ranges.chain(words.iter().map(|word| search_words::range(word))).collect();
+        let sql = found_sql(ranges.len());
         let mut query =
             sqlx::query_as::<_, SharedRow>(AssertSqlSafe(sql)).bind(listing.after).bind(listing.limit);
-        for word in words {
-            let (from, until) = search_words::range(&word);
+        for (from, until) in ranges {
             query = query.bind(from).bind(until);
         }
         let rows = query.fetch_all(&self.readers).await?;
@@ -176,14 +188,14 @@ impl Store {
     }
 }
 
-/// The query for the streams behind `$1`, at most `$2`, that as many words find: each is a range of two further parameters.
-fn found_sql(words: usize) -> String {
-    let page = match words {
+/// The query for the streams behind `$1`, at most `$2`, that as many ranges of words find, each of two further parameters.
+fn found_sql(ranges: usize) -> String {
+    let page = match ranges {
         0 => {
             "SELECT id AS stream FROM streams WHERE public_search AND id > $1 ORDER BY id LIMIT $2".to_owned()
         }
-        words => {
-            let others = (1..words).map(|n| {
+        ranges => {
+            let others = (1..ranges).map(|n| {
                 format!(
                     " AND EXISTS (SELECT 1 FROM search_words
                      WHERE stream = begun.stream AND word >= ${} AND word < ${})",
@@ -227,7 +239,7 @@ pub(crate) async fn check_found(connection: &mut SqliteConnection, id: StreamId)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resources::Device;
+    use crate::resources::{Device, ResourceChange};
     use crate::streams::StreamChange;
 
     const FOUND: StreamChange<'_> =
@@ -237,7 +249,7 @@ mod tests {
 
     async fn find(store: &Store, text: &str) -> Vec<i64> {
         let listing = Listing { limit: 100, after: 0 };
-        store.find_streams(text, listing).await.unwrap().into_iter().map(|stream| stream.id.0).collect()
+        store.find_streams(text, None, listing).await.unwrap().into_iter().map(|stream| stream.id.0).collect()
     }
 
     #[tokio::test]
@@ -274,19 +286,22 @@ mod tests {
             ("cel", vec![]),
         ] {
             if text == "%" {
-                let refused = store.find_streams(text, Listing { limit: 1, after: 0 }).await;
+                let refused = store.find_streams(text, None, Listing { limit: 1, after: 0 }).await;
                 assert!(matches!(refused, Err(Error::Invalid(_))));
                 continue;
             }
             assert_eq!(find(&store, text).await, found, "{text}");
         }
-        let too_many = store.find_streams("a b c d e", Listing { limit: 1, after: 0 }).await;
+        let too_many = store.find_streams("a b c d e", None, Listing { limit: 1, after: 0 }).await;
         assert!(matches!(too_many, Err(Error::Invalid(_))));
 
         // What is changed is found as it is now.
         let change = StreamChange { description: Some("Below the melons"), ..Default::default() };
         store.change_stream(ids[0], change, None).await.unwrap();
-        store.change_resource(node, (Some("Shed"), None, None), None).await.unwrap();
+        store
+            .change_resource(node, ResourceChange { label: Some("Shed"), ..Default::default() }, None)
+            .await
+            .unwrap();
         assert_eq!(find(&store, "tomatoes").await, [0; 0]);
         assert_eq!(find(&store, "greenhouse").await, [0; 0]);
         assert_eq!(find(&store, "shed melons").await, [air]);
@@ -299,6 +314,40 @@ mod tests {
         let left: i64 =
             sqlx::query_scalar("SELECT count(*) FROM search_words").fetch_one(&store.readers).await.unwrap();
         assert_eq!(left, 0);
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_found_by_the_tags_of_its_device_as_they_are_now() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let ann = store.add_user("ann", "", "long enough".into(), false).await.unwrap().id;
+        let tagged = Device { tags: vec!["Wind Farm".into()], ..Device::named("mast") };
+        let node = store.add_resource(ann, tagged).await.unwrap().resource.id;
+        let stream = store.add_stream(node, "speed", None, "").await.unwrap().id;
+        let by_tag = async |tag: &str| {
+            let listing = Listing { limit: 100, after: 0 };
+            let found = store.find_streams("", Some(tag), listing).await.unwrap();
+            found.into_iter().map(|stream| stream.tags).collect::<Vec<_>>()
+        };
+        assert_eq!(by_tag("wind farm").await, [[""; 0]; 0]);
+        let readable = StreamChange { public_access: Some(true), ..Default::default() };
+        store.change_stream(stream, readable, None).await.unwrap();
+        let id = stream.0.to_string();
+        let wanted = async || store.wanted_stream(&id).await.unwrap().unwrap().stream.tags;
+        assert_eq!((by_tag("wind farm").await.len(), wanted().await), (0, vec![]), "it is not to be found");
+        store.change_stream(stream, FOUND, None).await.unwrap();
+        assert_eq!(
+            (by_tag("Wind farm").await, wanted().await),
+            (vec![vec!["wind farm".into()]], vec!["wind farm".to_owned()])
+        );
+        assert_eq!((by_tag("wind").await.len(), find(&store, "farm").await), (0, vec![stream.0]));
+        let all = crate::Chosen::Matching(crate::Selection::default());
+        let change = crate::FleetChange::Tag(vec!["north".into()]);
+        store.change_fleet(ann, (all, Some(1)), change, 0).await.unwrap();
+        assert_eq!((by_tag("north").await.len(), by_tag("wind farm").await.len()), (1, 1));
+        let change = ResourceChange { tags: Some(&[]), ..Default::default() };
+        store.change_resource(node, change, None).await.unwrap();
+        assert_eq!((by_tag("north").await.len(), find(&store, "farm").await), (0, vec![]));
     }
 
     /// Makes `count` streams that are found by "temperature", and every hundredth by "rare".
@@ -328,7 +377,7 @@ mod tests {
         {
             let (mut found, mut after) = (Vec::new(), 0);
             loop {
-                let page = store.find_streams(text, Listing { limit: 1_000, after }).await.unwrap();
+                let page = store.find_streams(text, None, Listing { limit: 1_000, after }).await.unwrap();
                 let Some(last) = page.last() else { break };
                 after = last.id.0;
                 found.extend(page.into_iter().map(|stream| stream.id.0));

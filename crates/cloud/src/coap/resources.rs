@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sixlock_coap_msg::Code;
 use sixlock_coap_server::Answer;
-use sixlock_store::{Resource, ResourceId};
+use sixlock_store::{Resource, ResourceChange, ResourceId};
 
 use super::refusal::Refusal;
 use super::request::Request;
@@ -49,7 +49,8 @@ impl Devices {
             }
             is_still = Some(resource);
         }
-        let change = (label.as_deref(), None, description.as_deref());
+        let (label, description) = (label.as_deref(), description.as_deref());
+        let change = ResourceChange { label, description, ..ResourceChange::default() };
         self.store.change_resource(id, change, is_still.as_ref()).await?;
         Ok(Answer::new(Code::CHANGED))
     }

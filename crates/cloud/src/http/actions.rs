@@ -94,9 +94,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/users/{user}/tokens") | ("DELETE", "/users/{user}/tokens/{token}") => {
             Some(Action::ChangeTokens)
         }
-        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
+        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials" | "/users/{user}/fleet") => {
             Some(Action::ReadResource)
         }
+        ("POST", "/users/{user}/fleet/changes") => Some(Action::ChangeFleet),
         (
             "GET" | "HEAD",
             "/users/{user}/rules"

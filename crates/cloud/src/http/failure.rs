@@ -306,7 +306,13 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "GET …/resources/{resource}/retention tells what is kept of each stream, and which are frozen.",
             ),
-            Error::Discards { .. } => Self::new(
+            Error::Count { .. } => Self::new(
+                StatusCode::CONFLICT,
+                "count",
+                error.to_string(),
+                "Look at them again, and send their number if they are meant.",
+            ),
+            Error::Discards { .. } | Error::DiscardsOfStreams(_) => Self::new(
                 StatusCode::CONFLICT,
                 "discards",
                 error.to_string(),

@@ -20,6 +20,7 @@ mod data;
 mod endpoints;
 mod export;
 mod failure;
+mod fleet;
 mod followed;
 mod import;
 mod listing;

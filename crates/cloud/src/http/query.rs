@@ -1,12 +1,18 @@
 //! Refuses what a query says that nothing asks for: a parameter that is mistyped must not mean "all".
 
 use axum::extract::{MatchedPath, Query, Request};
+use serde::{Deserialize, Deserializer};
 
 use super::failure::Failure;
 use super::openapi::Document;
 
 /// The longest part of an unknown name that is told, in characters.
 const LONGEST_TOLD: usize = 64;
+
+/// Reads what is given in a body, be it null.
+pub(super) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
 
 /// Refuses a request of the API whose query has a parameter that the description does not name for it.
 pub(super) fn check_query(request: &Request, document: &Document) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
-use sixlock_store::{CertificateTerms, Device, Resource, ResourceId, Secret};
+use sixlock_store::{CertificateTerms, Device, Resource, ResourceChange, ResourceId, Secret};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -16,6 +16,7 @@ use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::other_authorities::check_authority;
+use super::query::given;
 use super::recorded::AuditDetails;
 use crate::public_keys::pem;
 
@@ -67,15 +68,27 @@ pub(super) struct NewResource {
     /// Whether a certificate that is made is a server's, too, as the device needs it to be polled
     #[serde(default)]
     server: bool,
+    /// Words of 1 to 40 characters without commas, kept in small letters
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    tags: Vec<String>,
+    /// 1 to 8 names with a `/` between two, or nothing
+    #[serde(default)]
+    #[schema(max_length = 256)]
+    folder: String,
+    /// How often the device reports, in seconds
+    #[schema(minimum = 1, maximum = 31_622_400)]
+    period_s: Option<i64>,
 }
 
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
-        let Self { label, mode, identity, key, valid_s, server } = self;
+        let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s } = self;
         let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
         let key = key.map(|key| Secret::new(key.into_bytes()));
-        Ok(Device { label, mode, identity, key, certificate: CertificateTerms { valid_s, server } })
+        let certificate = CertificateTerms { valid_s, server };
+        Ok(Device { label, mode, identity, key, certificate, tags, folder, period_s })
     }
 
     /// Refuses what `caller` may not claim.
@@ -161,37 +174,49 @@ pub(super) fn security(mode: &str) -> Result<Security, String> {
 /// What is to change: what is not given stays.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ResourceChange {
+pub(super) struct NewDetails {
     #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     label: Option<String>,
     #[schema(pattern = "^([a-z0-9:@-]+)([+][a-z0-9:@-]+)*$")]
     mode: Option<String>,
     #[schema(max_length = 256)]
     description: Option<String>,
+    /// All tags that it is to have: words of 1 to 40 characters without commas, kept in small letters
+    #[schema(max_items = 16)]
+    tags: Option<Vec<String>>,
+    /// 1 to 8 names with a `/` between two, or nothing
+    #[schema(max_length = 256)]
+    folder: Option<String>,
+    /// How often the device reports, in seconds; null: that is not said
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 31_622_400)]
+    period_s: Option<Option<i64>>,
 }
 
-/// Changes a resource's label, mode or description
+/// Changes a resource's label, mode, description, tags, folder or period
 ///
-/// Its identity and key stay.
+/// Its identity and key stay. Devices change neither tags, nor folder, nor period.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}", tag = "resources",
-    request_body = ResourceChange, responses((status = 200, body = HeardResource)))]
+    request_body = NewDetails, responses((status = 200, body = HeardResource)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     Extension(resource): Extension<Resource>,
-    body: Body<ResourceChange>,
+    body: Body<NewDetails>,
 ) -> Answer<HeardResource> {
-    let Json(ResourceChange { label, mode, description }) = body?;
+    let Json(NewDetails { label, mode, description, tags, folder, period_s }) = body?;
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
-    // Read first: when the change is made, nothing can refuse it any more.
     let heard = app.store.heard_of(owner.id, resource.id).await?;
-    app.store.change_resource(resource.id, (label.as_deref(), mode, description.as_deref()), None).await?;
-    let resource = Resource {
-        label: label.unwrap_or(resource.label),
-        mode: mode.map_or(resource.mode, |mode| mode.to_string()),
-        description: description.unwrap_or(resource.description),
-        ..resource
+    let change = ResourceChange {
+        label: label.as_deref(),
+        mode,
+        description: description.as_deref(),
+        tags: tags.as_deref(),
+        folder: folder.as_deref(),
+        period_s,
     };
+    app.store.change_resource(resource.id, change, None).await?;
+    let resource = app.store.resource_by_id(resource.id).await?.ok_or(Failure::unknown("resource"))?;
     Ok(Json(HeardResource { resource, heard }))
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use sixlock_store::{Resource, Retention, RetentionChange, Stream, now_ms};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
 use super::failure::Failure;
+use super::query::given;
 
 /// What is to change: what is not given stays.
 #[derive(Deserialize, ToSchema)]
@@ -32,11 +33,6 @@ pub(super) struct NewRetention {
     /// Whether points and rollups may be discarded that there are already
     #[serde(default)]
     discard: bool,
-}
-
-/// Reads what is given, be it null.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 /// How long the points of each stream of a resource are kept, and which streams take none

@@ -14,7 +14,7 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
-    endpoints, followed, import, live, metrics, network, openapi, parsers, paths, poller, quotas,
+    endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths, poller, quotas,
     reset_links, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams, tokens,
     user_export, users,
 };
@@ -49,6 +49,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(tokens::delete))
         .routes(routes!(resources::list, resources::add))
         .routes(routes!(resources::show, resources::change, resources::delete))
+        .routes(routes!(fleet::show))
+        .routes(routes!(fleet::change))
         .routes(routes!(credentials::all))
         .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
         .routes(routes!(credentials::remove))

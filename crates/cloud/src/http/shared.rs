@@ -30,11 +30,14 @@ const fn usual() -> i64 {
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FindQuery {
-    /// At most 4 words of letters and digits, each the beginning of one in the label or description of the stream, the label of its
-    /// device or the user name of its owner; without any, all streams are found
+    /// At most 4 words of letters and digits, each the beginning of one in the label or description of the stream, the label or a tag of
+    /// its device or the user name of its owner; without any, all streams are found
     #[serde(default)]
     #[param(max_length = 200)]
     search: String,
+    /// Only streams of devices that have this tag
+    #[param(max_length = 40)]
+    tag: Option<String>,
     /// At most so many, 1 to 100; without it, 50
     #[serde(default = "usual")]
     limit: i64,
@@ -54,12 +57,12 @@ pub(super) async fn find(
     State(app): State<Arc<App>>,
     query: Result<Query<FindQuery>, QueryRejection>,
 ) -> Answer<Vec<SharedStream>> {
-    let Query(FindQuery { search, limit, after }) = query?;
+    let Query(FindQuery { search, tag, limit, after }) = query?;
     check_limit(limit, MOST)?;
     if search.chars().count() > LONGEST_SEARCH {
         return Err(Failure::invalid("search has more than 200 characters"));
     }
-    Ok(Json(app.store.find_streams(&search, Listing { limit, after }).await?))
+    Ok(Json(app.store.find_streams(&search, tag.as_deref(), Listing { limit, after }).await?))
 }
 
 /// A shared stream, and its latest point.

@@ -92,6 +92,7 @@ fn rows() -> Vec<Row> {
     let silence =
         json!({"label": "quiet", "resource": "node", "condition": {"kind": "silence", "periods": 3}});
     let webhook = json!({"label": "new", "kind": "webhook", "address": "https://example.org/hook"});
+    let tag = json!({"devices": [1], "count": 1, "change": {"kind": "tag", "tags": ["roof"]}});
     let trigger = json!({"operator": "<", "operand": 0, "url": "https://example.org/", "payload": "frost"});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
@@ -125,6 +126,8 @@ fn rows() -> Vec<Row> {
         row("DELETE", "/users/{user}/tokens/{token}", For::Owner, none.clone(), 204),
         row("GET", "/users/{user}/resources", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources", For::Owner, resource, 201),
+        row("GET", "/users/{user}/fleet", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/fleet/changes", For::Owner, tag, 200),
         row("GET", RESOURCE, For::Owner, none.clone(), 200),
         row("PUT", RESOURCE, For::Owner, json!({"description": "at the window"}), 200),
         row("DELETE", RESOURCE, For::Owner, none.clone(), 204),

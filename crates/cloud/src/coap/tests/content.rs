@@ -3,6 +3,7 @@
 use super::*;
 use sixlock_coap::Assembly;
 use sixlock_coap_msg::Block;
+use sixlock_store::ResourceChange;
 
 /// A request with options besides its path and query.
 fn request(
@@ -134,8 +135,16 @@ async fn a_change_by_another_between_look_and_change_is_not_overwritten() {
     let bench = bench().await;
     let store = &bench.devices.store;
     let seen = store.resource_by_id(bench.own).await.unwrap().unwrap();
-    store.change_resource(bench.own, (None, None, Some("by another")), None).await.unwrap();
-    let late = store.change_resource(bench.own, (None, None, Some("late")), Some(&seen)).await;
+    store
+        .change_resource(
+            bench.own,
+            ResourceChange { description: Some("by another"), ..Default::default() },
+            None,
+        )
+        .await
+        .unwrap();
+    let change = ResourceChange { description: Some("late"), ..Default::default() };
+    let late = store.change_resource(bench.own, change, Some(&seen)).await;
     assert!(matches!(late, Err(crate::Error::Changed)), "{late:?}");
     assert_eq!(store.resource_by_id(bench.own).await.unwrap().unwrap().description, "by another");
 }
