@@ -25,6 +25,12 @@ export interface Resource {
   heard: number | null;
   /** What its owner says about it. */
   description: string;
+  /** By what its owner finds it among others. */
+  tags: string[];
+  /** Names with a slash between two; empty if it is in none. */
+  folder: string;
+  /** How often it reports, in seconds, as its owner says. */
+  period_s: number | null;
 }
 
 /** What proves an identity and is told once: a pre-shared key, or a certificate if one was made. */

@@ -10,6 +10,8 @@ export interface Poller {
   identity: string | null;
   /** Whether an Authorization is sent, by http and https. */
   authorization: boolean;
+  /** It polls no more until it is to again. */
+  paused: boolean;
   /** In milliseconds since 1970. */
   last_polled: number | null;
   last_error: string | null;
@@ -82,7 +84,8 @@ export function deviceApi(user: string, id: Resource["id"]) {
   const computed = (id: Stream["id"]) => `${root}/computed-streams/${part(id)}`;
   const parser = (id: Parser["id"]) => `${root}/parsers/${part(id)}`;
   return {
-    change: (change: { label?: string; description?: string }) => send<Resource>("PUT", root, change),
+    change: (change: Partial<Pick<Resource, "label" | "description" | "tags" | "folder" | "period_s">>) =>
+      send<Resource>("PUT", root, change),
 
     changeStream: (id: Stream["id"], change: { unit: string; description: string }) =>
       send<Stream>("PUT", stream(id), change),

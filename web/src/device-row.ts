@@ -1,21 +1,24 @@
-import { api, ApiError, type Latest, type LivePoint, type Resource, type Stream } from "./api";
+import { api, ApiError, type Latest, type LivePoint, type Stream } from "./api";
 import { CertificateEnd } from "./certificate";
 import { html, tryAgain } from "./dom";
+import type { FleetDevice } from "./fleet-api";
 import { formatDate, formatValue, shown, unitSymbol } from "./format";
 import { asideWords, Heard, isAhead, isLater } from "./heard";
 import { ModeBadge } from "./mode-badge";
 import type { Desk } from "./page";
-import { deviceLink } from "./route";
+import { deviceLink, devicesLink, LINKS } from "./route";
 import { usualInterval } from "./usual";
 
 /** Quantities whose latest values a row shows. */
 const MOST_VALUES = 4;
 
-/** One line of the list: its name, how it is protected, and what it said last. */
+/** One line of the list: its name, by what it is found, how it is protected, and what it said last. */
 export class DeviceRow {
   readonly root: HTMLTableRowElement;
   private readonly heard = new Heard();
   private readonly values = html("td", { class: "latest" });
+  private readonly order = html("td", { class: "order" });
+  private readonly picked = html("input", { type: "checkbox" });
   private readonly badge = new ModeBadge();
   private readonly certificate = new CertificateEnd();
   private readonly outputs = new Map<
@@ -24,26 +27,37 @@ export class DeviceRow {
   >();
   private state: "unread" | "reading" | "read" = "unread";
 
+  /** `pick` is told when a person chooses it, or not any more; without it, it cannot be chosen. */
   constructor(
     private readonly desk: Desk,
-    private resource: Resource,
+    private resource: FleetDevice,
+    pick: ((id: FleetDevice["id"], picked: boolean) => void) | undefined,
   ) {
     this.badge.update(resource.mode);
+    this.picked.setAttribute("aria-label", `Choose ${shown(resource.label)}`);
+    this.picked.addEventListener("input", () => pick?.(resource.id, this.picked.checked));
     this.root = html(
       "tr",
       {},
+      ...(pick ? [html("td", { class: "pick" }, this.picked)] : []),
       html("th", { scope: "row" }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
-      html("td", {}, this.badge.root, this.certificate.root),
+      html("td", { class: "mode" }, this.badge.root, this.certificate.root),
       this.values,
-      html("td", {}, this.heard.root),
+      html("td", { class: "last" }, this.heard.root),
+      this.order,
     );
-    this.heard.at(resource.heard);
+    this.again(resource);
   }
 
   /** What the list says of it now. */
-  again(resource: Resource): void {
+  again(resource: FleetDevice): void {
     this.resource = resource;
     this.heard.at(resource.heard);
+    this.order.replaceChildren(...found(resource));
+  }
+
+  set isPicked(picked: boolean) {
+    this.picked.checked = picked;
   }
 
   /** What it said last has to be fetched anew. */
@@ -113,4 +127,18 @@ export class DeviceRow {
       ...(aside ? [html("small", {}, ` ${aside}`)] : []),
     );
   }
+}
+
+/** The alerts, the folder and the tags of a device, each leading to those that have the same. */
+function found({ alerts, folder, tags, polls_paused }: FleetDevice): HTMLElement[] {
+  const link = (query: Record<string, string>, words: string, kind: string) =>
+    html("a", { href: devicesLink(query), class: kind }, shown(words));
+  return [
+    ...(alerts > 0
+      ? [html("a", { href: LINKS.alerts, class: "tag alert" }, alerts === 1 ? "1 alert" : `${alerts} alerts`)]
+      : []),
+    ...(polls_paused === true ? [html("span", { class: "tag" }, "polling paused")] : []),
+    ...(folder === "" ? [] : [link({ folder }, `${folder}/`, "tag folder")]),
+    ...tags.map((tag) => link({ tags: tag }, tag, "tag")),
+  ];
 }

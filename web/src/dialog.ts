@@ -33,7 +33,7 @@ export function closeDialogs(): void {
 
 /**
  * Asks before something is done that cannot be undone. `act` does it; what it refuses is shown. With a `name`, that
- * must be typed first.
+ * must be typed first; `what` says what it is.
  */
 export function confirm(
   title: string,
@@ -41,6 +41,7 @@ export function confirm(
   action: string,
   act: () => Promise<void>,
   name?: string,
+  what = "its name",
 ): void {
   const problem = html("p", { class: "problem", role: "alert" });
   const cancel = html("button", { type: "button", class: "secondary" }, "Cancel");
@@ -51,7 +52,7 @@ export function confirm(
     "form",
     {},
     html("p", {}, words),
-    ...(must ? typed(name, go) : []),
+    ...(must ? typed(name, what, go) : []),
     problem,
     html("div", { class: "buttons" }, cancel, go),
   );
@@ -73,7 +74,7 @@ export function confirm(
 }
 
 /** A field for the name of what is to go: with it, `go` may be pressed. */
-function typed(name: string, go: HTMLButtonElement): HTMLElement[] {
+function typed(name: string, what: string, go: HTMLButtonElement): HTMLElement[] {
   const field = html("input", {
     id: "typed-name",
     autocomplete: "off",
@@ -83,6 +84,6 @@ function typed(name: string, go: HTMLButtonElement): HTMLElement[] {
   field.addEventListener("input", () => {
     go.disabled = field.value.trim() !== name.trim();
   });
-  const label = html("label", { for: "typed-name" }, "To go on, type its name: ", html("strong", {}, name));
+  const label = html("label", { for: "typed-name" }, `To go on, type ${what}: `, html("strong", {}, name));
   return [label, field];
 }

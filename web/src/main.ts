@@ -2,6 +2,7 @@ import "./style.css";
 import "./settings.css";
 import "./alerts.css";
 import "./sharing.css";
+import "./fleet.css";
 import { api, ApiError } from "./api";
 import { App } from "./app";
 import { html } from "./dom";

@@ -46,6 +46,12 @@ export function deviceLink(resource: number | string): string {
   return `#/devices/${encodeURIComponent(String(resource))}`;
 }
 
+/** The list of devices, of those that the query of a selection finds. */
+export function devicesLink(query: Record<string, string>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === "" ? LINKS.devices : `${LINKS.devices}?${text}`;
+}
+
 export function settingsLink(resource: number | string): string {
   return `${deviceLink(resource)}/settings`;
 }

@@ -20,6 +20,8 @@ export interface SharedStream {
   /** The name of its device, and the user name of its owner. */
   device: string;
   owner: string;
+  /** The tags of its device, if it is public to find. */
+  tags: string[];
 }
 
 export interface SharedStreamWithPoint extends SharedStream {
@@ -61,11 +63,11 @@ const as = (token: string | undefined): RequestInit =>
 
 /** Streams of others, and who may read one's own. */
 export const sharedApi = {
-  /** Streams that are public to find, in the order of their ids: those behind `after`. */
-  find: (search: string, after: Stream["id"] = 0) =>
-    call<SharedStream[]>(
-      `${streams}?${new URLSearchParams({ search, limit: String(FOUND_AT_ONCE), after: String(after) })}`,
-    ),
+  /** Streams that are public to find, of devices with the tag if one is said, in the order of their ids: those behind `after`. */
+  find: (search: string, tag: string, after: Stream["id"] = 0) => {
+    const page = { search, limit: String(FOUND_AT_ONCE), after: String(after) };
+    return call<SharedStream[]>(`${streams}?${new URLSearchParams(tag === "" ? page : { ...page, tag })}`);
+  },
   show: (id: Stream["id"], token?: string) => call<SharedStreamWithPoint>(one(id), as(token)),
   data: (id: Stream["id"], page: Page, token?: string) => {
     const query = new URLSearchParams(Object.entries(page).map(([name, value]) => [name, String(value)]));

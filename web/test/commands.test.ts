@@ -22,6 +22,9 @@ const device = (label: string) => ({
   identity: null,
   heard: null,
   description: "",
+  tags: [],
+  folder: "",
+  period_s: null,
 });
 
 test("a value is said as people say it", () => {

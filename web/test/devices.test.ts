@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { postCommand, reachable, shellWord } from "../src/command";
 import { csv, fileName } from "../src/csv";
 import { eventsOf } from "../src/pages/audit";
-import { matching } from "../src/pages/devices";
+import { countWords } from "../src/pages/devices";
 import { RANGES, spanOf } from "../src/ranges";
 import { deviceLink, LINKS, routeOf, settingsLink } from "../src/route";
 
@@ -14,6 +14,9 @@ const device = {
   key: "Ab_-9",
   heard: null,
   description: "",
+  tags: [],
+  folder: "",
+  period_s: null,
 };
 const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
 
@@ -51,13 +54,10 @@ test("a server on all addresses is at the page's own", () => {
   expect(reachable("[::1]:5684", "cloud.example")).toBe("[::1]:5684");
 });
 
-test("every word that is searched for must be known of a device", () => {
-  const shed = { ...device, id: 8, label: "Shed north", identity: "shed-7", mode: "none" };
-  const found = (text: string) => matching([device, shed], text).map(({ id }) => id);
-  expect(found("")).toEqual([7, 8]);
-  expect(found("shed NONE")).toEqual([8]);
-  expect(found("dtls")).toEqual([7]);
-  expect(found("shed dtls")).toEqual([]);
+test("how many devices are found is said of how many, if anything is looked for", () => {
+  expect(countWords(0, 0, false)).toBe("None yet");
+  expect(countWords(12_000, 12_000, false)).toBe("12,000");
+  expect(countWords(12_000, 0, true)).toBe("0 of 12,000");
 });
 
 test("a file of readings holds each moment and value in full", () => {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { refusal } from "../src/api";
 import { endWords } from "../src/certificate";
-import { counts } from "../src/fleet";
 import { formatWhen, shown } from "../src/format";
 import {
   aheadWords,
@@ -13,7 +12,6 @@ import {
   silentAfter,
 } from "../src/heard";
 import { mistake } from "../src/account/password";
-import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
 import { tooMany } from "../src/refusal";
 import { byArrival, usualStep } from "../src/usual";
@@ -103,30 +101,6 @@ test("the page opens with the shortest range that reaches the latest reading", (
   const ages = [0, 20 * MINUTE, 3 * HOUR, 20 * HOUR, 25 * HOUR, 400 * HOUR, 5_000 * HOUR, 10_000 * HOUR];
   expect(ages.map(name)).toEqual(["15 min", "1 h", "6 h", "24 h", "7 d", "30 d", "1 y", "All"]);
   expect(reaching(NOW + HOUR, NOW)).toBe(RANGES[0]);
-});
-
-const devices = [null, NOW - 3 * HOUR, NOW - MINUTE].map((heard, id) => ({
-  id,
-  label: `device ${id}`,
-  mode: "none",
-  identity: null,
-  heard,
-  description: "",
-}));
-
-test("devices are counted by when they were heard", () => {
-  expect(counts(devices, NOW)).toEqual({ devices: 3, hour: 1, longer: 1, never: 1, future: 0 });
-  const ahead = { ...devices[2]!, heard: NOW + 11 * 24 * HOUR };
-  expect(counts([...devices, ahead], NOW)).toEqual({ devices: 4, hour: 1, longer: 1, never: 1, future: 1 });
-});
-
-test("devices are in the order that was chosen", () => {
-  const ids = (order: string) => ordered(devices, order).map(({ id }) => id);
-  expect([ids("name"), ids("silent"), ids("heard")]).toEqual([
-    [0, 1, 2],
-    [0, 1, 2],
-    [2, 1, 0],
-  ]);
 });
 
 test("a name shows the characters that would hide what it is", () => {

@@ -106,6 +106,9 @@ test("nodes stand in the order of their numbers, before all others", () => {
     identity: label,
     heard: null,
     description: "",
+    tags: [],
+    folder: "",
+    period_s: null,
   }));
   expect(inOrder(resources).map(({ label }) => label)).toEqual(["node-9", "node-10", "attic", "shed"]);
 });

@@ -5,7 +5,6 @@ import { nameFor } from "../src/settings/computed-input";
 import { placeOf } from "../src/settings/expression-field";
 import { credentialKinds } from "../src/settings/poller-form";
 import { keepWords, numberIn } from "../src/settings/retention";
-import { stateOf } from "../src/fleet";
 
 test("the character that a refusal is about is marked, counted as the cloud counts", () => {
   expect(placeOf("expression: character 6: there is no input q.", "mean(q)")).toEqual(["mean(", "q", ")"]);
@@ -45,22 +44,6 @@ test("users are found by name or address", () => {
   expect(matchingUsers(users, " bo").map(({ username }) => username)).toEqual(["Bob"]);
   expect(matchingUsers(users, "EXAMPLE").map(({ username }) => username)).toEqual(["ann"]);
   expect(matchingUsers(users, "")).toHaveLength(2);
-});
-
-test("a device has the state that the fleet counts it by", () => {
-  const now = 1_800_000_000_000;
-  const device = (heard: number | null) => ({
-    id: 1,
-    label: "",
-    mode: "none",
-    identity: null,
-    description: "",
-    heard,
-  });
-  const states = [null, now - 1, now - 3_600_001, now + 999_999_999].map((heard) =>
-    stateOf(device(heard), now),
-  );
-  expect(states).toEqual(["never", "hour", "longer", "future"]);
 });
 
 test("lines of the record are found by address, name or path", () => {

@@ -65,6 +65,8 @@ pub(crate) enum Action {
     DeleteResource,
     /// Change or delete many resources at once.
     ChangeFleet,
+    /// Change what devices of one kind have in common that are made from then on.
+    ChangeProfiles,
     /// Give a resource a new credential, or end one.
     ChangeCredentials,
     ReadPoller,
@@ -197,6 +199,7 @@ impl Action {
             | Self::ChangeResource
             | Self::DeleteResource
             | Self::ChangeFleet
+            | Self::ChangeProfiles
             | Self::ChangeCredentials
             | Self::ReadPoller
             | Self::ChangePoller

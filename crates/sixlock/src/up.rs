@@ -199,11 +199,11 @@ async fn enrol(
     let is_named = security.transport != Some(TransportSuite::DtlsRpk);
     let key = pair.as_ref().map_or_else(|| node.key.clone(), |pair| pem::public_key(&pair.point));
     let device = CloudDevice {
-        label: node.resource,
         mode: security,
         identity: is_named.then(|| node.identity.clone()),
         key: Some(Secret::new(key.into_bytes())),
         certificate: CertificateTerms { server: true, ..CertificateTerms::default() },
+        ..CloudDevice::named(node.resource)
     };
     let Enrolled { resource, certificate, .. } = cloud.enrol(device).await?;
     let own = cloud.own_keys();

@@ -36,6 +36,8 @@ pub enum Error {
     Database(sqlx::Error),
     /// The database failed to take readings.
     Append(rusqlite::Error),
+    /// The database failed to be read.
+    Read(rusqlite::Error),
     /// The database was made by a newer version, or its schema was changed by hand.
     Schema(sqlx::migrate::MigrateError),
     /// The system gives no random bytes.
@@ -92,6 +94,8 @@ pub enum Error {
     Payload(sixlock_ingest::Refused),
     /// A parser cannot be made of what it is to be.
     Parser(sixlock_ingest::ParserError),
+    /// How a parser is to read times is no format of times.
+    TimeFormat(String),
     /// What is to compute a stream is no expression.
     Expression(sixlock_expression::ExpressionError),
     /// An input of a computed stream is not there.
@@ -168,6 +172,7 @@ impl fmt::Display for Error {
             ),
             Self::Database(source) => write!(f, "the database failed: {source}"),
             Self::Append(source) => write!(f, "readings cannot be stored: {source}"),
+            Self::Read(source) => write!(f, "the database cannot be read: {source}"),
             Self::DamagedDatabase(source) => write!(
                 f,
                 "the database is damaged: {source}; restore a backup into a new folder: sixlock cloud restore FILE --data DIR"
@@ -254,6 +259,7 @@ impl fmt::Display for Error {
             ),
             Self::Payload(refused) => write!(f, "{refused}"),
             Self::Parser(error) => write!(f, "{error}"),
+            Self::TimeFormat(why) => write!(f, "time_format: {why}"),
             Self::Expression(error) => write!(f, "expression: {error}"),
             Self::Exists(path) => write!(f, "{} exists; choose another name", path.display()),
             Self::NotEmpty(path) => write!(
@@ -315,7 +321,7 @@ impl std::error::Error for Error {
         match self {
             Self::File { source, .. } => Some(source),
             Self::Database(source) => Some(source),
-            Self::Append(source) => Some(source),
+            Self::Append(source) | Self::Read(source) => Some(source),
             Self::Schema(source) => Some(source),
             Self::Payload(refused) => Some(refused),
             Self::Parser(error) => Some(error),

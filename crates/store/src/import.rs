@@ -5,6 +5,8 @@ use sqlx::Connection;
 use crate::error::BadDevice;
 use crate::error::Error;
 use crate::ids::UserId;
+use crate::profiles::Profiles;
+use crate::quotas;
 use crate::resources::{Checked, Device, Enrolled};
 use crate::store::Store;
 
@@ -31,9 +33,22 @@ impl Store {
         let mut writer = self.writer.lock().await;
         // Dropped without a commit, it changes nothing.
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let labels = checked.iter().filter_map(|(_, device)| device.profile.as_deref()).collect();
+        let profiles = Profiles::named(&mut transaction, owner, labels).await?;
+        let mut streams = 0;
+        for (n, device) in &checked {
+            match profiles.get(device.profile.as_deref()) {
+                Ok(profile) => streams += profile.map_or(0, |profile| profile.streams.len()),
+                Err(error) => note(&mut bad, *n, error)?,
+            }
+        }
+        quotas::check_more_streams(&mut transaction, owner, streams as i64).await?;
         let mut enrolled = Vec::new();
         for (n, device) in checked {
-            match self.insert_resource(&mut transaction, owner, device).await {
+            let label = device.profile.clone();
+            // One that is unknown is noted already.
+            let profile = profiles.get(label.as_deref()).ok().flatten();
+            match self.insert_resource(&mut transaction, owner, device, profile).await {
                 Ok(device) => enrolled.push(device),
                 Err(error) => note(&mut bad, n, error)?,
             }
@@ -53,7 +68,7 @@ impl Store {
 /// Takes note of what is wrong with a device; what is wrong with the cloud ends it all.
 fn note(bad: &mut Vec<BadDevice>, device: usize, error: Error) -> Result<(), Error> {
     match error {
-        Error::Invalid(_) | Error::Taken(_) | Error::KeyTaken => {
+        Error::Invalid(_) | Error::Taken(_) | Error::KeyTaken | Error::Unknown(_) => {
             bad.push(BadDevice { device, why: error.to_string() });
             Ok(())
         }

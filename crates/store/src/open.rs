@@ -15,6 +15,7 @@ use crate::command_queue::CommandQueue;
 use crate::commands;
 use crate::error::Error;
 use crate::files::make_database_private;
+use crate::fleet::FleetReaders;
 use crate::journal::{Queue, Sqlite, Writer};
 use crate::schema::migrate;
 use crate::store::Store;
@@ -64,6 +65,7 @@ impl Store {
             directory: directory.into(),
             readers,
             keys,
+            fleet: Arc::new(FleetReaders::new(path)),
             writer: turn,
             queue,
             hasher: Arc::default(),

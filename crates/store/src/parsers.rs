@@ -1,6 +1,6 @@
 //! Parsers: what the owner of a resource says about its payloads.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sixlock_ingest::{MOST_PARSERS, Specification, TimeSpecification};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
@@ -38,31 +38,83 @@ fn parser((id, label, kind, expression, stream, time_expression, time_format, re
     Parser { id: ParserId(id), label, kind, expression, stream, time_expression, time_format, required }
 }
 
+/// What a parser is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewParser {
+    /// Without it, the stream's
+    #[schema(min_length = 1, max_length = 128)]
+    pub label: Option<String>,
+    /// `json-path` or `regex`
+    #[schema(pattern = "^(json-path|regex)$")]
+    pub kind: String,
+    /// Where the values are: a JSON path (RFC 9535), or a regular expression whose group `value` they are
+    pub expression: String,
+    /// The label of the stream that they belong to
+    #[schema(min_length = 1, max_length = 128)]
+    pub stream: String,
+    /// The JSON path to one time for all values or to one for each; a regular expression has the group `time`
+    pub time_expression: Option<String>,
+    /// How the time is written: `rfc3339`, `unix-s`, `unix-ms` or a pattern of `strftime`; without it, the time is
+    /// that of arrival
+    pub time_format: Option<String>,
+    /// Whether a payload without a value for it is refused, which is so unless this says otherwise
+    #[serde(default = "yes")]
+    pub required: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl TryFrom<NewParser> for Specification {
+    type Error = Error;
+
+    fn try_from(new: NewParser) -> Result<Self, Error> {
+        let NewParser { label, kind, expression, stream, time_expression, time_format, required } = new;
+        let kind = kind.parse()?;
+        let time = match (time_expression, time_format) {
+            (expression, Some(format)) => {
+                let format = format.parse().map_err(Error::TimeFormat)?;
+                Some(TimeSpecification { expression, format })
+            }
+            (Some(_), None) => return Err(Error::Invalid("time_format: it is missing")),
+            (None, None) => None,
+        };
+        let label = label.unwrap_or_else(|| stream.clone());
+        Ok(Self { label, kind, expression, stream, time, required })
+    }
+}
+
+impl From<Specification> for NewParser {
+    fn from(specification: Specification) -> Self {
+        let Specification { label, kind, expression, stream, time, required } = specification;
+        Self {
+            label: Some(label),
+            kind: kind.to_string(),
+            expression,
+            stream,
+            time_format: time.as_ref().map(|time| time.format.to_string()),
+            time_expression: time.and_then(|time| time.expression),
+            required,
+        }
+    }
+}
+
 impl Parser {
     fn specification(self) -> Result<Specification, Error> {
-        let invalid = |_| Error::Invalid("a stored parser is none; replace it");
-        let time = match self.time_format {
-            Some(format) => {
-                let format = format.parse().map_err(|_| Error::Invalid("a stored time format is none"))?;
-                Some(TimeSpecification { expression: self.time_expression, format })
-            }
-            None => None,
-        };
-        Ok(Specification {
-            label: self.label,
-            kind: self.kind.parse().map_err(invalid)?,
-            expression: self.expression,
-            stream: self.stream,
-            time,
-            required: self.required,
-        })
+        let Self { label, kind, expression, stream, time_expression, time_format, required, .. } = self;
+        let label = Some(label);
+        NewParser { label, kind, expression, stream, time_expression, time_format, required }
+            .try_into()
+            .map_err(|_| Error::Invalid("a stored parser is none; replace it"))
     }
 }
 
 const COLUMNS: &str = "id, label, kind, expression, stream, time_expression, time_format, required";
 
 /// Checks what a parser is made of: a stored parser is a good one.
-fn check(specification: &Specification) -> Result<(), Error> {
+pub(crate) fn check(specification: &Specification) -> Result<(), Error> {
     sixlock_ingest::Parser::new(specification)?;
     let label = sixlock_ingest::is_stream_label(&specification.label);
     label.then_some(()).ok_or(Error::Invalid("label: 1 to 128 bytes, without characters that cannot be seen"))
@@ -168,7 +220,7 @@ async fn count(connection: &mut SqliteConnection, resource: ResourceId) -> Resul
 }
 
 /// Adds a parser; nothing, if its label is in use.
-async fn insert(
+pub(crate) async fn insert(
     connection: &mut SqliteConnection,
     resource: ResourceId,
     specification: &Specification,

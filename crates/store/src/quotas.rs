@@ -138,10 +138,25 @@ pub(crate) async fn check_streams(
         .bind(resource.0)
         .fetch_optional(&mut *connection)
         .await?;
-    let row: Option<Row> = sqlx::query_as(OF_USER).bind(owner).fetch_optional(&mut *connection).await?;
+    match owner {
+        Some(owner) => check_more_streams(connection, UserId(owner), 1).await,
+        None => Ok(()),
+    }
+}
+
+/// Refuses `more` streams of `owner`, if these are too many.
+pub(crate) async fn check_more_streams(
+    connection: &mut SqliteConnection,
+    owner: UserId,
+    more: i64,
+) -> Result<(), Error> {
+    if more == 0 {
+        return Ok(());
+    }
+    let row: Option<Row> = sqlx::query_as(OF_USER).bind(owner.0).fetch_optional(&mut *connection).await?;
     let Some(quotas) = row.map(Quotas::read) else { return Ok(()) };
-    let streams: i64 = sqlx::query_scalar(STREAMS_OF_USER).bind(owner).fetch_one(connection).await?;
-    if streams >= quotas.streams {
+    let streams: i64 = sqlx::query_scalar(STREAMS_OF_USER).bind(owner.0).fetch_one(connection).await?;
+    if streams + more > quotas.streams {
         return Err(Error::Quota { what: "streams", most: quotas.streams });
     }
     Ok(())

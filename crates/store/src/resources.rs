@@ -18,6 +18,7 @@ use crate::fleet::check_folder;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::poller_rows;
+use crate::profiles::{Profile, Profiles};
 use crate::public_keys::OwnKeys;
 use crate::quotas;
 use crate::rotation::to_its_end;
@@ -92,6 +93,8 @@ pub struct Device {
     pub folder: String,
     /// How often the device reports, in seconds.
     pub period_s: Option<i64>,
+    /// The label of the profile that says the rest.
+    pub profile: Option<String>,
 }
 
 impl Device {
@@ -106,6 +109,7 @@ impl Device {
             tags: Vec::new(),
             folder: String::new(),
             period_s: None,
+            profile: None,
         }
     }
 }
@@ -141,7 +145,8 @@ pub(crate) fn resource(
     Resource { id: ResourceId(id), label, mode, identity, description, tags, folder, period_s }
 }
 
-fn check_period(period_s: Option<i64>) -> Result<(), Error> {
+/// Refuses how often no device reports.
+pub(crate) fn check_period(period_s: Option<i64>) -> Result<(), Error> {
     period_s
         .is_none_or(|period| PERIODS_S.contains(&period))
         .then_some(())
@@ -156,11 +161,12 @@ pub(crate) struct Checked {
     tags: BTreeSet<String>,
     folder: String,
     period_s: Option<i64>,
+    pub(crate) profile: Option<String>,
 }
 
 impl Checked {
     pub(crate) fn new(own: &OwnKeys, device: Device) -> Result<Self, Error> {
-        let Device { label, mode, identity, key, certificate, tags, folder, period_s } = device;
+        let Device { label, mode, identity, key, certificate, tags, folder, period_s, profile } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
@@ -169,7 +175,7 @@ impl Checked {
         check_period(period_s)?;
         let wanted = Wanted { method: method_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
-        Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s })
+        Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s, profile })
     }
 }
 
@@ -179,7 +185,12 @@ impl Store {
         let device = Checked::new(&self.own, device)?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
+        let labels = device.profile.as_deref().into_iter().collect();
+        let profiles = Profiles::named(&mut transaction, owner, labels).await?;
+        let profile = profiles.get(device.profile.as_deref())?;
+        let streams = profile.map_or(0, |profile| profile.streams.len());
+        quotas::check_more_streams(&mut transaction, owner, streams as i64).await?;
+        let enrolled = self.insert_resource(&mut transaction, owner, device, profile).await?;
         transaction.commit().await?;
         Ok(enrolled)
     }
@@ -214,7 +225,7 @@ impl Store {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(known) = known.map(resource) else {
-            let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
+            let enrolled = self.insert_resource(&mut transaction, owner, device, None).await?;
             transaction.commit().await?;
             return Ok((enrolled, Vec::new()));
         };
@@ -230,13 +241,15 @@ impl Store {
         Ok((Enrolled { resource, key, certificate }, ended))
     }
 
+    /// Adds a resource as `profile` says, if there is one, for whose streams there is room.
     pub(crate) async fn insert_resource(
         &self,
         connection: &mut SqliteConnection,
         owner: UserId,
         device: Checked,
+        profile: Option<&Profile>,
     ) -> Result<Enrolled, Error> {
-        let Checked { label, mode, credential, tags, folder, period_s } = device;
+        let Checked { label, mode, credential, mut tags, mut folder, mut period_s, .. } = device;
         let resources: i64 = sqlx::query_scalar("SELECT count(*) FROM resources WHERE owner = $1")
             .bind(owner.0)
             .fetch_one(&mut *connection)
@@ -245,8 +258,21 @@ impl Store {
             return Err(Error::Full("a user has at most 20000 resources"));
         }
         quotas::check_resources(connection, owner, resources).await?;
+        let mut description = String::new();
+        if let Some(profile) = profile {
+            tags.extend(tags::tags_of_one(&profile.tags)?);
+            if tags.len() > tags::TAGS {
+                return Err(Error::Invalid("with those of its profile it has more than 16 tags"));
+            }
+            if folder.is_empty() {
+                folder.clone_from(&profile.folder);
+            }
+            period_s = period_s.or(profile.period_s);
+            description.clone_from(&profile.description);
+        }
         let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO resources (owner, label, mode, tags, folder, period) VALUES ($1, $2, $3, $4, $5, $6)
+            "INSERT INTO resources (owner, label, mode, tags, folder, period, description)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
         )
         .bind(owner.0)
@@ -255,17 +281,21 @@ impl Store {
         .bind(tags::written(&tags))
         .bind(&folder)
         .bind(period_s)
+        .bind(&description)
         .fetch_optional(&mut *connection)
         .await?;
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
         credentials::insert(connection, &self.master, id, &credential).await?;
+        if let Some(profile) = profile {
+            profile.give(connection, id).await?;
+        }
         let (identity, key, certificate) = credential.disclose();
         let resource = Resource {
             id,
             label,
             mode,
             identity: Some(identity),
-            description: String::new(),
+            description,
             tags: tags.into_iter().collect(),
             folder,
             period_s,

@@ -205,8 +205,12 @@ pub(crate) fn check_keep(keep_s: Option<i64>) -> Result<(), Error> {
 fn check(retention: &Retention) -> Result<(), Error> {
     check_keep(retention.keep_s)?;
     check_keep(retention.keep_rollups_s)?;
-    if retention.history_size.is_some_and(|size| !(1..=LARGEST_HISTORY).contains(&size)) {
-        return Err(Error::Invalid("history_size is null, or a number of points from 1 to 1000000"));
-    }
-    Ok(())
+    check_history_size(retention.history_size)
+}
+
+/// Refuses a number of points that cannot be kept.
+pub(crate) fn check_history_size(size: Option<i64>) -> Result<(), Error> {
+    size.is_none_or(|size| (1..=LARGEST_HISTORY).contains(&size))
+        .then_some(())
+        .ok_or(Error::Invalid("history_size is null, or a number of points from 1 to 1000000"))
 }

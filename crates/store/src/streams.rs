@@ -202,20 +202,25 @@ impl Store {
     }
 }
 
+/// Refuses what no stream can be; an empty unit is none.
+pub(crate) fn check_new(label: &str, unit: Option<&str>, description: &str) -> Result<(), Error> {
+    if !sixlock_ingest::is_stream_label(label) {
+        return Err(Error::Invalid(
+            "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
+        ));
+    }
+    check_unit(unit.filter(|unit| !unit.is_empty()))?;
+    check_description(description)
+}
+
 /// Adds a stream; an empty unit is none.
 pub(crate) async fn insert(
     connection: &mut SqliteConnection,
     resource: ResourceId,
     (label, unit, description): (&str, Option<&str>, &str),
 ) -> Result<Stream, Error> {
-    if !sixlock_ingest::is_stream_label(label) {
-        return Err(Error::Invalid(
-            "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
-        ));
-    }
     let unit = unit.filter(|unit| !unit.is_empty());
-    check_unit(unit)?;
-    check_description(description)?;
+    check_new(label, unit, description)?;
     let streams: i64 = sqlx::query_scalar("SELECT count(*) FROM streams WHERE resource = $1")
         .bind(resource.0)
         .fetch_one(&mut *connection)

@@ -79,7 +79,7 @@ export class DeviceSettingsPage implements Page {
       streams,
       retention,
       computed,
-      poller: new PollerPanel(desk, api),
+      poller: new PollerPanel(desk, api, resource.id),
       parsers: new ParsersPanel(desk, api),
     };
     const { about, poller, parsers } = this.parts;

@@ -1,73 +1,77 @@
 import { AddDevice } from "../add-device";
-import type { ApiError, LivePoint, Resource } from "../api";
+import { ApiError, type LivePoint } from "../api";
 import { DeviceRow } from "../device-row";
+import { Bulk } from "../devices/bulk";
+import { Filters } from "../devices/filters";
+import { FolderTree } from "../devices/folder-tree";
 import { arrange, html, setText, tryAgain } from "../dom";
-import { STATE_WORDS, stateOf } from "../fleet";
+import { fleetApi, type Fleet, type FleetDevice } from "../fleet-api";
 import { formatCount } from "../format";
-import { inOrder } from "../network";
 import type { Desk, Page } from "../page";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
-/** All devices of a user, found by name; here new ones come in. */
+/** The most rows that the cloud is asked for at a time. */
+const MOST_AT_ONCE = 1_000;
+/** The list is asked for again so often, in seconds. */
+const AGAIN_S = 30;
+
+/** A user's devices, as they are looked for, a page at a time; here new ones come in, and many are changed at once. */
 export class DevicesPage implements Page {
   readonly root: HTMLElement;
   readonly title = "Devices";
-  private readonly search = html("input", {
-    type: "search",
-    id: "device-search",
-    placeholder: "Name, identity or mode",
-    autocomplete: "off",
-    spellcheck: "false",
-  });
   private readonly count = html("p", { class: "count", role: "status" }, "Loading your devices.");
   private readonly body = html("tbody");
   private readonly table: HTMLElement;
   private readonly more = html("button", { type: "button", class: "secondary more", hidden: true });
   private readonly rows = new Map<string, DeviceRow>();
   private readonly inView: IntersectionObserver;
-  /** None before the list is there. */
-  private all: Resource[] | undefined;
-  private readonly order = html(
-    "select",
-    { id: "device-order" },
-    html("option", { value: "name" }, "By name"),
-    html("option", { value: "silent" }, "Longest silent first"),
-    html("option", { value: "heard" }, "Latest reading first"),
-  );
-  private readonly state = html(
-    "select",
-    { id: "device-state" },
-    html("option", { value: "" }, "All devices"),
-    ...Object.entries(STATE_WORDS).map(([value, words]) => html("option", { value }, words)),
-  );
   private readonly note = html("div", { class: "note", role: "status", hidden: true });
-  private readonly tools: HTMLElement;
+  private readonly filters: Filters;
+  private readonly folders: FolderTree;
+  private readonly bulk: Bulk;
+  /** Those that are shown. */
+  private shown: FleetDevice[] = [];
   private most = STEP;
   private adding: AddDevice | undefined;
+  /** Grows with each time that the cloud is asked: what was asked for before is not wanted any more. */
+  private asked = 0;
+  private hasList = false;
+  private ticks = 0;
+  private stopped = false;
 
   constructor(private readonly desk: Desk) {
     const add = html("button", { type: "button", class: "primary", hidden: !desk.mayChange }, "Add a device");
     const column = (name: string) => html("th", { scope: "col" }, name);
+    this.filters = new Filters(() => this.look());
+    this.folders = new FolderTree(desk, (folder) => {
+      this.filters.folder = folder;
+    });
+    this.bulk = new Bulk(
+      desk,
+      () => void this.desk.refresh(),
+      () => this.markPicked(),
+    );
     this.table = html(
       "table",
       { class: "list devices", hidden: true },
       html(
         "thead",
         {},
-        html("tr", {}, column("Device"), column("Security"), column("Latest"), column("Last reading")),
+        html(
+          "tr",
+          {},
+          ...(desk.mayChange
+            ? [html("td", { class: "pick" }, html("span", { class: "spoken" }, "Chosen"))]
+            : []),
+          column("Device"),
+          column("Security"),
+          column("Latest"),
+          column("Last reading"),
+          column("Folder and tags"),
+        ),
       ),
       this.body,
-    );
-    this.tools = html(
-      "div",
-      { class: "tools", hidden: true },
-      html("label", { for: "device-state", class: "spoken" }, "State"),
-      this.state,
-      html("label", { for: "device-order", class: "spoken" }, "Order"),
-      this.order,
-      html("label", { for: "device-search", class: "spoken" }, "Search"),
-      this.search,
     );
     this.root = html(
       "section",
@@ -77,40 +81,29 @@ export class DevicesPage implements Page {
         { class: "panel-head" },
         html("h2", { id: "devices-heading" }, "Devices"),
         this.count,
-        this.tools,
+        this.filters.root,
         add,
       ),
+      this.folders.root,
+      this.bulk.root,
       this.note,
       this.table,
       this.more,
     );
-    this.inView = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
-    for (const control of [this.search, this.order, this.state]) {
-      control.addEventListener("input", () => {
-        this.most = STEP;
-        this.arrange();
-      });
-    }
+    this.inView = new IntersectionObserver((entries) => this.inSight(entries), { rootMargin: "200px" });
     this.more.addEventListener("click", () => {
       this.most += STEP;
-      this.arrange();
+      void this.ask();
     });
-    add.addEventListener("click", () => this.add());
+    add.addEventListener("click", () => {
+      this.adding = new AddDevice(this.desk);
+    });
+    void this.ask();
   }
 
-  devices(resources: Resource[]): void {
-    this.all = inOrder(resources);
-    for (const resource of resources) this.rows.get(String(resource.id))?.again(resource);
-    this.arrange();
-  }
-
-  noDevices(error: ApiError): void {
-    setText(this.count, "");
-    this.note.hidden = false;
-    this.note.replaceChildren(
-      `Your devices could not be loaded. ${error.words} `,
-      tryAgain(() => void this.desk.refresh()),
-    );
+  /** A device has come, gone or changed. */
+  devices(): void {
+    if (this.hasList) void this.ask();
   }
 
   point(point: LivePoint): void {
@@ -120,68 +113,104 @@ export class DevicesPage implements Page {
 
   reopened(): void {
     for (const row of this.rows.values()) row.forget();
-    this.arrange();
+    void this.ask();
   }
 
   tick(): void {
     for (const row of this.rows.values()) row.tick();
+    this.ticks += 1;
+    if (this.ticks % AGAIN_S === 0 && !document.hidden) void this.ask();
   }
 
   stop(): void {
+    this.stopped = true;
     this.inView.disconnect();
+    this.filters.stop();
   }
 
-  /** What there is to do while there are no devices. */
-  private invitation(): HTMLElement[] {
-    const command = (line: string) => html("code", {}, line);
-    return [
-      html(
-        "p",
-        {},
-        "Add your first device here: it gets a name and a key, and the page shows the line that posts a reading.",
-      ),
-      html("p", {}, "At the cloud's own machine: ", command("sixlock keys psk --resource NAME")),
-      html("p", {}, "Many at once, from a file: ", command("sixlock keys import FILE.csv")),
-    ];
+  /** Something else is looked for: from its beginning. */
+  private look(): void {
+    this.most = STEP;
+    this.bulk.forget();
+    void this.ask();
   }
 
-  private look(entries: IntersectionObserverEntry[]): void {
+  /** Asks the cloud for what is looked for, and shows it. */
+  private async ask(): Promise<void> {
+    this.asked += 1;
+    const { asked, most } = this;
+    const { selection, chosenOrder: order } = this.filters;
+    const api = fleetApi(this.desk.user.username);
+    try {
+      const devices: FleetDevice[] = [];
+      let fleet: Fleet;
+      do {
+        const limit = Math.min(MOST_AT_ONCE, most - devices.length);
+        fleet = await api.look(selection, { order, offset: devices.length, limit });
+        devices.push(...fleet.devices);
+      } while (devices.length < most && fleet.devices.length === MOST_AT_ONCE);
+      const top = this.filters.folder === "" ? fleet : await api.look({}, { limit: 1 });
+      if (asked !== this.asked || this.stopped) return;
+      this.hasList = true;
+      this.shown = devices;
+      this.filters.offer(fleet.summary.tags);
+      this.folders.show(top.folders, this.filters.folder);
+      this.bulk.show(selection, fleet.found, devices);
+      this.arrange(fleet);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (asked === this.asked && !this.stopped) this.failed(error);
+    }
+  }
+
+  private failed(error: ApiError): void {
+    // What is looked for is refused in the words of the cloud; what was shown before is not it.
+    if (!this.hasList || error.status === 400) {
+      setText(this.count, "");
+      this.table.hidden = this.more.hidden = this.hasList;
+      this.note.hidden = false;
+      this.note.replaceChildren(
+        `Your devices could not be loaded. ${error.words} `,
+        tryAgain(() => void this.ask()),
+      );
+      if (!this.hasList) this.table.hidden = true;
+    }
+    this.desk.fail(error);
+  }
+
+  private inSight(entries: IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
       for (const row of this.rows.values()) if (row.root === target) void row.look();
     }
   }
 
-  private add(): void {
-    this.adding = new AddDevice(this.desk);
+  private markPicked(): void {
+    for (const { id } of this.shown) {
+      const row = this.rows.get(String(id));
+      if (row) row.isPicked = this.bulk.isPicked(id);
+    }
   }
 
-  /** The devices that are searched for, in the state that is chosen. */
-  private chosen(all: Resource[]): Resource[] {
-    const state = this.state.value;
-    const now = Date.now();
-    return matching(all, this.search.value).filter(
-      (resource) => state === "" || stateOf(resource, now) === state,
-    );
-  }
-
-  private arrange(): void {
-    const { all } = this;
-    if (!all) return;
-    const found = ordered(this.chosen(all), this.order.value);
-    const shown = found.slice(0, this.most);
-    const wanted = new Set(shown.map((resource) => String(resource.id)));
+  private arrange({ summary, found }: Fleet): void {
+    const { shown } = this;
+    const wanted = new Set(shown.map(({ id }) => String(id)));
     for (const [id, row] of this.rows) {
       if (wanted.has(id)) continue;
       this.inView.unobserve(row.root);
       this.rows.delete(id);
     }
-    const rows = shown.map((resource) => {
-      const id = String(resource.id);
-      const row = this.rows.get(id) ?? new DeviceRow(this.desk, resource);
+    const pick = this.desk.mayChange
+      ? (id: FleetDevice["id"], picked: boolean) => this.bulk.pick(id, picked)
+      : undefined;
+    const rows = shown.map((device) => {
+      const id = String(device.id);
+      const row = this.rows.get(id) ?? new DeviceRow(this.desk, device, pick);
       this.rows.set(id, row);
+      row.again(device);
       return row;
     });
+    this.markPicked();
     arrange(
       this.body,
       rows.map((row) => row.root),
@@ -191,38 +220,33 @@ export class DevicesPage implements Page {
       this.inView.unobserve(row.root);
       this.inView.observe(row.root);
     }
+    const all = summary.devices;
     this.table.hidden = shown.length === 0;
-    this.tools.hidden = all.length === 0;
-    this.note.hidden = all.length > 0;
-    if (all.length === 0) this.note.replaceChildren(...this.invitation());
-    const count = formatCount(all.length);
-    setText(
-      this.count,
-      all.length === 0
-        ? "None yet"
-        : found.length === all.length
-          ? count
-          : `${formatCount(found.length)} of ${count}`,
-    );
-    this.more.hidden = found.length <= shown.length;
-    setText(this.more, `Show ${formatCount(Math.min(STEP, found.length - shown.length))} more`);
+    this.filters.root.hidden = all === 0;
+    this.note.hidden = all > 0;
+    if (all === 0) this.note.replaceChildren(...invitation());
+    setText(this.count, countWords(all, found, this.filters.isNarrow));
+    this.more.hidden = found <= shown.length;
+    setText(this.more, `Show ${formatCount(Math.min(STEP, found - shown.length))} more`);
   }
 }
 
-/** In the order that was chosen; what was never heard comes last of those last heard, first of those unheard. */
-export function ordered(resources: Resource[], order: string): Resource[] {
-  if (order === "name") return resources;
-  const sign = order === "heard" ? -1 : 1;
-  const heard = (resource: Resource) => resource.heard ?? 0;
-  return [...resources].sort((a, b) => sign * (heard(a) - heard(b)));
+/** How many devices are found, of how many. */
+export function countWords(all: number, found: number, isNarrow: boolean): string {
+  if (all === 0) return "None yet";
+  return isNarrow ? `${formatCount(found)} of ${formatCount(all)}` : formatCount(all);
 }
 
-/** The resources whose name, identity or mode contain every word of `text`. */
-export function matching(resources: Resource[], text: string): Resource[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return resources;
-  return resources.filter(({ label, identity, mode }) => {
-    const known = `${label} ${identity ?? ""} ${mode}`.toLowerCase();
-    return words.every((word) => known.includes(word));
-  });
+/** What there is to do while there are no devices. */
+function invitation(): HTMLElement[] {
+  const command = (line: string) => html("code", {}, line);
+  return [
+    html(
+      "p",
+      {},
+      "Add your first device here: it gets a name and a key, and the page shows the line that posts a reading.",
+    ),
+    html("p", {}, "At the cloud's own machine: ", command("sixlock keys psk --resource NAME")),
+    html("p", {}, "Many at once, from a file: ", command("sixlock keys import FILE.csv")),
+  ];
 }

@@ -11,7 +11,7 @@ import { Summary } from "../summary";
 
 /** More devices than these are looked up in the list. */
 const MOST_CARDS = 60;
-/** Who was heard within the hour is counted so often, in seconds. */
+/** How the devices are is asked so often, in seconds. */
 const COUNT_S = 30;
 
 /** The network as a whole, the devices in numbers, and a card for each one that was heard. */
@@ -25,7 +25,7 @@ export class OverviewPage implements Page {
   private readonly map = new NetworkMap({ link: (node) => this.linkOf(node) });
   private readonly summary = new Summary(this.map);
   private readonly inView: IntersectionObserver;
-  private readonly fleet = new Fleet();
+  private readonly fleet: Fleet;
   private latest: Network | undefined;
   private all: Resource[] = [];
   /** The devices that have no card because they were never heard. */
@@ -33,6 +33,7 @@ export class OverviewPage implements Page {
   private ticks = 0;
 
   constructor(private readonly desk: Desk) {
+    this.fleet = new Fleet(desk);
     this.root = html(
       "div",
       {},
@@ -48,6 +49,8 @@ export class OverviewPage implements Page {
       ),
     );
     this.inView = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
+    // The numbers do not wait for the list.
+    void this.fleet.look();
   }
 
   devices(resources: Resource[]): void {
@@ -89,7 +92,7 @@ export class OverviewPage implements Page {
 
   tick(): void {
     this.ticks += 1;
-    if (this.ticks % COUNT_S === 0) this.fleet.update(this.all);
+    if (this.ticks % COUNT_S === 0 && !document.hidden) void this.fleet.look();
     for (const card of this.cards.values()) card.tick();
   }
 
@@ -120,7 +123,7 @@ export class OverviewPage implements Page {
       this.grid,
       cards.map((card) => card.root),
     );
-    this.fleet.update(this.all);
+    void this.fleet.look();
     this.empty.hidden = this.all.length > 0;
     this.empty.replaceChildren(
       "No devices yet. ",

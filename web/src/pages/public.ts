@@ -15,7 +15,7 @@ export class PublicPage implements Page {
   private readonly search = html("input", {
     type: "search",
     id: "stream-search",
-    placeholder: "Name, device, user or description",
+    placeholder: "Name, device, tag, user or description",
     maxlength: 200,
     autocomplete: "off",
     spellcheck: "false",
@@ -29,6 +29,9 @@ export class PublicPage implements Page {
     { type: "button", class: "secondary more", hidden: true },
     "Show more",
   );
+  private readonly tagNote = html("p", { class: "hint", hidden: true });
+  /** The tag that the devices of all have, if one is looked for. */
+  private tag = "";
   private found: SharedStream[] = [];
   private timer: number | undefined;
   /** Grows with each search: what was being looked for before is not wanted any more. */
@@ -50,6 +53,7 @@ export class PublicPage implements Page {
           column("User"),
           column("Unit"),
           column("Description"),
+          column("Tags"),
         ),
       ),
       this.rows,
@@ -70,11 +74,19 @@ export class PublicPage implements Page {
         { class: "hint" },
         "Streams whose owners let everybody find and read them. Each word is looked for at the beginning of words.",
       ),
+      this.tagNote,
       this.problem,
       this.table,
       this.more,
     );
-    this.search.value = new URLSearchParams(window.location.hash.split("?")[1] ?? "").get("search") ?? "";
+    const said = new URLSearchParams(window.location.hash.split("?")[1] ?? "");
+    this.search.value = said.get("search") ?? "";
+    this.tag = said.get("tag") ?? "";
+    this.tagNote.hidden = this.tag === "";
+    this.tagNote.append(
+      `Only those of devices with the tag ${shown(this.tag)}. `,
+      html("a", { href: LINKS.public }, "All streams"),
+    );
     this.search.addEventListener("input", () => {
       window.clearTimeout(this.timer);
       this.timer = window.setTimeout(() => void this.look(false), PAUSE_MS);
@@ -95,14 +107,13 @@ export class PublicPage implements Page {
     const { searched } = this;
     this.more.disabled = true;
     try {
-      const page = await sharedApi.find(search, further ? this.found.at(-1)?.id : 0);
+      const page = await sharedApi.find(search, this.tag, further ? this.found.at(-1)?.id : 0);
       if (searched !== this.searched) return;
       this.found = further ? [...this.found, ...page] : page;
       setText(this.problem, "");
       this.show(page.length === FOUND_AT_ONCE);
       // So a search can be linked to. It makes no entry in the history.
-      const query = search === "" ? "" : `?${new URLSearchParams({ search })}`;
-      window.history.replaceState(null, "", LINKS.public + query);
+      window.history.replaceState(null, "", publicLink(search, this.tag));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (searched === this.searched) setText(this.problem, error.words);
@@ -120,9 +131,15 @@ export class PublicPage implements Page {
   }
 }
 
+/** The address of what is looked for. */
+function publicLink(search: string, tag: string): string {
+  const said = Object.entries({ search, tag }).filter(([, value]) => value !== "");
+  return said.length === 0 ? LINKS.public : `${LINKS.public}?${new URLSearchParams(said)}`;
+}
+
 function row(stream: SharedStream): HTMLElement {
-  const { label, device, owner, unit, description } = stream;
-  const cell = (name: string, content: string) => html("td", { "data-name": name }, content);
+  const { label, device, owner, unit, description, tags } = stream;
+  const cell = (name: string, ...content: (Node | string)[]) => html("td", { "data-name": name }, ...content);
   return html(
     "tr",
     {},
@@ -131,5 +148,6 @@ function row(stream: SharedStream): HTMLElement {
     cell("User", shown(owner)),
     cell("Unit", unitSymbol(unit)),
     cell("Description", shown(description)),
+    cell("Tags", ...tags.map((tag) => html("a", { class: "tag", href: publicLink("", tag) }, shown(tag)))),
   );
 }

@@ -1,7 +1,8 @@
-import { ApiError } from "../api";
+import { ApiError, type Resource } from "../api";
 import type { DeviceApi, Poller } from "../device-api";
 import { confirm } from "../dialog";
 import { html, setText } from "../dom";
+import { fleetApi } from "../fleet-api";
 import { formatCount, formatDate, formatDuration } from "../format";
 import type { Desk } from "../page";
 import { button, Panel } from "../panel";
@@ -22,6 +23,7 @@ export class PollerPanel extends Panel {
   constructor(
     desk: Desk,
     private readonly device: DeviceApi,
+    private readonly id: Resource["id"],
   ) {
     super(
       desk,
@@ -50,14 +52,22 @@ export class PollerPanel extends Panel {
   }
 
   private show(poller: Poller | undefined): void {
-    const had = this.poller !== undefined;
+    const [had, was] = [this.poller !== undefined, this.poller?.paused];
     this.poller = poller;
     this.none.hidden = poller !== undefined;
     this.facts.hidden = poller === undefined;
-    if (had !== (poller !== undefined) || this.tools.childElementCount === 0) {
+    if (had !== (poller !== undefined) || was !== poller?.paused || this.tools.childElementCount === 0) {
       this.tools.replaceChildren(
         button(poller ? "Change polling" : "Set up polling", () => this.set()),
-        ...(poller ? [button("Stop polling", () => this.remove(), "secondary destructive")] : []),
+        ...(poller
+          ? [
+              button(
+                poller.paused ? "Resume polling" : "Pause polling",
+                () => void this.pause(!poller.paused),
+              ),
+              button("Stop polling", () => this.remove(), "secondary destructive"),
+            ]
+          : []),
       );
     }
     this.facts.replaceChildren(...(poller ? facts(poller) : []));
@@ -78,6 +88,18 @@ export class PollerPanel extends Panel {
     });
   }
 
+  /** Its settings stay while it is paused. */
+  private async pause(paused: boolean): Promise<void> {
+    const kind = paused ? "pause_polls" : "resume_polls";
+    try {
+      await fleetApi(this.desk.user.username).change({ devices: [this.id] }, 1, { kind });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.desk.fail(error);
+    }
+    await this.load();
+  }
+
   private remove(): void {
     confirm(
       "Stop polling?",
@@ -96,7 +118,7 @@ function facts(poller: Poller): HTMLElement[] {
     html("div", { class: kind }, html("dt", {}, name), html("dd", {}, value));
   return [
     fact("Address", html("code", {}, poller.url), "long"),
-    fact("Asked every", formatDuration(poller.period)),
+    fact("Asked every", `${formatDuration(poller.period)}${poller.paused ? ", paused" : ""}`),
     fact("Between polls", poller.observe ? "the device tells changes itself" : "nothing is told"),
     fact("Credential", credentialWords(poller)),
     fact("Last polled", poller.last_polled === null ? "not yet" : formatDate(poller.last_polled)),

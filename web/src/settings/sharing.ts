@@ -39,7 +39,7 @@ export function shareDialog(desk: Desk, device: Resource, stream: Stream, change
     about: /public_access/,
   });
   const search = check("share-search", "Public to find", stream.public_search ?? false, {
-    hint: "It is in the list of public streams.",
+    hint: "It is in the list of public streams, with the tags of the device.",
     about: /public_search|found|find/,
   });
   const follow = () => {

@@ -98,6 +98,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             Some(Action::ReadResource)
         }
         ("POST", "/users/{user}/fleet/changes") => Some(Action::ChangeFleet),
+        ("PUT" | "DELETE", "/users/{user}/profiles/{profile}") => Some(Action::ChangeProfiles),
         (
             "GET" | "HEAD",
             "/users/{user}/rules"

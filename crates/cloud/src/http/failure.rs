@@ -279,9 +279,11 @@ impl From<Error> for Failure {
                 "GET /users/{user}/quotas tells what there may be, and is.",
                 again_s(again_ms),
             ),
-            Error::Invalid(_) | Error::Payload(_) | Error::Parser(_) | Error::UnknownInput { .. } => {
-                Self::invalid(error.to_string())
-            }
+            Error::Invalid(_)
+            | Error::Payload(_)
+            | Error::Parser(_)
+            | Error::TimeFormat(_)
+            | Error::UnknownInput { .. } => Self::invalid(error.to_string()),
             Error::Expression(_) => Self::new(
                 StatusCode::BAD_REQUEST,
                 "expression",

@@ -38,6 +38,7 @@ mod paths;
 mod plain_words;
 mod poller;
 mod present_password;
+mod profiles;
 mod query;
 mod quotas;
 mod reach;

@@ -6,76 +6,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_ingest::{Format, Specification, TimeSpecification};
-use sixlock_store::{Parser, Resource};
+use sixlock_ingest::Format;
+use sixlock_store::{NewParser, Parser, Resource};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
 use super::failure::Failure;
 use crate::ingest;
-
-/// What a parser is to be.
-#[derive(Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewParser {
-    /// Without it, the stream's
-    #[schema(min_length = 1, max_length = 128)]
-    label: Option<String>,
-    /// `json-path` or `regex`
-    #[schema(pattern = "^(json-path|regex)$")]
-    kind: String,
-    /// Where the values are: a JSON path (RFC 9535), or a regular expression whose group `value` they are
-    expression: String,
-    /// The label of the stream that they belong to
-    #[schema(min_length = 1, max_length = 128)]
-    stream: String,
-    /// The JSON path to one time for all values or to one for each; a regular expression has the group `time`
-    time_expression: Option<String>,
-    /// How the time is written: `rfc3339`, `unix-s`, `unix-ms` or a pattern of `strftime`; without it, the time is
-    /// that of arrival
-    time_format: Option<String>,
-    /// Whether a payload without a value for it is refused, which is so unless this says otherwise
-    #[serde(default = "yes")]
-    required: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-impl TryFrom<NewParser> for Specification {
-    type Error = Failure;
-
-    fn try_from(new: NewParser) -> Result<Self, Failure> {
-        let NewParser { label, kind, expression, stream, time_expression, time_format, required } = new;
-        let kind = kind.parse().map_err(|error| Failure::invalid(format!("{error}")))?;
-        let time = match (time_expression, time_format) {
-            (expression, Some(format)) => {
-                let format = format.parse().map_err(|why| Failure::invalid(format!("time_format: {why}")))?;
-                Some(TimeSpecification { expression, format })
-            }
-            (Some(_), None) => return Err(Failure::invalid("time_format: it is missing")),
-            (None, None) => None,
-        };
-        let label = label.unwrap_or_else(|| stream.clone());
-        Ok(Self { label, kind, expression, stream, time, required })
-    }
-}
-
-impl From<Specification> for NewParser {
-    fn from(specification: Specification) -> Self {
-        let Specification { label, kind, expression, stream, time, required } = specification;
-        Self {
-            label: Some(label),
-            kind: kind.to_string(),
-            expression,
-            stream,
-            time_format: time.as_ref().map(|time| time.format.to_string()),
-            time_expression: time.and_then(|time| time.expression),
-            required,
-        }
-    }
-}
 
 /// A resource's parsers
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/parsers", tag = "parsers",
@@ -95,7 +32,7 @@ pub(super) async fn add(
     Extension(resource): Extension<Resource>,
     body: Body<NewParser>,
 ) -> Result<(StatusCode, Json<Parser>), Failure> {
-    let specification = body?.0.try_into()?;
+    let specification = body?.0.try_into().map_err(Failure::from)?;
     Ok((StatusCode::CREATED, Json(app.store.add_parser(resource.id, &specification).await?)))
 }
 
@@ -114,7 +51,7 @@ pub(super) async fn replace(
     Extension(parser): Extension<Parser>,
     body: Body<NewParser>,
 ) -> Answer<Parser> {
-    let specification = body?.0.try_into()?;
+    let specification = body?.0.try_into().map_err(Failure::from)?;
     Ok(Json(app.store.replace_parser(parser.id, &specification).await?))
 }
 

@@ -54,6 +54,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::ChangeResource => Some("resource_changed"),
         Action::DeleteResource => Some("resource_deleted"),
         Action::ChangeFleet => Some("devices_changed"),
+        Action::ChangeProfiles => Some("profiles_changed"),
         Action::ChangeCredentials if removes => Some("key_removed"),
         Action::ChangeCredentials => Some("key_replaced"),
         Action::ChangePoller if removes => Some("poller_removed"),

@@ -79,16 +79,18 @@ pub(super) struct NewResource {
     /// How often the device reports, in seconds
     #[schema(minimum = 1, maximum = 31_622_400)]
     period_s: Option<i64>,
+    /// The label of the profile that says the rest, and which streams and parsers it has
+    profile: Option<String>,
 }
 
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
-        let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s } = self;
+        let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s, profile } = self;
         let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
         let key = key.map(|key| Secret::new(key.into_bytes()));
         let certificate = CertificateTerms { valid_s, server };
-        Ok(Device { label, mode, identity, key, certificate, tags, folder, period_s })
+        Ok(Device { label, mode, identity, key, certificate, tags, folder, period_s, profile })
     }
 
     /// Refuses what `caller` may not claim.

@@ -14,9 +14,9 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
-    endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths, poller, quotas,
-    reset_links, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams, tokens,
-    user_export, users,
+    endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths, poller, profiles,
+    quotas, reset_links, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams,
+    tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -51,6 +51,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(resources::show, resources::change, resources::delete))
         .routes(routes!(fleet::show))
         .routes(routes!(fleet::change))
+        .routes(routes!(profiles::list))
+        .routes(routes!(profiles::show, profiles::set, profiles::remove))
         .routes(routes!(credentials::all))
         .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
         .routes(routes!(credentials::remove))

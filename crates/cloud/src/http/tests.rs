@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
     Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference,
-    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Reading, Role, Severity, Store, StreamChange,
-    StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
+    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading, Role, Severity, Store,
+    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -92,6 +92,8 @@ fn rows() -> Vec<Row> {
     let silence =
         json!({"label": "quiet", "resource": "node", "condition": {"kind": "silence", "periods": 3}});
     let webhook = json!({"label": "new", "kind": "webhook", "address": "https://example.org/hook"});
+    let profile = json!({"tags": ["roof"], "period_s": 60, "streams": [{"label": "t", "unit": "Cel", "keep_s": 86400}],
+        "parsers": [parser]});
     let tag = json!({"devices": [1], "count": 1, "change": {"kind": "tag", "tags": ["roof"]}});
     let trigger = json!({"operator": "<", "operand": 0, "url": "https://example.org/", "payload": "frost"});
     vec![
@@ -128,6 +130,10 @@ fn rows() -> Vec<Row> {
         row("POST", "/users/{user}/resources", For::Owner, resource, 201),
         row("GET", "/users/{user}/fleet", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/fleet/changes", For::Owner, tag, 200),
+        row("GET", "/users/{user}/profiles", For::Owner, none.clone(), 200),
+        row("GET", PROFILE, For::Owner, none.clone(), 200),
+        row("PUT", PROFILE, For::Owner, profile, 200),
+        row("DELETE", PROFILE, For::Owner, none.clone(), 204),
         row("GET", RESOURCE, For::Owner, none.clone(), 200),
         row("PUT", RESOURCE, For::Owner, json!({"description": "at the window"}), 200),
         row("DELETE", RESOURCE, For::Owner, none.clone(), 204),
@@ -223,6 +229,7 @@ const SHARED: &str = "/shared/streams/{shared}";
 const SHARED_DATA: &str = "/shared/streams/{shared}/data";
 const SHARED_LIVE: &str = "/shared/streams/{shared}/live";
 const FOLLOWED: &str = "/users/{user}/followed/{shared}";
+const PROFILE: &str = "/users/{user}/profiles/{profile}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -439,6 +446,7 @@ impl Template {
             token: None,
         };
         store.add_channel(ann.id, channel).await.unwrap();
+        store.put_profile(ann.id, "gauge", &Profile::default()).await.unwrap();
         let rule = NewRule {
             label: "warm".into(),
             severity: Severity::Warning,
@@ -545,6 +553,7 @@ impl Bench {
             .replace("{rule}", "warm")
             .replace("{alert}", "1")
             .replace("{channel}", "ops")
+            .replace("{profile}", "gauge")
             .replace("{shared}", &self.template.stream.0.to_string());
         let mut request = Request::builder()
             .method(row.method)

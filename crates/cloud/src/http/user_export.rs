@@ -9,9 +9,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, HOUR_MS, Listing, Parser, PointId,
-    Poller, Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token,
-    User, Width, Windows, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, HOUR_MS, Listing, NamedProfile,
+    Parser, PointId, Poller, Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId,
+    Summary, Token, User, Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -40,6 +40,7 @@ enum Line<'a> {
     Channel(&'a Channel),
     Rule(&'a Rule),
     Alert(&'a Alert),
+    Profile(&'a NamedProfile),
     Resource(&'a Resource),
     Credential {
         resource: ResourceId,
@@ -101,7 +102,7 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `resource`,
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `profile`, `resource`,
 /// `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
@@ -203,6 +204,9 @@ impl Export {
         // All that are remembered.
         for alert in self.store.alerts(self.owner.id, None, (i64::MAX, 0)).await? {
             Line::Alert(&alert).write(&mut text)?;
+        }
+        for profile in self.store.profiles(self.owner.id).await? {
+            Line::Profile(&profile).write(&mut text)?;
         }
         Ok(text)
     }

@@ -30,7 +30,7 @@ impl Cloud {
     ) -> (ResourceId, Option<Vec<u8>>) {
         let (mode, key) = (mode.parse().unwrap(), public(pair));
         let certificate = CertificateTerms { server, ..CertificateTerms::default() };
-        let device = Enrolled { label: label.into(), mode, identity: None, key, certificate };
+        let device = Enrolled { mode, key, certificate, ..Enrolled::named(label) };
         let enrolled = self.running.enrol(device).await.unwrap();
         self.resource = enrolled.resource.id;
         (self.resource, enrolled.certificate)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sixlock_cloud::BadDevice;
 
 /// A device to be enrolled.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Default, Serialize)]
 pub(crate) struct NewDevice {
     pub(crate) label: String,
     pub(crate) mode: String,
@@ -18,6 +18,14 @@ pub(crate) struct NewDevice {
     pub(crate) valid_s: Option<u32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) server: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tags: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) folder: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) period_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<String>,
 }
 
 /// A device that was enrolled; without a key if that was given.

@@ -161,13 +161,18 @@ struct Columns {
     mode: usize,
     identity: Option<usize>,
     key: Option<usize>,
+    tags: Option<usize>,
+    folder: Option<usize>,
+    period: Option<usize>,
+    profile: Option<usize>,
 }
 
 impl Columns {
     fn find(names: &csv::StringRecord) -> Result<Self, String> {
-        const KNOWN: [&str; 4] = ["label", "mode", "identity", "key"];
+        const KNOWN: [&str; 8] =
+            ["label", "mode", "identity", "key", "tags", "folder", "period_s", "profile"];
         if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
-            return Err(format!("there is no column {unknown:?}; known are label, mode, identity and key"));
+            return Err(format!("there is no column {unknown:?}; known are {}", KNOWN.join(", ")));
         }
         let at = |wanted: &str| names.iter().position(|name| name == wanted);
         if let Some(twice) = names.iter().enumerate().find(|(n, name)| at(name) != Some(*n)) {
@@ -179,6 +184,10 @@ impl Columns {
             mode: at("mode").ok_or_else(|| missing("mode"))?,
             identity: at("identity"),
             key: at("key"),
+            tags: at("tags"),
+            folder: at("folder"),
+            period: at("period_s"),
+            profile: at("profile"),
         })
     }
 
@@ -196,10 +205,18 @@ impl Columns {
             mode: mode.to_string(),
             identity: optional(self.identity),
             key: optional(self.key),
-            valid_s: None,
-            server: false,
+            tags: optional(self.tags)
+                .map_or_else(Vec::new, |tags| tags.split(',').map(str::to_owned).collect()),
+            folder: optional(self.folder).unwrap_or_default(),
+            period_s: optional(self.period).map(|period| seconds(&period)).transpose()?,
+            profile: optional(self.profile),
+            ..NewDevice::default()
         })
     }
+}
+
+fn seconds(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("period_s: {text:?} is no number of seconds"))
 }
 
 /// The file of keys that were made.
@@ -270,6 +287,18 @@ mod tests {
         assert_eq!(rows[1].device.label, "b, \"c\"");
         assert_eq!(rows[1].device.mode, "llsec:ccm-64+dtls-psk");
         assert_eq!(rows[1].device.key.as_deref(), Some("0123456789abcdef"));
+    }
+
+    #[test]
+    fn a_device_has_the_tags_folder_period_and_profile_of_its_line() {
+        let text = "label,mode,tags,folder,period_s,profile\na,none,\"roof,pump\",house/attic,60,gauge\nb,none,,,,\n";
+        let rows = read(text.as_bytes()).ok().unwrap();
+        let [a, b] = [&rows[0].device, &rows[1].device];
+        assert_eq!((&*a.folder, a.period_s, a.profile.as_deref()), ("house/attic", Some(60), Some("gauge")));
+        assert_eq!((&a.tags[..], b.tags.len()), (&["roof".to_owned(), "pump".to_owned()][..], 0));
+        assert_eq!((&*b.folder, b.period_s, b.profile.as_deref()), ("", None, None));
+        let wrong = mistakes("label,mode,period_s\na,none,often\n");
+        assert_eq!(wrong, [(2, "period_s: \"often\" is no number of seconds".to_owned())]);
     }
 
     #[test]

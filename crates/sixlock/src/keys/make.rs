@@ -66,8 +66,14 @@ fn make(
         extras.join(network, &label, mode)?;
     }
     let key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
-    let device =
-        NewDevice { label: label.clone(), mode: mode.to_string(), identity: None, key, valid_s, server };
+    let device = NewDevice {
+        label: label.clone(),
+        mode: mode.to_string(),
+        key,
+        valid_s,
+        server,
+        ..NewDevice::default()
+    };
     let enrolled = registry.enrol(device)?;
     let proves =
         Proves { identity: &enrolled.identity, key: &enrolled.key, pair, certificate: enrolled.certificate };
@@ -93,7 +99,8 @@ fn enrol(
     let key = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let registry = Registry::open(&new.cloud)?;
     let label = label(new)?;
-    let device = NewDevice { label, mode: mode.to_string(), identity: None, key: Some(key), valid_s, server };
+    let device =
+        NewDevice { label, mode: mode.to_string(), key: Some(key), valid_s, server, ..NewDevice::default() };
     let enrolled = registry.enrol(device)?;
     to_stdout!("{} is enrolled as resource {}, by {}", enrolled.label, enrolled.id, enrolled.identity);
     if let Some(certificate) = enrolled.certificate {

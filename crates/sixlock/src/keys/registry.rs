@@ -180,7 +180,19 @@ impl Registry {
             Self::Stopped { runtime, cloud, owner, .. } => {
                 let given: Vec<bool> = devices.iter().map(|device| device.key.is_some()).collect();
                 let mut read = Vec::new();
-                for NewDevice { label, mode, identity, key, valid_s, server } in devices {
+                for new in devices {
+                    let NewDevice {
+                        label,
+                        mode,
+                        identity,
+                        key,
+                        valid_s,
+                        server,
+                        tags,
+                        folder,
+                        period_s,
+                        profile,
+                    } = new;
                     let mode = mode
                         .parse()
                         .map_err(|error| NotImported::Other(Box::<dyn Error>::from(format!("{error}"))))?;
@@ -190,6 +202,10 @@ impl Registry {
                         identity,
                         key: key.map(|key| Secret::new(key.into_bytes())),
                         certificate: CertificateTerms { valid_s, server },
+                        tags,
+                        folder,
+                        period_s,
+                        profile,
                     });
                 }
                 let enrolled = runtime.block_on(cloud.import(owner, read, dry_run));

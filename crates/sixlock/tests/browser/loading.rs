@@ -9,7 +9,7 @@ const HOLD_THE_LIST: &str = "{
     const real = globalThis.fetch;
     let held = new Promise((resolve) => (globalThis.answer = resolve));
     globalThis.fetch = async (url, init) => {
-        if (!/\\/resources\\?/.test(url)) return real(url, init);
+        if (!/\\/(resources|fleet)\\?/.test(url)) return real(url, init);
         const how = await held;
         if (how === 'pass') return real(url, init);
         throw new TypeError('held');

@@ -8,6 +8,7 @@ mod account;
 mod alerts;
 mod commands;
 mod day;
+mod fleet;
 mod loading;
 mod people;
 mod report;

@@ -36,8 +36,8 @@ fn a_device_silent_for_a_day_shows_its_last_value() {
     browser.open(&format!("{}#/devices", up.dashboard()));
     browser.until("document.querySelector('.devices').innerText.includes('21.5 °C')");
     browser.until("document.querySelector('.devices').innerText.includes('25 h')");
-    // By the page's clock it has been silent for over an hour: it is found among such, and not among those without a reading.
-    for (state, found) in [("never", false), ("longer", true)] {
+    // Which devices are silent, the cloud says, by its own clock: for it, this one reports.
+    for (state, found) in [("unheard", false), ("silent", false), ("reporting", true)] {
         browser.run(&format!(
             "const state = document.querySelector('#device-state');
             state.value = '{state}';

@@ -3,6 +3,7 @@
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
 
+use super::device::FleetDevice;
 use super::selection::{Selection, Sought};
 use crate::error::Error;
 use crate::ids::{ResourceId, UserId};
@@ -43,11 +44,13 @@ impl Store {
             }
             Chosen::Matching(selection) => {
                 let sought = Sought::new(selection)?;
-                let all = self.fleet_devices(owner, now).await?;
-                all.iter()
-                    .filter(|device| sought.has(device))
-                    .map(|device| device.resource.id)
-                    .collect::<Vec<_>>()
+                let make = move |all: Vec<FleetDevice>| {
+                    all.iter()
+                        .filter(|device| sought.has(device))
+                        .map(|device| device.resource.id)
+                        .collect::<Vec<_>>()
+                };
+                self.fleet.clone().look(owner, now, make).await?
             }
         };
         check_number(ids.len())?;

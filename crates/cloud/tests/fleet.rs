@@ -1,0 +1,194 @@
+//! Many devices over HTTP: tags, folders, profiles, and what is changed at once.
+
+mod web_client;
+
+use serde_json::{Value, json};
+use web_client::{Answer, Cloud, bearer};
+
+const FLEET: &str = "/api/v1/users/ann/fleet";
+
+/// A cloud with the user ann and her devices.
+async fn start(devices: Value) -> Cloud {
+    let cloud = Cloud::start(|_| {}).await;
+    cloud.user("ann", false).await;
+    let imported = cloud.as_admin("POST /api/v1/users/ann/import", json!({"devices": devices})).await;
+    assert_eq!(imported.status, 201, "{}", imported.body);
+    cloud
+}
+
+async fn change(cloud: &Cloud, body: Value) -> Answer {
+    cloud.as_admin(&format!("POST {FLEET}/changes"), body).await
+}
+
+async fn labels(cloud: &Cloud, query: &str) -> Vec<String> {
+    let answer = cloud.as_admin(&format!("GET {FLEET}?{query}"), Value::Null).await;
+    assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+    let fleet = answer.json();
+    let devices = fleet["devices"].as_array().unwrap();
+    devices.iter().map(|device| device["label"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn devices_are_found_by_what_their_owner_says_also_with_a_token_to_read_only() {
+    let cloud = start(json!([
+        {"label": "sensor10", "tags": ["Roof", "pump"], "folder": "house/attic", "period_s": 60},
+        {"label": "sensor2", "tags": ["roof"], "folder": "house"},
+        {"label": "valve"},
+    ]))
+    .await;
+    for (query, found) in [
+        ("", vec!["sensor2", "sensor10", "valve"]),
+        ("limit=1&offset=1", vec!["sensor10"]),
+        ("tags=roof,pump", vec!["sensor10"]),
+        ("tags=ROOF&order=added", vec!["sensor10", "sensor2"]),
+        ("folder=house", vec!["sensor2", "sensor10"]),
+        ("folder=house&not_below=true", vec!["sensor2"]),
+        ("search=attic", vec!["sensor10"]),
+        ("state=unheard&search=val", vec!["valve"]),
+        ("state=silent", vec![]),
+    ] {
+        assert_eq!(labels(&cloud, query).await, found, "{query}");
+    }
+    for query in ["limit=0", "limit=1001", "offset=-1", "order=colour", "state=well", "tags=,%20", "folder=/"]
+    {
+        let answer = cloud.as_admin(&format!("GET {FLEET}?{query}"), Value::Null).await;
+        assert_eq!((answer.status, answer.code()), (400, "invalid".into()), "{query}");
+    }
+
+    let path = "/api/v1/users/ann/tokens";
+    let made =
+        cloud.as_admin(&format!("POST {path}"), json!({"label": "look", "read_only": true})).await.json();
+    let reader = bearer(made["token"].as_str().unwrap());
+    let read = cloud.ask(&format!("GET {FLEET}?tags=pump"), &reader, Value::Null).await.json();
+    assert_eq!(read["devices"][0]["tags"], json!(["pump", "roof"]));
+    assert_eq!(read["summary"]["tags"][1]["name"], "roof");
+    let tag = json!({"matching": {}, "change": {"kind": "tag", "tags": ["mine"]}});
+    assert_eq!(cloud.ask(&format!("POST {FLEET}/changes"), &reader, tag).await.status, 403);
+    assert_eq!(labels(&cloud, "tags=mine").await, [""; 0]);
+
+    let device = "/api/v1/users/ann/resources/valve";
+    let changed = cloud
+        .as_admin(&format!("PUT {device}"), json!({"tags": ["b", "a"], "folder": "yard", "period_s": 5}))
+        .await
+        .json();
+    assert_eq!(
+        (&changed["tags"], &changed["folder"], &changed["period_s"]),
+        (&json!(["a", "b"]), &json!("yard"), &json!(5))
+    );
+    let cleared =
+        cloud.as_admin(&format!("PUT {device}"), json!({"tags": [], "period_s": null})).await.json();
+    assert_eq!(
+        (&cleared["tags"], &cleared["folder"], &cleared["period_s"]),
+        (&json!([]), &json!("yard"), &Value::Null)
+    );
+    let many: Vec<String> = (0..17).map(|n| n.to_string()).collect();
+    let full = cloud.as_admin(&format!("PUT {device}"), json!({"tags": many})).await;
+    assert_eq!((full.status, full.code()), (409, "full".into()));
+
+    let export = cloud.as_admin("GET /api/v1/users/ann/export", Value::Null).await;
+    assert!(
+        export.body.contains(r#""tags":["pump","roof"],"folder":"house/attic","period_s":60"#),
+        "{}",
+        export.body
+    );
+}
+
+#[tokio::test]
+async fn a_change_of_many_says_how_many_and_deletes_no_others_than_were_counted() {
+    let cloud = start(json!([{"label": "a1"}, {"label": "a2"}, {"label": "b"}])).await;
+    let matching = json!({"search": "a"});
+    let tagged =
+        change(&cloud, json!({"matching": matching, "change": {"kind": "tag", "tags": ["x"]}})).await;
+    assert_eq!((tagged.status, tagged.json()), (200, json!({"matched": 2, "changed": 2})));
+    let delete = |count: Option<i64>| {
+        let count = count.map_or(Value::Null, Value::from);
+        json!({"matching": matching, "count": count, "change": {"kind": "delete"}})
+    };
+    assert_eq!(change(&cloud, delete(None)).await.code(), "invalid");
+    let refused = change(&cloud, delete(Some(3))).await;
+    assert_eq!((refused.status, refused.code()), (409, "count".into()));
+    assert_eq!(labels(&cloud, "").await, ["a1", "a2", "b"]);
+    for body in [
+        json!({"change": {"kind": "pause_polls"}}),
+        json!({"devices": [1], "matching": {}, "change": {"kind": "pause_polls"}}),
+        json!({"devices": [1], "change": {"kind": "paint"}}),
+        json!({"devices": [1], "change": {"kind": "keep"}}),
+        json!({"devices": [1], "change": {"kind": "delete", "tags": []}}),
+        json!({"devices": vec![1; 5_001], "change": {"kind": "pause_polls"}}),
+        json!({"matching": {"colour": "red"}, "change": {"kind": "pause_polls"}}),
+    ] {
+        let answer = change(&cloud, body.clone()).await;
+        assert!(matches!(answer.status, 400 | 422), "{body}: {} {}", answer.status, answer.body);
+    }
+    let deleted = change(&cloud, delete(Some(2))).await;
+    assert_eq!((deleted.status, deleted.json()), (200, json!({"matched": 2, "changed": 2})));
+    assert_eq!(labels(&cloud, "").await, ["b"]);
+    let audit = cloud.as_admin("GET /api/v1/audit?actions=true", Value::Null).await.body;
+    assert!(audit.contains("devices_tagged") && audit.contains("fleet/changes/2 of 2 devices"), "{audit}");
+}
+
+#[tokio::test]
+async fn devices_are_made_as_their_profile_says_and_stay_so() {
+    let cloud = start(json!([{"label": "before"}])).await;
+    let path = "/api/v1/users/ann/profiles/gauge";
+    let profile = json!({
+        "description": "Rain", "tags": ["rain"], "folder": "field", "period_s": 600,
+        "streams": [{"label": "rain", "unit": "mm", "keep_s": 86400}, {"label": "battery", "unit": "V"}],
+        "parsers": [{"kind": "json-path", "expression": "$.r", "stream": "rain"}],
+    });
+    let put = async |profile: &Value| cloud.as_admin(&format!("PUT {path}"), profile.clone()).await;
+    assert_eq!((put(&profile).await.status, put(&profile).await.status), (201, 200));
+    for (field, wrong) in [
+        ("period_s", json!(0)),
+        ("tags", json!(["a,b"])),
+        ("streams", json!([{"label": "t", "keep_s": 1}])),
+        ("parsers", json!([{"kind": "json-path", "expression": "$[", "stream": "t"}])),
+        ("colour", json!("red")),
+    ] {
+        let mut profile = profile.clone();
+        profile[field] = wrong;
+        assert!(matches!(put(&profile).await.status, 400 | 422), "{field}");
+    }
+    let twice = json!({"streams": [{"label": "t"}, {"label": "t"}]});
+    assert_eq!(put(&twice).await.code(), "taken");
+
+    let import =
+        |devices: Value| cloud.as_admin("POST /api/v1/users/ann/import", json!({"devices": devices}));
+    let unknown =
+        import(json!([{"label": "x", "profile": "gauge"}, {"label": "y", "profile": "other"}])).await;
+    assert_eq!(unknown.status, 409);
+    assert_eq!(unknown.json()["error"]["devices"], json!([{"device": 1, "why": "there is no such profile"}]));
+    let devices = json!([{"label": "g1", "profile": "gauge"}, {"label": "g2", "profile": "gauge", "tags": ["west"], "period_s": 60}]);
+    assert_eq!(import(devices).await.status, 201);
+    let one = json!({"label": "g3", "profile": "gauge", "folder": "yard"});
+    assert_eq!(cloud.as_admin("POST /api/v1/users/ann/resources", one).await.status, 201);
+    assert_eq!(labels(&cloud, "tags=rain&folder=field").await, ["g1", "g2"]);
+
+    let get = async |of: &str| {
+        cloud.as_admin(&format!("GET /api/v1/users/ann/resources/{of}"), Value::Null).await.json()
+    };
+    let g2 = get("g2").await;
+    assert_eq!(
+        (&g2["tags"], &g2["period_s"], &g2["description"]),
+        (&json!(["rain", "west"]), &json!(60), &json!("Rain"))
+    );
+    assert_eq!(get("g3").await["folder"], "yard");
+    let retention = get("g1/retention").await;
+    assert_eq!((&retention[0]["keep_s"], &retention[1]["keep_s"]), (&json!(86400), &Value::Null));
+    let data = cloud.as_admin("POST /api/v1/users/ann/resources/g1/data", json!({"r": 4.5})).await;
+    assert_eq!(data.status, 204, "{}", data.body);
+    assert_eq!(get("g1/streams").await[0]["latest"]["value"], 4.5);
+
+    // What is changed or removed afterwards concerns no device that is there.
+    assert_eq!(put(&json!({"tags": ["other"]})).await.status, 200);
+    assert_eq!(cloud.as_admin(&format!("DELETE {path}"), Value::Null).await.status, 204);
+    assert_eq!(cloud.as_admin(&format!("DELETE {path}"), Value::Null).await.status, 404);
+    assert_eq!(get("g1").await["tags"], json!(["rain"]));
+
+    // A profile does not lead around the quotas.
+    assert_eq!(put(&profile).await.status, 201);
+    let quotas = json!({"streams": 7});
+    assert_eq!(cloud.as_admin("PUT /api/v1/users/ann/quotas", quotas).await.status, 200);
+    let too_many = import(json!([{"label": "g4", "profile": "gauge"}])).await;
+    assert_eq!((too_many.status, too_many.code()), (403, "quota".into()));
+}

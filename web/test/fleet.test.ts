@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { changedWords } from "../src/devices/bulk";
+import { address } from "../src/devices/filters";
+import { ancestors, counted } from "../src/devices/folder-tree";
+import { figures, worst } from "../src/fleet";
+import { query, tagsIn, type Change, type Counts, type Group } from "../src/fleet-api";
+import { devicesLink, routeOf } from "../src/route";
+
+const counts = (devices: number, silent: number, with_alerts = 0): Counts => ({
+  devices,
+  reporting: devices - silent,
+  silent,
+  unheard: 0,
+  with_alerts,
+  polls_paused: 0,
+});
+const group = (name: string, devices: number, silent: number, alerts = 0): Group => ({
+  name,
+  ...counts(devices, silent, alerts),
+});
+
+test("what is not looked for is not in the query", () => {
+  expect(query({ search: "", tags: [], with_alerts: false, folder: "" }).toString()).toBe("");
+  expect(
+    query({ search: "a b", tags: ["x", "y z"], state: "silent" }, { offset: 0, limit: 5 }).toString(),
+  ).toBe("search=a+b&tags=x%2Cy+z&state=silent&offset=0&limit=5");
+});
+
+test("the address of the list says what is looked for, and is the list", () => {
+  expect(address({}, "")).toBe("#/devices");
+  const hash = address(
+    { search: "pump", tags: ["roof"], folder: "house 1/attic", with_alerts: true },
+    "silence",
+  );
+  expect(hash).toBe("#/devices?search=pump&tags=roof&with_alerts=true&folder=house+1%2Fattic&order=silence");
+  expect(routeOf(hash)).toEqual({ page: "devices" });
+  expect(routeOf(devicesLink({ tags: "a/b" }))).toEqual({ page: "devices" });
+});
+
+test("tags stand between commas", () => {
+  expect(tagsIn(" roof, pump 2,, ")).toEqual(["roof", "pump 2"]);
+  expect(tagsIn("")).toEqual([]);
+});
+
+test("each number of the summary leads to the devices that it counts", () => {
+  expect(figures(counts(9, 4, 2)).map(([name, count, said]) => [name, count, devicesLink(said)])).toEqual([
+    ["Devices", 9, "#/devices"],
+    ["Reporting", 5, "#/devices?state=reporting"],
+    ["Silent", 4, "#/devices?state=silent&order=silence"],
+    ["No reading yet", 0, "#/devices?state=unheard"],
+    ["With alerts", 2, "#/devices?with_alerts=true"],
+  ]);
+});
+
+test("tags and folders with most that is wrong come first, and those with nothing wrong not at all", () => {
+  const tags = [group("well", 5, 0), group("roof", 40, 3), group("pump", 9, 4, 2)];
+  const found = worst(tags, [group("house", 50, 5)]);
+  expect(found.map(({ name, words }) => `${name} ${words}`)).toEqual([
+    "pump 4 of 9 silent, 2 with alerts",
+    "house/ 5 of 50 silent",
+    "roof 3 of 40 silent",
+  ]);
+  expect(found.map(({ query: said }) => said)).toEqual([
+    { tags: "pump" },
+    { folder: "house" },
+    { tags: "roof" },
+  ]);
+});
+
+test("a folder is within all those above it", () => {
+  expect(ancestors("a/b/c")).toEqual(["a", "a/b"]);
+  expect([ancestors("a"), ancestors("")]).toEqual([[], []]);
+  expect([counted(group("x", 1_200, 0)), counted(group("x", 3, 2))]).toEqual(["1,200", "3, 2 silent"]);
+});
+
+test("what came of a change says how many are otherwise and why the others are not", () => {
+  const tag: Change = { kind: "tag", tags: ["x"] };
+  expect(changedWords(tag, { matched: 3, changed: 3 })).toBe("3 of 3 devices tagged.");
+  expect(changedWords(tag, { matched: 1, changed: 0 })).toBe(
+    "0 of 1 device tagged; the others were so already.",
+  );
+  expect(changedWords({ kind: "pause_polls" }, { matched: 3, changed: 1 })).toBe(
+    "1 of 3 devices polled no more; the others were not polled, or so already.",
+  );
+});
