@@ -4,6 +4,7 @@ import { html, setText } from "./dom";
 import { formatValue, shown, unitSymbol } from "./format";
 import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
+import { profileApi } from "./profile-api";
 import { PublicKeyField } from "./public-key";
 import { deviceLink } from "./route";
 
@@ -59,6 +60,14 @@ export class AddDevice {
       html("option", { value: "dtls-x509" }, "dtls-x509: DTLS, certificate"),
       html("option", { value: "none" }, "none: plain CoAP, key in each request"),
     );
+    const profile = html("select", { id: "device-profile" }, html("option", { value: "" }, "none"));
+    const profiles = html(
+      "div",
+      { hidden: true },
+      html("label", { for: "device-profile" }, "Profile"),
+      profile,
+    );
+    void this.offer(profile, profiles);
     const publicKey = new PublicKeyField(mode.value);
     mode.addEventListener("change", () => publicKey.setMode(mode.value));
     const problem = html("p", { class: "problem", role: "alert" });
@@ -77,6 +86,7 @@ export class AddDevice {
       html("label", { for: "device-mode" }, "Security"),
       mode,
       publicKey.element,
+      profiles,
       problem,
       html("div", { class: "buttons" }, cancel, add),
     );
@@ -88,7 +98,13 @@ export class AddDevice {
       try {
         const endpoints = await api.endpoints();
         const { username } = this.desk.user;
-        this.device = await api.addResource(username, label.value.trim(), mode.value, publicKey.key);
+        this.device = await api.addResource(
+          username,
+          label.value.trim(),
+          mode.value,
+          publicKey.key,
+          profile.value || undefined,
+        );
         this.show(this.device, endpoints);
         await this.desk.refresh();
       } catch (error) {
@@ -105,6 +121,17 @@ export class AddDevice {
     });
     this.body.replaceChildren(form);
     label.focus();
+  }
+
+  /** Offers the profiles that there are; without any, there is nothing to choose. */
+  private async offer(profile: HTMLSelectElement, profiles: HTMLElement): Promise<void> {
+    try {
+      const all = await profileApi(this.desk.user.username).all();
+      profile.append(...all.map(({ label }) => html("option", { value: label }, shown(label))));
+      profiles.hidden = all.length === 0;
+    } catch (error) {
+      this.desk.fail(error);
+    }
   }
 
   private show(device: ResourceWithKey, endpoints: Endpoints): void {

@@ -279,9 +279,9 @@ export const api = {
     }
   },
 
-  /** Without `key` one is made, if the mode has pre-shared keys. */
-  addResource: (user: string, label: string, mode: string, key?: string) =>
-    send<ResourceWithKey>("POST", resources(user), { label, mode, key }),
+  /** Without `key` one is made, if the mode has pre-shared keys. With a profile, it begins as that says. */
+  addResource: (user: string, label: string, mode: string, key?: string, profile?: string) =>
+    send<ResourceWithKey>("POST", resources(user), { label, mode, key, profile }),
 
   deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
 

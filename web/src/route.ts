@@ -4,6 +4,7 @@ export type Route =
       page:
         | "overview"
         | "devices"
+        | "profiles"
         | "alerts"
         | "rules"
         | "channels"
@@ -21,6 +22,7 @@ export type Route =
 export const LINKS = {
   overview: "#/",
   devices: "#/devices",
+  profiles: "#/profiles",
   alerts: "#/alerts",
   rules: "#/alerts/rules",
   channels: "#/alerts/channels",
@@ -73,6 +75,7 @@ export function routeOf(hash: string): Route {
   const found = (
     [
       "devices",
+      "profiles",
       "alerts",
       "rules",
       "channels",
@@ -92,6 +95,7 @@ export function tabOf({ page }: Route): string {
   switch (page) {
     case "device":
     case "settings":
+    case "profiles":
       return LINKS.devices;
     case "rules":
     case "channels":

@@ -5,6 +5,7 @@ import { ancestors, counted } from "../src/devices/folder-tree";
 import { figures, worst } from "../src/fleet";
 import { query, tagsIn, type Change, type Counts, type Group } from "../src/fleet-api";
 import { devicesLink, routeOf } from "../src/route";
+import { profileOf } from "../src/settings/make-profile";
 
 const counts = (devices: number, silent: number, with_alerts = 0): Counts => ({
   devices,
@@ -82,4 +83,44 @@ test("what came of a change says how many are otherwise and why the others are n
   expect(changedWords({ kind: "pause_polls" }, { matched: 3, changed: 1 })).toBe(
     "1 of 3 devices polled no more; the others were not polled, or so already.",
   );
+});
+
+test("a profile of a device has what others of its kind have too, and nothing of the device alone", () => {
+  const device = {
+    id: 1,
+    label: "gauge 1",
+    mode: "none",
+    identity: "gauge 1",
+    heard: 5,
+    description: "Rain",
+    tags: ["rain"],
+    folder: "field",
+    period_s: 600,
+  };
+  const stream = { id: 3, label: "rain", unit: "mm", description: "", latest: null };
+  const kept = {
+    stream: 3,
+    label: "rain",
+    keep_s: 86_400,
+    history_size: null,
+    keep_rollups_s: null,
+    kept_from: 7,
+    frozen: null,
+  };
+  const parser = {
+    id: 9,
+    label: "rain",
+    kind: "json-path",
+    expression: "$.r",
+    stream: "rain",
+    required: true,
+  };
+  expect(profileOf(device, [stream], [kept], [parser])).toEqual({
+    description: "Rain",
+    tags: ["rain"],
+    folder: "field",
+    period_s: 600,
+    streams: [{ label: "rain", unit: "mm", description: "", keep_s: 86_400, history_size: null }],
+    parsers: [{ label: "rain", kind: "json-path", expression: "$.r", stream: "rain", required: true }],
+  });
 });

@@ -8,6 +8,7 @@ import { arrange, html, setText, tryAgain } from "../dom";
 import { fleetApi, type Fleet, type FleetDevice } from "../fleet-api";
 import { formatCount } from "../format";
 import type { Desk, Page } from "../page";
+import { LINKS } from "../route";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
@@ -82,6 +83,7 @@ export class DevicesPage implements Page {
         html("h2", { id: "devices-heading" }, "Devices"),
         this.count,
         this.filters.root,
+        html("a", { class: "secondary", href: LINKS.profiles }, "Profiles"),
         add,
       ),
       this.folders.root,

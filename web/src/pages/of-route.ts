@@ -10,6 +10,7 @@ import { DevicesPage } from "./devices";
 import { FollowedPage } from "./followed";
 import { NetworkPage } from "./network";
 import { OverviewPage } from "./overview";
+import { ProfilesPage } from "./profiles";
 import { PublicPage } from "./public";
 import { RulesPage } from "./rules";
 import { SharedStreamPage } from "./shared-stream";
@@ -24,6 +25,8 @@ export function pageOf(route: Route, desk: Desk): Page {
       return new DeviceSettingsPage(desk, route.resource);
     case "devices":
       return new DevicesPage(desk);
+    case "profiles":
+      return new ProfilesPage(desk);
     case "alerts":
       return new AlertsPage(desk);
     case "rules":

@@ -6,6 +6,8 @@ import { Field, textInput } from "../field";
 import { tagsIn } from "../fleet-api";
 import { Form } from "../form";
 import type { Desk } from "../page";
+import { button } from "../panel";
+import { makeProfile } from "./make-profile";
 
 /** What a device is called, what its owner says about it, and by what it is found. */
 export class About {
@@ -59,7 +61,12 @@ export class About {
     this.root = html(
       "section",
       { class: "panel about", "aria-labelledby": "about-heading" },
-      html("h2", { id: "about-heading" }, "Name, description, tags and folder"),
+      html(
+        "header",
+        { class: "panel-head" },
+        html("h2", { id: "about-heading" }, "Name, description, tags and folder"),
+        ...(desk.mayChange ? [button("Make a profile of it", () => makeProfile(desk, api, resource))] : []),
+      ),
       this.form.root,
     );
   }

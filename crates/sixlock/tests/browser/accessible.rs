@@ -16,13 +16,19 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 29] = [
+const VIEWS: [View; 31] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
+    ("#/profiles", &[], "document.querySelector('.profiles tbody tr')"),
     ("#/devices/DEVICE", &[], "document.querySelector('.chart-canvas canvas')"),
     ("#/devices/DEVICE", &["Delete device"], "document.querySelector('dialog')"),
     ("#/devices/DEVICE/settings", &[], SETTINGS),
+    (
+        "#/devices/DEVICE/settings",
+        &["Make a profile of it"],
+        "document.querySelector('dialog #profile-label')",
+    ),
     ("#/devices/DEVICE/settings", &["Edit t"], "document.querySelector('dialog #stream-unit')"),
     ("#/devices/DEVICE/settings", &["Change polling"], "document.querySelector('dialog #poller-url')"),
     ("#/devices/DEVICE/settings", &["Add a parser"], "document.querySelector('dialog #parser-kind')"),
@@ -165,6 +171,8 @@ fn a_device_with_everything(up: &Up) -> String {
         r#"{"label":"warmer","unit":"K","expression":"t + 273.15","inputs":{"t":{"stream":"t"}}}"#,
     );
     http.put(&format!("{device}/poller"), r#"{"url":"http://127.0.0.1:9/","period":604800}"#);
+    http.put(&device, r#"{"tags":["pump","roof"],"folder":"house/attic","period_s":60}"#);
+    http.put("/api/v1/users/admin/profiles/gauge", r#"{"tags":["rain"],"streams":[{"label":"rain"}]}"#);
     http.post(
         &format!("{device}/parsers"),
         r#"{"kind":"json-path","expression":"$.h","stream":"h","required":false}"#,
