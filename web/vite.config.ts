@@ -4,6 +4,8 @@ export default defineConfig({
   build: {
     // The content security policy is `default-src 'self'`: no data: URLs, no inline scripts.
     assetsInlineLimit: 0,
+    // The finer coasts of the map, which are fetched when a person looks at a part of it.
+    chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
   },
   // The tests read the style, too.

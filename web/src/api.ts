@@ -31,6 +31,14 @@ export interface Resource {
   folder: string;
   /** How often it reports, in seconds, as its owner says. */
   period_s: number | null;
+  /** Where it is, as its owner says. */
+  place: Place | null;
+}
+
+/** A place on the Earth, in degrees. */
+export interface Place {
+  latitude: number;
+  longitude: number;
 }
 
 /** What proves an identity and is told once: a pre-shared key, or a certificate if one was made. */

@@ -84,8 +84,9 @@ export function deviceApi(user: string, id: Resource["id"]) {
   const computed = (id: Stream["id"]) => `${root}/computed-streams/${part(id)}`;
   const parser = (id: Parser["id"]) => `${root}/parsers/${part(id)}`;
   return {
-    change: (change: Partial<Pick<Resource, "label" | "description" | "tags" | "folder" | "period_s">>) =>
-      send<Resource>("PUT", root, change),
+    change: (
+      change: Partial<Pick<Resource, "label" | "description" | "tags" | "folder" | "period_s" | "place">>,
+    ) => send<Resource>("PUT", root, change),
 
     changeStream: (id: Stream["id"], change: { unit: string; description: string }) =>
       send<Stream>("PUT", stream(id), change),

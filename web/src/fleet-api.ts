@@ -1,4 +1,4 @@
-import { call, part, send, type Resource } from "./api";
+import { call, part, send, type Place, type Resource } from "./api";
 
 /** Whether a device reports, as the cloud sees it: by its period, or where none is known, within an hour. */
 export type DeviceState = "reporting" | "silent" | "unheard";
@@ -64,6 +64,14 @@ export interface Page {
   limit?: number;
 }
 
+/** A device that has a place. */
+export interface Placed extends Place {
+  id: Resource["id"];
+  label: string;
+  state: DeviceState;
+  alerts: number;
+}
+
 /** What is done to many devices at once. */
 export type Change =
   | { kind: "tag" | "untag"; tags: string[] }
@@ -91,6 +99,8 @@ export const fleetApi = (user: string) => {
   const fleet = `/users/${part(user)}/fleet`;
   return {
     look: (selection: Selection, page: Page) => call<Fleet>(`${fleet}?${query(selection, page)}`),
+    /** All devices that have a place. */
+    places: () => call<Placed[]>(`${fleet}/places`),
     /** Nothing is changed if there are not `count` of them. */
     change: (chosen: Chosen, count: number, change: Change) =>
       send<Changed>("POST", `${fleet}/changes`, { ...chosen, count, change }),

@@ -5,6 +5,7 @@ export type Route =
         | "overview"
         | "devices"
         | "profiles"
+        | "map"
         | "alerts"
         | "rules"
         | "channels"
@@ -23,6 +24,7 @@ export const LINKS = {
   overview: "#/",
   devices: "#/devices",
   profiles: "#/profiles",
+  map: "#/map",
   alerts: "#/alerts",
   rules: "#/alerts/rules",
   channels: "#/alerts/channels",
@@ -76,6 +78,7 @@ export function routeOf(hash: string): Route {
     [
       "devices",
       "profiles",
+      "map",
       "alerts",
       "rules",
       "channels",
@@ -96,6 +99,7 @@ export function tabOf({ page }: Route): string {
     case "device":
     case "settings":
     case "profiles":
+    case "map":
       return LINKS.devices;
     case "rules":
     case "channels":

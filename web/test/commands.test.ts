@@ -25,6 +25,7 @@ const device = (label: string) => ({
   tags: [],
   folder: "",
   period_s: null,
+  place: null,
 });
 
 test("a value is said as people say it", () => {

@@ -17,6 +17,7 @@ const device = {
   tags: [],
   folder: "",
   period_s: null,
+  place: null,
 };
 const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
 

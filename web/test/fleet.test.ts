@@ -4,7 +4,11 @@ import { address } from "../src/devices/filters";
 import { ancestors, counted } from "../src/devices/folder-tree";
 import { figures, worst } from "../src/fleet";
 import { query, tagsIn, type Change, type Counts, type Group } from "../src/fleet-api";
+import { around, clusters, moved, worstOf, zoomed, WORLD } from "../src/map/clusters";
+import { coastlines, pathOf } from "../src/map/topology";
+import { markWords } from "../src/pages/map";
 import { devicesLink, routeOf } from "../src/route";
+import { placeIn } from "../src/settings/about";
 import { profileOf } from "../src/settings/make-profile";
 
 const counts = (devices: number, silent: number, with_alerts = 0): Counts => ({
@@ -96,6 +100,7 @@ test("a profile of a device has what others of its kind have too, and nothing of
     tags: ["rain"],
     folder: "field",
     period_s: 600,
+    place: null,
   };
   const stream = { id: 3, label: "rain", unit: "mm", description: "", latest: null };
   const kept = {
@@ -123,4 +128,68 @@ test("a profile of a device has what others of its kind have too, and nothing of
     streams: [{ label: "rain", unit: "mm", description: "", keep_s: 86_400, history_size: null }],
     parsers: [{ label: "rain", kind: "json-path", expression: "$.r", stream: "rain", required: true }],
   });
+});
+
+const placed = (id: number, latitude: number, longitude: number, silent = false, alerts = 0) => ({
+  id,
+  label: `device ${id}`,
+  latitude,
+  longitude,
+  state: silent ? ("silent" as const) : ("reporting" as const),
+  alerts,
+});
+
+test("devices that are near each other are one on the map, until one comes nearer", () => {
+  const devices = [placed(1, 57.7, 11.96), placed(2, 57.71, 11.97, true), placed(3, -33.9, 151.2)];
+  const sizes = (view = WORLD) => clusters(devices, view).map((cluster) => cluster.devices.length);
+  expect(sizes()).toEqual([2, 1]);
+  const near = around(devices.slice(0, 2));
+  expect(sizes(near)).toEqual([1, 1]);
+  expect(clusters(devices, near).map(({ latitude }) => latitude)).toEqual([57.7, 57.71]);
+  expect(markWords(devices.slice(0, 2))).toBe("2 devices, the worst silent");
+  expect([worstOf([devices[0]!]), worstOf([...devices, placed(4, 0, 0, false, 1)])]).toEqual([
+    "reporting",
+    "alert",
+  ]);
+});
+
+test("a view stays on the Earth, and however many devices there are, few are drawn", () => {
+  expect(zoomed(WORLD, 2)).toEqual(WORLD);
+  expect(around([])).toEqual(WORLD);
+  expect(moved({ west: 170, north: 90, width: 10 }, 1, -1)).toEqual({ west: 170, north: 90, width: 10 });
+  const { west, north, width } = zoomed(WORLD, 0.5);
+  expect([west, north, width]).toEqual([-90, 45, 180]);
+  const many = Array.from({ length: 10_000 }, (_, n) => placed(n, (n % 179) - 89, ((n * 7) % 359) - 179));
+  expect(clusters(many, WORLD).length).toBeLessThanOrEqual(40 * 21);
+  expect(clusters(many, WORLD).reduce((sum, { devices }) => sum + devices.length, 0)).toBe(10_000);
+});
+
+test("coasts are lines of points that are told by their differences", () => {
+  const topology = {
+    objects: {},
+    arcs: [
+      [
+        [0, 0],
+        [10, 20],
+        [-5, 0],
+      ],
+    ],
+    transform: { scale: [0.5, 0.25], translate: [-180, -90] },
+  };
+  const lines = coastlines(topology);
+  expect(lines).toEqual([
+    [
+      [-180, -90],
+      [-175, -85],
+      [-177.5, -85],
+    ],
+  ]);
+  expect(pathOf(lines)).toBe("M-180 90L-175 85L-177.5 85");
+});
+
+test("a place is two numbers, or nothing", () => {
+  expect(placeIn(" 57.70, 11.96 ")).toEqual({ latitude: 57.7, longitude: 11.96 });
+  expect(placeIn("-33.9 151.2")).toEqual({ latitude: -33.9, longitude: 151.2 });
+  expect(placeIn("")).toBeNull();
+  for (const text of ["57.7", "57,7, 11,9", "north, east"]) expect(() => placeIn(text)).toThrow("latitude");
 });

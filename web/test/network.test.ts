@@ -109,6 +109,7 @@ test("nodes stand in the order of their numbers, before all others", () => {
     tags: [],
     folder: "",
     period_s: null,
+    place: null,
   }));
   expect(inOrder(resources).map(({ label }) => label)).toEqual(["node-9", "node-10", "attic", "shed"]);
 });

@@ -87,10 +87,45 @@ async fn devices_are_found_by_what_their_owner_says_also_with_a_token_to_read_on
 
     let export = cloud.as_admin("GET /api/v1/users/ann/export", Value::Null).await;
     assert!(
-        export.body.contains(r#""tags":["pump","roof"],"folder":"house/attic","period_s":60"#),
+        export.body.contains(r#""tags":["pump","roof"],"folder":"house/attic","period_s":60,"place":null"#),
         "{}",
         export.body
     );
+}
+
+#[tokio::test]
+async fn devices_that_have_a_place_are_told_with_it() {
+    let cloud = start(json!([
+        {"label": "quay", "place": {"latitude": 57.7, "longitude": 11.96}},
+        {"label": "nowhere"},
+    ]))
+    .await;
+    let places = async || cloud.as_admin(&format!("GET {FLEET}/places"), Value::Null).await.json();
+    let quay = json!({"id": 1, "label": "quay", "latitude": 57.7, "longitude": 11.96, "state": "unheard", "alerts": 0});
+    assert_eq!(places().await, json!([quay]));
+    let put = async |device: &str, place: Value| {
+        let path = format!("PUT /api/v1/users/ann/resources/{device}");
+        cloud.as_admin(&path, json!({"place": place})).await
+    };
+    let moved = put("nowhere", json!({"latitude": -90, "longitude": 180})).await.json();
+    assert_eq!(moved["place"], json!({"latitude": -90.0, "longitude": 180.0}));
+    for place in [
+        json!({"latitude": 90.1, "longitude": 0}),
+        json!({"latitude": 0, "longitude": -180.1}),
+        json!({"latitude": 0}),
+        json!({"latitude": 0, "longitude": "east"}),
+        json!({"latitude": 0, "longitude": 0, "height": 3}),
+    ] {
+        let refused = put("quay", place.clone()).await;
+        assert!(matches!(refused.status, 400 | 422), "{place}: {}", refused.status);
+    }
+    assert_eq!(places().await.as_array().unwrap().len(), 2);
+    // What is not said stays, and null is nowhere.
+    let path = "PUT /api/v1/users/ann/resources/quay";
+    let kept = cloud.as_admin(path, json!({"tags": ["sea"]})).await.json();
+    assert_eq!(kept["place"]["latitude"], 57.7);
+    assert_eq!(put("quay", Value::Null).await.json()["place"], Value::Null);
+    assert_eq!(places().await[0]["label"], "nowhere");
 }
 
 #[tokio::test]

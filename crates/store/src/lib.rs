@@ -42,6 +42,7 @@ mod open;
 mod outbox;
 mod parsers;
 mod password;
+mod places;
 mod points;
 mod poller_rows;
 mod profiles;
@@ -102,7 +103,7 @@ pub use files::{
 };
 pub use fleet::{
     Chosen, DeviceOrder, DeviceState, Fleet, FleetChange, FleetChanged, FleetDevice, FleetQuery,
-    FleetSummary, Group, LONGEST_FLEET_PAGE, MOST_CHOSEN, Selection,
+    FleetSummary, Group, LONGEST_FLEET_PAGE, MOST_CHOSEN, PlacedDevice, Selection,
 };
 pub use followed::FollowedStream;
 pub use ids::{
@@ -118,6 +119,7 @@ pub use left_out::{LeftOut, LeftOutReason, Stored};
 pub use master_key::MasterKey;
 pub use outbox::{GIVEN_UP_AFTER_MS, Message, pause_after};
 pub use parsers::{NewParser, Parser};
+pub use places::Place;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use profiles::{NamedProfile, Profile, ProfileStream};

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::fleet::check_folder;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::places::Place;
 use crate::poller_rows;
 use crate::profiles::{Profile, Profiles};
 use crate::public_keys::OwnKeys;
@@ -29,7 +30,7 @@ use crate::streams::check_description;
 use crate::tags;
 
 /// A device or any other source of data, as its owner sees it. Its key is shown once, when it is made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Resource {
     /// The row.
     pub id: ResourceId,
@@ -47,6 +48,8 @@ pub struct Resource {
     pub folder: String,
     /// How often its device reports, in seconds, as its owner says.
     pub period_s: Option<i64>,
+    /// Where it is, as its owner says.
+    pub place: Option<Place>,
 }
 
 /// What is to change of a resource: what is not given stays.
@@ -64,6 +67,8 @@ pub struct ResourceChange<'a> {
     pub folder: Option<&'a str>,
     /// How often its device reports, in seconds; nothing within: that is not said.
     pub period_s: Option<Option<i64>>,
+    /// Where it is; nothing within: that is not said.
+    pub place: Option<Option<Place>>,
 }
 
 /// How often a device may report, in seconds: up to a year.
@@ -93,6 +98,8 @@ pub struct Device {
     pub folder: String,
     /// How often the device reports, in seconds.
     pub period_s: Option<i64>,
+    /// Where it is.
+    pub place: Option<Place>,
     /// The label of the profile that says the rest.
     pub profile: Option<String>,
 }
@@ -109,6 +116,7 @@ impl Device {
             tags: Vec::new(),
             folder: String::new(),
             period_s: None,
+            place: None,
             profile: None,
         }
     }
@@ -126,23 +134,37 @@ pub struct Enrolled {
 }
 
 /// A resource in the database.
-pub(crate) type ResourceRow = (i64, String, String, Option<String>, String, String, String, Option<i64>);
+pub(crate) type ResourceRow =
+    (i64, String, String, Option<String>, String, String, String, Option<i64>, Option<f64>, Option<f64>);
 
 /// A resource, and the id and name of whose it is.
-type OwnedRow = (i64, String, String, Option<String>, String, String, String, Option<i64>, i64, String);
+type OwnedRow = (
+    i64,
+    String,
+    String,
+    Option<String>,
+    String,
+    String,
+    String,
+    Option<i64>,
+    Option<f64>,
+    Option<f64>,
+    i64,
+    String,
+);
 
 /// The columns of a [`ResourceRow`].
-pub(crate) const COLUMNS: &str =
-    "resources.id, label, mode, credentials.identity, description, tags, folder, resources.period";
+pub(crate) const COLUMNS: &str = "resources.id, label, mode, credentials.identity, description, tags, folder, resources.period, latitude, longitude";
 /// The tables that have them: a resource, and its current credential if it has one.
 pub(crate) const TABLES: &str = "resources
     LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL";
 
 pub(crate) fn resource(
-    (id, label, mode, identity, description, tags, folder, period_s): ResourceRow,
+    (id, label, mode, identity, description, tags, folder, period_s, latitude, longitude): ResourceRow,
 ) -> Resource {
     let tags = tags::read(&tags);
-    Resource { id: ResourceId(id), label, mode, identity, description, tags, folder, period_s }
+    let place = Place::of((latitude, longitude));
+    Resource { id: ResourceId(id), label, mode, identity, description, tags, folder, period_s, place }
 }
 
 /// Refuses how often no device reports.
@@ -161,21 +183,24 @@ pub(crate) struct Checked {
     tags: BTreeSet<String>,
     folder: String,
     period_s: Option<i64>,
+    place: Option<Place>,
     pub(crate) profile: Option<String>,
 }
 
 impl Checked {
     pub(crate) fn new(own: &OwnKeys, device: Device) -> Result<Self, Error> {
-        let Device { label, mode, identity, key, certificate, tags, folder, period_s, profile } = device;
+        let Device { label, mode, identity, key, certificate, tags, folder, period_s, place, profile } =
+            device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
         let tags = tags::tags_of_one(&tags)?;
         check_folder(&folder)?;
         check_period(period_s)?;
+        Place::check(place)?;
         let wanted = Wanted { method: method_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
-        Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s, profile })
+        Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s, place, profile })
     }
 }
 
@@ -217,7 +242,8 @@ impl Store {
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let known: Option<ResourceRow> = sqlx::query_as(
             "UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3
-             RETURNING id, label, mode, NULL AS identity, description, tags, folder, period",
+             RETURNING id, label, mode, NULL AS identity, description, tags, folder, period,
+             latitude, longitude",
         )
         .bind(&device.mode)
         .bind(owner.0)
@@ -249,7 +275,7 @@ impl Store {
         device: Checked,
         profile: Option<&Profile>,
     ) -> Result<Enrolled, Error> {
-        let Checked { label, mode, credential, mut tags, mut folder, mut period_s, .. } = device;
+        let Checked { label, mode, credential, mut tags, mut folder, mut period_s, place, .. } = device;
         let resources: i64 = sqlx::query_scalar("SELECT count(*) FROM resources WHERE owner = $1")
             .bind(owner.0)
             .fetch_one(&mut *connection)
@@ -271,8 +297,8 @@ impl Store {
             description.clone_from(&profile.description);
         }
         let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO resources (owner, label, mode, tags, folder, period, description)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)
+            "INSERT INTO resources (owner, label, mode, tags, folder, period, description, latitude, longitude)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
         )
         .bind(owner.0)
@@ -282,6 +308,8 @@ impl Store {
         .bind(&folder)
         .bind(period_s)
         .bind(&description)
+        .bind(place.map(|place| place.latitude))
+        .bind(place.map(|place| place.longitude))
         .fetch_optional(&mut *connection)
         .await?;
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
@@ -299,6 +327,7 @@ impl Store {
             tags: tags.into_iter().collect(),
             folder,
             period_s,
+            place,
         };
         Ok(Enrolled { resource, key, certificate })
     }
@@ -327,8 +356,10 @@ impl Store {
         .bind(listing.limit)
         .fetch_all(&self.readers)
         .await?;
-        let owned = |(id, label, mode, identity, description, tags, folder, period, owner, name)| {
-            let row = (id, label, mode, identity, description, tags, folder, period);
+        let owned = |row: OwnedRow| {
+            let (id, label, mode, identity, description, tags, folder, period, north, east, owner, name) =
+                row;
+            let row = (id, label, mode, identity, description, tags, folder, period, north, east);
             (resource(row), UserId(owner), name)
         };
         Ok(rows.into_iter().map(owned).collect())
@@ -375,7 +406,7 @@ impl Store {
         change: ResourceChange<'_>,
         is_still: Option<&Resource>,
     ) -> Result<(), Error> {
-        let ResourceChange { label, mode, description, tags, folder, period_s } = change;
+        let ResourceChange { label, mode, description, tags, folder, period_s, place } = change;
         if label.is_some_and(|label| !is_label(label)) {
             return Err(Error::Invalid(LABEL_RULE));
         }
@@ -383,12 +414,15 @@ impl Store {
         let tags = tags.map(tags::tags_of_one).transpose()?;
         check_folder(folder.unwrap_or_default())?;
         check_period(period_s.flatten())?;
+        Place::check(place.flatten())?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
             "UPDATE resources SET label = coalesce($1, label), mode = coalesce($2, mode),
              description = coalesce($3, description), tags = coalesce($8, tags), folder = coalesce($9, folder),
-             period = CASE WHEN $10 THEN $11 ELSE period END
+             period = CASE WHEN $10 THEN $11 ELSE period END,
+             latitude = CASE WHEN $12 THEN $13 ELSE latitude END,
+             longitude = CASE WHEN $12 THEN $14 ELSE longitude END
              WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
              WHERE other.owner = resources.owner AND other.label = $1 AND other.id <> $4)
              AND ($5 IS NULL OR (label = $5 AND mode = $6 AND description = $7))",
@@ -404,6 +438,9 @@ impl Store {
         .bind(folder)
         .bind(period_s.is_some())
         .bind(period_s.flatten())
+        .bind(place.is_some())
+        .bind(place.flatten().map(|place| place.latitude))
+        .bind(place.flatten().map(|place| place.longitude))
         .execute(&mut *transaction)
         .await?;
         if label.is_some() || tags.is_some() {

@@ -48,7 +48,7 @@ fn migrations() -> Migrator {
         (23, "paused rules", include_str!("../migrations/0023_paused_rules.sql")),
         (24, "disabled users", include_str!("../migrations/0024_disabled_users.sql")),
         (25, "fleet", include_str!("../migrations/0025_fleet.sql")),
-        (26, "profiles", include_str!("../migrations/0026_profiles.sql")),
+        (26, "profiles and places", include_str!("../migrations/0026_profiles_and_places.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

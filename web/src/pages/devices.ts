@@ -83,6 +83,7 @@ export class DevicesPage implements Page {
         html("h2", { id: "devices-heading" }, "Devices"),
         this.count,
         this.filters.root,
+        html("a", { class: "secondary", href: LINKS.map }, "Map"),
         html("a", { class: "secondary", href: LINKS.profiles }, "Profiles"),
         add,
       ),

@@ -1,3 +1,4 @@
+import { LazyPage } from "../lazy-page";
 import type { Desk, Page } from "../page";
 import type { Route } from "../route";
 import { AccountPage } from "./account";
@@ -25,6 +26,8 @@ export function pageOf(route: Route, desk: Desk): Page {
       return new DeviceSettingsPage(desk, route.resource);
     case "devices":
       return new DevicesPage(desk);
+    case "map":
+      return new LazyPage("Map", async () => new (await import("./map")).MapPage(desk));
     case "profiles":
       return new ProfilesPage(desk);
     case "alerts":

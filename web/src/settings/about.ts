@@ -1,4 +1,4 @@
-import type { Resource } from "../api";
+import { ApiError, type Place, type Resource } from "../api";
 import type { DeviceApi } from "../device-api";
 import { html } from "../dom";
 import { DurationField } from "../duration-field";
@@ -30,6 +30,10 @@ export class About {
     about: /folder/,
   });
   private readonly period: DurationField;
+  private readonly place = new Field(textInput("device-place"), "Place", {
+    hint: "Latitude and longitude in degrees, such as 57.70, 11.96. South and west are below 0.",
+    about: /[Pp]lace|latitude|longitude/,
+  });
   private readonly form: Form;
 
   constructor(desk: Desk, api: DeviceApi, resource: Resource) {
@@ -42,8 +46,10 @@ export class About {
       about: /period/,
     });
     if (resource.period_s === null) this.period.control.value = "";
+    const { place } = resource;
+    this.place.control.value = place === null ? "" : `${place.latitude}, ${place.longitude}`;
     this.form = new Form(desk, {
-      fields: [this.label, this.description, this.tags, this.folder, this.period],
+      fields: [this.label, this.description, this.tags, this.folder, this.period, this.place],
       action: "Save",
       send: async () => {
         const { seconds } = this.period;
@@ -53,6 +59,7 @@ export class About {
           tags: tagsIn(this.tags.text),
           folder: this.folder.text,
           period_s: Number.isNaN(seconds) ? null : seconds,
+          place: placeIn(this.place.text),
         });
         await desk.refresh();
       },
@@ -74,4 +81,14 @@ export class About {
   stop(): void {
     this.form.stop();
   }
+}
+
+/** The place in a text; null where nothing is written. */
+export function placeIn(text: string): Place | null {
+  if (text.trim() === "") return null;
+  const parts = text.split(/[\s,;]+/).filter(Boolean);
+  const [latitude, longitude] = parts.map(Number);
+  if (parts.length !== 2 || !Number.isFinite(latitude) || !Number.isFinite(longitude))
+    throw new ApiError(400, "A place is a latitude and a longitude, such as 57.70, 11.96.");
+  return { latitude: latitude!, longitude: longitude! };
 }

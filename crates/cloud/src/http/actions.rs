@@ -94,9 +94,15 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/users/{user}/tokens") | ("DELETE", "/users/{user}/tokens/{token}") => {
             Some(Action::ChangeTokens)
         }
-        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials" | "/users/{user}/fleet") => {
-            Some(Action::ReadResource)
-        }
+        (
+            "GET" | "HEAD",
+            "/users/{user}/resources"
+            | "/users/{user}/credentials"
+            | "/users/{user}/fleet"
+            | "/users/{user}/fleet/places"
+            | "/users/{user}/profiles"
+            | "/users/{user}/profiles/{profile}",
+        ) => Some(Action::ReadResource),
         ("POST", "/users/{user}/fleet/changes") => Some(Action::ChangeFleet),
         ("PUT" | "DELETE", "/users/{user}/profiles/{profile}") => Some(Action::ChangeProfiles),
         (

@@ -8,7 +8,7 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Deserializer};
 use sixlock_store::{
     Chosen, DeviceOrder, DeviceState, Fleet, FleetChange, FleetChanged, FleetQuery, LONGEST_FLEET_PAGE,
-    ResourceId, Selection, now_ms,
+    PlacedDevice, ResourceId, Selection, now_ms,
 };
 use utoipa::ToSchema;
 
@@ -78,6 +78,16 @@ pub(super) async fn show(
     let selection = Selection { search, tags, state, with_alerts, folder, not_below };
     let query = FleetQuery { selection, order, offset, limit };
     Ok(Json(app.store.fleet(owner.id, query, now_ms()).await?))
+}
+
+/// A user's devices that have a place
+#[utoipa::path(get, path = "/users/{user}/fleet/places", tag = "resources",
+    responses((status = 200, body = [PlacedDevice])))]
+pub(super) async fn places(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+) -> Answer<Vec<PlacedDevice>> {
+    Ok(Json(app.store.places(owner.id, now_ms()).await?))
 }
 
 /// What is done to many devices at once.

@@ -10,7 +10,9 @@ use super::openapi::Document;
 const LONGEST_TOLD: usize = 64;
 
 /// Reads what is given in a body, be it null.
-pub(super) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
-use sixlock_store::{CertificateTerms, Device, Resource, ResourceChange, ResourceId, Secret};
+use sixlock_store::{CertificateTerms, Device, Place, Resource, ResourceChange, ResourceId, Secret};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -79,6 +79,8 @@ pub(super) struct NewResource {
     /// How often the device reports, in seconds
     #[schema(minimum = 1, maximum = 31_622_400)]
     period_s: Option<i64>,
+    /// Where the device is, in degrees
+    place: Option<Place>,
     /// The label of the profile that says the rest, and which streams and parsers it has
     profile: Option<String>,
 }
@@ -86,11 +88,12 @@ pub(super) struct NewResource {
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
-        let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s, profile } = self;
+        let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s, place, profile } =
+            self;
         let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
         let key = key.map(|key| Secret::new(key.into_bytes()));
         let certificate = CertificateTerms { valid_s, server };
-        Ok(Device { label, mode, identity, key, certificate, tags, folder, period_s, profile })
+        Ok(Device { label, mode, identity, key, certificate, tags, folder, period_s, place, profile })
     }
 
     /// Refuses what `caller` may not claim.
@@ -193,11 +196,15 @@ pub(super) struct NewDetails {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 31_622_400)]
     period_s: Option<Option<i64>>,
+    /// Where the device is, in degrees; null: that is not said
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Place>)]
+    place: Option<Option<Place>>,
 }
 
-/// Changes a resource's label, mode, description, tags, folder or period
+/// Changes a resource's label, mode, description, tags, folder, period or place
 ///
-/// Its identity and key stay. Devices change neither tags, nor folder, nor period.
+/// Its identity and key stay. Devices change nothing of it but label and description.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}", tag = "resources",
     request_body = NewDetails, responses((status = 200, body = HeardResource)))]
 pub(super) async fn change(
@@ -206,7 +213,7 @@ pub(super) async fn change(
     Extension(resource): Extension<Resource>,
     body: Body<NewDetails>,
 ) -> Answer<HeardResource> {
-    let Json(NewDetails { label, mode, description, tags, folder, period_s }) = body?;
+    let Json(NewDetails { label, mode, description, tags, folder, period_s, place }) = body?;
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
     let heard = app.store.heard_of(owner.id, resource.id).await?;
     let change = ResourceChange {
@@ -216,6 +223,7 @@ pub(super) async fn change(
         tags: tags.as_deref(),
         folder: folder.as_deref(),
         period_s,
+        place,
     };
     app.store.change_resource(resource.id, change, None).await?;
     let resource = app.store.resource_by_id(resource.id).await?.ok_or(Failure::unknown("resource"))?;

@@ -50,6 +50,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(resources::list, resources::add))
         .routes(routes!(resources::show, resources::change, resources::delete))
         .routes(routes!(fleet::show))
+        .routes(routes!(fleet::places))
         .routes(routes!(fleet::change))
         .routes(routes!(profiles::list))
         .routes(routes!(profiles::show, profiles::set, profiles::remove))

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
     Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference,
-    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading, Role, Severity, Store,
-    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
+    NewChannel, NewCommand, NewPoller, NewRule, Place, PollCredential, Profile, Reading, Role, Severity,
+    Store, StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -129,6 +129,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/users/{user}/resources", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources", For::Owner, resource, 201),
         row("GET", "/users/{user}/fleet", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/fleet/places", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/fleet/changes", For::Owner, tag, 200),
         row("GET", "/users/{user}/profiles", For::Owner, none.clone(), 200),
         row("GET", PROFILE, For::Owner, none.clone(), 200),
@@ -393,7 +394,8 @@ impl Template {
         let (reset, _) = store.make_reset_link(ann.id, now_ms()).await.unwrap();
         store.add_token(ann.id, "script", (None, TokenScope::default()), now_ms()).await.unwrap();
         let mode = "dtls-psk".parse().unwrap();
-        let device = Device { mode, ..Device::named("node") };
+        let place = Some(Place { latitude: 59.4, longitude: 17.95 });
+        let device = Device { mode, place, ..Device::named("node") };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let another = store.add_resource(ann.id, Device::named("another")).await.unwrap().resource.id;
         let narrow = async |owner: &User, read_only, resource| {

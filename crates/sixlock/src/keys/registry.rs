@@ -191,6 +191,7 @@ impl Registry {
                         tags,
                         folder,
                         period_s,
+                        place: None,
                         profile,
                     } = new;
                     let mode = mode
@@ -205,6 +206,7 @@ impl Registry {
                         tags,
                         folder,
                         period_s,
+                        place: None,
                         profile,
                     });
                 }

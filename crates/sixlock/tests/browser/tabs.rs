@@ -79,19 +79,19 @@ fn seven_tabs_and_ten_visits_show_the_same_list_over_one_feed() {
     for tab in &tabs {
         browser.switch_to(tab);
         browser.until(&seen);
-        has_everything(&browser, "node-1,node-2,attic,barn");
+        has_everything(&browser, "attic,barn,node-1,node-2");
     }
 
     // A page that is left keeps no feed, and is whole when a person comes back.
     for _ in 0..VISITS {
         browser.open("about:blank");
         browser.back();
-        has_everything(&browser, "node-1,node-2,attic,barn");
+        has_everything(&browser, "attic,barn,node-1,node-2");
     }
     for _ in 0..VISITS {
         browser.open("about:blank");
         browser.open(&devices);
-        has_everything(&browser, "node-1,node-2,attic,barn");
+        has_everything(&browser, "attic,barn,node-1,node-2");
     }
     one_feed(&http);
     check_page(&browser);

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::ids::ResourceId;
+use crate::places::Place;
 use crate::resources::Resource;
 
 /// So many of its periods without a reading, and a device is silent.
@@ -25,7 +27,7 @@ pub enum DeviceState {
 }
 
 /// A resource with what is known of its device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FleetDevice {
     /// The resource.
     #[serde(flatten)]
@@ -40,6 +42,30 @@ pub struct FleetDevice {
     pub polls_paused: Option<bool>,
     /// How many alerts of rules that watch it are not cleared.
     pub alerts: i64,
+}
+
+/// A device that has a place.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct PlacedDevice {
+    /// The resource.
+    pub id: ResourceId,
+    /// Its label.
+    pub label: String,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Whether it reports.
+    pub state: DeviceState,
+    /// How many alerts of rules that watch it are not cleared.
+    pub alerts: i64,
+}
+
+impl PlacedDevice {
+    /// That which this is, if it has a place.
+    pub(crate) fn of(FleetDevice { resource, state, alerts, .. }: FleetDevice) -> Option<Self> {
+        let (id, place) = (resource.id, resource.place?);
+        Some(Self { id, label: resource.label, place, state, alerts })
+    }
 }
 
 impl FleetDevice {
@@ -69,7 +95,6 @@ impl FleetDevice {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::ids::ResourceId;
 
     pub(crate) fn device(id: i64, label: &str) -> FleetDevice {
         FleetDevice::new(resource(id, label), None, None, 0, 0)
@@ -85,6 +110,7 @@ pub(crate) mod tests {
             tags: Vec::new(),
             folder: String::new(),
             period_s: None,
+            place: None,
         }
     }
 

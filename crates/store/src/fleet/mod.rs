@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 pub use changes::{FleetChange, FleetChanged};
 pub use chosen::{Chosen, MOST_CHOSEN};
-pub use device::{DeviceState, FleetDevice};
+pub use device::{DeviceState, FleetDevice, PlacedDevice};
 pub(crate) use folders::check_folder;
 pub(crate) use reader::FleetReaders;
 use selection::Sought;
@@ -45,7 +45,7 @@ pub struct FleetQuery {
 }
 
 /// The devices of a user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Fleet {
     /// All of them in a few numbers.
     pub summary: FleetSummary,
@@ -71,6 +71,12 @@ impl Store {
             let devices = found.into_iter().skip(offset).take(limit.min(LONGEST_FLEET_PAGE)).collect();
             Fleet { summary, folders, found: number, devices }
         };
+        self.fleet.clone().look(owner, now, make).await
+    }
+
+    /// The devices of `owner` that have a place, as they are at the time `now`.
+    pub async fn places(&self, owner: UserId, now: i64) -> Result<Vec<PlacedDevice>, Error> {
+        let make = |all: Vec<FleetDevice>| all.into_iter().filter_map(PlacedDevice::of).collect();
         self.fleet.clone().look(owner, now, make).await
     }
 }

@@ -89,9 +89,11 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         row.get(5)?,
         row.get(6)?,
         row.get(7)?,
+        row.get(8)?,
+        row.get(9)?,
     );
-    let (period, paused): (Option<i64>, Option<bool>) = (row.get(8)?, row.get(9)?);
-    Ok((resource, period.zip(paused), (row.get(10)?, row.get(11)?)))
+    let (period, paused): (Option<i64>, Option<bool>) = (row.get(10)?, row.get(11)?);
+    Ok((resource, period.zip(paused), (row.get(12)?, row.get(13)?)))
 }
 
 fn devices(connection: &mut Connection, owner: UserId, now: i64) -> rusqlite::Result<Vec<FleetDevice>> {

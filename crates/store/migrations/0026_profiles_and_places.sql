@@ -5,3 +5,8 @@ CREATE TABLE profiles (
     profile TEXT NOT NULL,
     PRIMARY KEY (owner, label)
 );
+
+-- Where a resource is, in degrees north of the equator and east of Greenwich (WGS 84): both or neither.
+ALTER TABLE resources ADD COLUMN latitude DOUBLE PRECISION;
+
+ALTER TABLE resources ADD COLUMN longitude DOUBLE PRECISION;
