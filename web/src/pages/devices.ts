@@ -170,13 +170,12 @@ export class DevicesPage implements Page {
     // What is looked for is refused in the words of the cloud; what was shown before is not it.
     if (!this.hasList || error.status === 400) {
       setText(this.count, "");
-      this.table.hidden = this.more.hidden = this.hasList;
+      this.table.hidden = this.more.hidden = true;
       this.note.hidden = false;
       this.note.replaceChildren(
         `Your devices could not be loaded. ${error.words} `,
         tryAgain(() => void this.ask()),
       );
-      if (!this.hasList) this.table.hidden = true;
     }
     this.desk.fail(error);
   }

@@ -191,7 +191,6 @@ impl Registry {
                         tags,
                         folder,
                         period_s,
-                        place: None,
                         profile,
                     } = new;
                     let mode = mode

@@ -16,10 +16,11 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 31] = [
+const VIEWS: [View; 32] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
+    ("#/map", &[], "document.querySelector('.world .place') && document.querySelector('.world .land[d]')"),
     ("#/profiles", &[], "document.querySelector('.profiles tbody tr')"),
     ("#/devices/DEVICE", &[], "document.querySelector('.chart-canvas canvas')"),
     ("#/devices/DEVICE", &["Delete device"], "document.querySelector('dialog')"),
@@ -171,7 +172,7 @@ fn a_device_with_everything(up: &Up) -> String {
         r#"{"label":"warmer","unit":"K","expression":"t + 273.15","inputs":{"t":{"stream":"t"}}}"#,
     );
     http.put(&format!("{device}/poller"), r#"{"url":"http://127.0.0.1:9/","period":604800}"#);
-    http.put(&device, r#"{"tags":["pump","roof"],"folder":"house/attic","period_s":60}"#);
+    http.put(&device, r#"{"tags":["pump","roof"],"folder":"house/attic","period_s":60,"place":{"latitude":57.7,"longitude":11.96}}"#);
     http.put("/api/v1/users/admin/profiles/gauge", r#"{"tags":["rain"],"streams":[{"label":"rain"}]}"#);
     http.post(
         &format!("{device}/parsers"),

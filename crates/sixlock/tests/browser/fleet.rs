@@ -67,6 +67,21 @@ fn many_devices_are_found_by_tag_and_folder_and_changed_at_once() {
     browser.resize(TELEPHONE);
     check_page(&browser);
 
+    // A device that has a place is on the map, whose coasts come with it.
+    let place = r#"{"place":{"latitude":57.7,"longitude":11.96}}"#;
+    up.http().put("/api/v1/users/admin/resources/sensor111", place);
+    let list = browser.run("return location.hash");
+    browser.click("Map");
+    browser.until("document.querySelector('.count').textContent === '1 device has a place'");
+    browser.until("document.querySelector('.world .land').getAttribute('d')?.length > 10000");
+    browser.run(
+        "document.querySelector('.world .place').dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+    );
+    browser.shows(".here", "sensor111 no reading yet");
+    check_page(&browser);
+    browser.run(&format!("location.hash = {list}"));
+    browser.until(&format!("{NAMES}.length === 6"));
+
     // What is deleted is counted, and the number is typed.
     choose(&browser, "sensor11");
     choose(&browser, "sensor119");

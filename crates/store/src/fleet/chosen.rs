@@ -34,6 +34,9 @@ impl Store {
                 ids.sort_unstable();
                 ids.dedup();
                 check_number(ids.len())?;
+                if ids.is_empty() {
+                    return Ok(ids);
+                }
                 let sql = format!("SELECT id FROM resources WHERE owner = $1 AND id IN ({})", list(&ids));
                 let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(sql))
                     .bind(owner.0)
