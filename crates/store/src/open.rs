@@ -15,8 +15,8 @@ use crate::command_queue::CommandQueue;
 use crate::commands;
 use crate::error::Error;
 use crate::files::make_database_private;
-use crate::fleet::FleetReaders;
 use crate::journal::{Queue, Sqlite, Writer};
+use crate::long_reads::LongReads;
 use crate::schema::migrate;
 use crate::store::Store;
 
@@ -65,7 +65,7 @@ impl Store {
             directory: directory.into(),
             readers,
             keys,
-            fleet: Arc::new(FleetReaders::new(path)),
+            long_reads: Arc::new(LongReads::new(path)),
             writer: turn,
             queue,
             hasher: Arc::default(),

@@ -15,7 +15,7 @@ use crate::ids::{ResourceId, UserId};
 use crate::journal::STREAMS_PER_RESOURCE;
 use crate::names::{LABEL_RULE, is_label};
 use crate::parsers::{self, NewParser};
-use crate::resources::check_period;
+use crate::period::check_period;
 use crate::retention::{check_history_size, check_keep};
 use crate::store::Store;
 use crate::streams::{check_description, check_new};

@@ -16,8 +16,9 @@ use crate::enrolment::{NewCredential, Wanted};
 use crate::error::Error;
 use crate::fleet::check_folder;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
+use crate::location::Location;
 use crate::names::{LABEL_RULE, Reference, is_label};
-use crate::places::Place;
+use crate::period::check_period;
 use crate::poller_rows;
 use crate::profiles::{Profile, Profiles};
 use crate::public_keys::OwnKeys;
@@ -49,7 +50,7 @@ pub struct Resource {
     /// How often its device reports, in seconds, as its owner says.
     pub period_s: Option<i64>,
     /// Where it is, as its owner says.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 /// What is to change of a resource: what is not given stays.
@@ -68,11 +69,8 @@ pub struct ResourceChange<'a> {
     /// How often its device reports, in seconds; nothing within: that is not said.
     pub period_s: Option<Option<i64>>,
     /// Where it is; nothing within: that is not said.
-    pub place: Option<Option<Place>>,
+    pub place: Option<Option<Location>>,
 }
-
-/// How often a device may report, in seconds: up to a year.
-const PERIODS_S: std::ops::RangeInclusive<i64> = 1..=366 * 86_400;
 
 /// The most resources of one user.
 const RESOURCES: i64 = 20_000;
@@ -99,7 +97,7 @@ pub struct Device {
     /// How often the device reports, in seconds.
     pub period_s: Option<i64>,
     /// Where it is.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// The label of the profile that says the rest.
     pub profile: Option<String>,
 }
@@ -163,16 +161,8 @@ pub(crate) fn resource(
     (id, label, mode, identity, description, tags, folder, period_s, latitude, longitude): ResourceRow,
 ) -> Resource {
     let tags = tags::read(&tags);
-    let place = Place::of((latitude, longitude));
+    let place = Location::of((latitude, longitude));
     Resource { id: ResourceId(id), label, mode, identity, description, tags, folder, period_s, place }
-}
-
-/// Refuses how often no device reports.
-pub(crate) fn check_period(period_s: Option<i64>) -> Result<(), Error> {
-    period_s
-        .is_none_or(|period| PERIODS_S.contains(&period))
-        .then_some(())
-        .ok_or(Error::Invalid("period_s is null, or seconds from 1 to 31622400 (a year)"))
 }
 
 /// A device whose fields have the form they need.
@@ -183,7 +173,7 @@ pub(crate) struct Checked {
     tags: BTreeSet<String>,
     folder: String,
     period_s: Option<i64>,
-    place: Option<Place>,
+    place: Option<Location>,
     pub(crate) profile: Option<String>,
 }
 
@@ -197,7 +187,7 @@ impl Checked {
         let tags = tags::tags_of_one(&tags)?;
         check_folder(&folder)?;
         check_period(period_s)?;
-        Place::check(place)?;
+        Location::check(place)?;
         let wanted = Wanted { method: method_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
         Ok(Self { label, mode: mode.to_string(), credential, tags, folder, period_s, place, profile })
@@ -414,7 +404,7 @@ impl Store {
         let tags = tags.map(tags::tags_of_one).transpose()?;
         check_folder(folder.unwrap_or_default())?;
         check_period(period_s.flatten())?;
-        Place::check(place.flatten())?;
+        Location::check(place.flatten())?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(

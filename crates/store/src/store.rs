@@ -9,9 +9,9 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 
 use crate::changes::Changes;
 use crate::command_queue::CommandQueue;
-use crate::fleet::FleetReaders;
 use crate::hashing::Hasher;
 use crate::journal::Queue;
+use crate::long_reads::LongReads;
 use crate::master_key::MasterKey;
 use crate::public_keys::OwnKeys;
 use crate::resource_changes::ResourceChanges;
@@ -24,8 +24,8 @@ pub struct Store {
     pub(crate) directory: Arc<Path>,
     pub(crate) readers: SqlitePool,
     pub(crate) keys: SqlitePool,
-    /// Who looks at all devices of a user.
-    pub(crate) fleet: Arc<FleetReaders>,
+    /// Who reads much at a time.
+    pub(crate) long_reads: Arc<LongReads>,
     /// The connection that writes all but readings: SQLite has one writer at a time, so waiting is done here, fairly.
     pub(crate) writer: Arc<Mutex<SqliteConnection>>,
     pub(crate) queue: Queue,

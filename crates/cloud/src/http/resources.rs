@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
-use sixlock_store::{CertificateTerms, Device, Place, Resource, ResourceChange, ResourceId, Secret};
+use sixlock_store::{CertificateTerms, Device, Location, Resource, ResourceChange, ResourceId, Secret};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -80,7 +80,7 @@ pub(super) struct NewResource {
     #[schema(minimum = 1, maximum = 31_622_400)]
     period_s: Option<i64>,
     /// Where the device is, in degrees
-    place: Option<Place>,
+    place: Option<Location>,
     /// The label of the profile that says the rest, and which streams and parsers it has
     profile: Option<String>,
 }
@@ -198,8 +198,8 @@ pub(super) struct NewDetails {
     period_s: Option<Option<i64>>,
     /// Where the device is, in degrees; null: that is not said
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Place>)]
-    place: Option<Option<Place>>,
+    #[schema(value_type = Option<Location>)]
+    place: Option<Option<Location>>,
 }
 
 /// Changes a resource's label, mode, description, tags, folder, period or place

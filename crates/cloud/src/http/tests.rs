@@ -12,9 +12,9 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference,
-    NewChannel, NewCommand, NewPoller, NewRule, Place, PollCredential, Profile, Reading, Role, Severity,
-    Store, StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
+    Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference, Location,
+    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading, Role, Severity, Store,
+    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -394,7 +394,7 @@ impl Template {
         let (reset, _) = store.make_reset_link(ann.id, now_ms()).await.unwrap();
         store.add_token(ann.id, "script", (None, TokenScope::default()), now_ms()).await.unwrap();
         let mode = "dtls-psk".parse().unwrap();
-        let place = Some(Place { latitude: 59.4, longitude: 17.95 });
+        let place = Some(Location { latitude: 59.4, longitude: 17.95 });
         let device = Device { mode, place, ..Device::named("node") };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let another = store.add_resource(ann.id, Device::named("another")).await.unwrap().resource.id;

@@ -11,7 +11,7 @@ const NAMES: &str = "[...document.querySelectorAll('.devices tbody th')].map((na
 /// Devices in two houses, a third of which have the tag `pump`.
 fn fill(up: &Up) {
     let device = |n: usize| {
-        let tags = if n % 3 == 0 { r#"["pump"]"# } else { "[]" };
+        let tags = if n.is_multiple_of(3) { r#"["pump"]"# } else { "[]" };
         format!(r#"{{"label":"sensor{n}","mode":"none","tags":{tags},"folder":"site/house {}"}}"#, n % 2 + 1)
     };
     let devices: Vec<String> = (1..=DEVICES).map(device).collect();

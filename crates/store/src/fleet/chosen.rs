@@ -53,7 +53,7 @@ impl Store {
                         .map(|device| device.resource.id)
                         .collect::<Vec<_>>()
                 };
-                self.fleet.clone().look(owner, now, make).await?
+                self.look(owner, now, make).await?
             }
         };
         check_number(ids.len())?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::ids::ResourceId;
-use crate::places::Place;
+use crate::location::Location;
 use crate::resources::Resource;
 
 /// So many of its periods without a reading, and a device is silent.
@@ -53,7 +53,7 @@ pub struct PlacedDevice {
     pub label: String,
     /// Where it is.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: Location,
     /// Whether it reports.
     pub state: DeviceState,
     /// How many alerts of rules that watch it are not cleared.

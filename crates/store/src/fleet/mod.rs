@@ -19,7 +19,6 @@ pub use changes::{FleetChange, FleetChanged};
 pub use chosen::{Chosen, MOST_CHOSEN};
 pub use device::{DeviceState, FleetDevice, PlacedDevice};
 pub(crate) use folders::check_folder;
-pub(crate) use reader::FleetReaders;
 use selection::Sought;
 pub use selection::{DeviceOrder, Selection};
 pub use summary::{FleetSummary, Group};
@@ -71,12 +70,25 @@ impl Store {
             let devices = found.into_iter().skip(offset).take(limit.min(LONGEST_FLEET_PAGE)).collect();
             Fleet { summary, folders, found: number, devices }
         };
-        self.fleet.clone().look(owner, now, make).await
+        self.look(owner, now, make).await
     }
 
     /// The devices of `owner` that have a place, as they are at the time `now`.
     pub async fn places(&self, owner: UserId, now: i64) -> Result<Vec<PlacedDevice>, Error> {
         let make = |all: Vec<FleetDevice>| all.into_iter().filter_map(PlacedDevice::of).collect();
-        self.fleet.clone().look(owner, now, make).await
+        self.look(owner, now, make).await
+    }
+
+    /// What `make` makes of all devices of `owner`, as they are at the time `now`.
+    async fn look<T: Send + 'static>(
+        &self,
+        owner: UserId,
+        now: i64,
+        make: impl FnOnce(Vec<FleetDevice>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        self.long_reads
+            .clone()
+            .read(move |transaction| reader::devices(transaction, owner, now).map(make))
+            .await
     }
 }

@@ -1,83 +1,16 @@
 //! All devices of a user, as the database has them.
-//!
-//! They are read by connections of their own, in threads in which nothing else waits: that many rows take several times as long on
-//! their way through an asynchronous connection, and to sort them takes a while, too.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags, Row};
-use tokio::sync::Semaphore;
+use rusqlite::{Row, Transaction};
 
 use super::device::FleetDevice;
-use crate::error::Error;
 use crate::ids::UserId;
 use crate::latest_sql::candidates;
-use crate::resources::{COLUMNS, TABLES, resource};
-
-/// How many look at devices at the same time; others wait for their turn.
-const READERS: usize = 2;
-/// How many statements each connection remembers.
-const STATEMENTS: usize = 8;
-
-/// Who looks at the devices of users.
-pub(crate) struct FleetReaders {
-    database: PathBuf,
-    turns: Arc<Semaphore>,
-    /// Connections that nobody uses just now, at most one for each who looks.
-    idle: Mutex<Vec<Connection>>,
-}
-
-impl FleetReaders {
-    /// Of this database.
-    pub(crate) fn new(database: PathBuf) -> Self {
-        Self { database, turns: Arc::new(Semaphore::new(READERS)), idle: Mutex::default() }
-    }
-
-    /// What `make` makes of all devices of `owner`, in the order of their ids, as they are at the time `now`.
-    pub(crate) async fn look<T: Send + 'static>(
-        self: Arc<Self>,
-        owner: UserId,
-        now: i64,
-        make: impl FnOnce(Vec<FleetDevice>) -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| Error::Busy)?;
-        // Who asked may be gone meanwhile; the turn ends when the work does.
-        let looked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            self.devices(owner, now).map(make)
-        });
-        looked.await.map_err(|_| Error::Died("reader of devices"))?
-    }
-
-    fn devices(&self, owner: UserId, now: i64) -> Result<Vec<FleetDevice>, Error> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut connection = idle.map_or_else(|| self.connect(), Ok).map_err(read)?;
-        let devices = devices(&mut connection, owner, now).map_err(read)?;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        Ok(devices)
-    }
-
-    fn connect(&self) -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.database, flags)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Ok(connection)
-    }
-}
-
-/// The database failed to be read.
-fn read(error: rusqlite::Error) -> Error {
-    match Error::from(error) {
-        Error::Append(source) => Error::Read(source),
-        error => error,
-    }
-}
+use crate::resources::{COLUMNS, ResourceRow, TABLES, resource};
 
 /// What a row says besides what stands in it: its poller's period and whether that is paused, and when its points were deleted last.
-type Found = (crate::resources::ResourceRow, Option<(i64, bool)>, (Option<i64>, i64));
+type Found = (ResourceRow, Option<(i64, bool)>, (Option<i64>, i64));
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     let resource = (
@@ -96,9 +29,12 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok((resource, period.zip(paused), (row.get(12)?, row.get(13)?)))
 }
 
-fn devices(connection: &mut Connection, owner: UserId, now: i64) -> rusqlite::Result<Vec<FleetDevice>> {
-    // One look: all of it is as it was at one time.
-    let transaction = connection.transaction()?;
+/// All devices of `owner` in the order of their ids, as they are at the time `now`.
+pub(super) fn devices(
+    transaction: &Transaction<'_>,
+    owner: UserId,
+    now: i64,
+) -> rusqlite::Result<Vec<FleetDevice>> {
     let sql = format!(
         "SELECT {COLUMNS}, pollers.period, paused, heard, heard_point FROM {TABLES}
          LEFT JOIN pollers ON pollers.resource = resources.id WHERE owner = $1 ORDER BY resources.id"

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A place on the Earth (WGS 84).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct Location {
     /// In degrees north of the equator.
     #[schema(minimum = -90, maximum = 90)]
     pub latitude: f64,
@@ -17,7 +17,7 @@ pub struct Place {
     pub longitude: f64,
 }
 
-impl Place {
+impl Location {
     /// That of a row: both are there, or neither is.
     pub(crate) fn of((latitude, longitude): (Option<f64>, Option<f64>)) -> Option<Self> {
         let (latitude, longitude) = latitude.zip(longitude)?;
@@ -48,9 +48,9 @@ mod tests {
             (f64::NAN, 0.0, false),
             (0.0, f64::INFINITY, false),
         ] {
-            let place = Place { latitude, longitude };
-            assert_eq!(Place::check(Some(place)).is_ok(), is_there, "{place:?}");
+            let place = Location { latitude, longitude };
+            assert_eq!(Location::check(Some(place)).is_ok(), is_there, "{place:?}");
         }
-        assert!(Place::check(None).is_ok());
+        assert!(Location::check(None).is_ok());
     }
 }
