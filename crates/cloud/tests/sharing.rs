@@ -48,12 +48,15 @@ async fn strangers_read_a_public_stream_and_nothing_else_of_its_owner() {
     assert_eq!((private.status, &private.body), (404, &nowhere.body));
     share(&cloud, true).await;
     change(&cloud, json!({"unit": "Cel", "description": "at the window"})).await;
+    // Tags are told of a stream that is public to find, which this one is not.
+    let tags = json!({"tags": ["secret site"], "place": {"latitude": 57.7, "longitude": 11.96}});
+    assert_eq!(cloud.as_admin("PUT /api/v1/users/bob/resources/node", tags).await.status, 200);
 
     let shown = ask(&path).await.json();
     let latest = &shown["latest"];
     assert_eq!(latest["value"], json!(1.5));
     let expected = json!({"id": id, "label": "t", "unit": "Cel", "description": "at the window", "device": "node",
-        "owner": "bob", "latest": {"time": latest["time"], "value": 1.5}});
+        "owner": "bob", "tags": [], "latest": {"time": latest["time"], "value": 1.5}});
     assert_eq!(shown, expected);
     let points = ask(&format!("{path}/data")).await.json();
     assert_eq!(points, json!([{"time": latest["time"], "value": 1.5}]));
@@ -88,6 +91,8 @@ async fn strangers_read_a_public_stream_and_nothing_else_of_its_owner() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_is_found_once_its_owner_says_so_and_what_changes_is_recorded() {
     let (cloud, bob, id) = start().await;
+    let tags = json!({"tags": ["wind farm"]});
+    assert_eq!(cloud.as_admin("PUT /api/v1/users/bob/resources/node", tags).await.status, 200);
     let find =
         async |query: &str| cloud.ask(&format!("GET /api/v1/shared/streams{query}"), "", Value::Null).await;
     let refused = change(&cloud, json!({"public_search": true})).await;
@@ -108,9 +113,10 @@ async fn a_stream_is_found_once_its_owner_says_so_and_what_changes_is_recorded()
         let answer = find(query).await;
         assert_eq!(answer.json().as_array().unwrap().len(), found, "{query}: {}", answer.body);
     }
-    let found = find("?search=roof").await.json();
+    assert_eq!(find("?tag=wind").await.json(), json!([]));
+    let found = find("?search=roof&tag=Wind+farm").await.json();
     let expected = json!([{"id": id, "label": "t", "unit": null, "description": "Roof of the barn", "device": "node",
-        "owner": "bob"}]);
+        "owner": "bob", "tags": ["wind farm"]}]);
     assert_eq!(found, expected);
     assert_eq!(find(&format!("?after={id}")).await.json(), json!([]));
     for query in ["?search=%25", "?search=a+b+c+d+e", "?limit=101", "?limit=0", "?after=x", "?q=roof"] {
