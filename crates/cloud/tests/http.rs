@@ -1032,7 +1032,7 @@ async fn devices_of_the_start_are_the_administrators() {
     let first = cloud.running.enrol(device.clone()).await.unwrap().resource;
     assert_eq!(cloud.running.enrol(device).await.unwrap().resource, first);
     let listed = cloud.get("/api/v1/users/admin/resources", &[bearer(&cloud.admin)]).await.json();
-    let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": "", "heard": null}]);
+    let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": "", "tags": [], "folder": "", "period_s": null, "place": null, "heard": null}]);
     assert_eq!(listed, expected);
 }
 
