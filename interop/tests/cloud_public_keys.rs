@@ -230,11 +230,10 @@ async fn no_device_poses_as_the_cloud_to_libcoap_unless_its_certificate_is_a_ser
     for (label, server) in [("client", false), ("server", true)] {
         let pair = KeyPair::random().unwrap();
         let device = Device {
-            label: label.into(),
             mode: "dtls-x509".parse().unwrap(),
-            identity: None,
             key: Some(Secret::new(pem::public_key(&pair.point).into_bytes())),
             certificate: CertificateTerms { server, ..CertificateTerms::default() },
+            ..Device::named(label)
         };
         let certificate = cloud.running.enrol(device).await.unwrap().certificate.unwrap();
         let file = cloud.file(&format!("{label}.pem"), &pair, &pem::certificate(&certificate));

@@ -115,7 +115,7 @@ async fn polls_by_public_key(program: &str, mode: &str) {
     let public_key = pem::public_key(&pair.point);
     let key = Some(Secret::new(public_key.clone().into_bytes()));
     let mode = mode.parse().unwrap();
-    let device = Device { label: "node".into(), mode, identity: None, key, certificate: SERVER };
+    let device = Device { mode, key, certificate: SERVER, ..Device::named("node") };
     let (cloud, certificate) = Cloud::start_with(device).await;
     let file = |name: &str, text: &str| {
         let path = cloud.directory.path().join(name);
@@ -278,7 +278,7 @@ async fn polls_californium_by_public_key(mode: &str) {
     let files = Authority::new();
     let public_key = std::fs::read_to_string(files.path("device.pub")).unwrap();
     let (mode, key) = (mode.parse().unwrap(), Some(Secret::new(public_key.into_bytes())));
-    let device = Device { label: "node".into(), mode, identity: None, key, certificate: SERVER };
+    let device = Device { mode, key, certificate: SERVER, ..Device::named("node") };
     let (cloud, certificate) = Cloud::start_with(device).await;
     let own = cloud.running.own_keys();
     // What the cloud has signed takes the place of what another authority has.

@@ -4,7 +4,6 @@
 use std::fs;
 use std::net::SocketAddr;
 
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::{Config as Dtls, Suite, Suites};
 use sixlock_interop::{
@@ -42,13 +41,7 @@ impl Cloud {
     async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let running = sixlock_cloud::start(Config::on_loopback(directory.path()), None).await.unwrap();
-        let device = Device {
-            label: IDENTITY.into(),
-            mode: Security::default(),
-            identity: None,
-            key: Some(Secret::new(KEY.into())),
-            certificate: Default::default(),
-        };
+        let device = Device { key: Some(Secret::new(KEY.into())), ..Device::named(IDENTITY) };
         let resource = running.enrol(device).await.unwrap().resource.id;
         Self { running: Some(running), directory, resource }
     }
