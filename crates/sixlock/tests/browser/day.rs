@@ -115,6 +115,20 @@ fn report(line: &str, value: &str) -> (bool, String) {
     (output.status.success() && said.is_empty(), said)
 }
 
+/// The signed body of the next message of the rule of this label that says this of it.
+fn told_of(told: &Receiver<(String, String)>, key: &str, rule: &str, event: &str) -> String {
+    let (rule, event) = (format!(r#""rule":"{rule}""#), format!(r#""event":"{event}""#));
+    loop {
+        let (head, body) = told.recv_timeout(PATIENCE).expect("the webhook is told");
+        let signature = header(&head, "Sixlock-Signature");
+        let (time, signature) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
+        assert_eq!(signature, hmac(key, &format!("{time}.{body}")), "{head}{body}");
+        if body.contains(&rule) && body.contains(&event) {
+            return body;
+        }
+    }
+}
+
 /// Makes a channel of this kind, and gives the key that is shown, if one is.
 fn add_channel(browser: &Browser, label: &str, kind: &str, address: &str) -> Option<String> {
     browser.click("Make a channel");
@@ -207,11 +221,8 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     // It becomes too warm: a program and an e-mail tell it, and the page counts it.
     let (worked, said) = report(greenhouse, "31.4");
     assert!(worked, "{said}");
-    let (head, body) = told.recv_timeout(PATIENCE).expect("the webhook is told");
-    let signature = header(&head, "Sixlock-Signature");
-    let (time, signature) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
-    assert_eq!(signature, hmac(&key, &format!("{time}.{body}")), "{head}{body}");
-    assert!(body.contains(r#""event":"opened""#) && body.contains("31.4"), "{body}");
+    let body = told_of(&told, &key, "too warm", "opened");
+    assert!(body.contains("31.4"), "{body}");
     let message = mail.prints("value: 31.4").expect("the e-mail arrives");
     assert!(message.contains("To: eve@example.org") && message.contains("too warm"), "{message}");
     browser.shows(".alert-count", "1");
@@ -225,6 +236,30 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     browser.shows(".alert-history tbody", "at 26.2 °C");
     check_width(&browser);
 
+    // The attic says nothing for ten seconds.
+    browser.click("Rules");
+    browser.click("Make a rule");
+    browser.fill("#rule-label", "attic is quiet");
+    choose_device(&browser, "attic");
+    browser.choose("#rule-kind", "silence");
+    browser.choose("#rule-silence", "after");
+    browser.choose("#rule-after-unit", "1");
+    browser.set("#rule-after", "10");
+    browser.run("document.querySelectorAll('.rule-dialog fieldset input').forEach((box) => box.click())");
+    browser.click_in_dialog("Make rule");
+    browser.shows(".rules tbody", "attic is quiet");
+    told_of(&told, &key, "attic is quiet", "opened");
+    let message = mail.prints("no readings").expect("the e-mail arrives");
+    assert!(message.contains("attic is quiet"), "{message}");
+    browser.open(&format!("{}#/alerts", up.dashboard()));
+    browser.shows(".open-alerts tbody", "attic");
+    browser.click("Acknowledge attic is quiet");
+    browser.shows(".open-alerts tbody", "by eve");
+    let (worked, said) = report(&lines[1], "19.8");
+    assert!(worked, "{said}");
+    told_of(&told, &key, "attic is quiet", "cleared");
+    browser.shows(".open-alerts", "Nothing is wrong");
+
     // What was measured is taken along, and the mean of it is shown.
     browser.click("Devices");
     browser.click("greenhouse");
@@ -237,12 +272,41 @@ fn a_day_with_the_cloud_from_signing_up_to_erasing_the_account() {
     let csv = downloaded(&downloads);
     assert_eq!(csv.lines().count(), 4, "{csv}");
 
-    // Somebody else, whose node is behind a border router, opens its valve over DTLS, and sees that it is open.
+    // It is shared with everybody, and read by somebody who is not signed in.
+    browser.click("Settings");
+    browser.click("Share temperature");
+    browser.until("document.querySelector('#link-label')");
+    browser.run("document.querySelector('#share-access').click()");
+    browser.run("document.querySelector('#share-search').click()");
+    browser.click_in_dialog("Save");
+    browser.until("document.querySelector('dialog .done').textContent === 'Saved.'");
+    browser.click_in_dialog("Close");
     browser.click("Sign out");
     browser.until("document.body.innerText.includes('You are signed out')");
+    browser.click("See public streams");
+    browser.until("document.querySelectorAll('.public-streams tbody tr').length === 1");
+    browser.click("temperature");
+    browser.until("document.querySelector('.shared .chart-value')?.textContent === '26.2 °C'");
+
+    // Somebody else has a node behind a border router, which the cloud asks over DTLS, through the mesh.
     browser.open(&up.sign_in_link);
     is_in(&browser);
-    browser.open(&format!("{}#/devices/{}", up.dashboard(), device(&up, "node-1")));
+    let node = device(&up, "node-1");
+    browser.open(&format!("{}#/devices/{node}/settings", up.dashboard()));
+    browser.until(
+        "document.querySelectorAll('.streams tbody tr').length > 0 && document.querySelector('.poller')",
+    );
+    let coaps = up.endpoints()["nodes"][0]["device_coaps"].as_str().expect("a node is reached").to_owned();
+    browser.click("Set up polling");
+    browser.set("#poller-url", &format!("coaps://{coaps}/sensors"));
+    browser.click("Start polling");
+    browser.until("!document.querySelector('dialog')");
+    browser.until("document.querySelector('.poller .facts')?.innerText.includes('coaps://')");
+    browser.until("!document.querySelector('.poller .facts').innerText.includes('not yet')");
+    browser.until("document.querySelector('.poller .problem').hidden");
+
+    // Its valve is opened over DTLS, and is seen to be open.
+    browser.open(&format!("{}#/devices/{node}", up.dashboard()));
     browser.shows(".commands", "Nothing was set yet");
     browser.click("Set a value");
     browser.choose("#command-actuator", "valve");
