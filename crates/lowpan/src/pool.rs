@@ -310,30 +310,35 @@ impl<P: Pool> Lowpan<P> {
         self.datagrams.as_ref().iter().any(|datagram| datagram.is_held(&|to| to == neighbour))
     }
 
-    /// Drops packets for neighbours which are asleep, until they take no more than half of what transmission may take. Chance chooses them
-    /// among those of which nothing has been sent, if there are such: a rule would drop the same datagram of a flight each time that
-    /// it is sent again.
+    /// Drops packets for neighbours which are asleep, until they take no more than half of what transmission may take. It is one of those for
+    /// the neighbour that has most of them, by chance, as a rule would drop the same datagram of a flight each time that it is sent
+    /// again; but not one of which a part has been sent, unless no neighbour has two.
     pub fn limit_held<C, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         is_asleep: impl Fn(Eui64) -> bool,
     ) {
         loop {
-            let (mut held, mut whole) = (0, 0);
-            for datagram in self.datagrams.as_ref() {
-                held += usize::from(datagram.is_held(&is_asleep));
-                whole += usize::from(datagram.is_held_whole(&is_asleep));
-            }
-            if held <= Self::NEIGHBOUR_LIMIT {
+            let datagrams = self.datagrams.as_ref();
+            let held = || datagrams.iter().filter(|datagram| datagram.is_held(&is_asleep));
+            if held().count() <= Self::NEIGHBOUR_LIMIT {
                 return;
             }
-            let choices = if whole > 0 { whole } else { held };
-            let chosen = cx.entropy.next_u32() as usize % choices;
-            let is_choice = |datagram: &&mut Datagram<P::Buffer>| match whole {
-                0 => datagram.is_held(&is_asleep),
-                _ => datagram.is_held_whole(&is_asleep),
+            let of_neighbour = |it: &Datagram<P::Buffer>| {
+                held().filter(|datagram| datagram.link.destination == it.link.destination).count()
             };
-            if let Some(datagram) = self.datagrams.as_mut().iter_mut().filter(is_choice).nth(chosen) {
+            let most = held().map(of_neighbour).max().unwrap_or_default();
+            let is_choice = |datagram: &Datagram<P::Buffer>| {
+                datagram.is_held(&is_asleep)
+                    && of_neighbour(datagram) == most
+                    && (most == 1 || datagram.is_whole())
+            };
+            let choices = datagrams.iter().filter(|datagram| is_choice(datagram)).count().max(1);
+            let chosen = cx.entropy.next_u32() as usize % choices;
+            let mut places = datagrams.iter().enumerate().filter(|(_, datagram)| is_choice(datagram));
+            let Some((place, _)) = places.nth(chosen) else { return };
+            drop(places);
+            if let Some(datagram) = self.datagrams.as_mut().get_mut(place) {
                 datagram.role = Role::Free;
                 cx.counters.count(Counter::LowpanHeldFull);
             }
@@ -563,9 +568,9 @@ impl<B: Array<u8>> Datagram<B> {
         matches!(&self.role, Role::Transmitting(_)) && is_asleep(self.link.destination)
     }
 
-    /// The same, and nothing of it has been sent.
-    fn is_held_whole(&self, is_asleep: &impl Fn(Eui64) -> bool) -> bool {
-        matches!(&self.role, Role::Transmitting(Transmission { offset: 0, .. })) && self.is_held(is_asleep)
+    /// Whether it is to be sent, and nothing of it has been.
+    fn is_whole(&self) -> bool {
+        matches!(&self.role, Role::Transmitting(Transmission { offset: 0, .. }))
     }
 
     /// Whether it waits until the pause is over.

@@ -370,6 +370,20 @@ fn what_waits_for_a_sleeping_neighbour_is_dropped_by_chance_unless_a_part_was_se
 }
 
 #[test]
+fn neighbours_that_fell_asleep_in_the_middle_of_a_packet_do_not_keep_others_from_theirs() {
+    let mut survivors = 0;
+    for seed in 0..100 {
+        let (mut rig, mut parent, mut frame) = (Rig::seeded(seed), pool::<1280, 4>(), [0; 127]);
+        parent.send(&mut rig.cx(), link(1, 2), &packet(200, 0)).unwrap();
+        parent.poll_transmit(START, &mut (), |_| false, CAPACITY, &mut frame).unwrap();
+        parent.send(&mut rig.cx(), link(1, 3), &packet(200, 1)).unwrap();
+        parent.limit_held(&mut rig.cx(), |_| true);
+        survivors += u32::from(parent.waits_for(Eui64::of_node(3)));
+    }
+    assert!((20..80).contains(&survivors), "{survivors}");
+}
+
+#[test]
 fn one_neighbour_cannot_take_every_buffer() {
     let mut rig = Rig::seeded(0);
     let mut node = pool::<1280, 5>();

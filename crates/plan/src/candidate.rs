@@ -114,11 +114,30 @@ impl Candidate {
         other
     }
 
-    /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long.
+    /// How large a battery would have to be for the demanded life, in milliampere-hours, if one is given that does not last so long: infinite if
+    /// none of its kind does, as each loses what it holds by itself.
     pub fn capacity_needed(&self, demands: &Demands) -> Option<f64> {
         let (wanted, days) = (OBJECTIVES[LIFE].demanded(demands)?, self.estimate(LIFE).mean()?);
         let battery = self.scenario.as_ref()?.battery().filter(|_| days < wanted)?;
-        Some(battery.capacity_for(wanted, days)? as f64 / 1000.0)
+        Some(battery.capacity_for(wanted, days).map_or(f64::INFINITY, |capacity| capacity as f64 / 1000.0))
+    }
+
+    /// What is demanded that it may miss, as chance decides, each with what there is of it.
+    pub fn may_miss(&self, demands: &Demands) -> Vec<String> {
+        let missed = |(index, objective): (usize, &Objective)| {
+            let wanted = objective.demanded(demands)?;
+            let Objective { quantity: Quantity { name, unit, .. }, is_gain, .. } = objective;
+            let Estimate::Several { interval: [low, high], .. } = self.estimate(index) else { return None };
+            let (may_miss, bound) =
+                if *is_gain { (low < wanted, "at least") } else { (high > wanted, "at most") };
+            may_miss.then(|| {
+                format!(
+                    "{}, {low:.1} to {high:.1} {unit}, where {bound} {wanted:.1} are demanded",
+                    lower_first(name)
+                )
+            })
+        };
+        OBJECTIVES.iter().enumerate().filter_map(missed).collect()
     }
 
     /// What it does not do that is demanded, in a sentence: it surely does not, with 95 % confidence.
@@ -137,4 +156,10 @@ impl Candidate {
             })
         })
     }
+}
+
+/// A name in the midst of a sentence.
+fn lower_first(name: &str) -> String {
+    let mut chars = name.chars();
+    chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
 }

@@ -22,6 +22,10 @@ pub enum Condition {
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
+/// How many sessions in a day a scenario can have: one in 20 days, and one a minute.
+const FEWEST: f64 = 1.0 / 20.0;
+const MOST: f64 = 1440.0;
+
 impl Condition {
     /// Every one.
     pub const ALL: [Self; 5] = [Self::Loss, Self::Range, Self::Period, Self::Handshakes, Self::Battery];
@@ -64,9 +68,10 @@ impl Condition {
             Self::Range => [0.75 * value, 1.5 * value],
             // With each fourth reading, so that those of a run have some.
             Self::Handshakes if value == 0.0 => {
-                [0.0, DAY / (4.0 * scenario.traffic().period.as_secs()).max(60.0)]
+                [0.0, (DAY / (4.0 * scenario.traffic().period.as_secs())).clamp(FEWEST, MOST)]
             }
-            Self::Period | Self::Handshakes | Self::Battery => [value / 3.0, 3.0 * value],
+            Self::Handshakes => [(value / 3.0).max(FEWEST), (3.0 * value).min(MOST)],
+            Self::Period | Self::Battery => [value / 3.0, 3.0 * value],
         }
     }
 

@@ -60,6 +60,11 @@ impl Network {
             let add = "add a table [battery], such as capacity = \"2500mAh\"";
             return Err(table.error("life", format!("life: no battery is given; {add}")));
         }
+        let named = demands.conditions.iter().flatten();
+        if named.clone().any(|condition| *condition == Condition::Battery) && scenario.battery().is_none() {
+            let message = "conditions: no battery is given; add a table [battery], or leave \"battery\" out";
+            return Err(table.error("conditions", message));
+        }
         for listen in &demands.listen {
             let setting = Setting::new("mac.listen", listen)?;
             ScenarioBuilder::parse_with(file, text, &[setting])

@@ -101,18 +101,16 @@ pub(crate) fn screen(
     let conditions = network.demands().conditions.as_deref().unwrap_or(&Condition::ALL);
     let values: Vec<_> = conditions
         .iter()
-        .filter(|condition| field.has_a_say(**condition))
-        .flat_map(|&condition| {
-            let (base, extremes) = network.values(condition).unwrap_or_default();
-            extremes
-                .into_iter()
-                .filter(move |value| *value != base)
-                .map(move |value| (condition, base, value))
-        })
+        .filter_map(|&condition| Some((condition, network.values(condition)?)))
+        .flat_map(|(condition, (base, extremes))| extremes.map(|value| (condition, base, value)))
+        .filter(|(_, base, value)| value != base)
         .collect();
     for &(condition, base, value) in &values {
         done(condition, screenings.len() as u32, values.len() as u32);
-        let outcome = field.tried(condition, base, value)?;
+        let outcome = match field.has_a_say(condition) {
+            true => field.tried(condition, base, value)?,
+            false => Outcome::Changes(Vec::new()),
+        };
         screenings.push(Screening { condition, base, value, outcome });
     }
     Ok(screenings)
@@ -160,6 +158,9 @@ impl Field<'_> {
             }
             for &index in &with {
                 shifts[index].between[1] = at(step);
+                // What it comes to at this value, and not farther away.
+                let same = here.iter().find(|change| change.is(&shifts[index].change));
+                shifts[index].change = same.cloned().unwrap_or_else(|| shifts[index].change.clone());
             }
             still = with;
             if still.is_empty() {

@@ -388,10 +388,7 @@ fn read_traffic(
     let from = section.optional_integer("from", senders)?.map(|from| from as u32);
     let credential =
         section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
-    let session = match section.span("session") {
-        Some(_) => Some(section.parsed("session", Span::ZERO, parse_duration)?),
-        None => None,
-    };
+    let session = Some(section.parsed("session", Span::ZERO, parse_duration)?).filter(|it| *it > Span::ZERO);
     let keys = [
         (Key::Session, "session"),
         (Key::Begin, "begin"),

@@ -17,30 +17,43 @@ pub(super) fn verdict(
         Verdict::Struck(why) => ("struck", why.clone()),
         Verdict::FallsShort(why) => {
             let battery = candidate.capacity_needed(network.demands());
-            let battery =
-                battery.map(|capacity| format!(" For the life demanded it takes {capacity:.0} mAh."));
+            let battery = battery.map(|capacity| match capacity.is_finite() {
+                true => format!(" For the life demanded it takes {capacity:.0} mAh."),
+                false => {
+                    " No battery of this kind lasts for the life demanded: by itself it is empty before."
+                        .into()
+                }
+            });
             ("falls short", why.clone() + &battery.unwrap_or_default())
         }
         Verdict::Dominated(by) => (
             "dominated",
             format!("{} is at least as good in all, and better in something.", option(plan, *by)),
         ),
-        Verdict::Remains => ("remains", beside_others(plan, index)),
+        Verdict::Remains => {
+            let missed = candidate.may_miss(network.demands());
+            let missed = match missed.is_empty() {
+                true => None,
+                false => Some(format!("It may miss what is demanded: {}.", missed.join("; "))),
+            };
+            let notes: Vec<_> = missed.into_iter().chain(beside_others(plan, index)).collect();
+            ("remains", notes.join(" "))
+        }
         Verdict::Open => ("open", "The time did not allow to tell: --full takes as long as it needs.".into()),
     }
 }
 
 /// Beside which others an option that remains is surely better in nothing.
-fn beside_others(plan: &Plan, index: usize) -> String {
+fn beside_others(plan: &Plan, index: usize) -> Option<String> {
     let better = plan.comparison.better_all_round(index);
     if better.is_empty() {
-        return String::new();
+        return None;
     }
     let better: Vec<_> = better.into_iter().map(|other| option(plan, other)).collect();
-    format!(
-        "It is surely better in nothing than {}, and surely worse in something: chance may be all that keeps it.",
+    Some(format!(
+        "It is surely better in no column than {}, and surely worse in one: chance may be all that keeps it.",
         better.join(" or ")
-    )
+    ))
 }
 
 /// What to say where every option was struck.
@@ -92,7 +105,9 @@ pub(super) fn tried(Screening { condition, base, value, .. }: &Screening) -> Str
 /// What that changes, a sentence each.
 pub(super) fn changes(plan: &Plan, screening: &Screening) -> Vec<String> {
     match &screening.outcome {
-        Outcome::Open => vec!["The time did not allow to tell: --full takes as long as it needs.".into()],
+        Outcome::Open => {
+            vec!["The time did not allow to tell: --full takes as long as it needs, and fewer `conditions` less.".into()]
+        }
         Outcome::Impossible(why) => {
             vec![format!("There is no such network: {}", why.trim_end_matches('.')) + "."]
         }

@@ -99,10 +99,11 @@ const ENERGY: [Column; 6] = [
 ];
 
 impl Column {
-    /// What stands there for what `cells` are of: whole numbers as they are, times and energies with one digit.
+    /// What stands there for what `cells` are of: whole numbers as they are, times and energies with one digit. A sum is that of the parts which
+    /// there are.
     fn cell(&self, cells: &Cells) -> Option<String> {
         let Self(heading, _, metrics) = self;
-        let sum = metrics.iter().map(|metric| cells.number(metric)).sum::<Option<f64>>()?;
+        let sum = metrics.iter().filter_map(|metric| cells.number(metric)).reduce(|sum, part| sum + part)?;
         Some(if heading.contains('/') { format!("{sum:.1}") } else { sum.to_string() })
     }
 }
@@ -460,5 +461,9 @@ mod tests {
         assert!(printed.contains(", skipped ") && printed.contains("(under-way "), "{printed}");
         assert!(printed.contains("dropped on the way: no-ack "), "{printed}");
         assert!(printed.contains(" without listen/mJ\n"), "{printed}");
+        // No part of this board has an energy of its own while the radio is off.
+        let node = printed.lines().find(|line| line.starts_with("     1 ")).unwrap();
+        let all: f64 = node.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
+        assert!(all > 1000.0, "{printed}");
     }
 }
