@@ -199,11 +199,12 @@ pub(crate) struct CloudOptions {
     /// was more than a minute ago, or is refused
     #[arg(long, value_name = "N", default_value_t = Config::MAX_SESSIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_sessions: u32,
-    /// How long a flight of a device's DTLS handshake waits for its answer before it is sent again for the first time; each further wait is
-    /// twice as long, up to a minute
+    /// How long a flight of a device's DTLS handshake waits for its answer before it is sent again for the first time, from 100ms to 60s; each
+    /// further wait is twice as long, up to a minute, and half as long again at most, by chance. RFC 6347 recommends 1s, RFC 7925 9s for
+    /// networks that are slow
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = flight_timeout)]
     pub(crate) dtls_timeout: Duration,
-    /// How often a flight is sent again before the handshake is given up
+    /// How often a flight is sent again before the handshake is given up, at most 20 times
     #[arg(long, value_name = "N", default_value_t = Config::DTLS_RETRANSMISSIONS, value_parser = clap::value_parser!(u8).range(0..=20))]
     pub(crate) dtls_retransmissions: u8,
     /// Threads that serve devices, each with an equal part of the sessions and other limits [default: one for each processor]
@@ -888,7 +889,8 @@ fn backup_every(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// How long a flight waits.
+/// How long a flight waits: so long that a host on the same network can answer, and no longer than the longest wait of
+/// [RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1), which doubling ends at.
 fn flight_timeout(text: &str) -> Result<Duration, String> {
     let timeout = Duration::from_micros(parse_duration(text)?.micros());
     match (Duration::from_millis(100)..=Duration::from_secs(60)).contains(&timeout) {
@@ -947,6 +949,29 @@ mod tests {
             assert!(error.to_string().contains("it must be longer than nothing"), "{error}");
         }
         assert!(Command::try_parse_from(["sixlock", "sim", "file", "--duration", "2d"]).is_ok());
+    }
+
+    #[test]
+    fn how_handshakes_wait_is_bounded() {
+        let parsed = |option: &str, value: &str| {
+            Command::try_parse_from(["sixlock", "cloud", option, value]).map_err(|error| error.to_string())
+        };
+        for (option, value) in [
+            ("--dtls-timeout", "100ms"),
+            ("--dtls-timeout", "60s"),
+            ("--dtls-retransmissions", "0"),
+            ("--dtls-retransmissions", "20"),
+        ] {
+            assert!(parsed(option, value).is_ok(), "{option} {value}");
+        }
+        for (option, value, why) in [
+            ("--dtls-timeout", "99ms", "it is to be from 100ms to 60s"),
+            ("--dtls-timeout", "61s", "it is to be from 100ms to 60s"),
+            ("--dtls-retransmissions", "21", "21 is not in 0..=20"),
+        ] {
+            let said = parsed(option, value).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
     }
 
     #[test]
