@@ -126,7 +126,7 @@ impl Store {
         self.heard_where(OF_PAGE, None, (first, last)).await
     }
 
-    async fn heard_where(
+    pub(crate) async fn heard_where(
         &self,
         condition: &str,
         owner: Option<UserId>,

@@ -29,6 +29,7 @@ mod fleet;
 mod followed;
 mod hashing;
 mod hashing_turns;
+mod heard_devices;
 mod ids;
 mod import;
 pub mod journal;
@@ -108,6 +109,7 @@ pub use fleet::{
     FleetSummary, Group, LONGEST_FLEET_PAGE, MOST_CHOSEN, PlacedDevice, Selection,
 };
 pub use followed::FollowedStream;
+pub use heard_devices::{DevicePart, HeardDevice};
 pub use ids::{
     AlertId, ChannelId, CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId,
     UserId,

@@ -64,7 +64,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/users/{user}/reset-link") => Some(Action::MakeResetLink),
         ("POST", "/sign-up") => Some(Action::SignUp),
         ("GET" | "HEAD", "/sign-up") => Some(Action::ReadSignUp),
-        ("GET" | "HEAD", "/resources") => Some(Action::ListResources),
+        ("GET" | "HEAD", "/resources" | "/device-metrics") => Some(Action::ListResources),
         ("GET" | "HEAD", "/users/{user}/totp") => Some(Action::ReadSecondFactor),
         ("POST" | "PUT", "/users/{user}/totp") => Some(Action::ChangeSecondFactor),
         ("DELETE", "/users/{user}/totp") => Some(Action::RemoveSecondFactor),
@@ -98,6 +98,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             "GET" | "HEAD",
             "/users/{user}/resources"
             | "/users/{user}/credentials"
+            | "/users/{user}/device-metrics"
             | "/users/{user}/fleet"
             | "/users/{user}/fleet/places"
             | "/users/{user}/profiles"

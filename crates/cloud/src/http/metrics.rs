@@ -10,6 +10,9 @@ use sixlock_store::{last_backup, now_ms};
 use super::app::App;
 use crate::public_keys::expires;
 
+/// What the text of metrics is.
+pub(super) const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     let feeds = app.live_feeds.count();
     if let Ok(devices) = app.store.certificate_expiry(now_ms()).await {
@@ -17,6 +20,6 @@ pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
         app.events.certificates(devices, expires(own.certificate()), expires(own.authority()));
     }
     let backup = last_backup(app.store.directory()).await;
-    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    let kind = HeaderValue::from_static(OPEN_METRICS);
     ([(header::CONTENT_TYPE, kind)], app.events.metrics(feeds, backup)).into_response()
 }

@@ -17,6 +17,7 @@ mod credentials;
 mod csv;
 mod dashboard;
 mod data;
+mod device_metrics;
 mod endpoints;
 mod export;
 mod failure;

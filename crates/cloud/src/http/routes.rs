@@ -14,9 +14,9 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
-    endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths, poller, profiles,
-    quotas, reset_links, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams,
-    tokens, user_export, users,
+    device_metrics, endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths,
+    poller, profiles, quotas, reset_links, resources, retention, rules, second_factors, shared, sign_in,
+    sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -44,6 +44,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         ))
         .routes(routes!(user_export::export))
         .routes(routes!(all_resources::list))
+        .routes(routes!(device_metrics::all))
+        .routes(routes!(device_metrics::of_user))
         .routes(routes!(quotas::show, quotas::set))
         .routes(routes!(tokens::list, tokens::add))
         .routes(routes!(tokens::delete))

@@ -107,6 +107,8 @@ fn rows() -> Vec<Row> {
         row("PUT", "/users/{user}/totp", For::Oneself, json!({"code": "{code}"}), 200),
         row("DELETE", "/users/{user}/totp", For::Owner, present, 204),
         row("GET", "/resources", For::Administrator, none.clone(), 200),
+        row("GET", "/device-metrics", For::Administrator, none.clone(), 200),
+        row("GET", "/users/{user}/device-metrics", For::Owner, none.clone(), 200),
         row("GET", "/users/{user}/export", For::Owner, none.clone(), 200),
         row("PUT", "/users/{user}/quotas", For::Administrator, json!({"resources": 5}), 200),
         row("POST", "/logout", For::SignedIn, none.clone(), 204),
