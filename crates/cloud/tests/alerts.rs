@@ -408,3 +408,69 @@ async fn next_mail(listener: &TcpListener) -> String {
     }
     message.unwrap()
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_rules_and_channels_are_one_document_that_is_taken_whole_or_not_at_all() {
+    const DOCUMENT: &str = "/api/v1/users/ann/alert-definitions";
+    let cloud = start().await;
+    let (address, mut told) = receiver(OK).await;
+    let key = made(&cloud, "channels", webhook("ops", address)).await["key"].as_str().unwrap().to_owned();
+    made(&cloud, "channels", webhook("night", address)).await;
+    made(&cloud, "rules", above("too warm", 30.0, &["ops"])).await;
+    made(&cloud, "rules", above("hot", 90.0, &["night", "ops"])).await;
+    cloud.post("ann", [31.0]).await;
+    let opened = next(&mut told).await.json();
+    let put = async |query: &str, document: &Value| {
+        cloud.as_admin(&format!("PUT {DOCUMENT}{query}"), document.clone()).await
+    };
+    let written = shown(&cloud, "alert-definitions").await;
+    assert!(!written.to_string().contains(&key), "{written}");
+    let nothing = json!({"added": [], "changed": [], "removed": []});
+    let same = put("", &written).await.json();
+    assert_eq!(same, json!({"channels": nothing, "rules": nothing, "keys": {}}));
+
+    // Of what is wrong all is named, and nothing becomes another.
+    let mut wrong = written.clone();
+    wrong["rules"][0]["stream"] = json!("nowhere");
+    wrong["rules"][1]["channels"] = json!(["day"]);
+    let refused = put("", &wrong).await;
+    let bad = refused.json()["error"]["definitions"].clone();
+    assert_eq!((refused.status, bad.as_array().map(Vec::len)), (409, Some(2)), "{}", refused.body);
+    assert_eq!((&bad[0]["kind"], &bad[0]["label"]), (&json!("rule"), &json!("too warm")));
+    assert_eq!(bad[0]["why"], "there is no such stream");
+    assert!(bad[1]["why"].as_str().unwrap().contains("not among these"), "{bad}");
+    let mut forbidden = written.clone();
+    forbidden["channels"][0]["address"] = json!("http://10.0.0.1/");
+    let refused = put("", &forbidden).await.json()["error"]["definitions"].clone();
+    assert_eq!((&refused[0]["kind"], &refused[0]["label"]), (&json!("channel"), &json!("ops")));
+    assert_eq!(put("", &json!({"rules": []})).await.status, 422, "no channels is said, not left out");
+    assert_eq!(shown(&cloud, "alert-definitions").await, written);
+
+    // One channel is another, one rule goes and one comes.
+    let mut next_ones = written.clone();
+    next_ones["channels"][1]["address"] = json!(format!("http://{address}/elsewhere"));
+    next_ones["rules"][1] = above("thawed", -5.0, &["night"]);
+    let changes = json!({"channels": {"added": [], "changed": ["night"], "removed": []},
+        "rules": {"added": ["thawed"], "changed": [], "removed": ["hot"]}, "keys": {}});
+    assert_eq!(put("?dry_run=true", &next_ones).await.json(), changes);
+    assert_eq!(shown(&cloud, "alert-definitions").await, written);
+    let mut done = put("", &next_ones).await.json();
+    let new_key = done["keys"]["night"].take().as_str().unwrap().to_owned();
+    assert_eq!((&done["channels"], &done["rules"]), (&changes["channels"], &changes["rules"]));
+    let now = shown(&cloud, "alert-definitions").await;
+    assert_eq!(now["channels"], next_ones["channels"]);
+    let labels: Vec<_> = now["rules"].as_array().unwrap().iter().map(|rule| rule["label"].clone()).collect();
+    assert_eq!(labels, ["too warm", "thawed"]);
+
+    // The rule that is the same goes on with its alert, and its channel with its key.
+    let open = shown(&cloud, "alerts?state=open").await;
+    assert_eq!((open.as_array().unwrap().len(), &open[0]["id"]), (1, &opened["alert"]));
+    cloud.post("ann", [29.0]).await;
+    let first = next(&mut told).await;
+    let second = next(&mut told).await;
+    // That of the new rule opens at the same time: whoever is told first.
+    let (cleared, thawed) = if first.is_signed_by(&key) { (first, second) } else { (second, first) };
+    assert!(cleared.is_signed_by(&key) && thawed.is_signed_by(&new_key));
+    assert_eq!((&cleared.json()["event"], &cleared.json()["alert"]), (&json!("cleared"), &opened["alert"]));
+    assert_eq!((&thawed.json()["event"], &thawed.json()["rule"]), (&json!("opened"), &json!("thawed")));
+}

@@ -14,7 +14,7 @@ use crate::secrets::{self, Secret};
 use crate::store::Store;
 
 /// The most channels of one owner.
-const MOST_OF_ONE_OWNER: i64 = 16;
+pub const MOST_OF_ONE_OWNER: i64 = 16;
 /// The least time between two tests of a channel.
 const BETWEEN_TESTS_MS: i64 = 10_000;
 /// How many wrong codes end the one that was sent.
@@ -139,16 +139,34 @@ impl Store {
         owner: UserId,
         new: NewChannel,
     ) -> Result<(Channel, Option<String>), Error> {
-        let NewChannel { label, kind, address, token } = new;
-        if !is_label(&label) {
+        if !is_label(&new.label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        let key = (kind == ChannelKind::Webhook).then(secrets::token).transpose()?;
+        let asks = new.kind == ChannelKind::Email;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let (id, key) = self.insert_channel(&mut transaction, owner, new).await?;
+        transaction.commit().await?;
+        drop(writer);
+        if asks {
+            self.outbox.notify_one();
+        }
+        let added = self.channel(owner, &id.to_string()).await?.ok_or(Error::Unknown("channel"))?;
+        Ok((added, key))
+    }
+
+    /// Makes the row of a channel, and has a code sent to an address of e-mail. Returns it and the key of a webhook.
+    pub(crate) async fn insert_channel(
+        &self,
+        connection: &mut SqliteConnection,
+        owner: UserId,
+        new: NewChannel,
+    ) -> Result<(i64, Option<String>), Error> {
+        let NewChannel { label, kind, address, token } = new;
+        let key = (kind == ChannelKind::Webhook).then(secrets::token).transpose()?;
         let channels: i64 = sqlx::query_scalar("SELECT count(*) FROM channels WHERE owner = $1")
             .bind(owner.0)
-            .fetch_one(&mut *transaction)
+            .fetch_one(&mut *connection)
             .await?;
         if channels >= MOST_OF_ONE_OWNER {
             return Err(Error::Full("this user has 16 channels already"));
@@ -163,36 +181,37 @@ impl Store {
         .bind(kind.name())
         .bind(address)
         .bind(now_ms())
-        .fetch_optional(&mut *transaction)
+        .fetch_optional(&mut *connection)
         .await?;
         let id = id.ok_or(Error::Taken("label"))?;
         let secret = key.as_ref().map(|key| Secret::new(key.clone().into_bytes())).or(token);
         if let Some(secret) = secret {
-            sqlx::query("UPDATE channels SET secret = $1 WHERE id = $2")
-                .bind(self.master.seal(&context(id), secret.bytes())?)
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
+            self.set_channel_secret(connection, id, &secret).await?;
         }
         if kind == ChannelKind::Email {
-            ask_for_confirmation(&mut transaction, ChannelId(id), now_ms()).await?;
+            ask_for_confirmation(connection, ChannelId(id), now_ms()).await?;
         }
-        transaction.commit().await?;
-        drop(writer);
-        if kind == ChannelKind::Email {
-            self.outbox.notify_one();
-        }
-        let added = self.channel(owner, &id.to_string()).await?.ok_or(Error::Unknown("channel"))?;
-        Ok((added, key))
+        Ok((id, key))
+    }
+
+    /// Gives a channel its secret.
+    pub(crate) async fn set_channel_secret(
+        &self,
+        connection: &mut SqliteConnection,
+        channel: i64,
+        secret: &Secret,
+    ) -> Result<(), Error> {
+        sqlx::query("UPDATE channels SET secret = $1 WHERE id = $2")
+            .bind(self.master.seal(&context(channel), secret.bytes())?)
+            .bind(channel)
+            .execute(connection)
+            .await?;
+        Ok(())
     }
 
     /// Deletes a channel, and what waits on it. Rules that it belonged to tell the others.
     pub async fn delete_channel(&self, channel: ChannelId) -> Result<(), Error> {
-        let deleted = sqlx::query("DELETE FROM channels WHERE id = $1")
-            .bind(channel.0)
-            .execute(&mut *self.writer.lock().await)
-            .await?;
-        if deleted.rows_affected() == 0 { Err(Error::Unknown("channel")) } else { Ok(()) }
+        delete(&mut *self.writer.lock().await, channel).await
     }
 
     /// Confirms the address of a channel by the code that was sent there; false if it is another. After five others, there is no code that is
@@ -243,6 +262,13 @@ impl Store {
         self.outbox.notify_one();
         Ok(true)
     }
+}
+
+/// Deletes a channel, and what waits on it.
+pub(crate) async fn delete(connection: &mut SqliteConnection, channel: ChannelId) -> Result<(), Error> {
+    let deleted =
+        sqlx::query("DELETE FROM channels WHERE id = $1").bind(channel.0).execute(connection).await?;
+    if deleted.rows_affected() == 0 { Err(Error::Unknown("channel")) } else { Ok(()) }
 }
 
 /// Has a code sent to the address of a channel, in place of the one that was.

@@ -20,6 +20,17 @@ pub struct BadDevice {
     pub why: String,
 }
 
+/// A rule or channel that cannot be as it is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BadDefinition {
+    /// Which of the two: `rule` or `channel`.
+    pub kind: &'static str,
+    /// What it is called.
+    pub label: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// Why the store cannot do what it was asked.
 #[derive(Debug)]
 pub enum Error {
@@ -88,6 +99,8 @@ pub enum Error {
     Invalid(&'static str),
     /// Of devices that came together, these cannot be enrolled, so none of them is.
     Devices(Vec<BadDevice>),
+    /// Of rules and channels that came together, these cannot be, so all stays as it was.
+    Definitions(Vec<BadDefinition>),
     /// No cloud has ever run with this data folder.
     NeverStarted(PathBuf),
     /// A payload does not give readings.
@@ -251,6 +264,10 @@ impl fmt::Display for Error {
             Self::Devices(bad) => {
                 f.write_str("none of the devices is enrolled")?;
                 bad.iter().try_for_each(|bad| write!(f, "; device {}: {}", bad.device, bad.why))
+            }
+            Self::Definitions(bad) => {
+                f.write_str("rules and channels stay as they were")?;
+                bad.iter().try_for_each(|bad| write!(f, "; {} {}: {}", bad.kind, bad.label, bad.why))
             }
             Self::NeverStarted(path) => write!(
                 f,

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod alert_clock;
+mod alert_definitions;
 mod alerts;
 mod appending;
 mod backup;
@@ -85,11 +86,12 @@ mod user_change;
 mod windows;
 
 pub use accounts::{ADMINISTRATOR, User};
+pub use alert_definitions::{AlertDefinitions, DefinitionChanges, ReplacedDefinitions};
 pub use alerts::{Alert, AlertState};
 pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
 pub use changes::{Change, Changed, Changes};
-pub use channels::{Channel, ChannelKind, NewChannel};
+pub use channels::{Channel, ChannelKind, MOST_OF_ONE_OWNER as MOST_CHANNELS, NewChannel};
 pub use clock::now_ms;
 pub use commands::{Command, CommandOutcome, CommandState, CommandUnderWay, CommandValue, NewCommand};
 pub use computed_streams::{Backfill, Computation, ComputedInput, ComputedStream, InputReference};
@@ -97,7 +99,7 @@ pub use conditions::{Condition, Operator, Severity};
 pub use credentials::{Credential, HeldCredential};
 pub use cursor::Cursor;
 pub use enrolment::CertificateTerms;
-pub use error::{BadDevice, Error};
+pub use error::{BadDefinition, BadDevice, Error};
 pub use expiry::SOON_MS;
 pub use feed::{FeedPoint, LONGEST_REPLAY, Next, Scope};
 pub use files::{

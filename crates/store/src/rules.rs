@@ -10,10 +10,12 @@ use crate::conditions::{Condition, Severity};
 use crate::error::Error;
 use crate::ids::{AlertId, ResourceId, RuleId, StreamId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::resources::Resource;
 use crate::store::Store;
+use crate::streams::Stream;
 
 /// The most rules of one owner.
-const MOST_OF_ONE_OWNER: i64 = 100;
+pub(crate) const MOST_OF_ONE_OWNER: i64 = 100;
 /// The most rules that watch one stream, or one resource as a whole: each reading is judged by all of them.
 const MOST_OF_ONE_STREAM: i64 = 8;
 /// The most channels that one rule tells.
@@ -132,18 +134,7 @@ impl Store {
         if rules >= MOST_OF_ONE_OWNER {
             return Err(Error::Full("this user has 100 rules already"));
         }
-        let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO rules (owner, label, severity, resource, kind, created) VALUES ($1, $2, $3, $4, '', $5)
-             ON CONFLICT (owner, label) DO NOTHING RETURNING id",
-        )
-        .bind(owner.0)
-        .bind(&new.label)
-        .bind(new.severity.name())
-        .bind(watched.resource.0)
-        .bind(now_ms())
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let id = RuleId(id.ok_or(Error::Taken("label"))?);
+        let id = insert(&mut transaction, owner, new, watched.resource).await?;
         set(&mut transaction, id, new, &watched).await?;
         transaction.commit().await?;
         drop(writer);
@@ -166,13 +157,7 @@ impl Store {
         if taken {
             return Err(Error::Taken("label"));
         }
-        sqlx::query(
-            "UPDATE alerts SET state = 'cleared', cleared = $2 WHERE rule = $1 AND state <> 'cleared'",
-        )
-        .bind(id.0)
-        .bind(now_ms())
-        .execute(&mut *transaction)
-        .await?;
+        stop(&mut transaction, id).await?;
         set(&mut transaction, id, new, &watched).await?;
         transaction.commit().await?;
         drop(writer);
@@ -181,35 +166,13 @@ impl Store {
 
     /// Deletes a rule. An alert that it has opened is cleared, which is not told.
     pub async fn delete_rule(&self, id: RuleId) -> Result<(), Error> {
-        let deleted = sqlx::query("DELETE FROM rules WHERE id = $1")
-            .bind(id.0)
-            .execute(&mut *self.writer.lock().await)
-            .await?;
-        if deleted.rows_affected() == 0 { Err(Error::Unknown("rule")) } else { Ok(()) }
+        delete(&mut *self.writer.lock().await, id).await
     }
 
     /// Checks a rule, and finds what it names among what `owner` has.
     async fn check_rule(&self, owner: UserId, new: &NewRule) -> Result<Watched, Error> {
-        if !is_label(&new.label) {
-            return Err(Error::Invalid(LABEL_RULE));
-        }
-        check_condition(&new.condition)?;
-        if new.payload.as_ref().is_some_and(|payload| payload.len() > LONGEST_PAYLOAD) {
-            return Err(Error::Invalid("a payload has at most 1024 bytes"));
-        }
-        if new.channels.len() > CHANNELS {
-            return Err(Error::Invalid("a rule tells at most 4 channels"));
-        }
-        let resource =
-            self.resource(owner, &new.resource).await?.ok_or(Error::Invalid("there is no such resource"))?.id;
-        let stream = match &new.stream {
-            Some(stream) => {
-                let stream = self.stream(resource, stream).await?;
-                Some(stream.ok_or(Error::Invalid("there is no such stream"))?.id)
-            }
-            None if matches!(new.condition, Condition::Silence { .. }) => None,
-            None => return Err(Error::Invalid("only silence is of a whole resource; name a stream")),
-        };
+        check(new)?;
+        let (resource, stream) = self.watched_by(owner, new).await?;
         let mut channels = Vec::new();
         for channel in &new.channels {
             let found =
@@ -218,15 +181,49 @@ impl Store {
         }
         channels.sort_unstable();
         channels.dedup();
-        Ok(Watched { resource, stream, channels })
+        Ok(Watched { resource: resource.id, stream: stream.map(|stream| stream.id), channels })
+    }
+
+    /// What a rule of `owner` watches.
+    pub(crate) async fn watched_by(
+        &self,
+        owner: UserId,
+        new: &NewRule,
+    ) -> Result<(Resource, Option<Stream>), Error> {
+        let resource = self.resource(owner, &new.resource).await?;
+        let resource = resource.ok_or(Error::Invalid("there is no such resource"))?;
+        let stream = match &new.stream {
+            Some(stream) => {
+                let stream = self.stream(resource.id, stream).await?;
+                Some(stream.ok_or(Error::Invalid("there is no such stream"))?)
+            }
+            None if matches!(new.condition, Condition::Silence { .. }) => None,
+            None => return Err(Error::Invalid("only silence is of a whole resource; name a stream")),
+        };
+        Ok((resource, stream))
     }
 }
 
 /// What a rule names.
-struct Watched {
-    resource: ResourceId,
-    stream: Option<StreamId>,
-    channels: Vec<i64>,
+pub(crate) struct Watched {
+    pub(crate) resource: ResourceId,
+    pub(crate) stream: Option<StreamId>,
+    pub(crate) channels: Vec<i64>,
+}
+
+/// Checks what a rule says by itself.
+pub(crate) fn check(new: &NewRule) -> Result<(), Error> {
+    if !is_label(&new.label) {
+        return Err(Error::Invalid(LABEL_RULE));
+    }
+    check_condition(&new.condition)?;
+    if new.payload.as_ref().is_some_and(|payload| payload.len() > LONGEST_PAYLOAD) {
+        return Err(Error::Invalid("a payload has at most 1024 bytes"));
+    }
+    if new.channels.len() > CHANNELS {
+        return Err(Error::Invalid("a rule tells at most 4 channels"));
+    }
+    Ok(())
 }
 
 fn check_condition(condition: &Condition) -> Result<(), Error> {
@@ -257,8 +254,46 @@ fn check_condition(condition: &Condition) -> Result<(), Error> {
     Ok(())
 }
 
+/// Makes the row of a rule that judges nothing until it is [`set`].
+pub(crate) async fn insert(
+    connection: &mut SqliteConnection,
+    owner: UserId,
+    new: &NewRule,
+    resource: ResourceId,
+) -> Result<RuleId, Error> {
+    let id: Option<i64> = sqlx::query_scalar(
+        "INSERT INTO rules (owner, label, severity, resource, kind, created) VALUES ($1, $2, $3, $4, '', $5)
+         ON CONFLICT (owner, label) DO NOTHING RETURNING id",
+    )
+    .bind(owner.0)
+    .bind(&new.label)
+    .bind(new.severity.name())
+    .bind(resource.0)
+    .bind(now_ms())
+    .fetch_optional(connection)
+    .await?;
+    Ok(RuleId(id.ok_or(Error::Taken("label"))?))
+}
+
+/// Clears what a rule has opened, which is not told, and has it watch nothing until it is [`set`].
+pub(crate) async fn stop(connection: &mut SqliteConnection, id: RuleId) -> Result<(), Error> {
+    sqlx::query("UPDATE alerts SET state = 'cleared', cleared = $2 WHERE rule = $1 AND state <> 'cleared'")
+        .bind(id.0)
+        .bind(now_ms())
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query("UPDATE rules SET kind = '' WHERE id = $1").bind(id.0).execute(connection).await?;
+    Ok(())
+}
+
+/// Deletes a rule.
+pub(crate) async fn delete(connection: &mut SqliteConnection, id: RuleId) -> Result<(), Error> {
+    let deleted = sqlx::query("DELETE FROM rules WHERE id = $1").bind(id.0).execute(connection).await?;
+    if deleted.rows_affected() == 0 { Err(Error::Unknown("rule")) } else { Ok(()) }
+}
+
 /// Gives a rule its definition, and lets it begin with the newest point that there is.
-async fn set(
+pub(crate) async fn set(
     connection: &mut SqliteConnection,
     id: RuleId,
     new: &NewRule,
@@ -311,6 +346,15 @@ async fn set(
     .bind(new.paused)
     .execute(&mut *connection)
     .await?;
+    set_channels(connection, id, channels).await
+}
+
+/// Has a rule tell these channels.
+pub(crate) async fn set_channels(
+    connection: &mut SqliteConnection,
+    id: RuleId,
+    channels: &[i64],
+) -> Result<(), Error> {
     sqlx::query("DELETE FROM rule_channels WHERE rule = $1").bind(id.0).execute(&mut *connection).await?;
     for channel in channels {
         sqlx::query("INSERT INTO rule_channels (rule, channel) SELECT $1, id FROM channels WHERE id = $2")

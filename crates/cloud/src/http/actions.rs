@@ -108,16 +108,18 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("PUT" | "DELETE", "/users/{user}/profiles/{profile}") => Some(Action::ChangeProfiles),
         (
             "GET" | "HEAD",
-            "/users/{user}/rules"
+            "/users/{user}/alert-definitions"
+            | "/users/{user}/rules"
             | "/users/{user}/rules/{rule}"
             | "/users/{user}/alerts"
             | "/users/{user}/alerts/{alert}"
             | "/users/{user}/channels"
             | "/users/{user}/channels/{channel}",
         ) => Some(Action::ReadAlerts),
-        ("POST", "/users/{user}/rules") | ("PUT" | "DELETE", "/users/{user}/rules/{rule}") => {
-            Some(Action::ChangeRules)
-        }
+        // Whoever may change rules may change channels.
+        ("PUT", "/users/{user}/alert-definitions")
+        | ("POST", "/users/{user}/rules")
+        | ("PUT" | "DELETE", "/users/{user}/rules/{rule}") => Some(Action::ChangeRules),
         ("POST", "/users/{user}/alerts/{alert}/acknowledge") => Some(Action::AcknowledgeAlert),
         (
             "POST",

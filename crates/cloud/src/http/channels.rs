@@ -13,26 +13,64 @@ use super::app::{Answer, App, Body};
 use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::recorded::AuditDetails;
-use crate::alerts::{BadAddress, check_address};
+use crate::alerts::{BadAddress, Tellers, check_address};
 use crate::pollers::Target;
 
 /// The longest token of ntfy, in bytes.
 const LONGEST_TOKEN: usize = 128;
 
 /// What a channel is to be.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChannelSettings {
     /// Unique among the channels of the user
     #[schema(min_length = 1, max_length = 64)]
-    label: String,
+    pub(super) label: String,
     kind: ChannelKind,
     /// Of a webhook its URL, of ntfy that of the topic, of e-mail the receiver
     #[schema(min_length = 1, max_length = 1024)]
     address: String,
     /// Of ntfy, an access token
     #[schema(min_length = 1, max_length = 128)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,
+}
+
+impl From<Channel> for ChannelSettings {
+    fn from(Channel { label, kind, address, .. }: Channel) -> Self {
+        Self { label, kind, address, token: None }
+    }
+}
+
+impl ChannelSettings {
+    /// The channel that is described, once all of it is checked.
+    pub(super) fn read(self, tellers: &Tellers) -> Result<NewChannel, Failure> {
+        let address = check_address(tellers, self.kind, &self.address)?;
+        Self { address, ..self }.with_known_address()
+    }
+
+    /// The same, where the address is one that was checked before.
+    pub(super) fn with_known_address(self) -> Result<NewChannel, Failure> {
+        let Self { label, kind, address, token } = self;
+        if token.is_some() && kind != ChannelKind::Ntfy {
+            return Err(Failure::invalid("token is for ntfy"));
+        }
+        let is_token = |token: &String| {
+            (1..=LONGEST_TOKEN).contains(&token.len()) && HeaderValue::from_str(token).is_ok()
+        };
+        if !token.as_ref().is_none_or(is_token) {
+            return Err(Failure::invalid(
+                "a token has 1 to 128 characters, and none that cannot stand in a header",
+            ));
+        }
+        let token = token.map(|token| Secret::new(token.into_bytes()));
+        Ok(NewChannel { label, kind, address, token })
+    }
+
+    /// Whether it is about `known`, at the same address.
+    pub(super) fn is_of(&self, known: &Channel) -> bool {
+        self.label == known.label && self.kind == known.kind && self.address == known.address
+    }
 }
 
 /// A channel just made.
@@ -83,20 +121,8 @@ pub(super) async fn add(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<ChannelSettings>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<ChannelWithKey>), Failure> {
-    let Json(ChannelSettings { label, kind, address, token }) = body?;
-    if token.is_some() && kind != ChannelKind::Ntfy {
-        return Err(Failure::invalid("token is for ntfy"));
-    }
-    let is_token =
-        |token: &String| (1..=LONGEST_TOKEN).contains(&token.len()) && HeaderValue::from_str(token).is_ok();
-    if !token.as_ref().is_none_or(is_token) {
-        return Err(Failure::invalid(
-            "a token has 1 to 128 characters, and none that cannot stand in a header",
-        ));
-    }
-    let address = check_address(&app.tellers, kind, &address)?;
-    let token = token.map(|token| Secret::new(token.into_bytes()));
-    let (channel, key) = app.store.add_channel(owner.id, NewChannel { label, kind, address, token }).await?;
+    let new = body?.0.read(&app.tellers)?;
+    let (channel, key) = app.store.add_channel(owner.id, new).await?;
     let deed = Extension(AuditDetails::made(channel.label.clone()));
     Ok((StatusCode::CREATED, deed, Json(ChannelWithKey { channel, key })))
 }

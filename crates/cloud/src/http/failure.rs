@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use sixlock_store::BadDevice;
+use sixlock_store::{BadDefinition, BadDevice};
 use utoipa::ToSchema;
 
 use super::plain_words::plain;
@@ -32,6 +32,9 @@ pub(super) struct Failure {
     /// Of devices that came together, those that were refused, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<BadDevice>,
+    /// Of rules and channels that came together, those that were refused, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    definitions: Vec<BadDefinition>,
     /// Whether the record has a line of it already.
     #[serde(skip)]
     is_recorded: bool,
@@ -72,6 +75,7 @@ impl Failure {
             fault: None,
             retry_after_s: None,
             devices: Vec::new(),
+            definitions: Vec::new(),
             is_recorded: false,
         }
     }
@@ -326,6 +330,15 @@ impl From<Error> for Failure {
                     StatusCode::CONFLICT,
                     "devices",
                     "None of these devices is enrolled, as some cannot be.",
+                    "Correct those that are named and send all again.",
+                )
+            },
+            Error::Definitions(definitions) => Self {
+                definitions,
+                ..Self::new(
+                    StatusCode::CONFLICT,
+                    "definitions",
+                    "All rules and channels stay as they were, as some of these cannot be.",
                     "Correct those that are named and send all again.",
                 )
             },

@@ -2,6 +2,7 @@
 
 mod access;
 mod actions;
+mod alert_definitions;
 mod alerts;
 mod all_resources;
 mod app;

@@ -32,7 +32,7 @@ use crate::access::{Action, People};
             with `id`, `from`, `until`, `limit`, `after` and `all` in the query. What is another's, and what is for people, is \
             4.03; so is what is over a quota, but points over that of the day are 4.29. An answer holds what fits 1024 \
             bytes: lists go on with `after` the last id of a stream, points with `from` the last time.\n\n\
-            A body has at most 65536 bytes, of an import 1024000, of a sign-in 8192 (413), and comes within 15 s and 1 s for \
+            A body has at most 65536 bytes, of an import and of all rules of a user 1024000, of a sign-in 8192 (413), and comes within 15 s and 1 s for \
             each 4096 bytes (408); an answer is read as fast, or the connection ends. There are 768 connections: of those on \
             which nobody has signed in 320, and 128 of an address, the oldest ends for a newcomer; 64 of a user are not \
             ended. Wrong passwords make the next try wait (429). A \

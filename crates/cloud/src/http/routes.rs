@@ -13,10 +13,10 @@ use super::app::App;
 use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
-    access, alerts, all_resources, audit, channels, commands, computed_streams, credentials, dashboard, data,
-    device_metrics, endpoints, fleet, followed, import, live, metrics, network, openapi, parsers, paths,
-    poller, profiles, quotas, reset_links, resources, retention, rules, second_factors, shared, sign_in,
-    sign_up, streams, tokens, user_export, users,
+    access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
+    credentials, dashboard, data, device_metrics, endpoints, fleet, followed, import, live, metrics, network,
+    openapi, parsers, paths, poller, profiles, quotas, reset_links, resources, retention, rules,
+    second_factors, shared, sign_in, sign_up, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -78,6 +78,10 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(rules::triggers, rules::add_trigger))
         .routes(routes!(rules::list, rules::add))
         .routes(routes!(rules::show, rules::replace, rules::delete))
+        .routes(
+            routes!(alert_definitions::show, alert_definitions::replace)
+                .layer(DefaultBodyLimit::max(LONGEST_IMPORT_BODY)),
+        )
         .routes(routes!(alerts::list))
         .routes(routes!(alerts::show))
         .routes(routes!(alerts::acknowledge))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sixlock_store::{
     ChannelKind, Condition, NewChannel, NewRule, Operator, Resource, Rule, Severity, Stream, secrets,
 };
@@ -19,7 +19,7 @@ use super::recorded::AuditDetails;
 use crate::alerts::check_address;
 
 /// What a rule is to be.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleSettings {
     /// Unique among the rules of the user
@@ -53,6 +53,13 @@ impl From<RuleSettings> for NewRule {
     fn from(settings: RuleSettings) -> Self {
         let RuleSettings { label, severity, resource, stream, condition, channels, payload, paused } =
             settings;
+        Self { label, severity, resource, stream, condition, channels, payload, paused }
+    }
+}
+
+impl From<Rule> for RuleSettings {
+    fn from(rule: Rule) -> Self {
+        let Rule { label, severity, resource, stream, condition, channels, payload, paused, .. } = rule;
         Self { label, severity, resource, stream, condition, channels, payload, paused }
     }
 }
@@ -129,7 +136,7 @@ pub(super) struct Trigger {
 }
 
 /// A rule that was made of a trigger, and the channel that was made for it, if there was none with this URL.
-#[derive(serde::Serialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct TriggerRule {
     rule: Rule,
     channel: Option<ChannelWithKey>,

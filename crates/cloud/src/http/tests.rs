@@ -96,6 +96,8 @@ fn rows() -> Vec<Row> {
         "parsers": [parser]});
     let tag = json!({"devices": [1], "count": 1, "change": {"kind": "tag", "tags": ["roof"]}});
     let trigger = json!({"operator": "<", "operand": 0, "url": "https://example.org/", "payload": "frost"});
+    let ops = json!({"label": "ops", "kind": "webhook", "address": "https://example.org/hook"});
+    let definitions = json!({"channels": [ops], "rules": [rule, silence]});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -107,6 +109,8 @@ fn rows() -> Vec<Row> {
         row("PUT", "/users/{user}/totp", For::Oneself, json!({"code": "{code}"}), 200),
         row("DELETE", "/users/{user}/totp", For::Owner, present, 204),
         row("GET", "/resources", For::Administrator, none.clone(), 200),
+        row("GET", "/users/{user}/alert-definitions", For::Owner, none.clone(), 200),
+        row("PUT", "/users/{user}/alert-definitions", For::Owner, definitions, 200),
         row("GET", "/device-metrics", For::Administrator, none.clone(), 200),
         row("GET", "/users/{user}/device-metrics", For::Owner, none.clone(), 200),
         row("GET", "/users/{user}/export", For::Owner, none.clone(), 200),
