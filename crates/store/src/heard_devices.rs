@@ -106,7 +106,8 @@ mod tests {
             parts.extend(some);
         }
         let mut sorted = whole.clone();
-        (sorted.sort(), parts.sort());
+        sorted.sort();
+        parts.sort();
         assert_eq!(parts, sorted);
         assert_eq!(names(None, (0, 1), 3).await, (whole[..3].to_vec(), 10));
         let (of_ann, all) = names(Some(users[0]), (0, 1), 100).await;

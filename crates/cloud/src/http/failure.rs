@@ -25,16 +25,18 @@ pub(super) struct Failure {
     hint: &'static str,
     /// What went wrong inside: it is for the operator, not for the client.
     #[serde(skip)]
-    fault: Option<String>,
+    fault: Option<Box<str>>,
     /// After how many seconds the same request may be answered otherwise.
     #[serde(skip)]
     retry_after_s: Option<u32>,
     /// Of devices that came together, those that were refused, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    devices: Vec<BadDevice>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<BadDevice>)]
+    devices: Box<[BadDevice]>,
     /// Of rules and channels that came together, those that were refused, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    definitions: Vec<BadDefinition>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<BadDefinition>)]
+    definitions: Box<[BadDefinition]>,
     /// Whether the record has a line of it already.
     #[serde(skip)]
     is_recorded: bool,
@@ -74,8 +76,8 @@ impl Failure {
             hint,
             fault: None,
             retry_after_s: None,
-            devices: Vec::new(),
-            definitions: Vec::new(),
+            devices: Box::default(),
+            definitions: Box::default(),
             is_recorded: false,
         }
     }
@@ -236,7 +238,7 @@ impl IntoResponse for Failure {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         if let Some(fault) = fault {
-            response.extensions_mut().insert(Fault(fault));
+            response.extensions_mut().insert(Fault(fault.into()));
         }
         if let Some(refusal) = refusal {
             response.extensions_mut().insert(refusal);
@@ -325,7 +327,7 @@ impl From<Error> for Failure {
                 "Send it again with \"discard\": true if that is meant.",
             ),
             Error::Devices(devices) => Self {
-                devices,
+                devices: devices.into(),
                 ..Self::new(
                     StatusCode::CONFLICT,
                     "devices",
@@ -334,7 +336,7 @@ impl From<Error> for Failure {
                 )
             },
             Error::Definitions(definitions) => Self {
-                definitions,
+                definitions: definitions.into(),
                 ..Self::new(
                     StatusCode::CONFLICT,
                     "definitions",
@@ -355,7 +357,7 @@ impl From<Error> for Failure {
                 )
             },
             error => Self {
-                fault: Some(error.to_string()),
+                fault: Some(error.to_string().into()),
                 ..Self::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "internal",
