@@ -124,7 +124,8 @@ pub(crate) fn undecided(conditions: &[Condition]) -> Option<String> {
     let first = open.next()?.described();
     Some(match open.count() {
         0 => first,
-        others => format!("{first}, and so are {others} more"),
+        1 => format!("{first}, and 1 more value is as open"),
+        others => format!("{first}, and {others} more values are as open"),
     })
 }
 
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(of_all(&[of(&failed), of(&open)]), Verdict::DoesNotHold);
         assert_eq!(of_all(&[]), Verdict::DoesNotHold);
         let why = undecided(&[of(&met), of(&open), of(&open)]).unwrap();
-        assert_eq!(why, "it is -12.71 to 12.71 with 2 runs, and so are 1 more");
+        assert_eq!(why, "it is -12.71 to 12.71 with 2 runs, and 1 more value is as open");
         assert_eq!(undecided(&[of(&failed), of(&open)]), None);
     }
 }

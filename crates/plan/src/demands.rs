@@ -83,6 +83,10 @@ pub(crate) fn read(mut table: Section<'_, '_>) -> Result<Demands, ScenarioError>
         latency: span(&mut table, "latency", "2s")?,
         life: span(&mut table, "life", "2y")?,
     };
+    if demands.listen.is_empty() && table.span("listen").is_some() {
+        let message = "listen names nothing: leave it out for what the scenario has";
+        return Err(table.error("listen", message));
+    }
     table.finish()?;
     Ok(demands)
 }

@@ -131,6 +131,11 @@ fn what_is_wrong_in_a_network_is_told_with_its_line() {
             "[plan]\nfar_end = [\"dtls-pks\"]",
             "f:2: far_end: \"dtls-pks\" is not \"coap\" or \"dtls-psk\" or \"dtls-rpk\" or \"dtls-x509\"; did you mean \"dtls-psk\"?",
         ),
+        ("[plan]\nlisten = []", "f:2: listen names nothing: leave it out for what the scenario has"),
+        (
+            "[plan]\nconditions = [\"battery\"]",
+            "f:2: conditions: no battery is given; add a table [battery], or leave \"battery\" out",
+        ),
         ("[plan]\nconditions = [\"los\"]", "f:2: conditions: \"los\" is not \"loss\" or "),
         ("[plan]\nforward_secrecy = \"yes\"", "f:2: forward_secrecy is neither true nor false"),
         (

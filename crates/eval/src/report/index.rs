@@ -13,7 +13,8 @@ const PREFACE: &str = "<p>The experiments of the papers that this project builds
 
 const PROVENANCE: &str = "<h2>Where values are from</h2><ul><li><i>measured</i>: in this run, on what the code made, or when images were linked</li>\
     <li><i>exact emulation</i>: each cycle was counted while the firmware ran in an emulator</li>\
-    <li><i>estimate</i>: by a model of the processor's or the radio's time</li><li><i>published</i>: reckoned from what the paper says alone</li></ul>";
+    <li><i>estimate</i>: by a model of the processor's or the radio's time</li><li><i>published</i>: reckoned from what the paper says alone</li>\
+    <li><i>aim</i>: what this project is to reach</li></ul>";
 
 /// The page.
 pub(super) fn html(pages: &[Page<'_>]) -> String {
