@@ -163,3 +163,56 @@ fn lower_first(name: &str) -> String {
     let mut chars = name.chars();
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use sixlock_sim::{ScenarioBuilder, Span};
+
+    use super::*;
+    use crate::objective::OBJECTIVES;
+
+    const LATENCY: usize = 1;
+
+    fn candidate(text: &str, latencies: &[f64]) -> Candidate {
+        let scenario = ScenarioBuilder::parse("f", text).unwrap().build().unwrap();
+        let choice = Choice { security: scenario.security(), listen: None };
+        let mut candidate = Candidate::open(choice, scenario);
+        candidate.runs = latencies
+            .iter()
+            .map(|latency| {
+                let mut values = [Some(100.0); OBJECTIVES.len()];
+                values[LATENCY] = Some(*latency);
+                values
+            })
+            .collect();
+        candidate
+    }
+
+    #[test]
+    fn what_chance_may_keep_from_a_demand_is_named_and_what_is_surely_met_is_not() {
+        let demands = Demands { latency: Some(Span::from_secs(2)), ..Demands::default() };
+        let near = candidate("", &[1800.0, 1900.0, 2000.0, 2100.0, 2000.0]);
+        assert_eq!(near.falls_short(&demands), None);
+        let missed = near.may_miss(&demands);
+        assert!(missed.len() == 1 && missed[0].ends_with("where at most 2000.0 are demanded"), "{missed:?}");
+        assert!(candidate("", &[1000.0, 1100.0, 1000.0, 1100.0, 1000.0]).may_miss(&demands).is_empty());
+    }
+
+    #[test]
+    fn another_battery_makes_a_life_longer_or_none_lasts() {
+        let text = "[platform]\nprofile = \"openmote\"\n[battery]\ncapacity = \"1000mAh\"\nself_discharge = \"2%/year\"";
+        let of = candidate(text, &[1000.0; 5]);
+        let life = |candidate: &Candidate| candidate.estimate(LIFE).mean().unwrap();
+        assert!((life(&of) - 100.0).abs() < 1e-9);
+        let smaller = life(&of.with_capacity(500_000));
+        assert!((50.0..50.3).contains(&smaller), "{smaller}");
+        let years =
+            |years: u64| Demands { life: Some(Span::from_secs(years * 365 * 86_400)), ..Demands::default() };
+        assert!(of.capacity_needed(&years(1)).is_some_and(|needed| (3650.0..4000.0).contains(&needed)));
+        assert_eq!(
+            of.capacity_needed(&years(60)),
+            Some(f64::INFINITY),
+            "it is empty after 50 years by itself"
+        );
+    }
+}
