@@ -224,6 +224,34 @@ fn what_more_loss_changes_is_told_with_where_it_begins() {
     }
 }
 
+/// Each session that is given up after four readings takes bytes, and a battery of which nothing is demanded changes nothing.
+#[test]
+fn what_more_handshakes_and_other_batteries_change_is_told_and_nothing_where_there_are_no_sessions() {
+    let plan = |far_end: &str, life: &str| {
+        let text = format!(
+            "{CHAIN}[platform]\nprofile = \"openmote\"\n[battery]\ncapacity = \"2500mAh\"\n\
+             [plan]\nconditions = [\"handshakes\", \"battery\"]\nsecret_from = [\"captured-node\"]\nfar_end = [\"{far_end}\"]\n{life}"
+        );
+        plan(&Network::parse("f", &text).unwrap(), few_seeds(), |_| ()).unwrap()
+    };
+    let shifts = |screening: &Screening| match &screening.outcome {
+        Outcome::Changes(shifts) => shifts.clone(),
+        other => panic!("{other:?}"),
+    };
+    let plain = plan("coap", "");
+    let [sessions, smaller, larger] = &plain.screenings[..] else { panic!("{:?}", plain.screenings) };
+    assert_eq!((sessions.condition, sessions.base), (Condition::Handshakes, 0.0));
+    assert_eq!([sessions, smaller, larger].map(|screening| shifts(screening).len()), [0, 0, 0]);
+    // Receivers are always on, which empties the battery in four days.
+    let demanding = plan("dtls-psk", "life = \"3d\"");
+    let [sessions, smaller, larger] = &demanding.screenings[..] else { panic!("{:?}", demanding.screenings) };
+    assert_eq!(sessions.condition.spell(sessions.value).to_string(), "120s");
+    let is_short =
+        |shift: &Shift| matches!(&shift.change, Change::FallsShort(_, why) if why.starts_with("Life"));
+    assert!(shifts(smaller).iter().any(is_short), "{smaller:?}");
+    assert_eq!(shifts(larger), []);
+}
+
 /// What must be so whatever chance does: more loss delivers no more, and a larger battery lasts no shorter.
 #[test]
 fn more_loss_delivers_no_more_and_a_larger_battery_lasts_no_shorter() {
