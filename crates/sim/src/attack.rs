@@ -4,6 +4,7 @@ mod antenna;
 mod behaviour;
 mod dodag;
 mod flood;
+mod forge;
 pub(crate) mod frames;
 mod jam;
 mod packets;
@@ -108,6 +109,7 @@ impl Attackers {
                 stream: Stream::new(scenario.seed, first, Purpose::Attack),
                 sequence: 0,
                 frame_counter: 0,
+                guessed: 0,
             };
             let mut attacker = Attacker {
                 attack: *attack,
@@ -187,6 +189,9 @@ impl Attackers {
     pub(crate) fn hear(&mut self, id: u32, now: Time, frame: &[u8]) {
         let Some(&Antenna { attacker, place, .. }) = self.antenna(id) else { return };
         let attacker = &mut self.attackers[attacker];
+        if let Some(behaviour) = &mut attacker.behaviour {
+            behaviour.overhear(&attacker.context, frame);
+        }
         if attacker.is_at_it(now)
             && let Some(behaviour) = &mut attacker.behaviour
         {
@@ -261,6 +266,11 @@ impl Attacker {
         !matches!(self.attack.kind, AttackKind::Jam | AttackKind::Wormhole { .. })
     }
 
+    /// How many packets it has sent that nobody on the way reads, as their frames are sealed under a key that it has guessed.
+    pub(crate) fn guessed(&self) -> u32 {
+        self.context.guessed
+    }
+
     /// How many packets it has dropped as the node that it has captured, if that is what it does.
     pub(crate) fn dropped(&self) -> Option<u32> {
         self.attack.kind.is_of_captured_nodes().then_some(self.dropped)
@@ -320,7 +330,7 @@ fn behave(attack: &Attack) -> Option<Box<dyn Behaviour>> {
         AttackKind::Jam => Box::new(jam::Jam),
         AttackKind::Replay { after } => Box::new(replay::Replay { after }),
         AttackKind::Inject => Box::new(speak::Inject),
-        AttackKind::Forge => Box::new(speak::Forge),
+        AttackKind::Forge => Box::<forge::Forge>::default(),
         AttackKind::SinkHole => Box::new(sink_hole::SinkHole::default()),
         AttackKind::Flood(Flood::Hello) => Box::new(flood::Hellos::default()),
         AttackKind::Flood(Flood::Dio) => Box::new(flood::Dios::default()),

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Eui64, Security};
+use sixlock_base::{Entropy, Eui64, LinkSuite, Security};
 use sixlock_ieee802154::ack;
 use sixlock_lowpan::LinkAddresses;
 
@@ -11,6 +11,7 @@ use crate::random::Stream;
 use crate::routing::RoutingKind;
 use crate::time::Span;
 
+use super::forge::UNUSED;
 use super::frames::{self, FrameFields, LinkKey};
 
 /// From the end of a frame to its acknowledgement: 12 symbols.
@@ -47,7 +48,10 @@ pub(super) trait Behaviour: Send {
         Vec::new()
     }
 
-    /// A frame has ended that one of the attacker's antennas has heard.
+    /// One of the attacker's antennas has heard a frame, at whatever time: the attacker learns from it, and does nothing.
+    fn overhear(&mut self, _context: &AttackerContext, _frame: &[u8]) {}
+
+    /// A frame has ended that one of the attacker's antennas has heard while it attacks.
     fn hear(&mut self, _context: &mut AttackerContext, _antenna: usize, _frame: &[u8]) -> Vec<Sending> {
         Vec::new()
     }
@@ -68,6 +72,8 @@ pub(super) struct AttackerContext {
     pub(super) stream: Stream,
     pub(super) sequence: u8,
     pub(super) frame_counter: u32,
+    /// Packets that it has sent under a key that it has guessed: nobody reads them.
+    pub(super) guessed: u32,
 }
 
 impl AttackerContext {
@@ -76,6 +82,23 @@ impl AttackerContext {
         &mut self,
         source: Eui64,
         destination: Option<Eui64>,
+        packet: &[u8],
+    ) -> Vec<Sending> {
+        self.frames_under((self.link, 0), (source, destination), packet)
+    }
+
+    /// Those that carry it to the station next to it, sealed under a key that is guessed. Their counters are beyond all that were used.
+    pub(super) fn guessed_frames(&mut self, suite: LinkSuite, source: Eui64, packet: &[u8]) -> Vec<Sending> {
+        let mut key = [0; 16];
+        self.stream.fill(&mut key);
+        self.guessed += 1;
+        self.frames_under((Some((suite, key)), UNUSED), (source, Some(self.next)), packet)
+    }
+
+    fn frames_under(
+        &mut self,
+        (key, first_counter): (Option<LinkKey>, u32),
+        (source, destination): (Eui64, Option<Eui64>),
         packet: &[u8],
     ) -> Vec<Sending> {
         let link = LinkAddresses { source, destination: destination.unwrap_or(Eui64([0xff; 8])) };
@@ -89,9 +112,9 @@ impl AttackerContext {
                 destination,
                 sequence: self.sequence,
                 wants_ack: destination.is_some(),
-                frame_counter: self.frame_counter,
+                frame_counter: first_counter.wrapping_add(self.frame_counter),
             };
-            Sending::soon(frames::write(fields, self.link, payload))
+            Sending::soon(frames::write(fields, key, payload))
         };
         payloads.iter().map(frame).collect()
     }

@@ -167,6 +167,17 @@ pub(crate) fn ends(header: &Header) -> Option<LinkAddresses> {
 
 /// The packet that a frame carries alone, if the frame can be read.
 pub(crate) fn packet(frame: &[u8], key: Option<LinkKey>) -> Option<Vec<u8>> {
+    let (fragment, packet) = carried(frame, key)?;
+    fragment.is_none().then_some(packet)
+}
+
+/// The packet that begins in a frame, as far as that carries it, if the frame can be read.
+pub(crate) fn beginning(frame: &[u8], key: Option<LinkKey>) -> Option<Vec<u8>> {
+    carried(frame, key).map(|(_, packet)| packet)
+}
+
+/// What a frame carries of a packet that begins in it, and its header if that is the first fragment.
+fn carried(frame: &[u8], key: Option<LinkKey>) -> Option<(Option<FragmentHeader>, Vec<u8>)> {
     let (header, header_len) = Header::parse(frame).ok()?;
     if header.frame_type != FrameType::Data || header.security.is_some() && key.is_none() {
         return None;
@@ -175,12 +186,16 @@ pub(crate) fn packet(frame: &[u8], key: Option<LinkKey>) -> Option<Vec<u8>> {
     let key = key.map(|(_, key)| Soft.aes_128(&key));
     let mut buffer = [0; MAX_FRAME];
     let payload = open(frame, (&header, header_len), link.source, key.as_ref(), &mut buffer)?;
-    let (None, rest) = FragmentHeader::parse(payload).ok()? else { return None };
+    let (fragment, rest) = FragmentHeader::parse(payload).ok()?;
+    if fragment.is_some_and(|fragment| fragment.offset > 0) {
+        return None;
+    }
+    let size = fragment.map(|fragment| fragment.datagram_size);
     let mut packet = vec![0; MAX_DATAGRAM];
-    let headers = decompress(rest, link, None, &mut packet).ok()?;
+    let headers = decompress(rest, link, size, &mut packet).ok()?;
     packet.truncate(headers.written);
     packet.extend_from_slice(rest.get(headers.consumed..)?);
-    Some(packet)
+    Some((fragment, packet))
 }
 
 #[cfg(test)]
@@ -229,6 +244,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(frame in proptest::collection::vec(proptest::num::u8::ANY, 0..127)) {
             let _ = packet(&frame, None);
+            let _ = beginning(&frame, None);
             let _ = packet(&frame, Some((LinkSuite::Ccm64, [7; 16])));
         }
     }

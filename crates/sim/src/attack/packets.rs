@@ -2,20 +2,16 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Entropy, Eui64, LINK_LOCAL_PREFIX, NetworkSuite, Security};
+use sixlock_base::{Entropy, Eui64, LINK_LOCAL_PREFIX};
 use sixlock_ipv6::rpl::{Builder, Message, RplOption};
 use sixlock_ipv6::{Header, icmpv6, next_header, udp};
-use sixlock_node::{COAP_PORT, COAPS_PORT};
 
-use crate::network::CLOUD;
 use crate::random::Stream;
 
 /// From which ports nodes that there are not send; one of them is drawn for each packet.
 const PORTS: core::ops::Range<u64> = 49_152..65_536;
 /// Room for a control message of RPL.
 const MESSAGE: usize = 160;
-/// What the security parameters index of an association looks like to who guesses, or has seen one.
-const SPI: u32 = 1;
 
 /// The address of a node on its link.
 pub(super) fn link_local(node: Eui64) -> Ipv6Addr {
@@ -66,8 +62,13 @@ pub(super) fn udp(
     destination_port: u16,
     payload: &[u8],
 ) -> Vec<u8> {
-    let source_port = (PORTS.start + stream.below(PORTS.end - PORTS.start)) as u16;
+    let source_port = port(stream);
     ipv6(ends, next_header::UDP, 64, &datagram(ends, (source_port, destination_port), payload))
+}
+
+/// Any of these ports.
+pub(super) fn port(stream: &mut Stream) -> u16 {
+    (PORTS.start + stream.below(PORTS.end - PORTS.start)) as u16
 }
 
 /// A packet with a control message of RPL.
@@ -86,63 +87,11 @@ pub(super) fn control(ends: (Ipv6Addr, Ipv6Addr), message: &Message, options: &[
     packet
 }
 
-/// A reading that a node at `address` might post to the cloud, as its security mode would have it, but for the keys: nothing in it is authentic.
-pub(super) fn reading(
-    stream: &mut Stream,
-    security: Security,
-    (node, address): (Eui64, Ipv6Addr),
-) -> Vec<u8> {
-    let ends = (address, CLOUD);
-    let message = coap(stream, node);
-    let inner = match security.transport {
-        None => message,
-        Some(_) => record(stream, message.len()),
-    };
-    let port = if security.transport.is_some() { COAPS_PORT } else { COAP_PORT };
-    match security.network {
-        None => udp(stream, ends, port, &inner),
-        Some(NetworkSuite::Ah(_)) => {
-            let mut protected = vec![next_header::UDP, 4, 0, 0];
-            protected.extend(SPI.to_be_bytes());
-            protected.extend(stream.next_u32().to_be_bytes());
-            protected.extend(bytes(stream, 12));
-            protected.extend(datagram(ends, (COAP_PORT, port), &inner));
-            ipv6(ends, next_header::AH, 64, &protected)
-        }
-        Some(NetworkSuite::Esp(_) | NetworkSuite::Joint(_)) => {
-            let mut protected = SPI.to_be_bytes().to_vec();
-            protected.extend(stream.next_u32().to_be_bytes());
-            protected.extend(bytes(stream, inner.len() + 32));
-            ipv6(ends, next_header::ESP, 64, &protected)
-        }
-    }
-}
-
 /// So many bytes of no meaning.
 pub(super) fn bytes(stream: &mut Stream, count: usize) -> Vec<u8> {
     let mut bytes = vec![0; count];
     stream.fill(&mut bytes);
     bytes
-}
-
-/// A confirmable request of CoAP that posts what no sensor measures.
-fn coap(stream: &mut Stream, node: Eui64) -> Vec<u8> {
-    /// The options: resources/data, and SenML in JSON.
-    const PATH: &[u8] = b"\xb9resources\x04data\x11\x6e\xff";
-    let [a, b, c, d] = stream.next_u32().to_be_bytes();
-    let name: String = node.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    let reading = format!(r#"[{{"bn":"urn:dev:mac:{name}:","n":"temperature","u":"Cel","v":99.9}}]"#);
-    [&[0x42, 0x02, a, b, c, d], PATH, reading.as_bytes()].concat()
-}
-
-/// What looks like a record of DTLS with application data.
-fn record(stream: &mut Stream, length: usize) -> Vec<u8> {
-    let sealed = bytes(stream, length + 16);
-    let mut record = vec![23, 0xfe, 0xfd, 0, 1];
-    record.extend(bytes(stream, 6));
-    record.extend((sealed.len() as u16).to_be_bytes());
-    record.extend(sealed);
-    record
 }
 
 /// A record with a first ClientHello that asks for a pre-shared key

@@ -1,9 +1,9 @@
-//! Attackers that send packets of their own: one to a node's service, or readings in a node's name.
+//! An attacker that sends datagrams to a node's service.
 
 use sixlock_node::ECHO_PORT;
 
 use super::behaviour::{AttackerContext, Behaviour, Sending};
-use super::packets::{bytes, reading, udp};
+use super::packets::{bytes, udp};
 
 /// Bytes in an echo.
 const ECHO: usize = 16;
@@ -16,17 +16,6 @@ impl Behaviour for Inject {
         let echo = bytes(&mut context.stream, ECHO);
         let ends = (context.global(context.own), context.global(context.target));
         let packet = udp(&mut context.stream, ends, ECHO_PORT, &echo);
-        context.frames(context.own, Some(context.next), &packet)
-    }
-}
-
-/// Sends readings to the cloud in the target's name.
-pub(super) struct Forge;
-
-impl Behaviour for Forge {
-    fn act(&mut self, context: &mut AttackerContext) -> Vec<Sending> {
-        let named = (context.target, context.global(context.target));
-        let packet = reading(&mut context.stream, context.security, named);
         context.frames(context.own, Some(context.next), &packet)
     }
 }

@@ -149,15 +149,16 @@ impl Simulation {
             let antennas = (id..).take(attacker.antennas());
             let sum = |field: fn(&Air) -> u32| antennas.clone().map(|id| field(&self.air[id as usize])).sum();
             let travels = self.trail.travels(id);
-            let has_packets = attacker.has_packets() && travels.packets > 0;
+            let packets = travels.packets + attacker.guessed();
+            let has_packets = attacker.has_packets() && packets > 0;
             AttackReport {
                 id,
                 kind: attacker.attack.kind.name(),
                 frames: sum(|air| air.frames),
                 bytes: sum(|air| air.bytes),
                 travels: has_packets.then(|| TravelReport {
-                    packets: travels.packets,
-                    mean_hops: f64::from(travels.hops) / f64::from(travels.packets),
+                    packets,
+                    mean_hops: f64::from(travels.hops) / f64::from(packets),
                     most_hops: travels.most,
                 }),
                 dropped: attacker.dropped(),
