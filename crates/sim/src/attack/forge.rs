@@ -20,7 +20,7 @@ use super::behaviour::{AttackerContext, Behaviour, Sending};
 use super::frames;
 use super::packets::{bytes, datagram, ipv6, port};
 
-/// Frame counters and sequence numbers from this one on are new to whoever checks them: no node has sent as much.
+/// Frame counters and sequence numbers from this one on are new to whoever checks them: no node has sent so many.
 pub(super) const UNUSED: u32 = 1 << 31;
 /// Room for the headers and trailers of IPsec.
 const ROOM: usize = 96;
@@ -122,17 +122,18 @@ fn reading(context: &mut AttackerContext, session: Option<Session>, number: u32)
     let packet = ipv6(ends, next_header::UDP, 64, &datagram);
     match security.network {
         None => packet,
-        Some(suite) => protected(stream, suite, number, packet),
+        Some(suite) => protected(stream, suite, packet),
     }
 }
 
 /// The packet as the target would protect it, under a key that is guessed.
-fn protected(stream: &mut Stream, suite: NetworkSuite, number: u32, packet: Vec<u8>) -> Vec<u8> {
+fn protected(stream: &mut Stream, suite: NetworkSuite, packet: Vec<u8>) -> Vec<u8> {
     let key = bytes(stream, suite.key_len());
+    // Links that compress headers expect one near the last: what is drawn anew each time does not move that.
+    let number = SequenceNumber::new(0, UNUSED | stream.next_u32());
     let Ok(transform) = AnyTransform::new(&mut Soft, suite, &key) else { return packet };
     let mut buffer = [&[0; ROOM], &packet[..], &[0; ROOM]].concat();
     let Some(mut room) = PacketBuffer::new(&mut buffer, ROOM, ROOM + packet.len()) else { return packet };
-    let number = SequenceNumber::new(0, number);
     let sending = Protecting { spi: SPI, number, extended: false, mode: Mode::Transport };
     match transform.protect(&mut Soft, stream, &sending, &mut room) {
         Ok(()) => room.packet().to_vec(),
