@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant as Clock};
 
-use sixlock_base::{Counters, Cx, Instant, Security};
-use sixlock_crypto::Soft;
+use sixlock_base::{Counter, Counters, Cx, Instant, Security};
+use sixlock_crypto::{Metered, Operations, Soft};
 use sixlock_dtls::{
     Answer, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Features, Full, Handshake,
     KeyFeature, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Task, Work,
@@ -26,19 +26,19 @@ const KEY: &[u8] = b"a key of sixteen";
 
 /// The keys of the client and of the server.
 type Keys = (&'static KeyRing, &'static KeyRing);
-type Client<K> = ClientSession<Soft, Handshake<Soft, Features<K>>, Full<Features<K>>>;
-type Server<K> = ServerSession<Soft, Handshake<Soft, Features<K>>, Full<Features<K>>>;
+type Client<K> = ClientSession<Metered<Soft>, Handshake<Metered<Soft>, Features<K>>, Full<Features<K>>>;
+type Server<K> = ServerSession<Metered<Soft>, Handshake<Metered<Soft>, Features<K>>, Full<Features<K>>>;
 
 /// What both ends are lent.
 struct Lent {
-    crypto: Soft,
+    crypto: Metered<Soft>,
     entropy: Counting,
     nv: (),
     counters: Counters,
 }
 
 impl Lent {
-    fn cx(&mut self) -> Cx<'_, Soft, Counting, ()> {
+    fn cx(&mut self) -> Cx<'_, Metered<Soft>, Counting, ()> {
         let Self { crypto, entropy, nv, counters } = self;
         Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters }
     }
@@ -101,6 +101,25 @@ pub(super) fn record(id: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(record)
 }
 
+/// What the server of a session computes to take a record with so many bytes of application data, or to refuse it if its last byte is not
+/// what was sealed.
+pub(super) fn opening(bytes: usize, is_forged: bool) -> Result<Operations, Error> {
+    let mut ends = Ends::<()>::connected(None, [None; 2])?;
+    let mut record = vec![0; bytes + MAX_RECORD_OVERHEAD];
+    let length = ends.client.seal(&mut ends.lent.cx(), &mut record, bytes).map_err(refused)?;
+    record.truncate(length);
+    if let Some(last) = record.last_mut().filter(|_| is_forged) {
+        *last ^= 1;
+    }
+    ends.lent.crypto.take();
+    let is_taken = ends.server.handle(&mut ends.lent.cx(), &mut record).data.is_some();
+    let is_refused = ends.lent.counters.get(Counter::DtlsBadRecord) > 0;
+    if is_taken == is_forged || is_refused != is_forged {
+        return Err(Error("a record was taken that was forged, or one was not that was not".into()));
+    }
+    Ok(ends.lent.crypto.take())
+}
+
 /// The keys of a node and of the cloud, in this mode.
 pub(super) fn keys(mode: &str) -> Result<Option<Keys>, Error> {
     let security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
@@ -116,7 +135,8 @@ impl<K: KeyFeature> Ends<K> {
         let suites = Suites::new(const { &[K::SUITE] });
         let [of_client, of_server] =
             ids.map(|connection_id| Config { suites, connection_id, ..Config::HOST });
-        let lent = Lent { crypto: Soft, entropy: Counting(1), nv: (), counters: Counters::new() };
+        let lent =
+            Lent { crypto: Metered::new(Soft), entropy: Counting(1), nv: (), counters: Counters::new() };
         let (client, server) = (Client::new(Handshake::new()), Server::new(Handshake::new()));
         let (flights, at_work) = (Flights::default(), Duration::ZERO);
         let mut ends = Self { client, server, keys, lent, flights, at_work };
@@ -212,7 +232,7 @@ impl<K: KeyFeature> Ends<K> {
     }
 }
 
-fn answer(cx: &mut Cx<'_, Soft, Counting, ()>, ring: &KeyRing, task: Task<'_>) -> Answer {
+fn answer(cx: &mut Cx<'_, Metered<Soft>, Counting, ()>, ring: &KeyRing, task: Task<'_>) -> Answer {
     perform(cx.crypto, cx.entropy, ring.secret, &ring.trusted, task)
 }
 

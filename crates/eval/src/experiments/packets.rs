@@ -149,23 +149,6 @@ pub(super) fn opening(packet: &[u8], suite: NetworkSuite, is_forged: bool) -> Re
     Ok(crypto.take())
 }
 
-/// What is computed to open a record of DTLS 1.2 under AES-CCM-8 with so many bytes of content: the same.
-pub(super) fn record_opening(content: usize, is_forged: bool) -> Result<Operations, Error> {
-    /// Number, type, version and length.
-    const AUTHENTICATED: [u8; 13] = [0; 13];
-    let mut crypto = Metered::new(Soft);
-    let (key, nonce) = (crypto.aes_128(&[7; 16]), CcmNonce::Twelve(&[7; 12]));
-    let (mut sealed, mut tag) = (vec![0; content], Tag::empty(CcmTag::Eight));
-    crypto.ccm_seal(&key, nonce, &AUTHENTICATED, &mut sealed, &mut tag);
-    forge(&mut sealed, is_forged);
-    crypto.take();
-    let opened = crypto.ccm_open(&key, nonce, &AUTHENTICATED, &mut sealed, &tag);
-    if opened.is_ok() == is_forged {
-        return Err(Error("a record was opened that was forged, or one was not that was not".into()));
-    }
-    Ok(crypto.take())
-}
-
 /// Changes the last byte, if that is wanted.
 fn forge(bytes: &mut [u8], is_forged: bool) {
     if let Some(last) = bytes.last_mut().filter(|_| is_forged) {
