@@ -86,19 +86,20 @@ const AUTHENTIC: &str = "Time of cryptography to open an authentic packet";
 const FORGED: &str = "Time of cryptography to refuse a forged packet";
 const REFUSING: &str = "Energy of the CPU to refuse a forged packet of 64 bytes";
 
-/// In per cent.
-const A_TENTH: f64 = 10.0;
+/// In per cent. One node of six takes up what link security refuses, and a fifth leaves a fifth of that sixth for the MIC.
+const A_FIFTH: f64 = 20.0;
 const A_FIFTIETH: f64 = 2.0;
 /// What decides a claim of which all runs say the same.
 const ENOUGH: &str = "five runs that say the same are enough, such as with --runs 5";
 
 /// What a node opens, as rows name it.
 const OPENED: [(&str, Opened); 4] = [
-    ("AH, AES-XCBC-MAC-96", Opened::Ipsec(NetworkSuite::Ah(AhSuite::Xcbc))),
+    (AH_XCBC, Opened::Ipsec(NetworkSuite::Ah(AhSuite::Xcbc))),
     (ESP_CTR, Opened::Ipsec(NetworkSuite::Esp(EspSuite::CtrXcbc))),
     (ESP_CCM, Opened::Ipsec(NetworkSuite::Esp(EspSuite::Ccm8))),
     (RECORD, Opened::Record),
 ];
+const AH_XCBC: &str = "AH, AES-XCBC-MAC-96";
 const ESP_CTR: &str = "ESP, AES-CTR and AES-XCBC-MAC-96";
 const ESP_CCM: &str = "ESP, AES-CCM-8";
 const RECORD: &str = "DTLS record, AES-CCM-8";
@@ -279,7 +280,8 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
             "AH, ESP and DTLS: a stranger's packet is checked at the far end alone, and the further that is, the more nodes send it on".into(),
             Statement::All(END_TO_END.map(|way| Statement::Grows(sent_on(way))).into()),
         )
-        .if_undecided(ENOUGH),
+        .if_undecided(ENOUGH)
+        .uncounted("nodes that send it on have no keys for it, and so it is true by the way this is built"),
     );
     for way in END_TO_END {
         claims.push(
@@ -290,8 +292,8 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
             .if_undecided(ENOUGH),
         );
         claims.push(claim(
-            format!("From six hops away, a packet forged under link security takes the nodes less than a tenth of the energy that it takes under {way}"),
-            Statement::FarBelow(far(LINK), far(way), A_TENTH),
+            format!("From six hops away, a packet forged under link security takes the nodes less than a fifth of the energy that it takes under {way}"),
+            Statement::FarBelow(far(LINK), far(way), A_FIFTH),
         ));
     }
     for way in BY_LINKS {
@@ -317,8 +319,8 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
     );
     claims.extend([
         claim(
-            "From six hops away, a packet forged under ESP and link security takes the nodes less than a tenth of the energy that it takes under ESP alone".into(),
-            Statement::FarBelow(far(ESP_LINK), far(ESP), A_TENTH),
+            "From six hops away, a packet forged under ESP and link security takes the nodes less than a fifth of the energy that it takes under ESP alone".into(),
+            Statement::FarBelow(far(ESP_LINK), far(ESP), A_FIFTH),
         ),
         claim(
             "ESP checks before it decrypts: with AES-CTR, a node refuses a forged packet in less time than it opens an authentic one (thesis, chapter 8)".into(),
@@ -337,9 +339,9 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
             Statement::Below(forged(ESP_CTR), forged(RECORD)),
         ),
         claim(
-            "Whatever a node checks first, refusing 64 bytes takes it less than a fiftieth of the energy that a forged packet takes the nodes of six hops on its way".into(),
+            "Whether it checks AH, ESP with AES-CTR or a record, refusing 64 bytes takes a node less than a fiftieth of the energy that a forged packet takes the nodes of six hops on its way".into(),
             Statement::All(
-                [(ESP_CTR, ESP), (RECORD, DTLS)]
+                [(AH_XCBC, AH), (ESP_CTR, ESP), (RECORD, DTLS)]
                     .map(|(opened, way)| Statement::FarBelow(Series::new(REFUSING, opened), far(way), A_FIFTIETH))
                     .into(),
             ),
