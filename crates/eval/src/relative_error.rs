@@ -42,14 +42,19 @@ pub(crate) fn sentence(evaluation: &Evaluation) -> Option<String> {
     Some(out)
 }
 
-/// Half the 95 % confidence interval of a value that is of runs, in per cent of it; one that is known exactly has no error.
+/// Half the 95 % confidence interval of a value in which chance has a say, in per cent of it: of the mean of runs, or of a share, and endless where
+/// there is none. A value that is known exactly has no error.
 fn relative_error(row: &Row) -> Option<f64> {
-    if row.runs.is_empty() {
+    if row.runs.is_empty() && row.interval.is_none() {
         return None;
     }
     let half = row.interval.map_or(f64::INFINITY, |[low, high]| (high - low) / 2.0);
     let error = 100.0 * half / row.value.abs();
-    Some(if half == 0.0 { 0.0 } else { error })
+    Some(match half {
+        0.0 => 0.0,
+        _ if error.is_nan() => f64::INFINITY,
+        _ => error,
+    })
 }
 
 #[cfg(test)]
@@ -67,6 +72,8 @@ mod tests {
             row("AH", &[99.0, 101.0, 99.0, 101.0]),
             row("ESP", &[90.0, 110.0, 90.0, 110.0]).at(8.0),
             row("DTLS", &[7.0, 7.0, 7.0, 7.0]),
+            // The interval of Wilson is 4 % of it to either side.
+            Sample::share(380.0, 400.0).row("handshakes", "of 100"),
             Row::new("limit", 3.0, "ms", crate::Provenance::Published),
         ];
         let mut evaluation = Evaluation {
@@ -87,13 +94,16 @@ mod tests {
         };
         let said = sentence(&evaluation).unwrap();
         assert!(
-            said.contains("at most 5 %: with 4 runs, 2 of 3 values here do, and these do not: ESP at 8, 18"),
+            said.contains("at most 5 %: with 4 runs, 3 of 4 values here do, and these do not: ESP at 8, 18"),
             "{said}"
         );
         assert!(!is_within(&evaluation.figures, Some(5.0)) && is_within(&evaluation.figures, Some(50.0)));
         assert!(is_within(&evaluation.figures, None));
         evaluation.relative_error = Some(50.0);
-        assert!(sentence(&evaluation).unwrap().ends_with("3 of 3 values here do"));
+        assert!(sentence(&evaluation).unwrap().ends_with("4 of 4 values here do"));
+        evaluation.figures[0].rows.push(row("none", &[f64::NAN, f64::NAN]));
+        assert!(sentence(&evaluation).unwrap().contains("4 of 5 values here do, and these do not: none"));
+        assert!(!is_within(&evaluation.figures, Some(50.0)));
         evaluation.relative_error = None;
         assert_eq!(sentence(&evaluation), None);
     }

@@ -308,7 +308,7 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
             Statement::FarBelow(energy(VERIFIED), energy(CERTIFIED), FOUR_FIFTHS),
         ),
         claim(
-            "Over a hop and over four, not verifying it again saves more time than shorter flights do",
+            "Over one to four hops, not verifying it again saves more time than shorter flights do",
             Statement::Below(saved(SHORTER), saved(COMPUTED)),
         )
         .perhaps("a datagram in fragments fewer is a pause of 0.2 s fewer"),

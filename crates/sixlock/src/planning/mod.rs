@@ -38,20 +38,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             bar.set_message(format!("{left} options left"));
         }
         Progress::FirstFront { left, open } => {
-            let list = |choices: &[Choice]| match choices {
-                [] => "none".to_owned(),
-                choices => choices.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            let list =
+                |choices: &[Choice]| choices.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            // An option may be called `none`.
+            let said = match &left[..] {
+                [] => "no option is left".to_owned(),
+                left => format!("these are left: {}", list(left)),
             };
             let still = match &open[..] {
                 [] => String::new(),
                 open => format!(" (still simulated: {})", list(open)),
             };
             bar.suspend(|| {
-                to_stderr!(
-                    "after {:.0} s of simulating these are left: {}{still}",
-                    started.elapsed().as_secs_f64(),
-                    list(left)
-                );
+                to_stderr!("after {:.0} s of simulating {said}{still}", started.elapsed().as_secs_f64());
             });
         }
         Progress::Screening { condition, done, all } => {
