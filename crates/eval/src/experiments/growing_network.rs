@@ -250,7 +250,7 @@ fn claims(figures: &[Figure]) -> Vec<Claim> {
                 Statement::FarBelow(many, few, 100.0 + SIMILAR),
             )
             .if_undecided(more_runs)
-            .perhaps("more of a node's energy goes into frames of others, and less into its own acknowledgements"),
+            .perhaps("more frames are sent again, and each of them is longer"),
         );
     }
     for way in [AH, ESP] {
