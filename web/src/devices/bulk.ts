@@ -3,11 +3,12 @@ import { confirm } from "../dialog";
 import { html, setText } from "../dom";
 import { DurationField } from "../duration-field";
 import { Field, textInput } from "../field";
-import { fleetApi, tagsIn, type Change, type Changed, type Chosen, type Selection } from "../fleet-api";
+import { fleetApi, tagsIn, type Change, type Changed, type Selection } from "../fleet-api";
 import { formDialog } from "../form";
 import { formatCount } from "../format";
 import type { Desk } from "../page";
 import { button } from "../panel";
+import { allFound, type Choice } from "./choice";
 
 const DAY_S = 86_400;
 
@@ -21,6 +22,8 @@ export class Bulk {
   private ids = new Map<string, Resource["id"]>();
   /** Not only those that were picked, but all that are found. */
   private isAll = false;
+  /** All that are found are being asked for. */
+  private choosing = false;
   private found = 0;
   private selection: Selection = {};
 
@@ -36,20 +39,22 @@ export class Bulk {
       this.update();
       this.picks();
     });
-    const act = (words: string, open: () => void, kind = "secondary") => button(words, open, kind);
+    // What is chosen stays what it is now, however long the dialog is open and whatever comes meanwhile.
+    const act = (words: string, open: (choice: Choice) => void, kind = "secondary") =>
+      button(words, () => void this.choose(open), kind);
     this.root.append(
       this.count,
       this.all,
       html(
         "div",
         { class: "bulk-actions" },
-        act("Add tags", () => this.tags("tag", "Add tags", "Add")),
-        act("Remove tags", () => this.tags("untag", "Remove tags", "Remove")),
-        act("Move", () => this.move()),
-        act("Keep readings for", () => this.keep()),
-        act("Pause polling", () => void this.send({ kind: "pause_polls" })),
-        act("Resume polling", () => void this.send({ kind: "resume_polls" })),
-        act("Delete", () => this.remove(), "secondary destructive"),
+        act("Add tags", (choice) => this.tags(choice, "tag", "Add tags", "Add")),
+        act("Remove tags", (choice) => this.tags(choice, "untag", "Remove tags", "Remove")),
+        act("Move", (choice) => this.move(choice)),
+        act("Keep readings for", (choice) => this.keep(choice)),
+        act("Pause polling", (choice) => void this.send(choice, { kind: "pause_polls" })),
+        act("Resume polling", (choice) => void this.send(choice, { kind: "resume_polls" })),
+        act("Delete", (choice) => this.remove(choice), "secondary destructive"),
       ),
       this.result,
     );
@@ -102,49 +107,70 @@ export class Bulk {
     setText(this.all, this.isAll ? "Choose none" : `Choose all ${formatCount(this.found)} that are found`);
   }
 
-  private get chosen(): Chosen {
-    if (this.isAll) return { matching: this.selection };
-    return { devices: [...this.picked].map((id) => this.ids.get(id)!) };
+  /** Does `act` with what is chosen now. */
+  private async choose(act: (choice: Choice) => void): Promise<void> {
+    const { number } = this;
+    if (number === 0 || this.choosing) return;
+    if (!this.isAll) {
+      act({ chosen: { devices: [...this.picked].map((id) => this.ids.get(id)!) }, number });
+      return;
+    }
+    this.choosing = true;
+    try {
+      const choice = await allFound(fleetApi(this.desk.user.username).look, this.selection, number);
+      // The page may have been left meanwhile.
+      if (this.root.isConnected) act(choice);
+    } catch (error) {
+      this.refused(error);
+      this.changed();
+    } finally {
+      this.choosing = false;
+    }
   }
 
-  private async change(change: Change): Promise<void> {
+  private async change({ chosen, number }: Choice, change: Change): Promise<void> {
     const { user } = this.desk;
-    const answer = await fleetApi(user.username).change(this.chosen, this.number, change);
+    const answer = await fleetApi(user.username).change(chosen, number, change);
     setText(this.result, changedWords(change, answer));
     this.update();
     this.changed();
   }
 
-  /** Does what needs no further question; what is refused stands where the result would. */
-  private async send(change: Change): Promise<void> {
+  /** Does what needs no further question. */
+  private async send(choice: Choice, change: Change): Promise<void> {
     try {
-      await this.change(change);
+      await this.change(choice, change);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setText(this.result, error.words);
-      this.desk.fail(error);
+      this.refused(error);
     }
   }
 
-  private tags(kind: "tag" | "untag", title: string, action: string): void {
+  /** What is refused stands where the result would. */
+  private refused(error: unknown): void {
+    if (!(error instanceof ApiError)) throw error;
+    setText(this.result, error.words);
+    this.desk.fail(error);
+  }
+
+  private tags(choice: Choice, kind: "tag" | "untag", title: string, action: string): void {
     const field = new Field(textInput("bulk-tags", { required: true }), "Tags", {
       hint: "With a comma between two. A device has at most 16 tags, of 40 characters each.",
       about: /tag/,
     });
-    const send = () => this.change({ kind, tags: tagsIn(field.text) });
+    const send = () => this.change(choice, { kind, tags: tagsIn(field.text) });
     formDialog(this.desk, title, { fields: [field], action, send });
   }
 
-  private move(): void {
+  private move(choice: Choice): void {
     const field = new Field(textInput("bulk-folder", { maxlength: 256 }), "Folder", {
       hint: "Names with a slash between two, such as house 1/attic. Without one, they are in no folder.",
       about: /folder/,
     });
-    const send = () => this.change({ kind: "move", folder: field.text });
+    const send = () => this.change(choice, { kind: "move", folder: field.text });
     formDialog(this.desk, "Move to a folder", { fields: [field], action: "Move", send });
   }
 
-  private keep(): void {
+  private keep(choice: Choice): void {
     const time = new DurationField("bulk-keep", "Keep readings for", 90 * DAY_S, {
       hint: "Of all streams that these devices have. Without a number, for ever.",
       about: /keep/,
@@ -159,18 +185,18 @@ export class Bulk {
     );
     const send = () => {
       const keep_s = Number.isNaN(time.seconds) ? null : time.seconds;
-      return this.change({ kind: "keep", keep_s, discard: discard.control.checked });
+      return this.change(choice, { kind: "keep", keep_s, discard: discard.control.checked });
     };
     formDialog(this.desk, "Keep readings", { fields: [time, discard], action: "Save", send });
   }
 
-  private remove(): void {
-    const { number } = this;
+  private remove(choice: Choice): void {
+    const { number } = choice;
     confirm(
       number === 1 ? "Delete 1 device?" : `Delete ${formatCount(number)} devices?`,
       "Their readings are deleted with them, and their keys open nothing any more. This cannot be undone.",
       "Delete",
-      () => this.change({ kind: "delete" }),
+      () => this.change(choice, { kind: "delete" }),
       String(number),
       "how many they are",
     );
