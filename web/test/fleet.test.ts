@@ -1,14 +1,23 @@
 import { expect, test } from "vitest";
 import { changedWords } from "../src/devices/bulk";
+import { allFound } from "../src/devices/choice";
 import { address } from "../src/devices/filters";
-import { ancestors, counted } from "../src/devices/folder-tree";
+import { ancestors, counted, KnownFolders } from "../src/devices/folder-tree";
 import { figures, worst } from "../src/fleet";
-import { query, tagsIn, type Change, type Counts, type Group } from "../src/fleet-api";
+import {
+  query,
+  tagsIn,
+  type Change,
+  type Counts,
+  type FleetDevice,
+  type Group,
+  type Page,
+} from "../src/fleet-api";
 import { around, clusters, moved, worstOf, zoomed, WORLD } from "../src/map/clusters";
 import { coastlines, pathOf } from "../src/map/topology";
 import { markWords } from "../src/pages/map";
 import { devicesLink, routeOf } from "../src/route";
-import { placeIn } from "../src/settings/about";
+import { changes, placeIn } from "../src/settings/about";
 import { profileOf } from "../src/settings/make-profile";
 
 const counts = (devices: number, silent: number, with_alerts = 0): Counts => ({
@@ -76,6 +85,53 @@ test("a folder is within all those above it", () => {
   expect(ancestors("a/b/c")).toEqual(["a", "a/b"]);
   expect([ancestors("a"), ancestors("")]).toEqual([[], []]);
   expect([counted(group("x", 1_200, 0)), counted(group("x", 3, 2))]).toEqual(["1,200", "3, 2 silent"]);
+});
+
+test("all that are found are named as they are, and none stands for another that has gone", async () => {
+  let ids = Array.from({ length: 2_500 }, (_, n) => n + 1);
+  const asked: Page[] = [];
+  const look = async (_: object, page: Page) => {
+    asked.push(page);
+    const { offset = 0, limit = 100 } = page;
+    return { devices: ids.slice(offset, offset + limit).map((id) => ({ id }) as FleetDevice) };
+  };
+  expect(await allFound(look, {}, 2_500)).toEqual({ chosen: { devices: ids }, number: 2_500 });
+  expect(asked.map(({ offset }) => offset)).toEqual([0, 1_000, 2_000]);
+  for (const other of [ids.slice(1), [...ids, 2_501]]) {
+    ids = other;
+    await expect(allFound(look, {}, 2_500)).rejects.toThrow("Other devices");
+  }
+  const many = { chosen: { matching: { search: "a" } }, number: 5_001 };
+  expect(await allFound(look, { search: "a" }, 5_001)).toEqual(many);
+});
+
+test("folders that were told stand until a number of the one above them changes, or devices do", () => {
+  const known = new KnownFolders();
+  const below = [group("attic", 2, 0)];
+  known.keep("house", group("house", 3, 0), below);
+  expect(known.below("house", group("house", 3, 0))).toBe(below);
+  expect(known.below("house", group("house", 3, 1))).toBeUndefined();
+  expect(known.below("barn", group("barn", 3, 0))).toBeUndefined();
+  known.forget();
+  expect(known.below("house", group("house", 3, 0))).toBeUndefined();
+});
+
+test("of what is said about a device, only what was changed is sent", () => {
+  const before = {
+    label: "gauge",
+    description: "",
+    tags: ["rain"],
+    folder: "field",
+    period_s: 600,
+    place: { latitude: 57.7, longitude: 11.96 },
+  };
+  expect(changes(before, { ...before, tags: ["rain"], place: { ...before.place } })).toEqual({});
+  expect(changes(before, { ...before, folder: "", period_s: null, place: null })).toEqual({
+    folder: "",
+    period_s: null,
+    place: null,
+  });
+  expect(changes(before, { ...before, tags: ["rain", "west"] })).toEqual({ tags: ["rain", "west"] });
 });
 
 test("what came of a change says how many are otherwise and why the others are not", () => {

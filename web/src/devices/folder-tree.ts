@@ -8,6 +8,8 @@ import type { Desk } from "../page";
 export class FolderTree {
   readonly root = html("nav", { class: "folders", "aria-label": "Folders", hidden: true });
   private readonly open = new Set<string>();
+  private readonly known = new KnownFolders();
+  private current: { folder: string; below: readonly Group[] } = { folder: "", below: [] };
 
   /** `chosen` is told which folder a person wants to see the devices of. */
   constructor(
@@ -15,8 +17,14 @@ export class FolderTree {
     private readonly chosen: (folder: string) => void,
   ) {}
 
-  /** Shows the folders right below the top; `current` is the one whose devices are shown. */
-  show(top: readonly Group[], current: string): void {
+  /** Devices have changed: what is below folders that are open is asked for again. */
+  forget(): void {
+    this.known.forget();
+  }
+
+  /** Shows the folders right below the top; `current` is the one whose devices are shown, and `below` the folders right below that. */
+  show(top: readonly Group[], current: string, below: readonly Group[]): void {
+    this.current = { folder: current, below };
     // Also where the last one is gone, as long as it is chosen.
     this.root.hidden = top.length === 0 && current === "";
     for (const folder of ancestors(current)) this.open.add(folder);
@@ -37,7 +45,7 @@ export class FolderTree {
         below.hidden = !open;
         if (open) this.open.add(folder);
         else this.open.delete(folder);
-        if (open && below.childElementCount === 0) void this.fill(below, folder, current);
+        if (open && below.childElementCount === 0) void this.fill(below, folder, group);
       };
       toggle.addEventListener("click", () => turn(below.hidden));
       turn(this.open.has(folder));
@@ -46,14 +54,20 @@ export class FolderTree {
     });
   }
 
-  /** Fetches the folders below `folder`. */
-  private async fill(below: HTMLElement, folder: string, current: string): Promise<void> {
+  /** Shows the folders below `folder`, which are fetched where nobody has told them. */
+  private async fill(below: HTMLElement, folder: string, group: Group): Promise<void> {
+    const { current } = this;
+    if (folder === current.folder) this.known.keep(folder, group, current.below);
     try {
-      const { folders } = await fleetApi(this.desk.user.username).look({ folder }, { limit: 1 });
+      let folders = this.known.below(folder, group);
+      if (!folders) {
+        ({ folders } = await fleetApi(this.desk.user.username).look({ folder }, { limit: 1 }));
+        this.known.keep(folder, group, folders);
+      }
       below.replaceChildren(
         folders.length === 0
           ? html("p", { class: "hint" }, "No folders in it")
-          : html("ul", {}, ...this.items(folders, folder, current)),
+          : html("ul", {}, ...this.items(folders, folder, this.current.folder)),
       );
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -71,6 +85,25 @@ export class FolderTree {
     );
     button.addEventListener("click", () => this.chosen(folder));
     return button;
+  }
+}
+
+/** What the cloud has told of folders below others. It stands for as long as no number of the folder above them changes. */
+export class KnownFolders {
+  private readonly known = new Map<string, { numbers: string; below: readonly Group[] }>();
+
+  /** `group` is `folder` with its numbers, as they are now. */
+  below(folder: string, group: Group): readonly Group[] | undefined {
+    const known = this.known.get(folder);
+    return known?.numbers === JSON.stringify(group) ? known.below : undefined;
+  }
+
+  keep(folder: string, group: Group, below: readonly Group[]): void {
+    this.known.set(folder, { numbers: JSON.stringify(group), below });
+  }
+
+  forget(): void {
+    this.known.clear();
   }
 }
 

@@ -106,6 +106,7 @@ export class DevicesPage implements Page {
 
   /** A device has come, gone or changed. */
   devices(): void {
+    this.folders.forget();
     if (this.hasList) void this.ask();
   }
 
@@ -157,7 +158,7 @@ export class DevicesPage implements Page {
       this.hasList = true;
       this.shown = devices;
       this.filters.offer(fleet.summary.tags);
-      this.folders.show(top.folders, this.filters.folder);
+      this.folders.show(top.folders, this.filters.folder, fleet.folders);
       this.bulk.show(selection, fleet.found, devices);
       this.arrange(fleet);
     } catch (error) {

@@ -9,6 +9,9 @@ import type { Desk } from "../page";
 import { button } from "../panel";
 import { makeProfile } from "./make-profile";
 
+/** What the fields say. */
+export type Said = Pick<Resource, "label" | "description" | "tags" | "folder" | "period_s" | "place">;
+
 /** What a device is called, what its owner says about it, and by what it is found. */
 export class About {
   readonly root: HTMLElement;
@@ -35,6 +38,8 @@ export class About {
     about: /[Pp]lace|latitude|longitude/,
   });
   private readonly form: Form;
+  /** What the fields said when they were filled in, or sent. */
+  private before: Said;
 
   constructor(desk: Desk, api: DeviceApi, resource: Resource) {
     this.label.control.value = resource.label;
@@ -42,25 +47,20 @@ export class About {
     this.tags.control.value = resource.tags.join(", ");
     this.folder.control.value = resource.folder;
     this.period = new DurationField("device-period", "Reports every", resource.period_s ?? 0, {
-      hint: "It is silent when nothing comes for three times as long. Without a number, that is reckoned by its polling, or it is an hour.",
+      hint: "It is silent when nothing comes for three times as long, or for a minute if that is longer. Without a number, that is reckoned by its polling, or it is an hour.",
       about: /period/,
     });
     if (resource.period_s === null) this.period.control.value = "";
     const { place } = resource;
     this.place.control.value = place === null ? "" : `${place.latitude}, ${place.longitude}`;
+    this.before = this.said();
     this.form = new Form(desk, {
       fields: [this.label, this.description, this.tags, this.folder, this.period, this.place],
       action: "Save",
       send: async () => {
-        const { seconds } = this.period;
-        await api.change({
-          label: this.label.text,
-          description: this.description.text,
-          tags: tagsIn(this.tags.text),
-          folder: this.folder.text,
-          period_s: Number.isNaN(seconds) ? null : seconds,
-          place: placeIn(this.place.text),
-        });
+        const said = this.said();
+        await api.change(changes(this.before, said));
+        this.before = said;
         await desk.refresh();
       },
       done: "Saved.",
@@ -78,9 +78,28 @@ export class About {
     );
   }
 
+  private said(): Said {
+    const { seconds } = this.period;
+    return {
+      label: this.label.text,
+      description: this.description.text,
+      tags: tagsIn(this.tags.text),
+      folder: this.folder.text,
+      period_s: Number.isNaN(seconds) ? null : seconds,
+      place: placeIn(this.place.text),
+    };
+  }
+
   stop(): void {
     this.form.stop();
   }
+}
+
+/** What of `said` is otherwise than `before`: the rest is not sent, as others may have changed it meanwhile. */
+export function changes(before: Said, said: Said): Partial<Said> {
+  const isOther = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(before[name as keyof Said]);
+  return Object.fromEntries(Object.entries(said).filter(isOther));
 }
 
 /** The place in a text; null where nothing is written. */
