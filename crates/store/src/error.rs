@@ -138,6 +138,15 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// Devices were being deleted in parts, and one part failed: those before it are gone.
+    PartlyDeleted {
+        /// How many are gone.
+        deleted: usize,
+        /// How many were to go.
+        of: usize,
+        /// Why the part failed.
+        source: Box<Error>,
+    },
     /// A stream is computed, so its points are what its inputs make them.
     Computed,
     /// The file is there already.
@@ -320,6 +329,9 @@ impl fmt::Display for Error {
             Self::Count { expected, found } => {
                 write!(f, "{found} devices are chosen now, not {expected}: nothing was changed")
             }
+            Self::PartlyDeleted { deleted, of, source } => {
+                write!(f, "{deleted} of {of} devices are deleted, and the others are there still: {source}")
+            }
             Self::Discards { points, rollups } => {
                 write!(f, "this discards {points} points that are stored, and {rollups} rollups of hours")
             }
@@ -328,7 +340,7 @@ impl fmt::Display for Error {
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")
             }
-            Self::Busy => f.write_str("more is waiting to be stored than is taken on; try again"),
+            Self::Busy => f.write_str("more is waiting than is taken on; try again"),
         }
     }
 }
@@ -343,6 +355,7 @@ impl std::error::Error for Error {
             Self::Payload(refused) => Some(refused),
             Self::Parser(error) => Some(error),
             Self::Expression(error) => Some(error),
+            Self::PartlyDeleted { source, .. } => Some(source),
             _ => None,
         }
     }

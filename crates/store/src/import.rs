@@ -12,6 +12,8 @@ use crate::store::Store;
 
 /// The most devices that an [`Error::Devices`] names.
 const NAMED: usize = 100;
+/// The most streams and parsers that the devices of one import get by their profiles: readings wait until all are written.
+const MOST_BY_PROFILES: usize = 5_000;
 
 impl Store {
     /// Adds `devices` as resources of `owner`: all of them or, if one cannot be added, none. With `dry_run`, none is
@@ -35,12 +37,21 @@ impl Store {
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let labels = checked.iter().filter_map(|(_, device)| device.profile.as_deref()).collect();
         let profiles = Profiles::named(&mut transaction, owner, labels).await?;
-        let mut streams = 0;
+        let (mut streams, mut parsers) = (0, 0);
         for (n, device) in &checked {
             match profiles.get(device.profile.as_deref()) {
-                Ok(profile) => streams += profile.map_or(0, |profile| profile.streams.len()),
+                Ok(Some(profile)) => {
+                    streams += profile.streams.len();
+                    parsers += profile.parsers.len();
+                }
+                Ok(None) => {}
                 Err(error) => note(&mut bad, *n, error)?,
             }
+        }
+        if streams + parsers > MOST_BY_PROFILES {
+            return Err(Error::Invalid(
+                "the devices of one import get at most 5000 streams and parsers by their profiles; import fewer devices at a time",
+            ));
         }
         quotas::check_more_streams(&mut transaction, owner, streams as i64).await?;
         let mut enrolled = Vec::new();
@@ -68,7 +79,7 @@ impl Store {
 /// Takes note of what is wrong with a device; what is wrong with the cloud ends it all.
 fn note(bad: &mut Vec<BadDevice>, device: usize, error: Error) -> Result<(), Error> {
     match error {
-        Error::Invalid(_) | Error::Taken(_) | Error::KeyTaken | Error::Unknown(_) => {
+        Error::Invalid(_) | Error::Full(_) | Error::Taken(_) | Error::KeyTaken | Error::Unknown(_) => {
             bad.push(BadDevice { device, why: error.to_string() });
             Ok(())
         }

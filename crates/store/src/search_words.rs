@@ -37,21 +37,43 @@ pub(crate) fn tag_range(tag: &str) -> (Vec<u8>, Vec<u8>) {
     (from, until)
 }
 
-/// Writes the words of `stream` anew, as its texts are now, and the tags of its device; of one that is not to be found, none.
+/// Has the words of `stream` be as its texts are now, with the tags of its device; of one that is not to be found, none. Only words that differ
+/// are written.
 pub(crate) async fn write(connection: &mut SqliteConnection, stream: StreamId) -> Result<(), Error> {
-    sqlx::query("DELETE FROM search_words WHERE stream = $1")
+    let written: Vec<Vec<u8>> = sqlx::query_scalar("SELECT word FROM search_words WHERE stream = $1")
         .bind(stream.0)
-        .execute(&mut *connection)
+        .fetch_all(&mut *connection)
         .await?;
+    let written: BTreeSet<Vec<u8>> = written.into_iter().collect();
+    let words = words_of(connection, stream).await?;
+    for word in written.difference(&words) {
+        sqlx::query("DELETE FROM search_words WHERE stream = $1 AND word = $2")
+            .bind(stream.0)
+            .bind(&**word)
+            .execute(&mut *connection)
+            .await?;
+    }
+    for word in words.difference(&written) {
+        sqlx::query("INSERT INTO search_words (stream, word) VALUES ($1, $2)")
+            .bind(stream.0)
+            .bind(&**word)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// What `stream` is to be found by, as it is kept.
+async fn words_of(connection: &mut SqliteConnection, stream: StreamId) -> Result<BTreeSet<Vec<u8>>, Error> {
     let texts: Option<(String, String, String, String, String)> = sqlx::query_as(
         "SELECT streams.label, resources.label, users.name, tags, streams.description FROM streams
          JOIN resources ON resources.id = streams.resource JOIN users ON users.id = resources.owner
          WHERE streams.id = $1 AND streams.public_search",
     )
     .bind(stream.0)
-    .fetch_optional(&mut *connection)
+    .fetch_optional(connection)
     .await?;
-    let Some((label, device, owner, tags, description)) = texts else { return Ok(()) };
+    let Some((label, device, owner, tags, description)) = texts else { return Ok(BTreeSet::new()) };
     let mut kept = BTreeSet::new();
     for word in [label, device, owner, tags.clone(), description].iter().flat_map(|text| words(text)) {
         if kept.len() < WORDS {
@@ -59,17 +81,10 @@ pub(crate) async fn write(connection: &mut SqliteConnection, stream: StreamId) -
         }
     }
     kept.extend(tags::read::<Vec<_>>(&tags).iter().map(|tag| [TAG, tag].concat()));
-    for word in kept {
-        sqlx::query("INSERT INTO search_words (stream, word) VALUES ($1, $2)")
-            .bind(stream.0)
-            .bind(word.into_bytes())
-            .execute(&mut *connection)
-            .await?;
-    }
-    Ok(())
+    Ok(kept.into_iter().map(String::into_bytes).collect())
 }
 
-/// Writes the words of all streams of `resource` anew that are to be found.
+/// The same, of all streams of `resource` that are to be found.
 pub(crate) async fn write_of(connection: &mut SqliteConnection, resource: ResourceId) -> Result<(), Error> {
     let streams: Vec<i64> =
         sqlx::query_scalar("SELECT id FROM streams WHERE resource = $1 AND public_search")

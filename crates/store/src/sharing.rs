@@ -343,7 +343,13 @@ mod tests {
         assert_eq!((by_tag("wind").await.len(), find(&store, "farm").await), (0, vec![stream.0]));
         let all = crate::Chosen::Matching(crate::Selection::default());
         let change = crate::FleetChange::Tag(vec!["north".into()]);
+        let written = async || {
+            let sql = "SELECT total_changes()";
+            sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *store.writer.lock().await).await.unwrap()
+        };
+        let before = written().await;
         store.change_fleet(ann, (all, Some(1)), change, 0).await.unwrap();
+        assert_eq!(written().await - before, 3, "the device, the tag and its word: the other words stay");
         assert_eq!((by_tag("north").await.len(), by_tag("wind farm").await.len()), (1, 1));
         let change = ResourceChange { tags: Some(&[]), ..Default::default() };
         store.change_resource(node, change, None).await.unwrap();

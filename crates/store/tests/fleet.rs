@@ -149,6 +149,61 @@ async fn tags_are_changed_of_all_that_are_chosen_or_of_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_no_device_is_checked_as_one_of_some() {
+    let bench = Bench::new().await;
+    let tag = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    for bad in [
+        FleetChange::Tag(tag(&["a,b"])),
+        FleetChange::Untag(tag(&[""])),
+        FleetChange::Move("a//b".into()),
+        FleetChange::Keep { keep_s: Some(60), discard: false },
+    ] {
+        let refused = bench.change(all(), bad.clone()).await;
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{bad:?}");
+    }
+    for good in [
+        FleetChange::Tag(tag(&["a"])),
+        FleetChange::Move("a/b".into()),
+        FleetChange::PausePolls(true),
+        FleetChange::Keep { keep_s: Some(86_400), discard: false },
+        FleetChange::Delete,
+    ] {
+        let none = FleetChanged { matched: 0, changed: 0 };
+        assert_eq!(bench.change(all(), good.clone()).await.unwrap(), none, "{good:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_says_which_device_is_too_much_and_makes_so_many_streams_and_parsers() {
+    let bench = Bench::new().await;
+    let many = |prefix: &str, count: usize| (0..count).map(|n| format!("{prefix}{n}")).collect::<Vec<_>>();
+    let streams = many("s", 60).into_iter().map(|label| serde_json::json!({ "label": label }));
+    let parsers = many("s", 4).into_iter().map(
+        |stream| serde_json::json!({ "kind": "json-path", "expression": "$.r", "stream": stream, "label": stream }),
+    );
+    let profile = serde_json::json!({
+        "tags": many("p", 16), "streams": streams.collect::<Vec<_>>(), "parsers": parsers.collect::<Vec<_>>(),
+    });
+    bench.store.put_profile(bench.ann, "big", &serde_json::from_value(profile).unwrap()).await.unwrap();
+    let of_profile = |label: &str| Device { profile: Some("big".into()), ..Device::named(label) };
+    let import = async |devices| bench.store.import(bench.ann, devices, true).await;
+
+    let devices = vec![
+        Device { tags: many("t", 17), ..Device::named("a") },
+        Device::named("b"),
+        Device { tags: many("t", 1), ..of_profile("c") },
+    ];
+    let Err(Error::Devices(bad)) = import(devices).await else { panic!("it has devices with 17 tags") };
+    assert_eq!(bad.iter().map(|bad| bad.device).collect::<Vec<_>>(), [0, 2]);
+    assert!(bad.iter().all(|bad| bad.why.contains("16 tags")), "{bad:?}");
+
+    let devices = |count| many("d", count).iter().map(|label| of_profile(label)).collect();
+    let Err(Error::Invalid(why)) = import(devices(79)).await else { panic!("these are 5056") };
+    assert!(why.contains("5000 streams and parsers") && why.contains("fewer devices"), "{why}");
+    assert_eq!(import(devices(78)).await.unwrap().len(), 78);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_would_delete_others_than_were_meant_deletes_none() {
     let bench = Bench::new().await;
     for label in ["a", "b", "c"] {

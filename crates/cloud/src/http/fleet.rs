@@ -61,8 +61,8 @@ pub(super) struct FleetParameters {
 
 /// A user's devices in a few numbers, and a page of those that are looked for
 ///
-/// A device is silent that was not heard for three of its periods and a minute, or where none is known, for an hour. Its period is what
-/// its `period_s` says, or else that of its poller.
+/// A device is silent that was not heard for three of its periods, or for a minute if that is longer; where none is known, for an hour. Its
+/// period is what its `period_s` says, or else that of its poller, if that is not paused.
 #[utoipa::path(get, path = "/users/{user}/fleet", tag = "resources", params(FleetParameters),
     responses((status = 200, body = Fleet)))]
 pub(super) async fn show(

@@ -21,8 +21,33 @@ use crate::tags;
 
 /// The most devices that are deleted by one request.
 const MOST_DELETED: usize = 1_000;
-/// How many devices are deleted in one commit: readings wait so long.
-const PART: usize = 50;
+/// What is deleted in one commit, at most, as readings wait so long: devices, their streams and the points of these. One device is deleted
+/// at once, whatever it has.
+const PART: DeletionSize = DeletionSize { devices: 50, streams: 150, points: 20_000 };
+
+/// How much there is to delete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DeletionSize {
+    devices: usize,
+    streams: i64,
+    /// Those that are sorted: there are few others.
+    points: i64,
+}
+
+impl DeletionSize {
+    fn and(self, other: Self) -> Self {
+        let Self { devices, streams, points } = self;
+        Self {
+            devices: devices + other.devices,
+            streams: streams + other.streams,
+            points: points + other.points,
+        }
+    }
+
+    fn fits(self, most: Self) -> bool {
+        self.devices <= most.devices && self.streams <= most.streams && self.points <= most.points
+    }
+}
 
 /// What is done to many devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +97,7 @@ impl Store {
             return Err(Error::Invalid("at most 1000 devices are deleted at once"));
         }
         let matched = ids.len();
-        let changed = if ids.is_empty() { 0 } else { self.change_all(ids, change, now).await? };
+        let changed = self.change_all(ids, change, now).await?;
         Ok(FleetChanged { matched, changed })
     }
 
@@ -90,14 +115,52 @@ impl Store {
             FleetChange::Move(folder) => self.move_all(&ids, &folder).await,
             FleetChange::PausePolls(paused) => self.pause_polls(ids, paused).await,
             FleetChange::Keep { keep_s, discard } => self.keep_all(&ids, (keep_s, discard), now).await,
-            FleetChange::Delete => {
-                let mut deleted = 0;
-                for part in ids.chunks(PART) {
-                    deleted += self.delete_resources(part.to_vec()).await?;
+            FleetChange::Delete => self.delete_in_parts(&ids, PART).await,
+        }
+    }
+
+    /// Deletes these resources, in each commit no more than `most`.
+    async fn delete_in_parts(&self, ids: &[ResourceId], most: DeletionSize) -> Result<usize, Error> {
+        let (mut deleted, mut rest) = (0, ids);
+        while !rest.is_empty() {
+            let done = async {
+                let (part, others) = rest.split_at(self.part_of(rest, most).await?);
+                Ok((self.delete_resources(part.to_vec()).await?, others))
+            };
+            match done.await {
+                Ok((of_part, others)) => {
+                    deleted += of_part as usize;
+                    rest = others;
                 }
-                Ok(deleted as usize)
+                Err(error) if deleted == 0 => return Err(error),
+                Err(error) => {
+                    return Err(Error::PartlyDeleted { deleted, of: ids.len(), source: Box::new(error) });
+                }
             }
         }
+        Ok(deleted)
+    }
+
+    /// How many of these resources, the first ones, are no more than `most` together; one at least.
+    async fn part_of(&self, ids: &[ResourceId], most: DeletionSize) -> Result<usize, Error> {
+        let mut part = DeletionSize::default();
+        for (n, id) in ids.iter().enumerate() {
+            // Of points, no more are counted than matter.
+            let (streams, points): (i64, i64) = sqlx::query_as(
+                "SELECT (SELECT count(*) FROM streams WHERE resource = $1),
+                 (SELECT count(*) FROM (SELECT 1 FROM streams
+                  JOIN points_by_stream ON stream = streams.id WHERE resource = $1 LIMIT $2))",
+            )
+            .bind(id.0)
+            .bind(most.points + 1)
+            .fetch_one(&self.readers)
+            .await?;
+            part = part.and(DeletionSize { devices: 1, streams, points });
+            if n > 0 && !part.fits(most) {
+                return Ok(n);
+            }
+        }
+        Ok(ids.len())
     }
 
     async fn change_tags(
@@ -213,4 +276,54 @@ async fn found_by_others(
     let found: Vec<i64> =
         sqlx::query_scalar(AssertSqlSafe(sql)).persistent(false).fetch_all(connection).await?;
     Ok(found.into_iter().map(ResourceId).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_ingest::Reading;
+
+    use crate::ids::Listing;
+    use crate::journal::{Append, Idempotency};
+    use crate::resources::Device;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn devices_are_deleted_in_parts_of_bounded_work_and_those_before_a_failure_are_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let ann = store.add_user("ann", "", "long enough".into(), false).await.unwrap().id;
+        let mut ids = Vec::new();
+        for (label, streams, points) in [("a", 0, 0), ("b", 2, 2), ("c", 1, 9), ("d", 5, 0), ("e", 1, 1)] {
+            let resource = store.add_resource(ann, Device::named(label)).await.unwrap().resource.id;
+            for stream in 0..streams {
+                store.add_stream(resource, &stream.to_string(), None, "").await.unwrap();
+            }
+            let reading = |time| Reading { stream: "0".into(), unit: None, time, value: 1.5 };
+            let readings: Vec<_> = (1..=points).map(reading).collect();
+            if !readings.is_empty() {
+                let idempotency = Idempotency::unique().unwrap();
+                store.append(Append { resource, idempotency, readings }).await.unwrap();
+            }
+            ids.push(resource);
+        }
+        // As if they had been sorted.
+        let sort = "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points";
+        sqlx::query(sort).execute(&mut *store.writer.lock().await).await.unwrap();
+        let most = DeletionSize { devices: 3, streams: 4, points: 4 };
+        for (from, part) in [(0, 2), (1, 1), (2, 1), (3, 1), (4, 1)] {
+            assert_eq!(store.part_of(&ids[from..], most).await.unwrap(), part, "from {from}");
+        }
+        let few = DeletionSize { devices: 2, streams: 99, points: 99 };
+        assert_eq!(store.part_of(&ids, few).await.unwrap(), 2);
+        let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON resources WHEN OLD.label = 'd'
+                      BEGIN SELECT RAISE(ABORT, 'not this one'); END";
+        sqlx::query(refuse).execute(&mut *store.writer.lock().await).await.unwrap();
+        let failed = store.delete_in_parts(&ids, most).await;
+        assert!(matches!(failed, Err(Error::PartlyDeleted { deleted: 3, of: 5, .. })), "{failed:?}");
+        let left = store.resources(ann, Listing { limit: 9, after: 0 }).await.unwrap();
+        let left = left.into_iter().map(|resource| resource.label);
+        assert_eq!(left.collect::<Vec<_>>(), ["d", "e"]);
+        assert!(matches!(store.delete_in_parts(&ids[3..], most).await, Err(Error::Database(_))));
+        assert_eq!(store.delete_in_parts(&ids[4..], most).await.unwrap(), 1);
+    }
 }

@@ -20,7 +20,7 @@ const USUAL_SILENCE_MS: i64 = 3_600_000;
 pub enum DeviceState {
     /// It was heard lately.
     Reporting,
-    /// It was heard, but not for three of its periods and a minute, or where none is known, for an hour.
+    /// It was heard, but not for three of its periods, or for a minute if that is longer; where none is known, for an hour.
     Silent,
     /// It was never heard.
     Unheard,

@@ -88,7 +88,7 @@ impl Store {
     ) -> Result<T, Error> {
         self.long_reads
             .clone()
-            .read(move |transaction| reader::devices(transaction, owner, now).map(make))
+            .read(owner, move |transaction| reader::devices(transaction, owner, now).map(make))
             .await
     }
 }

@@ -67,6 +67,8 @@ impl Computing {
     /// The transaction was not made.
     pub(crate) fn discard(&mut self) {
         self.is_stale = true;
+        // A point that it removed is there again, and may be sorted before others are read.
+        self.unsorted.others_matter();
     }
 
     /// Whether a stream is computed, so that nothing else is stored in it.
@@ -347,5 +349,24 @@ impl StoredPoints for SqlitePoints<'_> {
         self.connection.prepare_cached(sql)?.execute((stream.0, span.from, span.until))?;
         *self.may_be_due = true;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_transaction_that_failed_has_removed_is_found_when_it_is_sorted() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE points_by_stream (stream, time, value, point)").unwrap();
+        let (mut computing, stream) = (Computing::default(), StreamId(1));
+        assert_eq!(computing.unsorted.last_sorted(&connection, stream).unwrap(), i64::MIN);
+        computing.stored(stream, PointId(1), Point { time: 5, value: 1.0 });
+        assert_eq!(computing.unsorted.remove(stream, 5), Some(PointId(1)));
+        computing.discard();
+        connection.execute("INSERT INTO points_by_stream VALUES (1, 5, 1.0, 1)", []).unwrap();
+        computing.sorted(1, 8);
+        assert_eq!(computing.unsorted.last_sorted(&connection, stream).unwrap(), 5);
     }
 }

@@ -43,7 +43,7 @@ impl Unsorted {
         self.points.clear();
     }
 
-    /// Other streams matter now than before: what was sorted of those meanwhile is not known.
+    /// Other streams matter now than before, or others of their points are there: what was sorted of those meanwhile is not known.
     pub(crate) fn others_matter(&mut self) {
         self.last_sorted.clear();
     }
