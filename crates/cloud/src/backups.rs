@@ -119,35 +119,45 @@ impl Series {
     fn take(&self, data: &Path, backups: &Backups) -> Result<(), Error> {
         let folder = &backups.folder;
         let failed = |error| Error::file(folder, error);
-        self.remove_unfinished(folder).map_err(failed)?;
+        let removed = self.remove_unfinished(folder);
         let now = now_ms();
         back_up(data, &folder.join(self.name(now)))?;
         let taken = self.taken(folder).map_err(failed)?;
-        for file in superfluous(taken, backups.keep, now) {
-            std::fs::remove_file(&file).map_err(|error| Error::file(&file, error))?;
-        }
-        Ok(())
+        removed.and(superfluous(taken, backups.keep, now).and_then(remove_all))
     }
 
     /// Removes what a cloud had begun that ended meanwhile: keys are in it.
-    fn remove_unfinished(&self, folder: &Path) -> io::Result<()> {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
+    fn remove_unfinished(&self, folder: &Path) -> Result<(), Error> {
+        let failed = |error| Error::file(folder, error);
+        let mut unfinished = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             if name.to_str().is_some_and(|name| name.starts_with(&self.prefix) && name.ends_with(UNFINISHED))
             {
-                std::fs::remove_file(entry.path())?;
+                unfinished.push(entry.path());
             }
         }
-        Ok(())
+        remove_all(unfinished)
     }
 }
 
-/// Those that are too many: the oldest, after those of times to come, which a clock took that was ahead.
-fn superfluous(mut taken: Vec<(i64, PathBuf)>, keep: usize, now: i64) -> impl Iterator<Item = PathBuf> {
-    taken.sort_by_key(|(time, _)| (*time <= now, *time));
+/// Removes these files; of those that cannot be, the first is told, and the others go all the same.
+fn remove_all(files: Vec<PathBuf>) -> Result<(), Error> {
+    let remove = |file: PathBuf| std::fs::remove_file(&file).map_err(|error| Error::file(&file, error));
+    files.into_iter().map(remove).fold(Ok(()), Result::and)
+}
+
+/// Those that are too many: the oldest. While there is one of a time to come, nobody knows which these are: the clock was ahead when it was
+/// taken, or is behind now, and then the others are real, too.
+fn superfluous(mut taken: Vec<(i64, PathBuf)>, keep: usize, now: i64) -> Result<Vec<PathBuf>, Error> {
+    if let Some((_, file)) = taken.iter().find(|(time, _)| *time > now) {
+        let why = "this backup is of a time to come, so no backup is removed until then; set the clock right, or move the file away";
+        return Err(Error::file(file, io::Error::other(why)));
+    }
+    taken.sort();
     taken.truncate(taken.len().saturating_sub(keep));
-    taken.into_iter().map(|(_, file)| file)
+    Ok(taken.into_iter().map(|(_, file)| file).collect())
 }
 
 #[cfg(test)]
@@ -187,12 +197,27 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_and_those_of_times_to_come_before_them() {
+    fn the_oldest_go_and_none_as_long_as_the_clock_is_in_doubt() {
         let gone = |times: &[i64], keep| -> Vec<String> {
-            superfluous(of(times), keep, 100).map(|file| file.display().to_string()).collect()
+            let files = superfluous(of(times), keep, 100).unwrap();
+            files.into_iter().map(|file| file.display().to_string()).collect()
         };
         assert_eq!(gone(&[30, 10, 20], 2), ["10"]);
-        assert_eq!(gone(&[30, 500, 20, 400], 2), ["400", "500"]);
         assert_eq!(gone(&[30, 20], 2), [] as [String; 0]);
+        let doubt = superfluous(of(&[30, 500, 20]), 2, 100).unwrap_err().to_string();
+        assert!(doubt.starts_with("500: ") && doubt.contains("move the file away"), "{doubt}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_removed_keeps_no_other_and_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, stays, last] = ["a", "b", "c"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&stays).unwrap();
+        for file in [&first, &last] {
+            std::fs::write(file, "").unwrap();
+        }
+        let told = remove_all(vec![first.clone(), stays.clone(), last.clone()]).unwrap_err().to_string();
+        assert!(told.starts_with(&stays.display().to_string()), "{told}");
+        assert_eq!([first, stays, last].map(|path| path.exists()), [false, true, false]);
     }
 }

@@ -3,6 +3,7 @@
 mod web_client;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,9 @@ async fn backups_are_taken_each_period_the_newest_are_kept_and_a_cloud_goes_on_f
     assert!(taken(&folder).last() >= after.last());
     // One that is under way when the cloud stops may still end, and the oldest go: not the newest.
     let newest = taken(&folder).pop_last().unwrap();
+    // Keys are in it.
+    let mode = std::fs::metadata(folder.join(&newest)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
     let restored = place.path().join("restored");
     restore(&folder.join(newest), &restored).unwrap();
     let (store, _writer) = Store::open(&restored).await.unwrap();

@@ -2,6 +2,8 @@
 
 mod web_client;
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use web_client::{Answer, Cloud, bearer};
 
@@ -26,6 +28,13 @@ async fn labels(cloud: &Cloud, query: &str) -> Vec<String> {
     let fleet = answer.json();
     let devices = fleet["devices"].as_array().unwrap();
     devices.iter().map(|device| device["label"].as_str().unwrap().to_owned()).collect()
+}
+
+/// To what the record says that `action` was done.
+async fn recorded(cloud: &Cloud, action: &str) -> Vec<String> {
+    let lines = cloud.as_admin("GET /api/v1/audit?actions=true", Value::Null).await.json();
+    let lines = lines.as_array().unwrap().iter().filter(|line| line["action"] == action);
+    lines.map(|line| line["what"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -158,8 +167,62 @@ async fn a_change_of_many_says_how_many_and_deletes_no_others_than_were_counted(
     let deleted = change(&cloud, delete(Some(2))).await;
     assert_eq!((deleted.status, deleted.json()), (200, json!({"matched": 2, "changed": 2})));
     assert_eq!(labels(&cloud, "").await, ["b"]);
-    let audit = cloud.as_admin("GET /api/v1/audit?actions=true", Value::Null).await.body;
-    assert!(audit.contains("devices_tagged") && audit.contains("fleet/changes/2 of 2 devices"), "{audit}");
+    for action in ["devices_tagged", "devices_deleted"] {
+        assert_eq!(recorded(&cloud, action).await, [format!("{FLEET}/changes/2 of 2 devices")], "{action}");
+    }
+}
+
+/// A cloud with 51 devices, one more than are deleted at once; with the last of them goes what `trigger` does.
+async fn start_with(trigger: &str) -> (Cloud, rusqlite::Connection) {
+    let labels = (0..50).map(|n| format!("d{n}")).chain(["last".to_owned()]);
+    let cloud = start(labels.map(|label| json!({ "label": label })).collect()).await;
+    let database = rusqlite::Connection::open(cloud.directory.path().join("data/sixlock.db")).unwrap();
+    database.busy_timeout(web_client::PATIENCE).unwrap();
+    let sql = "CREATE TRIGGER at_last BEFORE DELETE ON resources WHEN OLD.label = 'last' BEGIN";
+    database.execute_batch(&format!("{sql} {trigger}; END")).unwrap();
+    (cloud, database)
+}
+
+fn delete_all() -> Value {
+    json!({"matching": {}, "count": 51, "change": {"kind": "delete"}})
+}
+
+#[tokio::test]
+async fn what_was_deleted_before_a_failure_is_told_and_recorded() {
+    let (cloud, _database) = start_with("SELECT RAISE(ABORT, 'no')").await;
+    let failed = change(&cloud, delete_all()).await;
+    assert_eq!((failed.status, failed.code()), (500, "internal".into()));
+    assert!(failed.body.contains("50 of 51 devices are deleted"), "{}", failed.body);
+    assert_eq!(labels(&cloud, "").await, ["last"]);
+    assert_eq!(recorded(&cloud, "devices_deleted").await, [format!("{FLEET}/changes/50 of 51 devices")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hangs_up_ends_no_change_and_its_line_is_in_the_record() {
+    // Long enough that the cloud sees the connection end.
+    let slow = "SELECT count(*) FROM numbers a, numbers b, numbers c WHERE a.n + b.n + c.n < 0";
+    let (cloud, database) = start_with(slow).await;
+    database.execute_batch("CREATE TABLE numbers (n)").unwrap();
+    for n in 0..100 {
+        database.execute("INSERT INTO numbers VALUES (?1)", [n]).unwrap();
+    }
+    let request = format!("POST {FLEET}/changes");
+    let connection = cloud.open(&request, &bearer(&cloud.admin), &delete_all().to_string()).await;
+    let end = Instant::now() + web_client::PATIENCE;
+    loop {
+        let left: i64 = database.query_row("SELECT count(*) FROM resources", [], |row| row.get(0)).unwrap();
+        if left <= 1 {
+            break;
+        }
+        assert!(Instant::now() < end, "{left} devices are left");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(connection);
+    while recorded(&cloud, "devices_deleted").await != [format!("{FLEET}/changes/51 of 51 devices")] {
+        assert!(Instant::now() < end, "{:?}", recorded(&cloud, "devices_deleted").await);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(labels(&cloud, "").await, [""; 0]);
 }
 
 #[tokio::test]

@@ -73,6 +73,7 @@ impl Store {
             master: Arc::new(master),
             own: Arc::new(own),
             poller_changes: Arc::default(),
+            poller_pauses: Arc::default(),
             commands,
             revocations: Arc::default(),
             sent: Arc::default(),

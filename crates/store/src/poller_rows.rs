@@ -88,6 +88,8 @@ pub struct Turn {
     pub observe: bool,
     /// When it was last polled, in milliseconds since 1970.
     pub last_polled: Option<i64>,
+    /// How many polls have failed since the last one that did not.
+    pub failures: u32,
 }
 
 /// A poll that has ended.
@@ -225,22 +227,29 @@ impl Store {
 
     /// All pollers that are not paused, or that of one resource, as the schedule sees them.
     pub async fn turns(&self, resource: Option<ResourceId>) -> Result<Vec<Turn>, Error> {
-        let rows: Vec<(i64, i64, i64, bool, Option<i64>)> = sqlx::query_as(
-            "SELECT pollers.resource, resources.owner, pollers.period, pollers.observe, pollers.last_polled
+        let rows: Vec<(i64, i64, i64, bool, Option<i64>, u32)> = sqlx::query_as(
+            "SELECT pollers.resource, resources.owner, pollers.period, pollers.observe, pollers.last_polled, pollers.failures
              FROM pollers JOIN resources ON resources.id = pollers.resource
              WHERE NOT paused AND ($1 IS NULL OR pollers.resource = $1)",
         )
         .bind(resource.map(|resource| resource.0))
         .fetch_all(&self.readers)
         .await?;
-        let turn =
-            |(resource, owner, period, observe, last_polled): (i64, i64, i64, bool, Option<i64>)| Turn {
-                resource: ResourceId(resource),
-                owner: UserId(owner),
-                period: Duration::from_secs(period.unsigned_abs()),
-                observe,
-                last_polled,
-            };
+        let turn = |(resource, owner, period, observe, last_polled, failures): (
+            i64,
+            i64,
+            i64,
+            bool,
+            Option<i64>,
+            u32,
+        )| Turn {
+            resource: ResourceId(resource),
+            owner: UserId(owner),
+            period: Duration::from_secs(period.unsigned_abs()),
+            observe,
+            last_polled,
+            failures,
+        };
         Ok(rows.into_iter().map(turn).collect())
     }
 
@@ -267,6 +276,11 @@ impl Store {
     /// Tells that the poller of `resource` changed, or is gone with it.
     pub(crate) fn poller_changed(&self, resource: ResourceId) {
         self.poller_changes.add(resource);
+    }
+
+    /// Waits until pollers were paused or resumed, and tells which.
+    pub async fn paused_pollers(&self) -> BTreeSet<ResourceId> {
+        self.poller_pauses.wait().await
     }
 
     /// Waits until pollers have changed or gone, and tells which.

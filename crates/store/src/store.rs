@@ -42,6 +42,8 @@ pub struct Store {
     pub(crate) ends: Arc<Notify>,
     /// The pollers that were changed.
     pub(crate) poller_changes: Arc<ResourceChanges>,
+    /// Those whose polls were paused or resumed.
+    pub(crate) poller_pauses: Arc<ResourceChanges>,
     /// The devices that are to be told something.
     pub(crate) commands: Arc<CommandQueue>,
     /// Tells that there is something in the outbox.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::RequestExt;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{Alert, Channel, Parser, Resource, Rule, Stream, WantedStream, now_ms};
@@ -27,6 +27,7 @@ use super::query::check_query;
 use super::reach::Reach;
 use super::recorded;
 use super::strangers::Turn;
+use crate::Error;
 use crate::access::{self, Action, Denial, Target};
 
 /// Who asks for what, and whether they may.
@@ -64,6 +65,51 @@ pub(super) async fn guard(
         Ok(()) => Ok(request),
         Err(failure) => Err(failure.into_response()),
     };
+    let is_done_to_its_end =
+        admitted.is_ok() && action.is_some_and(|action| recorded::is_done_to_its_end(action, &method));
+    let asked = Asked { method, path, action, caller, client };
+    let answered = answer(app.clone(), asked, admitted, next);
+    let mut response = match is_done_to_its_end {
+        true => tokio::spawn(answered)
+            .await
+            .unwrap_or_else(|_| Failure::from(Error::Died("request")).into_response()),
+        false => answered.await,
+    };
+    let headers = response.headers_mut();
+    if app.reach.tls {
+        // A browser that was here by https comes by nothing else for a year
+        // (https://www.rfc-editor.org/rfc/rfc6797#section-6.1).
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    // What the dashboard may be kept for, it says itself; of all else nothing is kept.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    response
+}
+
+/// A request that may be answered, and by whom it came.
+struct Asked {
+    method: Method,
+    path: String,
+    action: Option<Action>,
+    caller: Option<Caller>,
+    client: Client,
+}
+
+/// Serves a request, unless it is answered already, and tells what came of it.
+async fn answer(
+    app: Arc<App>,
+    Asked { method, path, action, caller, client }: Asked,
+    admitted: Result<Request, Response>,
+    next: Next,
+) -> Response {
+    // Its connection counts as one for as long as the request is served, though it may be closed meanwhile.
+    let _place =
+        admitted.as_ref().ok().and_then(|request| request.extensions().get::<Arc<Permit>>()).cloned();
     let mut response = match admitted {
         Ok(request) => serve(request, app.reach.sending, next).await,
         Err(response) => response,
@@ -84,19 +130,6 @@ pub(super) async fn guard(
         app.events.tell(Event::Fault { at: At::Request(Scheme::Http), error: &error });
     }
     app.events.tell(Event::Answered { scheme: Scheme::Http, status: response.status().as_u16() });
-    let headers = response.headers_mut();
-    if app.reach.tls {
-        // A browser that was here by https comes by nothing else for a year
-        // (https://www.rfc-editor.org/rfc/rfc6797#section-6.1).
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
-    }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
-    // What the dashboard may be kept for, it says itself; of all else nothing is kept.
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
     response
 }
 
@@ -383,8 +416,6 @@ fn peer(request: &Request) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::Method;
-
     use super::*;
 
     #[test]

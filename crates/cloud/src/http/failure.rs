@@ -9,6 +9,7 @@ use sixlock_store::{BadDefinition, BadDevice};
 use utoipa::ToSchema;
 
 use super::plain_words::plain;
+use super::recorded::AuditDetails;
 use super::sign_in_backoff::Wait;
 use crate::Error;
 
@@ -40,6 +41,9 @@ pub(super) struct Failure {
     /// Whether the record has a line of it already.
     #[serde(skip)]
     is_recorded: bool,
+    /// What was done before it failed, for the record.
+    #[serde(skip)]
+    done: Option<AuditDetails>,
 }
 
 /// Beside an answer: why the client was refused, for the layer in front of the handlers to record.
@@ -79,6 +83,7 @@ impl Failure {
             devices: Box::default(),
             definitions: Box::default(),
             is_recorded: false,
+            done: None,
         }
     }
 
@@ -90,6 +95,11 @@ impl Failure {
     /// The same, of which the record has a line already.
     pub(super) fn recorded(self) -> Self {
         Self { is_recorded: true, ..self }
+    }
+
+    /// The same, before which this was done.
+    pub(super) fn after(self, done: AuditDetails) -> Self {
+        Self { done: Some(done), ..self }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -231,11 +241,15 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(mut self) -> Response {
         let (status, fault, retry_after_s) = (self.status, self.fault.take(), self.retry_after_s);
+        let done = self.done.take();
         let refuses = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let refusal = (refuses && !self.is_recorded).then_some(Refusal(self.code));
         let mut response = (status, Json(Body { error: self })).into_response();
         if let Some(seconds) = retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if let Some(done) = done {
+            response.extensions_mut().insert(done);
         }
         if let Some(fault) = fault {
             response.extensions_mut().insert(Fault(fault.into()));
@@ -344,6 +358,12 @@ impl From<Error> for Failure {
                     "Correct those that are named and send all again.",
                 )
             },
+            Error::PartlyDeleted { deleted, of, source } => {
+                let failure = Self::from(*source);
+                let message =
+                    format!("{deleted} of {of} devices are deleted, the others are not. {}", failure.message);
+                Self { message, ..failure }
+            }
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(2),
             // Its operator finds it in the log, a line a minute: not one for each request.

@@ -17,6 +17,7 @@ use super::caller::Owner;
 use super::failure::Failure;
 use super::listing::check_limit;
 use super::recorded::AuditDetails;
+use crate::Error;
 
 /// The most devices that a change names one by one.
 const MOST_NAMED: usize = 5_000;
@@ -156,8 +157,8 @@ pub(super) struct FleetChangeRequest {
 
 /// Changes or deletes many devices at once
 ///
-/// At most 10000 devices. A change is made to all of them or, if one cannot be changed, to none; but devices are deleted in parts of 50,
-/// and an answer that is not a success may have deleted some. `changed` tells how many are otherwise than before.
+/// At most 10000 devices. A change is made to all of them or, if one cannot be changed, to none; but devices are deleted in parts,
+/// and an answer that is not a success may have deleted some: it says how many. `changed` tells how many are otherwise than before.
 #[utoipa::path(post, path = "/users/{user}/fleet/changes", tag = "resources", request_body = FleetChangeRequest,
     responses((status = 200, body = FleetChanged)))]
 pub(super) async fn change(
@@ -178,10 +179,15 @@ pub(super) async fn change(
     if change == FleetChange::Delete && count.is_none() {
         return Err(Failure::invalid("count says how many devices are to be deleted"));
     }
-    let changed = app.store.change_fleet(owner.id, (chosen, count), change, now_ms()).await?;
-    let deed = AuditDetails {
-        made: Some(format!("{} of {} devices", changed.changed, changed.matched)),
+    let deed = |changed: usize, matched: usize| AuditDetails {
+        made: Some(format!("{changed} of {matched} devices")),
         ..AuditDetails::actions(vec![action])
     };
-    Ok((Extension(deed), Json(changed)))
+    match app.store.change_fleet(owner.id, (chosen, count), change, now_ms()).await {
+        Ok(changed) => Ok((Extension(deed(changed.changed, changed.matched)), Json(changed))),
+        Err(error @ Error::PartlyDeleted { deleted, of, .. }) => {
+            Err(Failure::from(error).after(deed(deleted, of)))
+        }
+        Err(error) => Err(error.into()),
+    }
 }

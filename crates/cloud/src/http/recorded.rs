@@ -8,7 +8,7 @@ use super::caller::Caller;
 use crate::access::Action;
 
 /// What a handler adds to its answer for the record.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AuditDetails {
     /// What was done, where the path does not say it: nothing, one thing or several.
     pub(super) actions: Option<Vec<&'static str>>,
@@ -107,17 +107,23 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
     }
 }
 
-/// Tells what was done by a request that was answered so.
+/// Whether what a request does is done to its end, with its line in the record, though whoever asked hangs up meanwhile.
+pub(super) fn is_done_to_its_end(action: Action, method: &Method) -> bool {
+    !method.is_safe() && name(action, method).is_some()
+}
+
+/// Tells what was done by a request that was answered so. Of one that failed, only what its failure says was done before.
 pub(super) fn tell(
     events: &Events,
     (action, method, path): (Action, &Method, &str),
     (caller, client): (Option<&Caller>, Client),
     response: &mut Response,
 ) {
-    let deed: AuditDetails = response.extensions_mut().remove().unwrap_or_default();
-    if !(response.status().is_success() || response.status().is_redirection()) {
+    let said: Option<AuditDetails> = response.extensions_mut().remove();
+    if said.is_none() && !(response.status().is_success() || response.status().is_redirection()) {
         return;
     }
+    let deed = said.unwrap_or_default();
     let actions = deed.actions.unwrap_or_else(|| name(action, method).into_iter().collect());
     let who = deed.who.or_else(|| caller.map(|caller| caller.user.username.clone()));
     let what = deed.made.map_or_else(|| path.to_owned(), |made| format!("{path}/{made}"));

@@ -56,8 +56,6 @@ use watch::{Notified, Open, Watch};
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 /// DTLS sessions open between polls, each with its socket.
 const SESSIONS: SessionLimits = SessionLimits { open: 256, watched: 64 };
-/// Over how long the first polls after a start are spread, at most.
-const SPREAD: Duration = Duration::from_secs(60);
 /// How long a device may take to answer the commands of a poll.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(20);
 /// Notifications of devices whose outcome is to be noted, at most; further ones wait.
@@ -278,7 +276,8 @@ impl Pollers {
     /// Polls until it is told to stop; then all polls under way end and all sessions are closed.
     pub(crate) async fn run(mut self, mut stopping: watched::Receiver<bool>) {
         match self.context.store.turns(None).await {
-            Ok(turns) => turns.into_iter().for_each(|turn| self.begin(turn)),
+            // What failed before may have been the cloud's fault.
+            Ok(turns) => turns.into_iter().for_each(|turn| self.go_on(Turn { failures: 0, ..turn })),
             Err(error) => self.fault(&error),
         }
         loop {
@@ -297,6 +296,11 @@ impl Pollers {
                 changed = self.context.store.changed_pollers() => {
                     for resource in changed {
                         self.changed(resource).await;
+                    }
+                }
+                paused = self.context.store.paused_pollers() => {
+                    for resource in paused {
+                        self.paused(resource).await;
                     }
                 }
                 resources = self.context.store.commanded() => {
@@ -329,18 +333,34 @@ impl Pollers {
         }
     }
 
-    /// Enters a poller that was there when the cloud started: its rhythm goes on, and what is due since is spread. So are devices that were
-    /// observed, which nobody hears until they are asked.
-    fn begin(&mut self, turn: Turn) {
-        let Turn { resource, owner, period, observe, last_polled } = turn;
-        let last_polled = last_polled.filter(|_| !observe);
-        let since = last_polled
-            .map_or(period, |last| Duration::from_millis(now_ms().saturating_sub(last).max(0) as u64));
-        let wait = match period.checked_sub(since).filter(|wait| !wait.is_zero()) {
-            Some(wait) => wait,
-            None => period.min(SPREAD) * u32::from(random()) / u32::from(u8::MAX),
-        };
-        self.schedule.set(resource, owner, period, Instant::now() + wait);
+    /// Enters a poller that was there when the cloud started, or is resumed: its rhythm goes on, and what is due since is spread. So are devices
+    /// that were observed, which nobody hears until they are asked.
+    fn go_on(&mut self, turn: Turn) {
+        let Turn { resource, owner, period, observe, last_polled, failures } = turn;
+        let last_polled = last_polled.filter(|_| !observe || failures > 0);
+        let since =
+            last_polled.map(|last| Duration::from_millis(now_ms().saturating_sub(last).max(0) as u64));
+        self.schedule.go_on((resource, owner, period), (since, failures), (Instant::now(), random()));
+    }
+
+    /// The turn of a poller, unless it is gone or paused.
+    async fn turn(&self, resource: ResourceId) -> Option<Turn> {
+        match self.context.store.turns(Some(resource)).await {
+            Ok(turns) => turns.into_iter().next(),
+            Err(error) => {
+                self.fault(&error);
+                None
+            }
+        }
+    }
+
+    /// Takes notice of a poller that was paused or resumed. Where it is neither by now, it goes on as before.
+    async fn paused(&mut self, resource: ResourceId) {
+        match self.turn(resource).await {
+            Some(turn) if !self.schedule.has(resource) => self.go_on(turn),
+            Some(_) => {}
+            None => self.changed(resource).await,
+        }
     }
 
     /// Takes notice of a poller that was set, changed or removed.
@@ -351,13 +371,7 @@ impl Pollers {
             under_way.is_called_off = true;
         }
         self.schedule.remove(resource);
-        let turn = match self.context.store.turns(Some(resource)).await {
-            Ok(turns) => turns.into_iter().next(),
-            Err(error) => {
-                self.fault(&error);
-                None
-            }
-        };
+        let turn = self.turn(resource).await;
         let kept = self.sessions.take(resource);
         let Some(Turn { owner, period, .. }) = turn else {
             self.keeping.forget(resource);

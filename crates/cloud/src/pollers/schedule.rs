@@ -13,6 +13,9 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 /// The longest pause that failures alone lead to.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
+/// Over how long polls are spread that are due when many begin at the same time, at most.
+const SPREAD: Duration = Duration::from_secs(60);
+
 /// How many polls may be under way at the same time. What is due beyond waits, first due first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -79,6 +82,28 @@ impl Schedule {
         self.due.insert((due, resource));
     }
 
+    /// Adds a poller that goes on after a break: it was polled so long ago, if ever, and so many polls have failed since one went well. Its
+    /// rhythm and its pause go on; what is due since is spread, as `spread` says.
+    pub(super) fn go_on(
+        &mut self,
+        (resource, owner, period): (ResourceId, UserId, Duration),
+        (since, failures): (Option<Duration>, u32),
+        (now, spread): (Instant, u8),
+    ) {
+        let whole = failures.checked_sub(1).map_or(period, |before| pause(period, before));
+        let left = since.and_then(|since| whole.checked_sub(since)).filter(|left| !left.is_zero());
+        let wait = left.unwrap_or_else(|| period.min(SPREAD) * u32::from(spread) / u32::from(u8::MAX));
+        self.set(resource, owner, period, now + wait);
+        if let Some(entry) = self.pollers.get_mut(&resource) {
+            entry.failures = failures;
+        }
+    }
+
+    /// Whether there is such a poller.
+    pub(super) fn has(&self, resource: ResourceId) -> bool {
+        self.pollers.contains_key(&resource)
+    }
+
     /// Removes a poller.
     pub(super) fn remove(&mut self, resource: ResourceId) {
         if let Some(entry) = self.pollers.remove(&resource) {
@@ -128,8 +153,7 @@ impl Schedule {
             let into = Duration::from_nanos((late.as_nanos() % period.as_nanos().max(1)) as u64);
             entry.due = now.max(entry.due) + (period - into);
         } else {
-            let doubled = period.saturating_mul(1 << entry.failures.min(16));
-            let pause = doubled.min(LONGEST_PAUSE.max(period));
+            let pause = pause(period, entry.failures);
             entry.failures = entry.failures.saturating_add(1);
             entry.due = now + lengthened(pause, spread);
         }
@@ -177,6 +201,11 @@ fn bring_forward(
         all.insert((due, resource));
     }
     is_earlier
+}
+
+/// The pause after a failure that so many came before.
+fn pause(period: Duration, failures: u32) -> Duration {
+    period.saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE.max(period))
 }
 
 /// A pause that is longer by up to a tenth, as `spread` says.
@@ -234,6 +263,32 @@ mod tests {
         assert_eq!(schedule.start(now + PERIOD), Some((ONE, OWNER)));
         schedule.finished(ONE, false, now + PERIOD, u8::MAX);
         assert_eq!(schedule.next(now), Some(now + PERIOD + PERIOD * 11 / 10), "a pause is spread");
+    }
+
+    #[test]
+    fn after_a_break_a_poller_keeps_its_rhythm_and_its_pause_and_what_is_due_is_spread() {
+        for (since_s, failures, spread, wait_s) in [
+            (Some(20), 0, 255, 40),
+            (Some(60), 0, 255, 60),
+            (Some(9_000), 0, 0, 0),
+            (None, 0, 51, 12),
+            (Some(20), 1, 0, 40),
+            (Some(100), 3, 0, 140),
+            (Some(240), 3, 51, 12),
+            (Some(0), 99, 0, 3_600),
+        ] {
+            let (mut schedule, now) = (Schedule::new(LIMITS), Instant::now());
+            let since = since_s.map(Duration::from_secs);
+            schedule.go_on((ONE, OWNER, PERIOD), (since, failures), (now, spread));
+            let due = now + Duration::from_secs(wait_s);
+            assert_eq!(schedule.next(now - SECOND), Some(due), "{since_s:?} {failures} {spread}");
+        }
+        let (mut schedule, now) = (Schedule::new(LIMITS), Instant::now());
+        assert!(!schedule.has(ONE));
+        schedule.go_on((ONE, OWNER, PERIOD), (Some(240 * SECOND), 3), (now, 0));
+        assert!(schedule.has(ONE) && schedule.start(now).is_some());
+        schedule.finished(ONE, false, now, 0);
+        assert_eq!(schedule.next(now), Some(now + 480 * SECOND), "the pause doubles on");
     }
 
     #[test]

@@ -218,7 +218,7 @@ impl Store {
                 .fetch_all(&mut *writer)
                 .await?;
             for resource in &changed {
-                store.poller_changed(ResourceId(*resource));
+                store.poller_pauses.add(ResourceId(*resource));
             }
             Ok(changed.len())
         })
