@@ -46,6 +46,7 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
             Err(error) => return Err(Error::file(&path, error)),
         }
     }
+    check_room(&connect(&database)?, file)?;
     let unfinished = file.with_added_extension("unfinished");
     // SQLite fills a file that is empty, and leaves it to its owner.
     begin(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
@@ -60,6 +61,30 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     files::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))?;
     let taken = Done::new(Scheme::Command, "backup_taken").what(file.display().to_string());
     Ok(sixlock_telemetry::append(data, now_ms(), &taken)?)
+}
+
+/// Refuses a backup for which its disk has no room, before it takes from readings what room there is.
+fn check_room(database: &Connection, file: &Path) -> Result<(), Error> {
+    let sql = "SELECT (page_count - freelist_count) * page_size
+               FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+    let needed: i64 = database.query_row(sql, [], |row| row.get(0))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A disk that does not tell is written to until it is full.
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    check_size(needed.unsigned_abs(), disk.f_bavail.saturating_mul(disk.f_frsize))
+        .map_err(|error| Error::file(file, error))
+}
+
+fn check_size(needed: u64, free: u64) -> io::Result<()> {
+    if needed <= free {
+        return Ok(());
+    }
+    const MB: u64 = 1_000_000;
+    let (needed, free) = (needed.div_ceil(MB), free / MB);
+    let why = format!(
+        "the backup takes {needed} MB, and its disk has room for {free}; make room, or choose another disk"
+    );
+    Err(io::Error::new(io::ErrorKind::StorageFull, why))
 }
 
 /// Copies the database, and the keys beside it, to the empty file `unfinished`.
@@ -193,4 +218,19 @@ fn finish(unfinished: &Path, path: &Path) -> io::Result<()> {
     File::open(unfinished)?.sync_all()?;
     std::fs::rename(unfinished, path)?;
     files::sync_directory(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backup_that_its_disk_has_no_room_for_is_refused() {
+        assert!(check_size(5_000_000, 5_000_000).is_ok());
+        let why = check_size(5_000_001, 5_000_000).unwrap_err().to_string();
+        assert!(why.starts_with("the backup takes 6 MB, and its disk has room for 5"), "{why}");
+        let database = Connection::open_in_memory().unwrap();
+        database.execute_batch("CREATE TABLE t (x)").unwrap();
+        check_room(&database, &std::env::temp_dir().join("backup")).unwrap();
+    }
 }

@@ -54,8 +54,11 @@ impl Cloud {
     }
 
     async fn ask_at(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
-        let request =
-            format!("{method} /api/v1/users/admin/resources/{path}").trim_end_matches('/').to_owned();
+        self.ask_of_user(method, &format!("resources/{path}"), body).await
+    }
+
+    async fn ask_of_user(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+        let request = format!("{method} /api/v1/users/admin/{path}").trim_end_matches('/').to_owned();
         let (address, token) = (self.running.http, self.token.clone());
         let body = if body.is_null() { String::new() } else { body.to_string() };
         tokio::task::spawn_blocking(move || web::ask(address, &request, &token, &body)).await.unwrap()
@@ -163,6 +166,31 @@ async fn what_http_gives_is_stored_and_its_authorization_is_kept_secret() {
     cloud.running.stop().await.unwrap();
     let database = std::fs::read(cloud.directory.path().join("sixlock.db")).unwrap();
     assert!(!database.windows(6).any(|bytes| bytes == b"s3cret"), "a secret lies open in the database");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poller_that_is_resumed_waits_for_its_turn() {
+    let server = Server::start(|_| answer("200 OK", SENML, r#"[{"n":"t","v":1}]"#));
+    let address = server.address;
+    let cloud = start(&[&address.to_string()]).await;
+    cloud.set(json!({"url": format!("http://{address}/seldom"), "period": SELDOM})).await;
+    let end = Instant::now() + PATIENCE;
+    while cloud.shown().await["last_polled"].is_null() {
+        assert!(Instant::now() < end, "the poll is not noted");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for kind in ["pause_polls", "resume_polls"] {
+        let change = json!({"matching": {}, "change": {"kind": kind}});
+        let (status, changed) = cloud.ask_of_user("POST", "fleet/changes", change).await;
+        assert_eq!((status, &changed["changed"]), (200, &json!(1)), "{kind}: {changed}");
+    }
+    assert_eq!(cloud.shown().await["paused"], json!(false));
+    // What is set anew is polled at once: the other would have been by then.
+    cloud.running.enrol(Enrolled::named("other")).await.unwrap();
+    let other = json!({"url": format!("http://{address}/other"), "period": SELDOM});
+    assert_eq!(cloud.ask_at("PUT", "other/poller", other).await.0, 201);
+    until("two requests", || server.requests().len() >= 2).await;
+    assert!(server.requests()[1].starts_with("GET /other "), "{:?}", server.requests());
 }
 
 #[tokio::test(flavor = "multi_thread")]
