@@ -21,7 +21,7 @@ pub(super) struct Failure {
     /// The kind of failure, for programs.
     pub(super) code: &'static str,
     /// The fault, for people: a sentence.
-    message: String,
+    message: Box<str>,
     /// What to do.
     hint: &'static str,
     /// What went wrong inside: it is for the operator, not for the client.
@@ -43,7 +43,7 @@ pub(super) struct Failure {
     is_recorded: bool,
     /// What was done before it failed, for the record.
     #[serde(skip)]
-    done: Option<AuditDetails>,
+    done: Option<Box<AuditDetails>>,
 }
 
 /// Beside an answer: why the client was refused, for the layer in front of the handlers to record.
@@ -76,7 +76,7 @@ impl Failure {
         Self {
             status,
             code,
-            message,
+            message: message.into(),
             hint,
             fault: None,
             retry_after_s: None,
@@ -99,7 +99,7 @@ impl Failure {
 
     /// The same, before which this was done.
     pub(super) fn after(self, done: AuditDetails) -> Self {
-        Self { done: Some(done), ..self }
+        Self { done: Some(Box::new(done)), ..self }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -249,7 +249,7 @@ impl IntoResponse for Failure {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         if let Some(done) = done {
-            response.extensions_mut().insert(done);
+            response.extensions_mut().insert(*done);
         }
         if let Some(fault) = fault {
             response.extensions_mut().insert(Fault(fault.into()));
@@ -362,7 +362,7 @@ impl From<Error> for Failure {
                 let failure = Self::from(*source);
                 let message =
                     format!("{deleted} of {of} devices are deleted, the others are not. {}", failure.message);
-                Self { message, ..failure }
+                Self { message: message.into(), ..failure }
             }
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(2),
