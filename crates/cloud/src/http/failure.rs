@@ -252,7 +252,7 @@ impl IntoResponse for Failure {
             response.extensions_mut().insert(*done);
         }
         if let Some(fault) = fault {
-            response.extensions_mut().insert(Fault(fault.into()));
+            response.extensions_mut().insert(Fault(fault.into_string()));
         }
         if let Some(refusal) = refusal {
             response.extensions_mut().insert(refusal);
