@@ -26,13 +26,13 @@ const STATEMENTS: usize = 8;
 /// Those who read or wait for it, by whose devices they read: how many they are, and the one turn that they have at a time.
 type Lines = HashMap<UserId, (usize, Arc<Semaphore>)>;
 
-/// A place among those who read of one user's devices, or wait for it, until it is dropped.
-struct Place {
+/// One among those who read of one user's devices, or wait for it, until it is dropped.
+struct Waiter {
     reads: Arc<LongReads>,
     user: UserId,
 }
 
-impl Drop for Place {
+impl Drop for Waiter {
     fn drop(&mut self) {
         let mut lines = self.reads.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((number, _)) = lines.get_mut(&self.user) {
@@ -48,7 +48,7 @@ impl Drop for Place {
 struct Turn {
     _of_all: OwnedSemaphorePermit,
     _of_user: OwnedSemaphorePermit,
-    _place: Place,
+    _waiter: Waiter,
 }
 
 /// Who reads much at a time.
@@ -88,17 +88,17 @@ impl LongReads {
 
     /// Waits for a turn for so long, unless too many wait already.
     async fn turn(self: Arc<Self>, user: UserId, patience: Duration) -> Result<Turn, Error> {
-        let (place, own) = self.clone().enter(user)?;
+        let (waiter, own) = self.clone().enter(user)?;
         let both = async {
             // One that waits for its user's others does not keep other users waiting.
             let of_user = own.acquire_owned().await.ok()?;
             Some((self.turns.clone().acquire_owned().await.ok()?, of_user))
         };
         let (of_all, of_user) = timeout(patience, both).await.ok().flatten().ok_or(Error::Busy)?;
-        Ok(Turn { _of_all: of_all, _of_user: of_user, _place: place })
+        Ok(Turn { _of_all: of_all, _of_user: of_user, _waiter: waiter })
     }
 
-    fn enter(self: Arc<Self>, user: UserId) -> Result<(Place, Arc<Semaphore>), Error> {
+    fn enter(self: Arc<Self>, user: UserId) -> Result<(Waiter, Arc<Semaphore>), Error> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = lines.values().map(|(number, _)| number).sum();
         let of_user = lines.get(&user).map_or(0, |(number, _)| *number);
@@ -109,7 +109,7 @@ impl LongReads {
         *number += 1;
         let own = own.clone();
         drop(lines);
-        Ok((Place { reads: self, user }, own))
+        Ok((Waiter { reads: self, user }, own))
     }
 
     fn read_now<T>(&self, read: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
