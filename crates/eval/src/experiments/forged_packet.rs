@@ -35,13 +35,13 @@ const AH: &str = "AH";
 const ESP: &str = "ESP";
 const DTLS: &str = "DTLS";
 const ESP_LINK: &str = "ESP and link";
-const WAYS: [Way; 6] = [
-    Way { name: NOTHING, mode: "none", cause: None },
-    Way { name: LINK, mode: "llsec:ccm-64", cause: Some(MIC) },
-    Way { name: AH, mode: "ah:xcbc", cause: Some(ICV) },
-    Way { name: ESP, mode: "esp:ctr-xcbc", cause: Some(ICV) },
-    Way { name: DTLS, mode: "dtls-psk", cause: Some("record") },
-    Way { name: ESP_LINK, mode: "llsec:ccm-64+esp:ctr-xcbc", cause: Some(MIC) },
+const WAYS: [SecurityMode; 6] = [
+    SecurityMode { name: NOTHING, mode: "none", cause: None },
+    SecurityMode { name: LINK, mode: "llsec:ccm-64", cause: Some(MIC) },
+    SecurityMode { name: AH, mode: "ah:xcbc", cause: Some(ICV) },
+    SecurityMode { name: ESP, mode: "esp:ctr-xcbc", cause: Some(ICV) },
+    SecurityMode { name: DTLS, mode: "dtls-psk", cause: Some("record") },
+    SecurityMode { name: ESP_LINK, mode: "llsec:ccm-64+esp:ctr-xcbc", cause: Some(MIC) },
 ];
 const MIC: &str = "mic";
 const ICV: &str = "icv";
@@ -50,7 +50,7 @@ const BUSY: &str = "rxfifo";
 
 /// A kind of security.
 #[derive(Clone, Copy)]
-struct Way {
+struct SecurityMode {
     /// As rows name it.
     name: &'static str,
     mode: &'static str,
@@ -136,7 +136,8 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     for way in WAYS {
         kinds.extend(HOPS.map(|hops| (way, hops)));
     }
-    let seeds = |&(way, hops): &(Way, u32)| (1..=u64::from(context.runs)).map(move |seed| (way, hops, seed));
+    let seeds =
+        |&(way, hops): &(SecurityMode, u32)| (1..=u64::from(context.runs)).map(move |seed| (way, hops, seed));
     let runs: Vec<_> = kinds.iter().flat_map(seeds).collect();
     let taken = context.each(&runs, |&(way, hops, seed)| attacked(way, hops, seed))?;
     let mut rows: [Vec<Row>; 6] = Default::default();
@@ -203,7 +204,7 @@ fn refusing(time: &Row) -> Row {
 
 /// A stranger forges a reading a second, beside the node that is so many hops away; what that takes is what the nodes have consumed more than
 /// in a run without him.
-fn attacked(Way { mode, cause, .. }: Way, hops: u32, seed: u64) -> Result<Taken, Error> {
+fn attacked(SecurityMode { mode, cause, .. }: SecurityMode, hops: u32, seed: u64) -> Result<Taken, Error> {
     let forging = Attack {
         kind: AttackKind::Forge,
         by: AttackedFrom::Position { x: SPACING * hops as i32, y: BESIDE },
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn what_is_dropped_for_another_cause_is_an_error() {
-        let way = Way { cause: Some(ICV), ..WAYS[1] };
+        let way = SecurityMode { cause: Some(ICV), ..WAYS[1] };
         assert!(attacked(way, 1, 1).is_err_and(|error| error.0.contains("mic")));
     }
 

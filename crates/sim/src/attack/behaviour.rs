@@ -11,9 +11,10 @@ use crate::random::Stream;
 use crate::routing::RoutingKind;
 use crate::time::Span;
 
-use super::forge::UNUSED;
 use super::frames::{self, FrameFields, LinkKey};
 
+/// Frame counters and sequence numbers from this one on are new to whoever checks them: no node has sent so many.
+pub(super) const UNUSED: u32 = 1 << 31;
 /// From the end of a frame to its acknowledgement: 12 symbols.
 const TURNAROUND: Span = Span::from_micros(192);
 

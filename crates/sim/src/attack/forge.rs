@@ -16,12 +16,10 @@ use crate::network::CLOUD;
 use crate::protection::SPI;
 use crate::random::Stream;
 
-use super::behaviour::{AttackerContext, Behaviour, Sending};
+use super::behaviour::{AttackerContext, Behaviour, Sending, UNUSED};
 use super::frames;
 use super::packets::{bytes, datagram, ipv6, port};
 
-/// Frame counters and sequence numbers from this one on are new to whoever checks them: no node has sent so many.
-pub(super) const UNUSED: u32 = 1 << 31;
 /// Room for the headers and trailers of IPsec.
 const ROOM: usize = 96;
 /// The content type of application data, and how long the beginning of a record is: type, version, epoch.
