@@ -124,37 +124,44 @@ impl Candidate {
 
     /// What is demanded that it may miss, as chance decides, each with what there is of it.
     pub fn may_miss(&self, demands: &Demands) -> Vec<String> {
-        let missed = |(index, objective): (usize, &Objective)| {
-            let wanted = objective.demanded(demands)?;
-            let Objective { quantity: Quantity { name, unit, .. }, is_gain, .. } = objective;
-            let Estimate::Several { interval: [low, high], .. } = self.estimate(index) else { return None };
-            let (may_miss, bound) =
-                if *is_gain { (low < wanted, "at least") } else { (high > wanted, "at most") };
-            may_miss.then(|| {
+        let missed = |(objective, wanted, estimate): (Objective, f64, Estimate)| {
+            let Estimate::Several { interval: [low, high], .. } = estimate else { return None };
+            let worst = if objective.is_gain { low } else { high };
+            let Quantity { name, unit, .. } = objective.quantity;
+            objective.misses(worst, wanted).then(|| {
                 format!(
-                    "{}, {low:.1} to {high:.1} {unit}, where {bound} {wanted:.1} are demanded",
-                    lower_first(name)
+                    "{}, {low:.1} to {high:.1} {unit}, where {} {wanted:.1} are demanded",
+                    lower_first(name),
+                    objective.bound()
                 )
             })
         };
-        OBJECTIVES.iter().enumerate().filter_map(missed).collect()
+        self.demanded(demands).filter_map(missed).collect()
     }
 
     /// What it does not do that is demanded, in a sentence: it surely does not, with 95 % confidence.
     pub(crate) fn falls_short(&self, demands: &Demands) -> Option<String> {
-        let demanded =
-            |(index, objective): (usize, &Objective)| Some((index, *objective, objective.demanded(demands)?));
-        OBJECTIVES.iter().enumerate().filter_map(demanded).find_map(|(index, objective, wanted)| {
-            let Objective { quantity: Quantity { name, unit, .. }, is_gain, .. } = objective;
-            let Estimate::Several { spread: Spread { mean, .. }, interval: [low, high], .. } = self.estimate(index)
-            else {
+        self.demanded(demands).find_map(|(objective, wanted, estimate)| {
+            let Quantity { name, unit, .. } = objective.quantity;
+            let Estimate::Several { spread: Spread { mean, .. }, interval: [low, high], .. } = estimate else {
                 return Some(format!("{name}: not every run has a value."));
             };
-            let (is_short, bound) = if is_gain { (high < wanted, "at least") } else { (low > wanted, "at most") };
-            is_short.then(|| {
-                format!("{name}: {mean:.1} {unit} ({low:.1} to {high:.1}), where {bound} {wanted:.1} {unit} are demanded.")
+            let best = if objective.is_gain { high } else { low };
+            objective.misses(best, wanted).then(|| {
+                format!(
+                    "{name}: {mean:.1} {unit} ({low:.1} to {high:.1}), where {} {wanted:.1} {unit} are demanded.",
+                    objective.bound()
+                )
             })
         })
+    }
+
+    /// The objectives of which something is demanded, with what that is, and what there is.
+    fn demanded(&self, demands: &Demands) -> impl Iterator<Item = (Objective, f64, Estimate)> {
+        let of = |(index, objective): (usize, &Objective)| {
+            Some((*objective, objective.demanded(demands)?, self.estimate(index)))
+        };
+        OBJECTIVES.iter().enumerate().filter_map(of)
     }
 }
 

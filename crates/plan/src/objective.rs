@@ -40,6 +40,16 @@ impl Objective {
     pub fn demanded(&self, demands: &Demands) -> Option<f64> {
         (self.demanded)(demands)
     }
+
+    /// Whether `value` is worse than what is demanded.
+    pub(crate) fn misses(&self, value: f64, wanted: f64) -> bool {
+        if self.is_gain { value < wanted } else { value > wanted }
+    }
+
+    /// Which bound it is that is demanded, in words.
+    pub(crate) const fn bound(&self) -> &'static str {
+        if self.is_gain { "at least" } else { "at most" }
+    }
 }
 
 /// What a run comes to, by each objective.

@@ -22,24 +22,27 @@ impl Battery {
         self.capacity as f64 * f64::from(self.millivolts) * 3600.0 / 1e6
     }
 
+    /// Which share of its capacity it loses in a day by itself.
+    fn lost_a_day(&self) -> f64 {
+        f64::from(self.self_discharge) / 10_000.0 / YEAR
+    }
+
     /// How many days it lasts where so many millijoules are consumed in so many seconds, again and again.
     pub fn life(&self, millijoules: f64, seconds: f64) -> Option<f64> {
-        let lost = self.millijoules() * f64::from(self.self_discharge) / 10_000.0 / YEAR;
-        let a_day = millijoules / seconds * DAY + lost;
+        let a_day = millijoules / seconds * DAY + self.millijoules() * self.lost_a_day();
         Some(self.millijoules() / a_day).filter(|days| days.is_finite())
     }
 
     /// How much it would have to hold, in microampere-hours, to last for `wanted` days where it lasts for `days`. Nothing if none of its
     /// kind lasts so long, as each loses what it holds before.
     pub fn capacity_for(&self, wanted: f64, days: f64) -> Option<u64> {
-        let lost = f64::from(self.self_discharge) / 10_000.0 / YEAR;
-        let [now, then] = [days, wanted].map(|days| 1.0 / days - lost);
+        let [now, then] = [days, wanted].map(|days| 1.0 / days - self.lost_a_day());
         (then > 0.0).then(|| (self.capacity as f64 * now / then) as u64)
     }
 
     /// How many days `other` lasts where this lasts for `days`, both of the same voltage and kind.
     pub fn life_of(&self, other: &Self, days: f64) -> Option<f64> {
-        let lost = f64::from(self.self_discharge) / 10_000.0 / YEAR;
+        let lost = self.lost_a_day();
         let consumed = (1.0 / days - lost) * self.capacity as f64 / other.capacity as f64;
         Some(1.0 / (consumed + lost)).filter(|days| days.is_finite())
     }

@@ -173,6 +173,11 @@ impl Energy {
         self.cpu + self.tx
     }
 
+    /// The same, and what it spends on frames that it receives.
+    pub fn at_work(&self) -> f64 {
+        self.computing_and_sending() + self.rx
+    }
+
     /// What all states come to but listening, which a radio that is never turned off does almost all the time.
     pub fn without_listening(&self) -> f64 {
         let known = [self.off, self.engine, self.storage].into_iter().flatten().sum::<f64>();

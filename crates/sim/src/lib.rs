@@ -111,6 +111,7 @@ pub use engine::{Accelerated, Effort, Job};
 pub use environment::{Environment, Reading};
 pub use error::ScenarioError;
 pub use images::{FirmwareImage, ImageMac, ImageTraffic, Most, Role};
+pub use medium::airtime;
 pub use metrics::{ATTACK_METRICS, COST_METRICS, METRICS, Metric, Source};
 pub use network::{CLOUD, MAX_NODES, PAN_ID};
 pub use options::{FarEnd, Options};

@@ -24,8 +24,8 @@ const PHY_HEADER: u64 = 6;
 /// At 250 kbit/s.
 const MICROS_PER_BYTE: u64 = 32;
 
-/// How long a frame of `len` bytes is on the air.
-pub(crate) fn airtime(len: usize) -> Span {
+/// How long a frame of `len` bytes, the FCS included, is on the air at 250 kbit/s, with its preamble.
+pub fn airtime(len: usize) -> Span {
     Span::from_micros((PHY_HEADER + len as u64) * MICROS_PER_BYTE)
 }
 

@@ -3,15 +3,13 @@
 
 use sixlock_base::{Counter, Engines, Security};
 use sixlock_crypto::p256::P256;
-use sixlock_decode::{Layer, LinkAddress, Mac};
 use sixlock_dtls::{Certificates, RawPublicKeys};
-use sixlock_ieee802154::Address;
 use sixlock_sim::{
-    Energy, Platform, Scenario, ScenarioBuilder, Simulation, Span, StateTimes, Time, TimedCrypto,
+    Energy, Platform, Scenario, ScenarioBuilder, Simulation, Span, StateTimes, Time, TimedCrypto, airtime,
 };
 
-use super::captured::{Captured, Frame};
-use super::handshake::handshake;
+use super::captured::{Captured, DataFrame};
+use super::handshake::{handshake, until};
 use super::native_handshake::{self, keys};
 use crate::claim::Claim;
 use crate::error::Error;
@@ -166,41 +164,8 @@ fn one(hops: u32, seed: u64, lengths: &[usize]) -> Result<Taken, Error> {
     })
 }
 
-/// A frame with data, on its way between two stations.
-struct DataFrame {
-    begin: u64,
-    bytes: usize,
-    /// Of those, behind the header of the MAC.
-    payload: usize,
-    from: u32,
-    to: u32,
-}
-
-/// What goes before a frame on the air; an acknowledgement; and microseconds a byte (IEEE 802.15.4, at 2.4 GHz).
-const BEFORE: u64 = 6;
-const ACKNOWLEDGEMENT: u64 = 5;
-const PER_BYTE: u64 = 32;
-
-impl DataFrame {
-    fn of(frame: &Frame) -> Option<Self> {
-        let Some(Layer::Mac(mac @ Mac { kind: "data", .. })) = frame.layers.first() else { return None };
-        let number = |address: Option<LinkAddress>| match address {
-            Some(LinkAddress(Address::Extended(address))) => address.node_id(),
-            _ => None,
-        };
-        let (from, to) = (number(mac.source)?, number(mac.destination)?);
-        let payload = frame.bytes.checked_sub(mac.bytes)?;
-        Some(Self { begin: frame.us, bytes: frame.bytes, payload, from, to })
-    }
-
-    fn on_air(&self) -> u64 {
-        (BEFORE + self.bytes as u64) * PER_BYTE
-    }
-
-    fn end(&self) -> u64 {
-        self.begin + self.on_air()
-    }
-}
+/// The bytes of an acknowledgement.
+const ACKNOWLEDGEMENT: usize = 5;
 
 /// What the client would save of this handshake by certificates. The server's flight is over as soon as so much of it has come as it would
 /// have; each of the client's hellos takes longer in proportion to its bytes.
@@ -228,42 +193,41 @@ fn saved(scenario: &Scenario, client: u32, lengths: &[usize]) -> Result<Cost, Er
         kept += 1;
     }
     let left_out = &server[kept..];
-    let shorter = server.last().zip(server.get(kept - 1)).map_or(0, |(last, cut)| last.end() - cut.end());
+    let shorter =
+        server.last().zip(server.get(kept - 1)).map_or(Span::ZERO, |(last, cut)| last.end.since(cut.end));
     let (mut longer, mut sent) = (0.0, 0.0);
     for number in HELLOS {
         let (hello, answer) = (&flights[number], flights[number + 1][0]);
         // It is over when the border router has all of it.
         let way =
             frames.iter().filter(|frame| frame.to == 0 && frame.from == 1 && frame.begin < answer.begin);
-        let end = way.map(DataFrame::end).max().unwrap_or_default();
+        let end = way.map(|frame| frame.end).max().unwrap_or(Time::ZERO);
         let more = HELLO as f64 / lengths[number] as f64;
-        longer += more * end.saturating_sub(hello[0].begin) as f64;
-        sent += more * hello.iter().map(|frame| frame.on_air()).sum::<u64>() as f64;
+        longer += more * end.since(hello[0].begin).micros() as f64;
+        sent += more * time_of(hello) as f64;
     }
     let radio = |tx: u64, rx: u64| {
         let times =
             StateTimes { tx: Span::from_micros(tx), rx: Span::from_micros(rx), ..StateTimes::default() };
         Energy::of(Platform::openmote().profile(), &times).total()
     };
-    let acknowledged = left_out.len() as u64 * (BEFORE + ACKNOWLEDGEMENT) * PER_BYTE;
-    let received = left_out.iter().map(|frame| frame.on_air()).sum();
+    let acknowledged = left_out.len() as u64 * airtime(ACKNOWLEDGEMENT).micros();
     Ok(Cost {
-        seconds: (shorter as f64 - longer) / 1e6,
-        energy: radio(acknowledged, received) - radio(sent as u64, 0),
+        seconds: (shorter.micros() as f64 - longer) / 1e6,
+        energy: radio(acknowledged, time_of(left_out)) - radio(sent as u64, 0),
     })
+}
+
+/// How long frames are on the air, in microseconds.
+fn time_of(frames: &[&DataFrame]) -> u64 {
+    frames.iter().map(|frame| frame.on_air().micros()).sum()
 }
 
 /// All frames with data up to the end of the first handshake.
 fn frames(scenario: &Scenario, client: u32) -> Result<Vec<DataFrame>, Error> {
     let captured = Captured::default();
     let mut simulation = Simulation::new(scenario, captured.options())?;
-    let end = Time::ZERO + scenario.duration();
-    let is_over = |simulation: &Simulation| {
-        simulation.counters(client).is_some_and(|counters| counters.get(Counter::DtlsHandshakes) > 0)
-    };
-    while !is_over(&simulation) && simulation.now() < end {
-        simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));
-    }
+    until(&mut simulation, client, Counter::DtlsHandshakes, Time::ZERO + scenario.duration());
     simulation.flush().map_err(|error| Error(format!("the capture: {error}")))?;
     Ok(captured.frames()?.iter().filter_map(DataFrame::of).collect())
 }

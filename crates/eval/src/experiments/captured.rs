@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sixlock_decode::{Capture, Decoder, Keys, Layer};
-use sixlock_sim::{Options, Sinks};
+use sixlock_decode::{Capture, Decoder, Keys, Layer, LinkAddress, Mac};
+use sixlock_ieee802154::Address;
+use sixlock_sim::{Options, Sinks, Span, Time, airtime};
 
 use crate::error::Error;
 
@@ -70,5 +71,41 @@ impl Captured {
             Ok(Frame { us: record.us, bytes: record.frame.len(), layers: decoder.decode(&record) })
         });
         frames.collect()
+    }
+}
+
+/// A frame with data, on its way between two stations.
+pub(super) struct DataFrame {
+    pub(super) begin: Time,
+    pub(super) end: Time,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) bytes: usize,
+    /// Of those, behind the header of the MAC.
+    pub(super) payload: usize,
+}
+
+impl DataFrame {
+    /// Returns `None` if the frame has no data for one station.
+    pub(super) fn of(frame: &Frame) -> Option<Self> {
+        let Some(Layer::Mac(mac @ Mac { kind: "data", .. })) = frame.layers.first() else { return None };
+        let number = |address: Option<LinkAddress>| match address {
+            Some(LinkAddress(Address::Extended(address))) => address.node_id(),
+            _ => None,
+        };
+        let begin = Time::ZERO + Span::from_micros(frame.us);
+        Some(Self {
+            begin,
+            end: begin + airtime(frame.bytes),
+            from: number(mac.source)?,
+            to: number(mac.destination)?,
+            bytes: frame.bytes,
+            payload: frame.bytes.checked_sub(mac.bytes)?,
+        })
+    }
+
+    /// How long it is on the air.
+    pub(super) fn on_air(&self) -> Span {
+        airtime(self.bytes)
     }
 }

@@ -185,7 +185,7 @@ fn farthest(report: &Report) -> f64 {
 
 /// What a node has consumed at work, sending and receiving, in millijoules.
 fn at_work(node: &NodeReport) -> f64 {
-    node.energy_mj.map_or(0.0, |energy| energy.computing_and_sending() + energy.rx)
+    node.energy_mj.map_or(0.0, |energy| energy.at_work())
 }
 
 fn claims(figures: &[Figure]) -> Vec<Claim> {

@@ -31,21 +31,13 @@ impl Taken {
 /// The first handshake of `client`, an OpenMote, in a network of which it is the last node.
 pub(super) fn handshake(scenario: &Scenario, client: u32) -> Result<Taken, Error> {
     let mut simulation = Simulation::new(scenario, Options::default())?;
-    let count = |simulation: &Simulation, counter| {
-        simulation.counters(client).map_or(0, |counters| counters.get(counter))
-    };
+    let count = |simulation: &Simulation, counter| count(simulation, client, counter);
     let end = Time::ZERO + scenario.duration();
-    let until = |simulation: &mut Simulation, counter| {
-        while count(simulation, counter) == 0 && simulation.now() < end {
-            simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));
-        }
-        simulation.now()
-    };
     let at_work =
         |simulation: &Simulation| simulation.state_times(client).map_or(0.0, |times| times.cpu.as_secs());
-    let began = until(&mut simulation, Counter::ReadingsSent);
+    let began = until(&mut simulation, client, Counter::ReadingsSent, end);
     let before = at_work(&simulation);
-    let ended = until(&mut simulation, Counter::DtlsHandshakes);
+    let ended = until(&mut simulation, client, Counter::DtlsHandshakes, end);
     let nothing = Span::from_micros(0);
     let times =
         simulation.state_times(client).map(|times| StateTimes { lpm: nothing, listen: nothing, ..times });
@@ -61,4 +53,16 @@ pub(super) fn handshake(scenario: &Scenario, client: u32) -> Result<Taken, Error
             .into(),
         energy: times.map_or(0.0, |times| Energy::of(Platform::openmote().profile(), &times).total()),
     })
+}
+
+/// Simulates until `node` has counted something, or `end` if that is earlier; returns when that was.
+pub(super) fn until(simulation: &mut Simulation, node: u32, counter: Counter, end: Time) -> Time {
+    while count(simulation, node, counter) == 0 && simulation.now() < end {
+        simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));
+    }
+    simulation.now()
+}
+
+fn count(simulation: &Simulation, node: u32, counter: Counter) -> u32 {
+    simulation.counters(node).map_or(0, |counters| counters.get(counter))
 }

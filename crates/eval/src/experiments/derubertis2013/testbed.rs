@@ -1,11 +1,9 @@
 //! The paper's testbed: a host that sends datagrams to one MB851, which sends them back.
 
 use sixlock_base::{NetworkSuite, Security};
-use sixlock_decode::{Layer, LinkAddress, Mac};
-use sixlock_ieee802154::Address;
 use sixlock_sim::{Energy, Platform, ScenarioBuilder, Simulation, Span, StateTimes, Time, TrafficKind};
 
-use super::super::captured::{Captured, Frame};
+use super::super::captured::{Captured, DataFrame};
 use crate::error::Error;
 use crate::experiment::Context;
 use crate::sample::Sample;
@@ -162,32 +160,6 @@ fn run(way: SecurityMode, bytes: u16, seed: u64, vary: Vary) -> Result<[f64; 7],
 }
 
 const NODE: u32 = 1;
-
-/// A frame of the client's datagrams: what the border router sends for it, or the node to it.
-struct DataFrame {
-    begin: Time,
-    end: Time,
-    from: u32,
-    bytes: usize,
-}
-
-/// Bytes in front of a frame on the air, preamble and length; and how long each takes, in microseconds (IEEE 802.15.4, at 2.4 GHz).
-const BEFORE_FRAME: u64 = 6;
-const PER_BYTE: u64 = 32;
-
-impl DataFrame {
-    fn of(frame: &Frame) -> Option<Self> {
-        let Some(Layer::Mac(Mac {
-            kind: "data", source: Some(LinkAddress(Address::Extended(source))), ..
-        })) = frame.layers.first()
-        else {
-            return None;
-        };
-        let begin = Time::ZERO + Span::from_micros(frame.us);
-        let end = begin + Span::from_micros((BEFORE_FRAME + frame.bytes as u64) * PER_BYTE);
-        Some(Self { begin, end, from: source.node_id()?, bytes: frame.bytes })
-    }
-}
 
 /// How long echoes take the node on average, in milliseconds, from when it has received the first frame to when it has sent its last. One that is
 /// still under way when the run ends is left out.
