@@ -86,7 +86,7 @@ fn until_due(taken: &[(i64, PathBuf)], every: Duration, now: i64) -> Duration {
 /// The backups of one cloud.
 #[derive(Clone, Debug)]
 struct Series {
-    /// What their names begin with.
+    /// The beginning of their names.
     prefix: String,
 }
 
@@ -96,7 +96,7 @@ impl Series {
         format!("{}{}{ENDING}", self.prefix, time.strftime(TIME))
     }
 
-    /// When the backup of this name was taken; nothing if it is none of this cloud.
+    /// When the backup of this name was taken. Returns `None` if it is not a backup of this cloud.
     fn time(&self, name: &str) -> Option<i64> {
         let time = name.strip_prefix(&self.prefix)?.strip_suffix(ENDING)?;
         let time = DateTime::strptime(TIME, time).ok()?.to_zoned(TimeZone::UTC).ok()?;

@@ -255,13 +255,8 @@ fn is_same(known: &Rule, wanted: &NewRule) -> bool {
 
 /// Takes note of what is wrong with a rule or channel; what is wrong with the cloud ends it all.
 fn note(bad: &mut Vec<BadDefinition>, kind: &'static str, label: &str, error: Error) -> Result<(), Error> {
-    match error {
-        Error::Invalid(_) | Error::Taken(_) | Error::Full(_) => {
-            bad.push(BadDefinition { kind, label: label.into(), why: error.to_string() });
-            Ok(())
-        }
-        error => Err(error),
-    }
+    bad.push(BadDefinition { kind, label: label.into(), why: error.why_refused()? });
+    Ok(())
 }
 
 #[cfg(test)]

@@ -181,6 +181,19 @@ impl Error {
     pub fn file(path: &Path, source: io::Error) -> Self {
         Self::File { path: path.to_owned(), source }
     }
+
+    /// What is wrong with one of several things that came together, for whoever sent it.
+    ///
+    /// # Errors
+    /// The error itself, if it is not about that thing but about the cloud.
+    pub(crate) fn why_refused(self) -> Result<String, Self> {
+        match self {
+            Self::Invalid(_) | Self::Full(_) | Self::Taken(_) | Self::KeyTaken | Self::Unknown(_) => {
+                Ok(self.to_string())
+            }
+            error => Err(error),
+        }
+    }
 }
 
 impl fmt::Display for Error {

@@ -78,11 +78,6 @@ impl Store {
 
 /// Takes note of what is wrong with a device; what is wrong with the cloud ends it all.
 fn note(bad: &mut Vec<BadDevice>, device: usize, error: Error) -> Result<(), Error> {
-    match error {
-        Error::Invalid(_) | Error::Full(_) | Error::Taken(_) | Error::KeyTaken | Error::Unknown(_) => {
-            bad.push(BadDevice { device, why: error.to_string() });
-            Ok(())
-        }
-        error => Err(error),
-    }
+    bad.push(BadDevice { device, why: error.why_refused()? });
+    Ok(())
 }

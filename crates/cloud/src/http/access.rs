@@ -83,7 +83,7 @@ pub(super) async fn guard(
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
-    // What the dashboard may be kept for, it says itself; of all else nothing is kept.
+    // The dashboard says itself for how long its files may be kept. Nothing else is kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers
         .entry(header::CONTENT_SECURITY_POLICY)

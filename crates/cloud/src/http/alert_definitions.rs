@@ -42,7 +42,7 @@ pub(super) struct DryRunQuery {
 
 /// All rules and channels of a user as one document
 ///
-/// What is secret is not in it: keys of webhooks and tokens of ntfy. With a token that only reads, and for a viewer, addresses are cut, as
+/// Secrets, which are keys of webhooks and tokens of ntfy, are not in it. With a token that only reads, and for a viewer, addresses are cut, as
 /// with the channels themselves, so the document cannot be sent back.
 #[utoipa::path(get, path = "/users/{user}/alert-definitions", tag = "alerts",
     responses((status = 200, body = AlertDocument)))]

@@ -42,7 +42,7 @@ const fn one() -> u16 {
 /// When the devices of all users were heard, as OpenMetrics
 ///
 /// `sixlock_device_heard_timestamp_seconds{user,device}`, in seconds since 1970, of those that were ever heard. An answer has at most 10000
-/// devices, those known for longest; `sixlock_devices_left_out` says how many it left out. Who has more asks for them in parts.
+/// devices, those known for longest; `sixlock_devices_left_out` says how many it left out. A client that wants these asks for parts.
 #[utoipa::path(get, path = "/device-metrics", tag = "resources", params(PartQuery),
     responses((status = 200, body = String, content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8")))]
 pub(super) async fn all(

@@ -41,7 +41,7 @@ pub(super) struct Failure {
     /// Whether the record has a line of it already.
     #[serde(skip)]
     is_recorded: bool,
-    /// What was done before it failed, for the record.
+    /// The actions that were done before the request failed, for the record.
     #[serde(skip)]
     done: Option<Box<AuditDetails>>,
 }

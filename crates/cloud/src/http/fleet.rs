@@ -91,7 +91,7 @@ pub(super) async fn places(
     Ok(Json(app.store.places(owner.id, now_ms()).await?))
 }
 
-/// What is done to many devices at once.
+/// A change of many devices at once.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Change {
@@ -99,7 +99,7 @@ enum Change {
     Tag { tags: Vec<String> },
     /// Tags are taken from them
     Untag { tags: Vec<String> },
-    /// They are moved to a folder; an empty one is none
+    /// They are moved to a folder, or out of theirs if the name is empty
     Move {
         #[schema(max_length = 256)]
         folder: String,

@@ -13,18 +13,7 @@ use crate::resources::{COLUMNS, ResourceRow, TABLES, resource};
 type Found = (ResourceRow, Option<(i64, bool)>, (Option<i64>, i64));
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    let resource = (
-        row.get(0)?,
-        row.get(1)?,
-        row.get(2)?,
-        row.get(3)?,
-        row.get(4)?,
-        row.get(5)?,
-        row.get(6)?,
-        row.get(7)?,
-        row.get(8)?,
-        row.get(9)?,
-    );
+    let resource: ResourceRow = row.try_into()?;
     let (period, paused): (Option<i64>, Option<bool>) = (row.get(10)?, row.get(11)?);
     Ok((resource, period.zip(paused), (row.get(12)?, row.get(13)?)))
 }
@@ -62,11 +51,9 @@ pub(super) fn devices(
     let device = |(row, poller, (deleted, deleted_point)): Found| {
         let resource = resource(row);
         let latest = heard.get(&resource.id.0).copied();
-        let heard = match (latest, deleted) {
-            (Some((point, arrived)), Some(_)) if point > deleted_point => Some(arrived),
-            (Some((_, arrived)), None) => Some(arrived),
-            (_, deleted) => deleted,
-        };
+        // That of the greatest number arrived last, whether it is there or was deleted.
+        let deleted = deleted.map(|arrived| (deleted_point, arrived));
+        let heard = latest.max(deleted).map(|(_, arrived)| arrived);
         let alerts = alerts.get(&resource.id.0).copied().unwrap_or_default();
         FleetDevice::new(resource, heard, poller, alerts, now)
     };
