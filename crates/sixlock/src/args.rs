@@ -869,33 +869,26 @@ fn duration(text: &str) -> Result<Span, String> {
 
 /// How long readings are kept.
 fn keep(text: &str) -> Result<Duration, String> {
-    const HOUR: Duration = Duration::from_secs(3_600);
-    const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3_600);
-    let keep = Duration::from_micros(parse_duration(text)?.micros());
-    match (HOUR..=LONGEST).contains(&keep) {
-        true => Ok(keep),
-        false => Err("it is to be from 1h to 36600d".into()),
-    }
+    time_within(text, ["1h", "36600d"])
 }
 
 /// How often a backup is taken.
 fn backup_every(text: &str) -> Result<Duration, String> {
-    const SHORTEST: Duration = Duration::from_secs(10 * 60);
-    const LONGEST: Duration = Duration::from_secs(366 * 24 * 3_600);
-    let every = Duration::from_micros(parse_duration(text)?.micros());
-    match (SHORTEST..=LONGEST).contains(&every) {
-        true => Ok(every),
-        false => Err("it is to be from 10min to 366d".into()),
-    }
+    time_within(text, ["10min", "366d"])
 }
 
 /// How long a flight waits: so long that a host on the same network can answer, and no longer than the longest wait of
 /// [RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1), which doubling ends at.
 fn flight_timeout(text: &str) -> Result<Duration, String> {
-    let timeout = Duration::from_micros(parse_duration(text)?.micros());
-    match (Duration::from_millis(100)..=Duration::from_secs(60)).contains(&timeout) {
-        true => Ok(timeout),
-        false => Err("it is to be from 100ms to 60s".into()),
+    time_within(text, ["100ms", "60s"])
+}
+
+/// A time from the first of two others to the second.
+fn time_within(text: &str, [least, most]: [&str; 2]) -> Result<Duration, String> {
+    let time = parse_duration(text)?;
+    match (parse_duration(least)?..=parse_duration(most)?).contains(&time) {
+        true => Ok(Duration::from_micros(time.micros())),
+        false => Err(format!("it is to be from {least} to {most}")),
     }
 }
 
@@ -959,6 +952,8 @@ mod tests {
         for (option, value) in [
             ("--dtls-timeout", "100ms"),
             ("--dtls-timeout", "60s"),
+            ("--keep", "1h"),
+            ("--keep", "36600d"),
             ("--dtls-retransmissions", "0"),
             ("--dtls-retransmissions", "20"),
         ] {
