@@ -138,6 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn the_document_explains_each_of_them_and_no_other() {
+        let (_, explained) =
+            include_str!("../../../../docs/metrics.md").split_once("\n## When devices were heard\n").unwrap();
+        let rows = explained.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            Some((cells.next()?.strip_suffix('`')?, cells.next()?))
+        });
+        let text = text(&[], 0);
+        let told = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        assert_eq!(rows.collect::<Vec<_>>(), told.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn there_is_no_part_beyond_the_last() {
         for (query, expected) in [
             ((1, 1), Some((0, 1))),
