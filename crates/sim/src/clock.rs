@@ -6,7 +6,7 @@ use crate::random::{Purpose, Stream};
 use crate::time::{Span, Time};
 
 /// A billion: drifts are counted in parts of it.
-const BILLION: i128 = 1_000_000_000;
+const BILLION: u64 = 1_000_000_000;
 
 /// How fast the clock of a device runs, whose machine is told the time by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,27 +40,22 @@ impl Clock {
 
     /// What it shows at `time`.
     pub(crate) fn at(self, time: Time) -> Time {
-        let passed = match self.drift {
-            0 => time.since(Time::ZERO),
-            drift => {
-                let micros = i128::from(time.micros());
-                span(micros + (micros * i128::from(drift)).div_euclid(BILLION))
-            }
-        };
-        self.origin + passed
+        let micros = time.micros();
+        self.origin + Span::from_micros(micros.saturating_add_signed(self.gains(micros, BILLION)))
     }
 
     /// The first time at which it shows `shown` or later.
     pub(crate) fn until(self, shown: Time) -> Time {
-        let passed = shown.since(self.origin);
-        let needed = match self.drift {
-            0 => passed,
-            drift => {
-                let rate = BILLION + i128::from(drift);
-                span((i128::from(passed.micros()) * BILLION + rate - 1).div_euclid(rate))
-            }
-        };
-        Time::ZERO + needed
+        let micros = shown.since(self.origin).micros();
+        // While it shows so much more, it gains its drift: all but that passes.
+        let gained = self.gains(micros, BILLION.saturating_add_signed(self.drift.into()));
+        Time::ZERO + Span::from_micros(micros.saturating_add_signed(-gained))
+    }
+
+    /// Its drift times `micros`, divided by `parts` and rounded down: of whole `parts` and of the rest, as the product may not fit.
+    fn gains(self, micros: u64, parts: u64) -> i64 {
+        let drift = i64::from(self.drift);
+        (micros / parts) as i64 * drift + ((micros % parts) as i64 * drift).div_euclid(parts as i64)
     }
 
     /// When so much time has passed on it since the simulation began.
@@ -87,10 +82,6 @@ impl Clock {
     pub(crate) fn of_symbols(self, now: Time, deadline: Symbols) -> Time {
         self.until(self.at(now).of_symbols(deadline)).max(now)
     }
-}
-
-fn span(micros: i128) -> Span {
-    Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -132,6 +123,19 @@ mod tests {
                 assert_eq!(clock.of_instant(now, clock.instant(now)), now, "it has passed");
                 assert!(clock.until(shown) <= now);
             }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_it_shows_is_reckoned_as_with_numbers_of_any_size(micros in 0u64..1 << 60, drift in -1_000_000i32..=1_000_000) {
+            let clock = Clock { drift, ..Clock::TRUE };
+            let (wide, parts) = (i128::from(micros), i128::from(BILLION));
+            let shown = wide + (wide * i128::from(drift)).div_euclid(parts);
+            proptest::prop_assert_eq!(i128::from(clock.at(at(micros)).micros()), shown);
+            let rate = parts + i128::from(drift);
+            let needed = (wide * parts + rate - 1).div_euclid(rate);
+            proptest::prop_assert_eq!(i128::from(clock.until(at(micros)).micros()), needed);
         }
     }
 

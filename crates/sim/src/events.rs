@@ -65,13 +65,49 @@ pub(crate) struct Events<E> {
 
 #[derive(Debug)]
 struct Entry<E> {
-    key: (Time, Owner, u64),
+    time: Time,
+    /// The owner's place among owners, and below that the sequence: one number, as most of what a simulation does is to compare two.
+    order: u64,
     event: E,
+}
+
+/// Bits of a sequence: a trillion events.
+const SEQUENCE_BITS: u32 = 40;
+
+/// The most that a node's id is.
+const MAX_ID: u32 = (1 << (u64::BITS - SEQUENCE_BITS)) - 4;
+
+impl Owner {
+    const fn place(self) -> u64 {
+        match self {
+            Self::Schedule => 0,
+            Self::Medium => 1,
+            Self::Node(id) => 2 + id as u64,
+            Self::Cloud => 3 + MAX_ID as u64,
+        }
+    }
+
+    const fn at(place: u64) -> Self {
+        const CLOUD: u64 = Owner::Cloud.place();
+        match place {
+            0 => Self::Schedule,
+            1 => Self::Medium,
+            CLOUD => Self::Cloud,
+            id => Self::Node(id as u32 - 2),
+        }
+    }
+}
+
+impl<E> Entry<E> {
+    /// As one number.
+    fn key(&self) -> u128 {
+        u128::from(self.time.micros()) << u64::BITS | u128::from(self.order)
+    }
 }
 
 impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.key() == other.key()
     }
 }
 
@@ -85,7 +121,7 @@ impl<E> PartialOrd for Entry<E> {
 
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        self.key.cmp(&other.key)
+        self.key().cmp(&other.key())
     }
 }
 
@@ -97,8 +133,9 @@ impl<E> Events<E> {
 
     /// Schedules `event`.
     pub(crate) fn push(&mut self, time: Time, owner: Owner, event: E) {
-        let entry = Entry { key: (time, owner, self.sequence), event };
-        self.sequence += 1;
+        debug_assert!(!matches!(owner, Owner::Node(id) if id > MAX_ID), "{owner:?}");
+        let entry = Entry { time, order: owner.place() << SEQUENCE_BITS | self.sequence, event };
+        self.sequence = (self.sequence + 1) % (1 << SEQUENCE_BITS);
         let comes_first = match &self.first {
             Some(first) => entry < *first,
             None => self.heap.peek().is_none_or(|Reverse(next)| entry < *next),
@@ -112,7 +149,7 @@ impl<E> Events<E> {
     /// When the next event is.
     pub(crate) fn next_time(&self) -> Option<Time> {
         let next = self.first.as_ref().or_else(|| self.heap.peek().map(|Reverse(entry)| entry));
-        next.map(|entry| entry.key.0)
+        next.map(|entry| entry.time)
     }
 
     /// Takes the next event, unless it is later than `end`.
@@ -121,7 +158,7 @@ impl<E> Events<E> {
             return None;
         }
         let next = self.first.take().or_else(|| self.heap.pop().map(|Reverse(entry)| entry));
-        next.map(|Entry { key: (time, owner, _), event }| (time, owner, event))
+        next.map(|Entry { time, order, event }| (time, Owner::at(order >> SEQUENCE_BITS), event))
     }
 }
 
