@@ -1,5 +1,7 @@
 //! Options that are simulated with the same seeds, until it is known which remain.
 
+use core::ops::Range;
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -23,8 +25,8 @@ pub struct Comparison {
 
 /// How far a comparison has come.
 pub(crate) enum Step<'a> {
-    /// Options have had another seed, all or some of those that are left.
-    Round(&'a [Candidate]),
+    /// So many options are left, which have had so many seeds in the mean.
+    Seeds { left: usize, seeds: f64 },
     /// Options have had seeds enough to tell which of them remain, but for the slow ones: those that remain of them, and the slow ones, by their
     /// places.
     FirstFront(&'a [Candidate], Vec<usize>, &'a [usize]),
@@ -62,7 +64,7 @@ impl Comparison {
         Ok(Self { candidates: choices.into_iter().map(candidate).collect(), duration })
     }
 
-    /// Simulates a seed of every option that is left, up to so many, and calls `done` as it goes on. An option falls once all have seeds enough and
+    /// Simulates every option that is left with up to so many seeds, and calls `done` as it goes on. An option falls once all have seeds enough and
     /// another dominates it, or it surely does not do what is demanded. Until then the slow ones wait for the others. Whether it was done before the
     /// deadline.
     ///
@@ -74,21 +76,18 @@ impl Comparison {
         limits: &Limits,
         most_seeds: u32,
         deadline: Deadline,
-        done: impl Fn(Step<'_>),
+        done: impl Fn(Step<'_>) + Sync,
     ) -> Result<bool, ScenarioError> {
-        let round = |this: &mut Self, options: &[usize], number: u32| {
-            let took = this.round(options, limits.first_seed.wrapping_add(number.into()), deadline)?;
-            done(Step::Round(&this.candidates));
-            Ok(took)
+        let seeds = |this: &mut Self, options: &[usize], numbers: Range<u32>| {
+            let seeds = numbers.map(|number| limits.first_seed.wrapping_add(number.into()));
+            this.seeds(options, &seeds.collect::<Vec<_>>(), deadline, &done)
         };
         let least_seeds = limits.least_seeds.min(most_seeds);
-        let Some(took) = round(self, &self.open(), 0)? else { return Ok(false) };
+        let Some(took) = seeds(self, &self.open(), 0..1)? else { return Ok(false) };
         let (fast, slow) = by_speed(&self.open(), &took);
         for options in [&fast, &slow] {
-            for number in 1..least_seeds {
-                if round(self, options, number)?.is_none() {
-                    return Ok(false);
-                }
+            if seeds(self, options, 1..least_seeds)?.is_none() {
+                return Ok(false);
             }
             if options == &fast {
                 let left = match limits.modes.are_given() {
@@ -104,35 +103,51 @@ impl Comparison {
                 self.drop_dominated();
                 self.drop_short(demands, limits);
             }
-            if number < most_seeds && round(self, &self.open(), number)?.is_none() {
+            if number < most_seeds && seeds(self, &self.open(), number..number + 1)?.is_none() {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Simulates a seed of these options; how long each took. Nothing if the deadline was over before all were done: a round that is not whole does
-    /// not count.
-    fn round(
+    /// Simulates these options with these seeds; how long each run took, seed by seed. Nothing if the deadline was over before all were done: a
+    /// seed counts that all options have had, as those before it.
+    fn seeds(
         &mut self,
         options: &[usize],
-        seed: u64,
+        seeds: &[u64],
         deadline: Deadline,
+        done: &(impl Fn(Step<'_>) + Sync),
     ) -> Result<Option<Vec<Duration>>, ScenarioError> {
-        let one = |&index: &usize| match (&self.candidates[index].scenario, deadline.is_over()) {
+        let open = self.open();
+        let before: u32 = open.iter().map(|&index| self.candidates[index].seeds()).sum();
+        let ended = AtomicU32::new(before);
+        let one = |&(seed, index): &(u64, usize)| match (&self.candidates[index].scenario, deadline.is_over())
+        {
             (Some(scenario), false) => {
                 let begun = Instant::now();
                 let report = run(&scenario.with_seed(seed))?;
+                let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
+                done(Step::Seeds { left: open.len(), seeds: f64::from(ended) / open.len().max(1) as f64 });
                 Ok(Some((values(&report), begun.elapsed())))
             }
             _ => Ok(None),
         };
-        let done: Vec<_> = options.par_iter().map(one).collect::<Result<_, ScenarioError>>()?;
-        let Some(done) = done.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let pairs: Vec<_> =
+            seeds.iter().flat_map(|&seed| options.iter().map(move |&index| (seed, index))).collect();
+        // Taken up in their order, so that the seeds that all have had are as many as can be when the time is over.
+        let numbered = pairs.iter().enumerate().par_bridge();
+        let ran = numbered.map(|(number, pair)| Ok((number, one(pair)?)));
+        let mut runs: Vec<_> = ran.collect::<Result<_, ScenarioError>>()?;
+        runs.sort_unstable_by_key(|(number, _)| *number);
         let mut took = Vec::new();
-        for (&index, (values, time)) in options.iter().zip(done) {
-            self.candidates[index].runs.push(values);
-            took.push(time);
+        for of_seed in runs.chunks(options.len().max(1)) {
+            let whole: Option<Vec<_>> = of_seed.iter().map(|(_, run)| *run).collect();
+            let Some(whole) = whole else { return Ok(None) };
+            for (&index, (values, time)) in options.iter().zip(whole) {
+                self.candidates[index].runs.push(values);
+                took.push(time);
+            }
         }
         Ok(Some(took))
     }
@@ -148,9 +163,11 @@ impl Comparison {
         options.iter().filter(is_left).copied().collect()
     }
 
-    /// Says of those that are left, and had seeds enough, that they remain, unless they do not do what is demanded.
+    /// Says of those that are left, and had seeds enough, that they remain, unless they do not do what is demanded. Those that are given do.
     pub(crate) fn judge(&mut self, demands: &Demands, limits: &Limits) {
-        self.drop_short(demands, limits);
+        if !limits.modes.are_given() {
+            self.drop_short(demands, limits);
+        }
         for index in self.open() {
             let candidate = &mut self.candidates[index];
             if candidate.seeds() >= limits.least_seeds {

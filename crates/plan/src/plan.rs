@@ -2,7 +2,6 @@
 
 use sixlock_sim::ScenarioError;
 
-use crate::candidate::Verdict;
 use crate::choice::Choice;
 use crate::comparison::{Comparison, Step};
 use crate::condition::Condition;
@@ -13,12 +12,12 @@ use crate::screening::{Screening, screen};
 /// How far a plan has come.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// Options that are left have had another seed.
-    Round {
-        /// How many each has had, in the mean.
-        seeds: f64,
+    /// An option has had another seed.
+    Seeds {
         /// Options that have not fallen.
         left: usize,
+        /// How many seeds each has had, in the mean.
+        seeds: f64,
     },
     /// Which options remain is known of all but the slow ones, with the seeds of before an option can fall.
     FirstFront {
@@ -54,18 +53,17 @@ pub struct Plan {
 ///
 /// # Errors
 /// When a run fails.
-pub fn plan(network: &Network, limits: Limits, done: impl Fn(&Progress)) -> Result<Plan, ScenarioError> {
+pub fn plan(
+    network: &Network,
+    limits: Limits,
+    done: impl Fn(&Progress) + Sync,
+) -> Result<Plan, ScenarioError> {
     let deadline = Deadline::after(limits.time);
     let choices = Choice::all(network.demands(), &limits.modes);
     let mut comparison = Comparison::new(network, choices, &[], &limits)?;
     let most_seeds = limits.most_seeds;
     comparison.run(network.demands(), &limits, most_seeds, deadline, |step| match step {
-        Step::Round(candidates) => {
-            let open = candidates.iter().filter(|candidate| candidate.verdict == Verdict::Open);
-            let seeds: Vec<_> = open.map(|candidate| f64::from(candidate.seeds())).collect();
-            let mean = seeds.iter().sum::<f64>() / seeds.len().max(1) as f64;
-            done(&Progress::Round { seeds: mean, left: seeds.len() });
-        }
+        Step::Seeds { left, seeds } => done(&Progress::Seeds { left, seeds }),
         Step::FirstFront(candidates, left, slow) => {
             let choices =
                 |indices: &[usize]| indices.iter().map(|&index| candidates[index].choice.clone()).collect();

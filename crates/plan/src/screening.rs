@@ -105,6 +105,7 @@ pub(crate) fn screen(
         .flat_map(|(condition, (base, extremes))| extremes.map(|value| (condition, base, value)))
         .filter(|(_, base, value)| value != base)
         .collect();
+    // Each value first, and then from where on: what the time does not allow is how near to the network's own a change comes.
     for &(condition, base, value) in &values {
         done(condition, screenings.len() as u32, values.len() as u32);
         let outcome = match field.has_a_say(condition) {
@@ -112,6 +113,11 @@ pub(crate) fn screen(
             false => Outcome::Changes(Vec::new()),
         };
         screenings.push(Screening { condition, base, value, outcome });
+    }
+    for screening in &mut screenings {
+        if let Outcome::Changes(shifts) = &mut screening.outcome {
+            field.approach(screening.condition, screening.base, screening.value, shifts)?;
+        }
     }
     Ok(screenings)
 }
@@ -133,41 +139,45 @@ impl Field<'_> {
         condition != Condition::Handshakes || self.options.iter().any(has_sessions)
     }
 
-    /// What `value` changes, and from where on.
+    /// What `value` changes.
     fn tried(&self, condition: Condition, base: f64, value: f64) -> Result<Outcome, ScenarioError> {
-        let changes = match self.changes(condition, value)? {
-            Point::Changes(changes) => changes,
-            Point::Impossible(why) => return Ok(Outcome::Impossible(why)),
-            Point::Open => return Ok(Outcome::Open),
-        };
+        let shift = |change| Shift { change, between: [base, value] };
+        Ok(match self.changes(condition, value)? {
+            Point::Changes(changes) => Outcome::Changes(changes.into_iter().map(shift).collect()),
+            Point::Impossible(why) => Outcome::Impossible(why),
+            Point::Open => Outcome::Open,
+        })
+    }
+
+    /// Goes from the value that was tried towards the network's own, as long as one of `shifts` is still there and the time allows: the
+    /// first point without a change is the one before it comes.
+    fn approach(
+        &self,
+        condition: Condition,
+        base: f64,
+        value: f64,
+        shifts: &mut [Shift],
+    ) -> Result<(), ScenarioError> {
         let at = |step: u32| base + (value - base) * f64::from(step) / f64::from(STEPS);
-        let mut shifts: Vec<_> =
-            changes.into_iter().map(|change| Shift { change, between: [base, value] }).collect();
-        if shifts.is_empty() {
-            return Ok(Outcome::Changes(shifts));
-        }
-        // From the value that was tried towards the network's own: the last point without a change is the one before it comes.
-        let mut still: Vec<_> = (0..shifts.len()).collect();
+        let mut still: Vec<_> = shifts.iter_mut().collect();
         for step in (1..STEPS).rev() {
-            let Point::Changes(here) = self.changes(condition, at(step))? else { break };
-            let (with, without): (Vec<_>, Vec<_>) = still
-                .into_iter()
-                .partition(|&index| here.iter().any(|change| change.is(&shifts[index].change)));
-            for index in without {
-                shifts[index].between[0] = at(step);
-            }
-            for &index in &with {
-                shifts[index].between[1] = at(step);
-                // What it comes to at this value, and not farther away.
-                let same = here.iter().find(|change| change.is(&shifts[index].change));
-                shifts[index].change = same.cloned().unwrap_or_else(|| shifts[index].change.clone());
-            }
-            still = with;
             if still.is_empty() {
                 break;
             }
+            let Point::Changes(here) = self.changes(condition, at(step))? else { break };
+            for shift in &mut still {
+                match here.iter().find(|change| change.is(&shift.change)) {
+                    // What it comes to at this value, and not farther away.
+                    Some(same) => {
+                        shift.change = same.clone();
+                        shift.between[1] = at(step);
+                    }
+                    None => shift.between[0] = at(step),
+                }
+            }
+            still.retain(|shift| shift.between[1] == at(step));
         }
-        Ok(Outcome::Changes(shifts))
+        Ok(())
     }
 
     /// What changes with this value.

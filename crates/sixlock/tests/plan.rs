@@ -119,4 +119,12 @@ fn two_modes_are_compared_difference_by_difference() {
     assert!(text.contains("llsec:ccm-64 beside none:"), "{text}");
     let line = text.lines().find(|line| line.contains("Bytes on the air a delivered reading")).unwrap();
     assert!(line.contains(": +") && line.ends_with(", worse"), "{text}");
+
+    let document: Value = serde_json::from_str(&printed(&["--compare", "none", "llsec", "--json"])).unwrap();
+    let verdicts: Vec<_> = (0..2).map(|index| document["options"][index]["verdict"].as_str()).collect();
+    assert_eq!(verdicts, [Some("compared"); 2]);
+    let difference = &document["differences"][0];
+    assert_eq!((&difference["security"], &difference["than"]), (&"llsec:ccm-64".into(), &"none".into()));
+    let bytes = &difference["values"]["bytes_a_reading"];
+    assert!(bytes["low"].as_f64() > Some(0.0) && bytes["says"] == "worse", "{difference}");
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let bar = progress::bar("Simulating", limits.most_seeds.into());
     let done = |progress: &Progress| match progress {
-        Progress::Round { seeds, left } => {
+        Progress::Seeds { seeds, left } => {
             bar.set_position(seeds.round() as u64);
             bar.set_message(format!("{left} options left"));
         }

@@ -10,7 +10,9 @@ use crate::estimates::cell;
 
 use super::chart::{self, Line};
 use super::table::columns;
-use super::words::{again, changes, nothing_simulated, protects, takes, tried, verdict};
+use super::words::{
+    COMMIT, again, better, changes, is_comparison, nothing_simulated, pairs, protects, takes, tried, verdict,
+};
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #222; --pale: #999; --paper: #fff; --grid: #ddd; --good: #06c; --bad: #c30; }
@@ -43,6 +45,7 @@ impl Page<'_> {
         );
         self.summary(&mut out);
         self.values(&mut out);
+        self.differences(&mut out);
         self.charts(&mut out);
         self.conditions(&mut out);
         self.others(&mut out);
@@ -58,21 +61,24 @@ impl Page<'_> {
 
     fn summary(&self, out: &mut String) {
         let seconds = self.plan.comparison.duration.as_secs();
+        let count = self.plan.comparison.candidates.len();
+        let options = match is_comparison(self.plan) {
+            true => format!("{count} options are compared"),
+            false => format!("Of {count} options {} remain", self.candidates(true).count()),
+        };
         let _ = write!(
             out,
-            "<p>Of {} options {} remain. Each run simulates {seconds} s; an option has {} to {} seeds, from {} on, the same for all. \
-             Values are means over seeds, ± half of their 95 % intervals. <a href=\"plan.csv\">CSV</a>, <a href=\"plan.json\">JSON</a>.</p>",
-            self.plan.comparison.candidates.len(),
-            self.candidates(true).count(),
-            self.plan.limits.least_seeds,
-            self.plan.limits.most_seeds,
-            self.plan.limits.first_seed,
+            "<p>{options}. Each run simulates {seconds} s; an option has {} to {} seeds, from {} on, the same for all. \
+             Values are means over seeds, ± half of their 95 % intervals. Made by the commit {COMMIT}. \
+             <a href=\"plan.csv\">CSV</a>, <a href=\"plan.json\">JSON</a>.</p>",
+            self.plan.limits.least_seeds, self.plan.limits.most_seeds, self.plan.limits.first_seed,
         );
     }
 
     fn values(&self, out: &mut String) {
         let remain: Vec<_> = self.candidates(true).collect();
-        out.push_str("<h2>What remains</h2>");
+        let comparison = is_comparison(self.plan);
+        out.push_str(if comparison { "<h2>What is compared</h2>" } else { "<h2>What remains</h2>" });
         if remain.is_empty() {
             out.push_str("<p>Nothing: see below what each option lacks.");
             nothing_simulated(self.plan).iter().for_each(|why| out.push_str(&format!(" {why}")));
@@ -111,8 +117,37 @@ impl Page<'_> {
         out.push_str("</dl>");
     }
 
+    /// How much more the second of two options that are compared has than the first.
+    fn differences(&self, out: &mut String) {
+        if !is_comparison(self.plan) {
+            return;
+        }
+        for (first, second) in pairs(self.plan) {
+            let [one, other] = [first, second].map(|index| &self.plan.comparison.candidates[index].choice);
+            let [one, other] = [one, other].map(|choice| escape(&choice.to_string()));
+            let _ = write!(out, "<h2>{other} beside {one}</h2><div class=\"wide\"><table>");
+            out.push_str("<tr><th>quantity<th class=\"n\">more by<th class=\"n\">95 % interval<th>it is");
+            for (index, objective) in OBJECTIVES.iter().enumerate() {
+                let Some((mean, [low, high])) = self.plan.comparison.difference(second, first, index) else {
+                    continue;
+                };
+                let Quantity { name, unit, .. } = objective.quantity;
+                let better = better(mean, [low, high], objective.is_gain);
+                let _ = write!(
+                    out,
+                    "<tr><td>{}, {}<td class=\"n\">{mean:+.2}<td class=\"n\">{low:+.2} to {high:+.2}<td>{better}",
+                    escape(name),
+                    escape(unit)
+                );
+            }
+            out.push_str("</table></div>");
+        }
+    }
+
     fn charts(&self, out: &mut String) {
-        out.push_str("<h2>What options come to</h2><p>Those that remain are blue; a dashed line is what is demanded.</p>");
+        out.push_str("<h2>What options come to</h2><p>");
+        out.push_str(if is_comparison(self.plan) { "A" } else { "Those that remain are blue; a" });
+        out.push_str(" dashed line is what is demanded.</p>");
         for (index, objective) in OBJECTIVES.iter().enumerate() {
             let lines = self.plan.comparison.candidates.iter().filter_map(|candidate| {
                 let estimate = candidate.estimate(index);
@@ -149,6 +184,9 @@ impl Page<'_> {
     }
 
     fn others(&self, out: &mut String) {
+        if self.candidates(false).next().is_none() {
+            return;
+        }
         out.push_str(
             "<h2>What does not remain</h2><div class=\"wide\"><table><tr><th>option<th>verdict<th>why",
         );

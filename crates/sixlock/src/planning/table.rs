@@ -9,12 +9,14 @@ use sixlock_sim::{Estimate, Quantity};
 use crate::columns;
 use crate::estimates::cell;
 
-use super::words::{again, changes, nothing_simulated, protects, takes, tried, verdict};
+use super::words::{
+    again, better, changes, is_comparison, nothing_simulated, pairs, protects, takes, tried, verdict,
+};
 
 /// Prints those that remain with their values, then the others with the reason; where two are compared, whatever is demanded, all that are
 /// simulated.
 pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: &Path) -> io::Result<()> {
-    let is_comparison = matches!(plan.limits.modes, Modes::These(_));
+    let is_comparison = is_comparison(plan);
     let is_shown = |verdict: &Verdict| match verdict {
         Verdict::Struck(_) => false,
         Verdict::Remains => true,
@@ -67,13 +69,7 @@ pub(super) fn print(out: &mut impl Write, network: &Network, plan: &Plan, file: 
 
 /// How much more the second has than the first, with each way of listening.
 fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
-    let pairs = plan.comparison.candidates.iter().enumerate().flat_map(|(first, one)| {
-        let is_other = move |(second, other): &(usize, &Candidate)| {
-            *second > first && other.choice.listen == one.choice.listen
-        };
-        plan.comparison.candidates.iter().enumerate().filter(is_other).map(move |(second, _)| (first, second))
-    });
-    for (first, second) in pairs {
+    for (first, second) in pairs(plan) {
         let [one, other] = [first, second].map(|index| &plan.comparison.candidates[index].choice);
         writeln!(out, "{other} beside {one}:")?;
         for (index, objective) in OBJECTIVES.iter().enumerate() {
@@ -86,18 +82,6 @@ fn differences(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What a difference, which is printed with two places, and its interval say.
-fn better(mean: f64, [low, high]: [f64; 2], is_gain: bool) -> &'static str {
-    const LEAST: f64 = 0.005;
-    match (low <= 0.0 && high >= 0.0, low > 0.0) {
-        _ if low > -LEAST && high < LEAST => "no difference",
-        (true, _) => "not decided",
-        _ if mean.abs() < LEAST => "no difference",
-        (false, is_more) if is_more == is_gain => "better",
-        _ => "worse",
-    }
 }
 
 /// Candidates with their places.
@@ -123,21 +107,4 @@ pub(super) fn columns<'a>(candidates: impl Iterator<Item = &'a Candidate> + Clon
     let has =
         |index: &usize| candidates.clone().any(|candidate| candidate.estimate(*index) != Estimate::Nothing);
     (0..OBJECTIVES.len()).filter(has).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_printed_as_nothing_is_neither_better_nor_worse() {
-        assert_eq!(better(0.0, [0.0, 0.0], true), "no difference");
-        assert_eq!(better(0.003, [0.001, 0.004], true), "no difference");
-        assert_eq!(better(-0.003, [-0.006, -0.001], false), "no difference");
-        assert_eq!(better(0.5, [-0.1, 1.1], true), "not decided");
-        assert_eq!(better(0.004, [-0.5, 0.6], true), "not decided");
-        assert_eq!(better(0.5, [0.1, 0.9], true), "better");
-        assert_eq!(better(0.5, [0.1, 0.9], false), "worse");
-        assert_eq!(better(-0.5, [-0.9, -0.1], false), "better");
-    }
 }

@@ -3,8 +3,38 @@
 use std::path::Path;
 
 use sixlock_plan::{
-    Candidate, Change, Footprint, Network, OBJECTIVES, Outcome, Plan, Screening, Shift, Verdict,
+    Candidate, Change, Footprint, Modes, Network, OBJECTIVES, Outcome, Plan, Screening, Shift, Verdict,
 };
+
+/// The commit that this program was built from.
+pub(super) const COMMIT: &str = env!("SIXLOCK_COMMIT");
+
+/// Whether options are compared that were given, whatever is demanded.
+pub(super) fn is_comparison(plan: &Plan) -> bool {
+    matches!(plan.limits.modes, Modes::These(_))
+}
+
+/// The places of two options that are compared, with each way of listening.
+pub(super) fn pairs(plan: &Plan) -> impl Iterator<Item = (usize, usize)> {
+    let candidates = &plan.comparison.candidates;
+    let is_pair =
+        |first: usize, second: usize| candidates[first].choice.listen == candidates[second].choice.listen;
+    let all = (0..candidates.len())
+        .flat_map(move |first| (first + 1..candidates.len()).map(move |second| (first, second)));
+    all.filter(move |&(first, second)| is_pair(first, second))
+}
+
+/// What a difference, which is printed with two places, and its interval say.
+pub(super) fn better(mean: f64, [low, high]: [f64; 2], is_gain: bool) -> &'static str {
+    const LEAST: f64 = 0.005;
+    match (low <= 0.0 && high >= 0.0, low > 0.0) {
+        _ if low > -LEAST && high < LEAST => "no difference",
+        (true, _) => "not decided",
+        _ if mean.abs() < LEAST => "no difference",
+        (false, is_more) if is_more == is_gain => "better",
+        _ => "worse",
+    }
+}
 
 /// What a verdict is called, and why it is so.
 pub(super) fn verdict(
@@ -30,6 +60,7 @@ pub(super) fn verdict(
             "dominated",
             format!("{} is at least as good in all, and better in something.", option(plan, *by)),
         ),
+        Verdict::Remains if is_comparison(plan) => ("compared", String::new()),
         Verdict::Remains => {
             let missed = candidate.may_miss(network.demands());
             let missed = match missed.is_empty() {
@@ -140,4 +171,21 @@ fn changed(plan: &Plan, screening: &Screening, Shift { change, between }: &Shift
 /// What an option is called.
 fn option(plan: &Plan, index: usize) -> String {
     plan.comparison.candidates.get(index).map(|candidate| candidate.choice.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_as_nothing_is_neither_better_nor_worse() {
+        assert_eq!(better(0.0, [0.0, 0.0], true), "no difference");
+        assert_eq!(better(0.003, [0.001, 0.004], true), "no difference");
+        assert_eq!(better(-0.003, [-0.006, -0.001], false), "no difference");
+        assert_eq!(better(0.5, [-0.1, 1.1], true), "not decided");
+        assert_eq!(better(0.004, [-0.5, 0.6], true), "not decided");
+        assert_eq!(better(0.5, [0.1, 0.9], true), "better");
+        assert_eq!(better(0.5, [0.1, 0.9], false), "worse");
+        assert_eq!(better(-0.5, [-0.9, -0.1], false), "better");
+    }
 }
