@@ -110,6 +110,7 @@ impl State {
 }
 
 /// How an experiment is made.
+#[derive(Debug)]
 pub enum Method {
     /// By this function.
     Run(Run),
@@ -118,6 +119,7 @@ pub enum Method {
 }
 
 /// An experiment of a paper.
+#[derive(Debug)]
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,

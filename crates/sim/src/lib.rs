@@ -129,7 +129,7 @@ pub use runs::{run, run_each, run_seeds, with_cost};
 pub use scenario::{
     Attack, AttackKind, AttackedFrom, Credential, Csma, Destination, Flood, LinkTable, Listen, LogDistance,
     Mac, Pattern, Radio, RadioModel, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind, Setting,
-    Traffic, TrafficKind,
+    Traffic, TrafficKind, simulated_mode, trusted_mode,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::Simulation;

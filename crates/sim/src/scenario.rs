@@ -6,6 +6,7 @@ mod builder;
 mod checks;
 mod event;
 mod mac;
+mod mode;
 mod notes;
 mod radio;
 mod read;
@@ -36,6 +37,7 @@ pub use crate::radio_model::{LinkTable, LogDistance, Radio, RadioModel};
 pub use attack::{Attack, AttackKind, AttackedFrom, Flood};
 pub use builder::ScenarioBuilder;
 pub use event::{ScenarioEvent, ScenarioEventKind};
+pub use mode::{simulated_mode, trusted_mode};
 pub use setting::Setting;
 
 /// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.

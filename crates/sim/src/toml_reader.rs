@@ -348,7 +348,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
 }
 
 /// The end of an error about a value that is none of `known`: which was meant, if one is near.
-pub(crate) fn did_you_mean<'a>(value: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(value: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(value, known).map(|known| format!("; did you mean \"{known}\"?")).unwrap_or_default()
 }
 

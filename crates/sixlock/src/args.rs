@@ -5,15 +5,14 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, Mailbox, Network, PollAllow, SmtpServer};
-use sixlock_eval::EXPERIMENTS;
+use sixlock_eval::{Experiment, experiment_by_name};
 use sixlock_node::PayloadCompression;
 use sixlock_router::Speed;
-use sixlock_sim::{Platform, Span, parse_duration, parse_span};
+use sixlock_sim::{Platform, Span, parse_duration, parse_span, simulated_mode, trusted_mode};
 
 use crate::modes;
 use crate::variation::Variation;
@@ -380,7 +379,7 @@ pub(crate) struct Sim {
     pub(crate) swarm_seed: Option<u64>,
     /// Security mode: none, or parts joined by +: llsec[:SUITE] on links, ah[:SUITE] or esp[:SUITE] for IPsec, dtls-psk; @engine
     /// behind a part has the accelerator of the scenario's platform compute it; --help names the suites
-    #[arg(long, value_name = "MODE", value_parser = Security::any, long_help = modes::simulated())]
+    #[arg(long, value_name = "MODE", value_parser = simulated_mode, long_help = modes::simulated())]
     pub(crate) security: Option<Security>,
     /// How links compress headers of DTLS beside those of IPv6 and UDP: lithe for DTLS alone, ghc for all that repeats itself
     /// (RFC 7400)
@@ -433,8 +432,8 @@ pub(crate) struct Sim {
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
     /// Experiments, by the names that --list shows [default: all]
-    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name)), hide_possible_values = true)]
-    pub(crate) experiments: Vec<String>,
+    #[arg(value_name = "EXPERIMENT", value_parser = experiment_by_name)]
+    pub(crate) experiments: Vec<&'static Experiment>,
     /// List the experiments instead, and say of those that are made in part which rows are missing, and why
     #[arg(long, conflicts_with_all = ["experiments", "report"])]
     pub(crate) list: bool,
@@ -473,7 +472,7 @@ pub(crate) struct Plan {
     #[arg(long)]
     pub(crate) full: bool,
     /// Compare these two security modes alone, whatever is demanded, difference by difference
-    #[arg(long, value_name = "MODE", num_args = 2, conflicts_with = "full")]
+    #[arg(long, value_name = "MODE", value_parser = trusted_mode, num_args = 2, conflicts_with = "full")]
     pub(crate) compare: Vec<Security>,
     /// Seed of the first run of each option
     #[arg(long, value_name = "N", default_value_t = 1)]

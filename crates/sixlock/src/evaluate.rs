@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         try_to_write(folder)?;
     }
     let is_wanted = |experiment: &&Experiment| {
-        args.experiments.is_empty() || args.experiments.iter().any(|name| name == experiment.name)
+        args.experiments.is_empty() || args.experiments.iter().any(|wanted| wanted.name == experiment.name)
     };
     let wanted: Vec<_> = EXPERIMENTS.iter().filter(is_wanted).collect();
     let bar = progress::bar("Evaluating", STEPS * wanted.len() as u64);

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use sixlock_base::{AhSuite, EspSuite, LinkSuite, Security, TransportSuite};
 use sixlock_node::PayloadCompression;
 
 use crate::battery::Battery;
@@ -15,7 +14,7 @@ use crate::routing::{Objective, RoutingKind, RplMode};
 use crate::security_gateway::NodesSide;
 use crate::text_file::read_text;
 use crate::time::Span;
-use crate::toml_reader::{Section, Source, did_you_mean};
+use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{
     parse_bytes, parse_charge, parse_duration, parse_length, parse_prefix, parse_self_discharge, parse_span,
@@ -27,6 +26,7 @@ use super::checks::{
     BAUD, COMMON_OCTETS, COMPRESS_FROM, Key, Lines, NODES, NOT_A_LENGTH, NOT_A_PAYLOAD, READINGS_IN_A_BURST,
     ROUTERS,
 };
+use super::mode::simulated_mode;
 use super::{
     Attack, Credential, Destination, Pattern, Scenario, ScenarioBuilder, ScenarioEvent, ScenarioEventKind,
     Setting, Traffic, TrafficKind, attack, mac, radio,
@@ -100,7 +100,7 @@ impl ScenarioBuilder {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
-            security: top.parsed("security", default.security, read_security)?,
+            security: top.parsed("security", default.security, simulated_mode)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             gateway: read_gateway(&mut top)?,
             radio: radio::read(
@@ -186,25 +186,6 @@ impl ScenarioBuilder {
         top.finish()?;
         Ok(Self::read(scenario, file, lines))
     }
-}
-
-/// The security mode of that name.
-fn read_security(mode: &str) -> Result<Security, String> {
-    Security::any(mode).map_err(|error| {
-        let (is_wrong, parts) = (|part: &&str| Security::any(part).is_err(), mode_parts());
-        let hint = |part| did_you_mean(part, parts.iter().map(String::as_str));
-        format!("{error}{}", mode.split('+').find(is_wrong).map(hint).unwrap_or_default())
-    })
-}
-
-/// The parts of security modes, with each suite and without.
-fn mode_parts() -> Vec<String> {
-    let plain = ["none", "llsec", "ah", "esp"].map(str::to_owned);
-    let links = LinkSuite::ALL.iter().map(|suite| format!("llsec:{}", suite.name()));
-    let headers = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
-    let payloads = EspSuite::ALL.iter().map(|suite| format!("esp:{}", suite.name()));
-    let transports = TransportSuite::ALL.iter().map(|suite| suite.name().to_owned());
-    plain.into_iter().chain(links).chain(headers).chain(payloads).chain(transports).collect()
 }
 
 /// What makes the border router a security gateway, if the section is there.
