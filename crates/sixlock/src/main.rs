@@ -39,15 +39,16 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Action, Command};
+use crate::standard_streams::unless_unread;
 
 fn main() -> ExitCode {
     // Usage errors end here, with status 2.
     let command = Command::parse();
     let done: Result<(), Box<dyn Error>> = match command.action {
         Action::Up(args) => up::run(&args),
-        Action::Sim(args) => simulate::run(&args),
-        Action::Eval(args) => evaluate::run(&args),
-        Action::Plan(args) => planning::run(&args),
+        Action::Sim(args) => unless_unread(simulate::run(&args)),
+        Action::Eval(args) => unless_unread(evaluate::run(&args)),
+        Action::Plan(args) => unless_unread(planning::run(&args)),
         Action::Cloud(args) => cloud::run(&args),
         Action::Router(args) => router::run(&args),
         Action::Node(args) => node::run(&args),

@@ -1,5 +1,6 @@
 //! Lines on standard output and standard error. A stream that nobody reads any more is no fault: `println!` and `eprintln!` panic there.
 
+use std::error::Error;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 
@@ -33,4 +34,15 @@ pub(crate) fn write_output(text: Arguments<'_>) {
 /// Takes it for success that nobody reads the output any more.
 pub(crate) fn unless_closed(error: io::Error) -> io::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
+}
+
+/// The same of a command that writes to files and to standard output, and to nothing else that may be closed.
+pub(crate) fn unless_unread(done: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    let Err(error) = done else { return Ok(()) };
+    let kind = match (error.downcast_ref::<io::Error>(), error.downcast_ref::<serde_json::Error>()) {
+        (Some(error), _) => Some(error.kind()),
+        (None, Some(error)) => error.io_error_kind(),
+        (None, None) => None,
+    };
+    if kind == Some(ErrorKind::BrokenPipe) { Ok(()) } else { Err(error) }
 }
