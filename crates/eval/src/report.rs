@@ -60,6 +60,7 @@ mod tests {
             platform: "Tmote Sky",
             mac: "NullMAC",
             routing: "static",
+            network: "a chain",
             seeds: "1 to 2".into(),
             runs: 2,
             commit: "0123abc".into(),

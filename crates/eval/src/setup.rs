@@ -14,6 +14,8 @@ pub struct Parameters {
     pub mac: &'static str,
     /// Which way packets go.
     pub routing: &'static str,
+    /// Which nodes there are, and what they send.
+    pub network: &'static str,
     /// The seeds of its runs.
     pub seeds: String,
     /// How many runs each value is the mean of.
@@ -35,6 +37,7 @@ struct Setup {
     platform: &'static str,
     mac: &'static str,
     routing: &'static str,
+    network: &'static str,
     /// Whether chance has a say.
     is_drawn: bool,
     experiments: &'static [&'static str],
@@ -52,11 +55,12 @@ pub(crate) const NATIVE: &str = "native nodes, which take no time";
 const ON_TMOTE_SKY: &str =
     "Tmote Sky, also as the soft bridge; native nodes, which take no time, where a figure says so";
 
-const SETUPS: [Setup; 18] = [
+const SETUPS: [Setup; 20] = [
     Setup {
         platform: ON_TMOTE_SKY,
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
         routing: "RPL, storing mode, MRHOF",
+        network: "scenarios/thesis-network1.toml, a chain of six nodes: in five minutes a host sends 100 datagrams to one of them, which sends them back",
         is_drawn: true,
         experiments: &[
             "thesis-table4",
@@ -76,6 +80,7 @@ const SETUPS: [Setup; 18] = [
         platform: ON_TMOTE_SKY,
         mac: "CSMA of Contiki 2.6 over ContikiMAC",
         routing: "RPL, storing mode, MRHOF; the thesis does not say where the nodes of network 2 stand: that sensor 1 is one hop away, sensor 6 three and sensor 13 six is assumed",
+        network: "scenarios/thesis-network2.toml, thirteen nodes: in five minutes a host sends 100 datagrams to one of them, which sends them back",
         is_drawn: true,
         experiments: &[
             "thesis-fig37",
@@ -92,6 +97,7 @@ const SETUPS: [Setup; 18] = [
         platform: NATIVE,
         mac: "frames of IEEE 802.15.4, no network",
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &[
             "thesis-fig26",
@@ -106,6 +112,7 @@ const SETUPS: [Setup; 18] = [
         platform: "MSP430F1611 of a Tmote Sky: images linked, and run in mspdebug",
         mac: NONE,
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &[
             "thesis-table11",
@@ -119,6 +126,7 @@ const SETUPS: [Setup; 18] = [
         platform: "Tmote Sky: cycles counted in an emulator, and the CC2420's AES by its data sheet",
         mac: NONE,
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &["raza2012-fig9"],
     },
@@ -126,6 +134,7 @@ const SETUPS: [Setup; 18] = [
         platform: TMOTE_SKY,
         mac: NULLMAC,
         routing: STATIC,
+        network: "scenarios/raza2012.toml, a chain of four nodes: a host sends datagrams to one of them, which sends them back",
         is_drawn: true,
         experiments: &[
             "raza2012-fig10",
@@ -140,6 +149,7 @@ const SETUPS: [Setup; 18] = [
         platform: "ATmega128 of a MicaZ: images linked, and run in simavr",
         mac: NONE,
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &["granjal2008-table2"],
     },
@@ -147,6 +157,7 @@ const SETUPS: [Setup; 18] = [
         platform: "ATmega128 of a MicaZ, cycles counted in simavr",
         mac: NONE,
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &["granjal2008-table3", "granjal2008-fig1", "granjal2008-fig2"],
     },
@@ -154,6 +165,7 @@ const SETUPS: [Setup; 18] = [
         platform: "ST MB851",
         mac: CSMA,
         routing: STATIC,
+        network: "scenarios/derubertis2013.toml: a host sends datagrams to a node beside the border router, which sends them back",
         is_drawn: true,
         experiments: &[
             "derubertis2013-fig3",
@@ -166,6 +178,7 @@ const SETUPS: [Setup; 18] = [
         platform: "Cortex-M3: images linked, and run in QEMU",
         mac: NONE,
         routing: NONE,
+        network: NONE,
         is_drawn: false,
         experiments: &["derubertis2013-fig7", "securesense-fig18"],
     },
@@ -173,6 +186,7 @@ const SETUPS: [Setup; 18] = [
         platform: "OpenMote",
         mac: "NullMAC and CSMA-CA of IEEE 802.15.4-2006, radios always on, and Contiki's CSMA over ContikiMAC",
         routing: STATIC,
+        network: "a node beside the border router, which posts a reading every 5 s",
         is_drawn: true,
         experiments: &["securesense-fig9"],
     },
@@ -180,6 +194,7 @@ const SETUPS: [Setup; 18] = [
         platform: "OpenMote, cryptography by its engine",
         mac: CONTIKIMAC,
         routing: STATIC,
+        network: "scenarios/securesense.toml, a chain of four nodes: one sends back what the border router sends",
         is_drawn: true,
         experiments: &["securesense-fig15"],
     },
@@ -187,6 +202,7 @@ const SETUPS: [Setup; 18] = [
         platform: "OpenMote, cryptography by its engine",
         mac: NONE,
         routing: NONE,
+        network: "a node beside the border router; what its handshake and its records take of it",
         is_drawn: false,
         experiments: &[
             "securesense-fig10",
@@ -200,13 +216,31 @@ const SETUPS: [Setup; 18] = [
         platform: "OpenMote",
         mac: CSMA,
         routing: STATIC,
+        network: "scenarios/securesense.toml, a chain of four nodes: one sends back what the border router sends",
         is_drawn: true,
-        experiments: &["securesense-fig16", "securesense-fig17", "handshake-loss", "cached-certificate"],
+        experiments: &["securesense-fig16", "securesense-fig17"],
+    },
+    Setup {
+        platform: "OpenMote",
+        mac: CSMA,
+        routing: STATIC,
+        network: "a chain of six nodes, of which the last makes a session with the cloud",
+        is_drawn: true,
+        experiments: &["handshake-loss"],
+    },
+    Setup {
+        platform: "OpenMote",
+        mac: CSMA,
+        routing: STATIC,
+        network: "chains of one to four nodes, of which the last makes a session with the cloud, and posts a reading every 5 s",
+        is_drawn: true,
+        experiments: &["cached-certificate"],
     },
     Setup {
         platform: "native nodes, which take no time, as Cooja's motes; the CC2420 of a Tmote Sky",
         mac: "CSMA of Contiki-NG in Cooja, radios always on (scenarios/cooja.toml)",
         routing: "RPL, non-storing mode, MRHOF",
+        network: "scenarios/cooja.toml, a chain of three nodes: one sends back what the border router sends",
         is_drawn: true,
         experiments: &["validation"],
     },
@@ -214,6 +248,7 @@ const SETUPS: [Setup; 18] = [
         platform: "MicaZ, Tmote Sky, MB851 and OpenMote: operations counted in emulators; an ATmega128 at 8 MHz where it was published",
         mac: "frames of IEEE 802.15.4 and their acknowledgements, without waiting for the channel",
         routing: "one hop",
+        network: "two nodes, which agree on a key",
         is_drawn: false,
         experiments: &["key-agreement"],
     },
@@ -221,6 +256,7 @@ const SETUPS: [Setup; 18] = [
         platform: TMOTE_SKY,
         mac: CSMA,
         routing: STATIC,
+        network: "a chain of seven nodes, 40 m apart, of which the last posts a reading, by the suites ccm-64, ah:xcbc, esp:ctr-xcbc and dtls-psk; a stranger beside one of the others forges readings in its name for 100 s",
         is_drawn: true,
         experiments: &["forged-packet"],
     },
@@ -228,6 +264,7 @@ const SETUPS: [Setup; 18] = [
         platform: "OpenMote",
         mac: "CSMA-CA of IEEE 802.15.4-2006 with backoff exponents of 5 to 7 and seven retries, radios always on",
         routing: STATIC,
+        network: "nodes at random, one in 576 m², with the border router in their midst: each posts a reading every 300 s, by the suites ccm-64, ah:xcbc, esp:ctr-xcbc and dtls-psk; of more than 250 nodes five runs at most",
         is_drawn: true,
         experiments: &["growing-network"],
     },
@@ -239,7 +276,7 @@ impl Parameters {
         let setup = SETUPS.iter().find(|setup| setup.experiments.contains(&experiment));
         let setup = setup.ok_or_else(|| Error(format!("nothing says what {experiment} is made with")))?;
         let (seeds, runs) = if setup.is_drawn { (format!("1 to {runs}"), runs) } else { (NONE.into(), 1) };
-        let &Setup { platform, mac, routing, .. } = setup;
-        Ok(Self { platform, mac, routing, seeds, runs, commit: commit.into() })
+        let &Setup { platform, mac, routing, network, .. } = setup;
+        Ok(Self { platform, mac, routing, network, seeds, runs, commit: commit.into() })
     }
 }

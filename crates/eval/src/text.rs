@@ -18,6 +18,7 @@ pub fn text(evaluation: &Evaluation) -> String {
 fn write(out: &mut String, evaluation: &Evaluation) -> fmt::Result {
     writeln!(out, "{}: {}", evaluation.experiment, evaluation.source)?;
     writeln!(out, "  It shows {}.", evaluation.shows)?;
+    writeln!(out, "  Network: {}.", evaluation.parameters.network)?;
     writeln!(out, "  Routing: {}.", evaluation.parameters.routing)?;
     evaluation.figures.iter().try_for_each(|figure| table(out, figure))?;
     writeln!(out)?;
@@ -34,6 +35,9 @@ fn write(out: &mut String, evaluation: &Evaluation) -> fmt::Result {
     writeln!(out)
 }
 
+/// How much room a title has beside the headings, in characters.
+const TITLE: usize = 52;
+
 fn table(out: &mut String, figure: &Figure) -> fmt::Result {
     let is_measured = figure.rows.iter().any(|row| row.measured.is_some());
     let measured = |text: &str| if is_measured { format!(" {text:>10}") } else { String::new() };
@@ -43,10 +47,15 @@ fn table(out: &mut String, figure: &Figure) -> fmt::Result {
         Some(Axis { name, unit, .. }) => (unit.unwrap_or(name), None),
         None => ("", None),
     };
+    // A title that would run into the headings has a line of its own.
+    let (above, beside) = match figure.title.chars().count() > TITLE {
+        true => (figure.title, ""),
+        false => ("", figure.title),
+    };
+    writeln!(out, "{}", if above.is_empty() { String::new() } else { format!("\n  {above}") })?;
     writeln!(
         out,
-        "\n  {:<52} {over:>10} {:>10} {:>7} {:>10}{}",
-        figure.title,
+        "  {beside:<TITLE$} {over:>10} {:>10} {:>7} {:>10}{}",
         "ours",
         "± 95 %",
         "published",

@@ -96,7 +96,7 @@ fn run(context: &Context<'_>, _: &Paper) -> Result<Findings, Error> {
     };
     let ends = |way| ENDS.map(|(nodes, size)| share(way, nodes).row(at_size(way, size), "of 100"));
     let added = [LINK, AH, ESP].into_iter().flat_map(ends).collect();
-    let hops = |nodes| of(NOTHING, nodes, |taken| taken.hops).row("any", "times").at(f64::from(nodes));
+    let hops = |nodes| of(NOTHING, nodes, |taken| taken.hops).row("any", "hops").at(f64::from(nodes));
     let figures = vec![
         delivered,
         later(context)?,

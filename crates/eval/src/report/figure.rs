@@ -30,7 +30,7 @@ pub(super) fn html(out: &mut String, id: &FigureId, figure: &Figure, parameters:
 }
 
 fn list(out: &mut String, figure: &Figure, parameters: &Parameters) {
-    let Parameters { platform, mac, routing, seeds, runs, commit } = parameters;
+    let Parameters { platform, mac, routing, network, seeds, runs, commit } = parameters;
     let [platform, mac] = [
         of_rows(figure, |row| row.platform.unwrap_or(platform)),
         of_rows(figure, |row| row.mac.unwrap_or(mac)),
@@ -40,6 +40,7 @@ fn list(out: &mut String, figure: &Figure, parameters: &Parameters) {
         ("Platform", platform.as_str()),
         ("MAC", &mac),
         ("Routing", routing),
+        ("Network", network),
         ("Seeds", seeds),
         ("Runs", &runs.to_string()),
         ("Commit", commit),
