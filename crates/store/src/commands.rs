@@ -416,7 +416,8 @@ impl Store {
     }
 }
 
-/// Takes those of `resource` back whose authors may give it no commands any more: they are gone, disabled, or viewers, or members whose it is not.
+/// Takes those of `resource` back whose authors may give it no commands any more: they are gone, disabled, or viewers, or members whose it is not
+/// and whom no group lets change it.
 async fn withdraw_of_others(
     connection: &mut SqliteConnection,
     resource: ResourceId,
@@ -425,7 +426,8 @@ async fn withdraw_of_others(
     sqlx::query(
         "UPDATE commands SET state = 'withdrawn', ended = $2 WHERE resource = $1 AND state = 'queued' AND NOT EXISTS
          (SELECT 1 FROM users JOIN resources ON resources.id = $1 WHERE users.id = author_id AND NOT users.disabled AND
-          (role = 'administrator' OR role = 'member' AND resources.owner = users.id))",
+          (role = 'administrator' OR role = 'member' AND (resources.owner = users.id OR EXISTS
+           (SELECT 1 FROM given_resources WHERE member = users.id AND resource = $1 AND access = 'change'))))",
     )
     .bind(resource.0)
     .bind(now)
@@ -450,9 +452,37 @@ async fn end_expired(connection: &mut SqliteConnection, resource: ResourceId, no
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::GroupAccess;
     use crate::resources::Device;
     use crate::roles::Role;
     use crate::user_change::UserChange;
+
+    #[tokio::test]
+    async fn what_a_member_of_a_group_commands_waits_no_longer_than_they_may() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let add = async |name: &str| {
+            store.add_user(name, "", "a long password".into(), Role::Member).await.unwrap()
+        };
+        let (ann, bob) = (add("ann").await, add("bob").await);
+        let node = store.enrol(ann.id, Device::named("node")).await.unwrap().resource.id;
+        let group = store.add_group(ann.id, "team", 0).await.unwrap().id;
+        let name = group.0.to_string();
+        store.put_member(group, "bob", GroupAccess::Change, 0).await.unwrap();
+        store.join_group(bob.id, &name, 0).await.unwrap();
+        store.give_to_group(node, &name, 0).await.unwrap();
+        let command = async || {
+            let (actuator, value) = ("led".into(), CommandValue::Boolean(true));
+            let new = NewCommand { actuator, value, expires_in: 60, author: bob.clone() };
+            store.add_command(node, new).await.unwrap().id
+        };
+        let first = command().await;
+        assert_eq!(store.next_command(node).await.unwrap().unwrap().id, first);
+        store.command_ended(first, CommandOutcome::Unanswered).await.unwrap();
+        store.put_member(group, "bob", GroupAccess::Read, 0).await.unwrap();
+        assert_eq!(store.next_command(node).await.unwrap(), None);
+        assert_eq!(store.command(node, first).await.unwrap().unwrap().state, CommandState::Withdrawn);
+    }
 
     #[tokio::test]
     async fn what_nobody_may_command_any_more_is_not_told() {

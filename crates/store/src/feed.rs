@@ -20,7 +20,7 @@ const LOOKED_THROUGH: i64 = 100_000;
 pub enum Scope {
     /// Those of all users.
     All,
-    /// Those of one user.
+    /// Those of one user, and of devices that groups let the user see.
     Of(UserId),
     /// Those of one stream.
     One(StreamId),
@@ -57,7 +57,10 @@ impl Scope {
     const fn condition(self) -> (&'static str, i64) {
         match self {
             Self::All => ("$1 = 0", 0),
-            Self::Of(user) => ("resources.owner = $1", user.0),
+            Self::Of(user) => (
+                "(resources.owner = $1 OR resources.id IN (SELECT resource FROM given_resources WHERE member = $1))",
+                user.0,
+            ),
             Self::One(stream) => ("streams.id = $1", stream.0),
         }
     }
@@ -168,6 +171,7 @@ fn feed_point((id, stream, resource, time, value, delay): FeedRow) -> FeedPoint 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::GroupAccess;
     use crate::journal::Append;
     use crate::journal::Idempotency;
     use crate::resources::Device;
@@ -234,6 +238,26 @@ mod tests {
         assert_eq!(replay(&store, Scope::Of(ann), newest).await.unwrap().len(), 2_180);
         assert_eq!(replay(&store, Scope::Of(bob), newest).await.unwrap().len(), 5);
         assert_eq!(replay(&store, Scope::All, newest).await.unwrap().len(), 2_185);
+    }
+
+    #[tokio::test]
+    async fn a_feed_has_the_points_of_devices_that_groups_let_its_user_see_for_as_long_as_they_do() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, [(ann, of_ann), (bob, of_bob)]) = store(directory.path()).await;
+        let group = store.add_group(ann, "team", 0).await.unwrap().id;
+        let name = group.0.to_string();
+        store.put_member(group, "bob", GroupAccess::Read, 0).await.unwrap();
+        store.join_group(bob, &name, 0).await.unwrap();
+        let begun = store.changes().end();
+        append(&store, of_ann, 0..3).await;
+        append(&store, of_bob, 3..5).await;
+        let all = [0.0, 1.0, 2.0, 3.0, 4.0];
+        assert_eq!(replay(&store, Scope::Of(bob), begun).await.unwrap(), all[3..]);
+        store.give_to_group(of_ann, &name, 0).await.unwrap();
+        assert_eq!(replay(&store, Scope::Of(bob), begun).await.unwrap(), all);
+        assert_eq!(replay(&store, Scope::Of(ann), begun).await.unwrap(), all[..3]);
+        store.take_from_group(&name, &of_ann.0.to_string()).await.unwrap();
+        assert_eq!(replay(&store, Scope::Of(bob), begun).await.unwrap(), all[3..]);
     }
 
     #[tokio::test]

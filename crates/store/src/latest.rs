@@ -126,6 +126,18 @@ impl Store {
         self.heard_where(OF_PAGE, None, (first, last)).await
     }
 
+    /// The same of those that groups let `user` see.
+    pub async fn heard_by_groups(
+        &self,
+        user: UserId,
+        (first, last): (ResourceId, ResourceId),
+    ) -> Result<HashMap<ResourceId, i64>, Error> {
+        const OF_PAGE: &str =
+            "resources.id IN (SELECT given_resources.resource FROM given_resources WHERE member = $1)
+            AND resources.id BETWEEN $2 AND $3";
+        self.heard_where(OF_PAGE, Some(user), (first, last)).await
+    }
+
     pub(crate) async fn heard_where(
         &self,
         condition: &str,

@@ -28,6 +28,7 @@ mod feed;
 mod files;
 mod fleet;
 mod followed;
+mod groups;
 mod hashing;
 mod hashing_turns;
 mod heard_devices;
@@ -111,10 +112,14 @@ pub use fleet::{
     FleetSummary, Group, LONGEST_FLEET_PAGE, MOST_CHOSEN, PlacedDevice, Selection,
 };
 pub use followed::FollowedStream;
+pub use groups::{
+    GroupAccess, GroupDetails, GroupDevice, GroupMember, GroupOfResource, GroupResource, Membership,
+    UserGroup,
+};
 pub use heard_devices::{DevicePart, HeardDevice};
 pub use ids::{
-    AlertId, ChannelId, CommandId, CredentialId, Listing, ParserId, PointId, ResourceId, RuleId, StreamId,
-    UserId,
+    AlertId, ChannelId, CommandId, CredentialId, GroupId, Listing, ParserId, PointId, ResourceId, RuleId,
+    StreamId, UserId,
 };
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,

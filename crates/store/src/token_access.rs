@@ -59,8 +59,8 @@ impl Store {
         }))
     }
 
-    /// Word that a token, a user or a role ended or changed, or that a stream is public no more. What that was is asked with [`Store::access`] and
-    /// [`Store::is_public`].
+    /// Word that a token, a user, a role or what a group allows ended or changed, or that a stream is public no more. What that was is asked
+    /// with [`Store::access`], [`Store::access_by_groups`] and [`Store::is_public`].
     pub fn access_changes(&self) -> watch::Receiver<()> {
         self.access.subscribe()
     }

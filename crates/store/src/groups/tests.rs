@@ -1,0 +1,228 @@
+use super::group::OF_USER;
+use super::*;
+use crate::error::Error;
+use crate::ids::{Listing, ResourceId, UserId};
+use crate::resources::Device;
+use crate::store::Store;
+
+struct People {
+    store: Store,
+    ann: UserId,
+    bob: UserId,
+    eve: UserId,
+    /// Devices of ann and bob.
+    of_ann: ResourceId,
+    of_bob: ResourceId,
+    _directory: tempfile::TempDir,
+}
+
+async fn people() -> People {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = Store::open(directory.path()).await.unwrap();
+    let add = async |name: &str| store.add_user(name, "", "long enough".into(), false).await.unwrap().id;
+    let (ann, bob, eve) = (add("ann").await, add("bob").await, add("eve").await);
+    let enrol = async |user, label| store.add_resource(user, Device::named(label)).await.unwrap().resource.id;
+    let (of_ann, of_bob) = (enrol(ann, "roof").await, enrol(bob, "shed").await);
+    People { store, ann, bob, eve, of_ann, of_bob, _directory: directory }
+}
+
+impl People {
+    /// A group of ann, in which bob is with this access, and its id as it is written in paths.
+    async fn team(&self, access: GroupAccess) -> (UserGroup, String) {
+        let group = self.store.add_group(self.ann, "team", 1).await.unwrap();
+        let id = group.id.0.to_string();
+        self.store.put_member(group.id, "bob", access, 2).await.unwrap();
+        self.store.join_group(self.bob, &id, 3).await.unwrap();
+        (group, id)
+    }
+
+    async fn seen_by(&self, user: UserId) -> Vec<(ResourceId, GroupAccess)> {
+        let listing = Listing { limit: 10, after: 0 };
+        let seen = self.store.group_resources(user, listing).await.unwrap();
+        seen.into_iter().map(|given| (given.resource.id, given.access)).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_member_sees_what_is_given_until_it_is_taken_back_or_they_leave_or_the_group_goes() {
+    let people = people().await;
+    let People { store, ann, bob, eve, of_ann, of_bob, .. } = &people;
+    let access = async |user: UserId, resource| store.access_by_groups(user, resource).await.unwrap();
+    let (group, id) = people.team(GroupAccess::Read).await;
+    assert_eq!(access(*bob, *of_ann).await, None, "nothing is given yet");
+    store.give_to_group(*of_ann, &id, 4).await.unwrap();
+    store.give_to_group(*of_bob, &id, 4).await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, Some(GroupAccess::Read));
+    // The owner of the group may change what is given to it.
+    assert_eq!(access(*ann, *of_bob).await, Some(GroupAccess::Change));
+    assert_eq!(access(*eve, *of_ann).await, None);
+    // One's own devices are not among those of others.
+    assert_eq!(people.seen_by(*bob).await, [(*of_ann, GroupAccess::Read)]);
+    store.put_member(group.id, "bob", GroupAccess::Change, 5).await.unwrap();
+    assert_eq!(people.seen_by(*bob).await, [(*of_ann, GroupAccess::Change)]);
+
+    store.take_from_group(&id, &of_ann.0.to_string()).await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, None);
+    store.give_to_group(*of_ann, &id, 6).await.unwrap();
+    // Whoever leaves takes their devices along.
+    store.leave_group(*bob, &id).await.unwrap();
+    assert_eq!((access(*bob, *of_ann).await, access(*ann, *of_bob).await), (None, None));
+    assert!(store.give_to_group(*of_bob, &id, 7).await.is_err());
+    store.put_member(group.id, "bob", GroupAccess::Read, 8).await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, None, "whoever is asked to join has not joined");
+    store.join_group(*bob, &id, 9).await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, Some(GroupAccess::Read));
+    store.remove_member(group.id, "bob").await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, None);
+    store.put_member(group.id, "bob", GroupAccess::Read, 8).await.unwrap();
+    store.join_group(*bob, &id, 9).await.unwrap();
+    store.delete_group(group.id).await.unwrap();
+    assert_eq!(access(*bob, *of_ann).await, None);
+    assert!(store.memberships(*bob).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_greatest_right_of_several_groups_counts() {
+    let people = people().await;
+    let People { store, ann, bob, of_ann, .. } = &people;
+    let (_, id) = people.team(GroupAccess::Read).await;
+    store.give_to_group(*of_ann, &id, 4).await.unwrap();
+    let other = store.add_group(*ann, "keepers", 5).await.unwrap();
+    let other_id = other.id.0.to_string();
+    store.put_member(other.id, "bob", GroupAccess::Change, 6).await.unwrap();
+    store.join_group(*bob, &other_id, 7).await.unwrap();
+    store.give_to_group(*of_ann, &other_id, 8).await.unwrap();
+    assert_eq!(people.seen_by(*bob).await, [(*of_ann, GroupAccess::Change)]);
+    store.leave_group(*bob, &other_id).await.unwrap();
+    assert_eq!(people.seen_by(*bob).await, [(*of_ann, GroupAccess::Read)]);
+}
+
+#[tokio::test]
+async fn an_invitation_tells_nothing_of_who_has_an_account() {
+    let people = people().await;
+    let People { store, ann, bob, .. } = &people;
+    let group = store.add_group(*ann, "team", 1).await.unwrap();
+    let id = group.id.0.to_string();
+    let mut told = Vec::new();
+    for name in ["bob", "nobody"] {
+        let invited = store.put_member(group.id, name, GroupAccess::Read, 2).await.unwrap();
+        told.push(GroupMember { username: String::new(), ..invited });
+    }
+    assert_eq!(told[0], told[1]);
+    let shown = async || {
+        let group = store.group(*ann, "team").await.unwrap().unwrap();
+        store.group_details(*ann, group).await.unwrap()
+    };
+    let before = shown().await;
+    // Neither does a no, nor that the account goes.
+    store.leave_group(*bob, &id).await.unwrap();
+    assert_eq!(shown().await, before);
+    assert!(store.memberships(*bob).await.unwrap().is_empty());
+    assert!(matches!(store.join_group(*bob, &id, 3).await, Err(Error::Unknown("group"))));
+    store.put_member(group.id, "eve", GroupAccess::Read, 2).await.unwrap();
+    let before = shown().await;
+    store.delete_user(store.user("eve").await.unwrap().unwrap()).await.unwrap();
+    assert_eq!(shown().await, before);
+    // Whoever takes the name then is another one, and is not asked to join.
+    for name in ["eve", "nobody"] {
+        let new = store.add_user(name, "", "long enough".into(), false).await.unwrap().id;
+        assert!(store.memberships(new).await.unwrap().is_empty(), "{name}");
+        assert!(store.join_group(new, &id, 4).await.is_err(), "{name}");
+    }
+    // Who is in a group is told who is in it, not who is asked.
+    store.put_member(group.id, "bob", GroupAccess::Read, 5).await.unwrap();
+    store.remove_member(group.id, "bob").await.unwrap();
+    store.put_member(group.id, "bob", GroupAccess::Read, 5).await.unwrap();
+    assert!(store.membership(*bob, &id).await.unwrap().is_none());
+    store.join_group(*bob, &id, 6).await.unwrap();
+    let names = store.membership(*bob, &id).await.unwrap().unwrap().people;
+    assert_eq!(names.iter().map(|member| &*member.username).collect::<Vec<_>>(), ["ann", "bob"]);
+    for name in ["stranger", "ann"] {
+        assert!(store.remove_member(group.id, name).await.is_err(), "{name}");
+    }
+    assert!(matches!(store.leave_group(*ann, &id).await, Err(Error::Invalid(_))));
+}
+
+#[tokio::test]
+async fn groups_members_invitations_and_devices_are_limited() {
+    let people = people().await;
+    let People { store, ann, bob, of_ann, .. } = &people;
+    for n in 0..OF_USER {
+        store.add_group(*ann, &format!("g{n}"), 0).await.unwrap();
+    }
+    assert!(matches!(store.add_group(*ann, "more", 0).await, Err(Error::Full(_))));
+    let group = store.group(*ann, "g0").await.unwrap().unwrap();
+    for n in 1..100 {
+        store.put_member(group.id, &format!("u{n}"), GroupAccess::Read, 0).await.unwrap();
+    }
+    let another = store.put_member(group.id, "bob", GroupAccess::Read, 0).await;
+    assert!(matches!(another, Err(Error::Full(_))));
+    store.put_member(group.id, "u1", GroupAccess::Change, 0).await.unwrap();
+    // Who is asked by as many as there may be is asked by no more, which nobody is told.
+    let extra = store.add_user("carl", "", "long enough".into(), false).await.unwrap().id;
+    for n in 0..OF_USER {
+        let group = store.group(*ann, &format!("g{n}")).await.unwrap().unwrap();
+        if n > 0 {
+            store.put_member(group.id, "bob", GroupAccess::Read, 0).await.unwrap();
+        }
+    }
+    for label in ["x", "y"] {
+        let group = store.add_group(extra, label, 0).await.unwrap();
+        let invited = store.put_member(group.id, "bob", GroupAccess::Read, 0).await.unwrap();
+        assert_eq!((&*invited.username, invited.joined), ("bob", false));
+    }
+    assert_eq!(store.memberships(*bob).await.unwrap().len(), 100);
+    // Whoever is in as many groups as may be joins no further one, and stays asked.
+    for n in 0..OF_USER {
+        store.add_group(*bob, &format!("own {n}"), 0).await.unwrap();
+    }
+    let id = store.group(*ann, "g1").await.unwrap().unwrap().id.0.to_string();
+    assert!(matches!(store.join_group(*bob, &id, 1).await, Err(Error::Full(_))));
+    assert_eq!(store.memberships(*bob).await.unwrap().len(), 100);
+    // A group that is full takes the devices that it has once more, and no other.
+    let fill = format!(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+         INSERT INTO resources (owner, label, mode) SELECT {}, 'd' || i, 'none' FROM n",
+        ann.0
+    );
+    let mut writer = store.writer.lock().await;
+    sqlx::query(sqlx::AssertSqlSafe(fill)).execute(&mut *writer).await.unwrap();
+    let give = format!(
+        "INSERT INTO group_resources SELECT {}, id, 0 FROM resources WHERE label LIKE 'd%'",
+        group.id.0
+    );
+    sqlx::query(sqlx::AssertSqlSafe(give)).execute(&mut *writer).await.unwrap();
+    drop(writer);
+    let id = group.id.0.to_string();
+    assert!(matches!(store.give_to_group(*of_ann, &id, 1).await, Err(Error::Full(_))));
+    let given = store.resource(*ann, "d7").await.unwrap().unwrap().id;
+    store.give_to_group(given, &id, 1).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_group_is_named_under_its_owner_and_goes_with_them() {
+    let people = people().await;
+    let People { store, ann, bob, of_ann, of_bob, .. } = &people;
+    let (group, id) = people.team(GroupAccess::Read).await;
+    let of_bob_too = store.add_group(*bob, "team", 1).await.unwrap();
+    for (owner, found) in [(ann, group.id), (bob, of_bob_too.id)] {
+        assert_eq!(store.group(*owner, "team").await.unwrap().unwrap().id, found);
+    }
+    assert!(store.group(*bob, &id).await.unwrap().is_none());
+    assert!(matches!(store.add_group(*ann, "team", 1).await, Err(Error::Taken(_))));
+    for label in ["", "7", "a/b"] {
+        assert!(matches!(store.add_group(*ann, label, 1).await, Err(Error::Invalid(_))), "{label}");
+    }
+    store.add_group(*ann, "keepers", 1).await.unwrap();
+    assert!(matches!(store.rename_group(group.id, "keepers").await, Err(Error::Taken(_))));
+    store.rename_group(group.id, "crew").await.unwrap();
+    assert_eq!(store.group(*ann, "crew").await.unwrap().unwrap().id, group.id);
+    // Nobody gives a device to a group that they are not in.
+    let not_in = of_bob_too.id.0.to_string();
+    assert!(matches!(store.give_to_group(*of_ann, &not_in, 1).await, Err(Error::Unknown("group"))));
+    store.give_to_group(*of_bob, &id, 1).await.unwrap();
+    store.give_to_group(*of_ann, &id, 1).await.unwrap();
+    store.delete_user(store.user("ann").await.unwrap().unwrap()).await.unwrap();
+    assert!(store.memberships(*bob).await.unwrap().is_empty());
+    assert!(store.groups_of_resource(*of_bob).await.unwrap().is_empty());
+}
