@@ -1,7 +1,7 @@
 //! Who may do what: the one policy of HTTP and CoAP. It is asked before any handler runs, and what it does not allow
 //! is refused.
 
-use sixlock_store::{ResourceId, Role, StreamId, TokenScope, UserId};
+use sixlock_store::{GroupAccess, ResourceId, Role, StreamId, TokenScope, UserId};
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,18 @@ pub(crate) enum Action {
     AcknowledgeAlert,
     /// Make, test and delete channels on which alerts are told.
     ChangeChannels,
+    /// Read a user's groups, those that the user is in, and what is given to these.
+    ReadGroups,
+    /// Make and delete groups, and take from them what others gave.
+    ChangeGroups,
+    /// Say who is in a group of one's own, and what they may do.
+    ChangeGroupMembers,
+    /// Join a group that one is asked to join, or leave one.
+    ChangeMembership,
+    /// Read which groups a resource is given to.
+    ReadResourceGroups,
+    /// Give a resource to a group, or take it back.
+    ChangeResourceGroups,
 }
 
 /// Whom it concerns.
@@ -114,6 +126,8 @@ pub(crate) enum Target {
     User(UserId),
     /// This resource of a user; without one, a resource of theirs that is not there.
     ResourceOf(UserId, Option<ResourceId>),
+    /// This resource of a user, with which a group lets the caller do this, who is not that user.
+    GivenResource(UserId, ResourceId, GroupAccess),
     /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
     /// A stream that is found by its id alone.
@@ -126,7 +140,7 @@ impl Target {
     /// The user whose it is, where that is known.
     const fn user(self) -> Option<UserId> {
         match self {
-            Self::User(user) | Self::ResourceOf(user, _) => Some(user),
+            Self::User(user) | Self::ResourceOf(user, _) | Self::GivenResource(user, ..) => Some(user),
             Self::Stream { owner, .. } => Some(owner),
             Self::Nothing | Self::Resource(_) | Self::Unknown => None,
         }
@@ -160,7 +174,7 @@ pub(crate) enum People {
     SignedIn,
     /// The user whom it concerns, and nobody else.
     Oneself,
-    /// The user whom it concerns, and administrators.
+    /// The user whom it concerns, and administrators; of what may be done to a resource by a group, whoever is in one that it is given to.
     Owner,
     /// Administrators.
     Administrator,
@@ -177,7 +191,7 @@ impl Action {
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
-            Self::ChangeSecondFactor => People::Oneself,
+            Self::ChangeSecondFactor | Self::ChangeMembership => People::Oneself,
             Self::ReadAudit
             | Self::ListUsers
             | Self::ListResources
@@ -223,7 +237,12 @@ impl Action {
             | Self::ReadAlerts
             | Self::ChangeRules
             | Self::AcknowledgeAlert
-            | Self::ChangeChannels => People::Owner,
+            | Self::ChangeChannels
+            | Self::ReadGroups
+            | Self::ChangeGroups
+            | Self::ChangeGroupMembers
+            | Self::ReadResourceGroups
+            | Self::ChangeResourceGroups => People::Owner,
         }
     }
 
@@ -258,6 +277,8 @@ impl Action {
                 | Self::TryComputation
                 | Self::ReadCommands
                 | Self::ReadAlerts
+                | Self::ReadGroups
+                | Self::ReadResourceGroups
         )
     }
 
@@ -279,6 +300,7 @@ impl Action {
                         Self::SignOut
                             | Self::ChangeUser
                             | Self::ChangeFollowed
+                            | Self::ChangeMembership
                             | Self::ChangeSecondFactor
                             | Self::RemoveSecondFactor
                     )
@@ -337,6 +359,22 @@ impl Action {
         )
     }
 
+    /// The least right with which a member of a group may do it to a resource that somebody else has given to that; nothing if no member may.
+    /// What destroys, what reaches further than the resource, and who may have it is its owner's.
+    pub(crate) const fn for_members(self) -> Option<GroupAccess> {
+        match self {
+            Self::ReadResource
+            | Self::ReadStream
+            | Self::ReadPoints
+            | Self::ReadParsers
+            | Self::ReadCommands => Some(GroupAccess::Read),
+            Self::ChangeResource | Self::ChangeStream | Self::ChangeParsers | Self::Command => {
+                Some(GroupAccess::Change)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a device may do it to its own resource, or to its owner where it is about users.
     const fn is_for_devices(self) -> bool {
         matches!(
@@ -379,8 +417,17 @@ pub(crate) fn decide(caller: Caller, action: Action, target: Target) -> Result<(
         (Caller::User { .. } | Caller::Device(_), _) if target == Target::Unknown => Err(Denial::Unknown),
         (Caller::User { role: Role::Administrator, .. }, people) if people != People::Oneself => Ok(()),
         (Caller::User { id, .. }, People::Owner | People::Oneself) if target.user() == Some(id) => Ok(()),
+        (Caller::User { .. }, People::Owner) if is_given(action, target) => Ok(()),
         (Caller::Device(own), _) if action.is_for_devices() && target == Target::Resource(own) => Ok(()),
         (Caller::User { .. } | Caller::Device(_), _) => Err(Denial::Forbidden),
+    }
+}
+
+/// Whether a group lets the caller do `action` to `target`.
+const fn is_given(action: Action, target: Target) -> bool {
+    match (target, action.for_members()) {
+        (Target::GivenResource(_, _, access), Some(least)) => access.includes(least),
+        _ => false,
     }
 }
 
@@ -539,6 +586,59 @@ mod tests {
             (Action::ReadUser, Target::Unknown),
         ] {
             assert_eq!(decide(token, action, target), Err(Denial::Forbidden), "{action:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_of_a_group_does_what_their_right_there_says_and_no_role_or_token_does_more() {
+        let bob = |role, scope| Caller::User { id: BOB, role, scope };
+        let whole = TokenScope::default();
+        let reads_only = TokenScope { read_only: true, ..whole };
+        let given = |access| Target::GivenResource(ANN, NODE, access);
+        let [read, change] = [GroupAccess::Read, GroupAccess::Change];
+        let reads = [Action::ReadResource, Action::ReadStream, Action::ReadPoints, Action::ReadCommands];
+        let changes = [Action::ChangeResource, Action::ChangeStream, Action::ChangeParsers, Action::Command];
+        let never = [
+            Action::DeleteResource,
+            Action::ChangeCredentials,
+            Action::ReadPoller,
+            Action::ChangePoller,
+            Action::AddPoints,
+            Action::DeletePoints,
+            Action::AddStream,
+            Action::DeleteStream,
+            Action::ChangeRetention,
+            Action::ReadComputedStreams,
+            Action::ChangeComputedStreams,
+            Action::ReadAlerts,
+            Action::ChangeRules,
+            Action::ReadResourceGroups,
+            Action::ChangeResourceGroups,
+            Action::ReadUser,
+            Action::ReadTokens,
+        ];
+        for (caller, access, may_read, may_change) in [
+            (bob(Role::Member, whole), read, true, false),
+            (bob(Role::Member, whole), change, true, true),
+            (bob(Role::Viewer, whole), change, true, false),
+            (bob(Role::Member, reads_only), change, true, false),
+            // A token for one resource is for one of one's own.
+            (bob(Role::Member, TokenScope { resource: Some(NODE), ..whole }), change, false, false),
+            (Caller::Device(NODE), change, false, false),
+        ] {
+            for (actions, may) in [(&reads[..], may_read), (&changes, may_change), (&never, false)] {
+                for action in actions {
+                    let decided = decide(caller, *action, given(access));
+                    assert_eq!(
+                        decided,
+                        if may { Ok(()) } else { Err(Denial::Forbidden) },
+                        "{caller:?} {action:?}"
+                    );
+                }
+            }
+        }
+        for nobody in [Caller::Nobody, Caller::ThisMachine] {
+            assert_eq!(decide(nobody, Action::ReadPoints, given(change)), Err(Denial::Unauthenticated));
         }
     }
 

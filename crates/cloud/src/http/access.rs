@@ -1,4 +1,4 @@
-//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert and channel
+//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert, channel and group
 //! that the path names, and the stream that it names by its id alone, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
 //! anything else by a name in its path.
 
@@ -11,14 +11,16 @@ use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sixlock_store::{Alert, Channel, Parser, Resource, Rule, Stream, WantedStream, now_ms};
+use sixlock_store::{
+    Alert, Channel, Parser, Resource, Role, Rule, Stream, User, UserGroup, WantedStream, now_ms,
+};
 use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
 
 use super::actions::action;
 use super::app::App;
 use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
-use super::caller::{COOKIE, Caller, Owner, Shared, for_policy, is_strangers};
+use super::caller::{COOKIE, Caller, Given, Owner, Shared, for_policy, is_strangers};
 use super::connections::Permit;
 use super::failure::{Failure, Fault, Refusal};
 use super::openapi::Document;
@@ -255,9 +257,10 @@ async fn allow(
     };
     let target = match &owner {
         _ if wanted.is_some() => wanted.as_ref().and_then(Option::as_ref).map_or(Target::Unknown, target_of),
-        Some(Some(owner)) if name("resource").is_some() => {
-            Target::ResourceOf(owner.id, resource.as_ref().map(|resource| resource.id))
-        }
+        Some(Some(owner)) if name("resource").is_some() => match (caller, &resource) {
+            (Some(caller), Some(resource)) => target_for(app, caller, owner, resource).await?,
+            _ => Target::ResourceOf(owner.id, resource.as_ref().map(|resource| resource.id)),
+        },
         Some(Some(owner)) => Target::User(owner.id),
         Some(None) => Target::Unknown,
         None => Target::Nothing,
@@ -271,6 +274,9 @@ async fn allow(
     let things = request.extensions_mut();
     if let Some(caller) = caller {
         things.insert(caller.clone());
+    }
+    if let Target::GivenResource(_, resource, _) = target {
+        things.insert(Given(resource));
     }
     if let Some(wanted) = wanted.flatten() {
         let if_private = target_of(&WantedStream { is_public: false, ..wanted.clone() });
@@ -305,8 +311,31 @@ async fn allow(
             app.store.channel(owner.id, name_of_channel).await?.ok_or(Failure::unknown("channel"))?;
         things.insert(channel);
     }
+    if let Some(name_of_group) = name("group") {
+        let group: UserGroup =
+            app.store.group(owner.id, name_of_group).await?.ok_or(Failure::unknown("group"))?;
+        things.insert(group);
+    }
     things.insert(Owner(owner));
     Ok(turn)
+}
+
+/// A resource of `owner`, for the policy: also what a group lets `caller` do with it, if it is nothing to them otherwise.
+async fn target_for(
+    app: &App,
+    caller: &Caller,
+    owner: &User,
+    resource: &Resource,
+) -> Result<Target, Failure> {
+    let rests_on_group = caller.user.id != owner.id && caller.user.role != Role::Administrator;
+    let given = match rests_on_group {
+        true => app.store.access_by_groups(caller.user.id, resource.id).await?,
+        false => None,
+    };
+    Ok(match given {
+        Some(access) => Target::GivenResource(owner.id, resource.id, access),
+        None => Target::ResourceOf(owner.id, Some(resource.id)),
+    })
 }
 
 /// A stream that is named by its id alone, for the policy.

@@ -55,6 +55,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
                 Some(Action::ReadPoints)
             }
             ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
+            ("GET" | "HEAD", "/groups") => Some(Action::ReadResourceGroups),
+            ("PUT" | "DELETE", "/groups/{membership}") => Some(Action::ChangeResourceGroups),
             _ => None,
         };
     }
@@ -104,6 +106,21 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             | "/users/{user}/profiles"
             | "/users/{user}/profiles/{profile}",
         ) => Some(Action::ReadResource),
+        (
+            "GET" | "HEAD",
+            "/users/{user}/groups"
+            | "/users/{user}/groups/{group}"
+            | "/users/{user}/memberships"
+            | "/users/{user}/memberships/{membership}"
+            | "/users/{user}/group-resources",
+        ) => Some(Action::ReadGroups),
+        ("POST", "/users/{user}/groups")
+        | ("PUT" | "DELETE", "/users/{user}/groups/{group}")
+        | ("DELETE", "/users/{user}/groups/{group}/devices/{device}") => Some(Action::ChangeGroups),
+        ("PUT" | "DELETE", "/users/{user}/groups/{group}/members/{member}") => {
+            Some(Action::ChangeGroupMembers)
+        }
+        ("PUT" | "DELETE", "/users/{user}/memberships/{membership}") => Some(Action::ChangeMembership),
         ("POST", "/users/{user}/fleet/changes") => Some(Action::ChangeFleet),
         ("PUT" | "DELETE", "/users/{user}/profiles/{profile}") => Some(Action::ChangeProfiles),
         (

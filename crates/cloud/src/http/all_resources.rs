@@ -22,9 +22,9 @@ pub(super) struct OwnedResource {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ResourceOwner {
-    id: UserId,
-    username: String,
+pub(super) struct ResourceOwner {
+    pub(super) id: UserId,
+    pub(super) username: String,
 }
 
 /// The resources of all users

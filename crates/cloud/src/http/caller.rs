@@ -1,6 +1,6 @@
 //! Who asks, and what the path names, for handlers.
 
-use sixlock_store::{SharedStream, SignedIn, User};
+use sixlock_store::{ResourceId, SharedStream, SignedIn, User};
 
 use crate::access;
 
@@ -27,6 +27,10 @@ pub(super) struct Shared {
     /// Whether they may because anyone may.
     pub(super) as_public: bool,
 }
+
+/// The resource that the path names, which is somebody else's, and which the caller has by a group alone.
+#[derive(Clone, Copy)]
+pub(super) struct Given(pub(super) ResourceId);
 
 /// The user that the path names.
 #[derive(Clone)]

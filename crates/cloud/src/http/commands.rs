@@ -12,7 +12,7 @@ use sixlock_store::{Command, CommandId, CommandState, CommandValue, Error, NewCo
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::Caller;
+use super::caller::{Caller, Given};
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 
@@ -96,6 +96,7 @@ pub(super) async fn show(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(resource): Extension<Resource>,
+    given: Option<Extension<Given>>,
     path: Result<Path<CommandPath>, PathRejection>,
     query: Result<Query<CommandQuery>, QueryRejection>,
 ) -> Answer<Command> {
@@ -106,7 +107,7 @@ pub(super) async fn show(
     if wait == 0 {
         return Ok(Json(find(&app, &resource, id).await?));
     }
-    let mut access = LiveAccess::new(&app.store, &caller).await?;
+    let mut access = LiveAccess::new(&app.store, &caller, given.map(|Extension(given)| given)).await?;
     let (mut changes, mut stopping) = (app.store.command_changes(), app.stopping.clone());
     let end = tokio::time::sleep(Duration::from_secs(wait.into()));
     tokio::pin!(end);

@@ -17,7 +17,7 @@ use sixlock_store::{
 use utoipa::ToSchema;
 
 use super::app::{Answer, App};
-use super::caller::Caller;
+use super::caller::{Caller, Given};
 use super::csv;
 use super::export;
 use super::failure::Failure;
@@ -178,11 +178,12 @@ pub(super) async fn export(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
     Extension(resource): Extension<Resource>,
+    given: Option<Extension<Given>>,
     query: Result<Query<SpanQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(SpanQuery { from, until }) = query?;
     let span = (number("from", &from)?, number("until", &until)?);
-    let access = LiveAccess::new(&app.store, &caller).await?;
+    let access = LiveAccess::new(&app.store, &caller, given.map(|Extension(given)| given)).await?;
     Ok(export::export(&app.store, access, &resource, span).await?)
 }
 

@@ -148,6 +148,15 @@ impl Failure {
         )
     }
 
+    pub(super) fn is_owners() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "This is for the owner of the device alone, not for those whom a group lets change it.",
+            "Leave out what is the owner's: of a device label, mode and folder, of a stream whether it is public.",
+        )
+    }
+
     pub(super) fn ended_command() -> Self {
         Self::new(
             StatusCode::CONFLICT,

@@ -10,6 +10,7 @@ use sixlock_store::{FollowedStream, now_ms};
 use super::app::{Answer, App};
 use super::caller::Owner;
 use super::failure::Failure;
+use super::paths::named;
 use crate::Error;
 
 /// The streams that a user follows, in the order in which that began
@@ -34,7 +35,7 @@ pub(super) async fn follow(
     Extension(Owner(owner)): Extension<Owner>,
     names: RawPathParams,
 ) -> Answer<FollowedStream> {
-    let followed = app.store.follow(owner.id, stream_of(&names), now_ms()).await;
+    let followed = app.store.follow(owner.id, named(&names, "shared"), now_ms()).await;
     followed.map(Json).map_err(|error| match error {
         Error::Unknown(_) => Failure::not_shared(),
         error => error.into(),
@@ -49,10 +50,6 @@ pub(super) async fn unfollow(
     Extension(Owner(owner)): Extension<Owner>,
     names: RawPathParams,
 ) -> Result<StatusCode, Failure> {
-    app.store.unfollow(owner.id, stream_of(&names)).await?;
+    app.store.unfollow(owner.id, named(&names, "shared")).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn stream_of(names: &RawPathParams) -> &str {
-    names.iter().find(|(name, _)| *name == "shared").map(|(_, id)| id).unwrap_or_default()
 }

@@ -23,12 +23,12 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::app::App;
-use super::caller::{Caller, Shared, is_strangers};
+use super::caller::{Caller, Given, Shared, is_strangers};
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::live_feeds::{self, Follower};
 
-/// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
+/// Points of all that is yours, and of devices that groups let you see, as they are stored: server-sent events `point` with the point's row as id
 ///
 /// A user follows at most 8 feeds at the same time, beyond that the answer is 429; all together 256, beyond that it is 503.
 /// `Last-Event-ID` goes on behind that event. Who has missed more than 10000 points gets the event `history` instead, and
@@ -45,7 +45,7 @@ pub(super) async fn all(
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
     let scope = if caller.user.admin { Scope::All } else { Scope::Of(caller.user.id) };
     let listener = Listener::new(client, Some(&caller), uri);
-    let access = LiveAccess::new(&app.store, &caller).await?;
+    let access = LiveAccess::new(&app.store, &caller, None).await?;
     listen(&app, access, listener, scope, Some(&headers))
 }
 
@@ -59,11 +59,12 @@ pub(super) async fn stream(
     Extension(caller): Extension<Caller>,
     Extension(client): Extension<Client>,
     Extension(stream): Extension<Stream>,
+    given: Option<Extension<Given>>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
     let listener = Listener::new(client, Some(&caller), uri);
-    let access = LiveAccess::new(&app.store, &caller).await?;
+    let access = LiveAccess::new(&app.store, &caller, given.map(|Extension(given)| given)).await?;
     listen(&app, access, listener, Scope::One(stream.id), Some(&headers))
 }
 
@@ -84,7 +85,7 @@ pub(super) async fn shared(
     let caller = caller.map(|Extension(caller)| caller);
     let listener = Listener::new(client, caller.as_ref(), uri);
     let access = match &caller {
-        Some(caller) if !as_public => LiveAccess::new(&app.store, caller).await?,
+        Some(caller) if !as_public => LiveAccess::new(&app.store, caller, None).await?,
         _ => LiveAccess::to_public(&app.store, stream.id).await?,
     };
     listen(&app, access, listener, Scope::One(stream.id), None)
@@ -118,6 +119,7 @@ fn listen(
         changes,
         stopping: app.stopping.clone(),
         last,
+        sent: last,
         page: VecDeque::new(),
         _place: place,
     };
@@ -157,6 +159,8 @@ struct Feed {
     stopping: watch::Receiver<bool>,
     /// All points up to this position have been sent, or are in the page.
     last: Cursor,
+    /// All points up to this position have been sent, or are not in the scope.
+    sent: Cursor,
     page: VecDeque<FeedPoint>,
     _place: live_feeds::Permit,
 }
@@ -196,9 +200,16 @@ impl Feed {
                 self.record_end();
                 return None;
             }
+            if self.access.was_checked() {
+                // A group may have ended meanwhile: what was read before is read again.
+                self.page.clear();
+                self.last = self.sent;
+            }
             if let Some(point) = self.page.pop_front() {
+                self.sent = point.position;
                 return if self.is_shared { shared_event(&point) } else { event(&point) };
             }
+            self.sent = self.last;
             // Seen before the rows are read: what is stored meanwhile is new again.
             let newest = self.changes.see_end();
             if self.last != newest && !self.may_concern() {
@@ -208,7 +219,7 @@ impl Feed {
                 match self.store.feed(self.scope, self.last, newest).await.ok()? {
                     Next::Points(points, upto) => (self.page, self.last) = (points.into(), upto),
                     Next::TooMany => {
-                        self.last = newest;
+                        (self.last, self.sent) = (newest, newest);
                         return history(newest, self.is_shared);
                     }
                 }

@@ -1,14 +1,14 @@
 //! Whether the listener of a live feed may still hear it. A feed ends when its token is revoked or expires, and when its
 //! user is deleted, changes the role, or changes the password, which ends the sessions of that user. A feed that rests on a
-//! stream being public ends when that is public no more.
+//! stream being public ends when that is public no more, and one that rests on a group when that lets the user see the device no more.
 
 use std::time::Duration;
 
-use sixlock_store::{Access, Store, StreamId, TokenDigest, now_ms};
+use sixlock_store::{Access, ResourceId, Store, StreamId, TokenDigest, now_ms};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::caller::Caller;
+use super::caller::{Caller, Given};
 use super::failure::Failure;
 
 /// Access is looked up at least as often, in case it was ended by another process.
@@ -19,6 +19,8 @@ const LOOK_UP: Duration = Duration::from_secs(15);
 enum Ground {
     /// A token, and what it allowed at first. If it allows anything else, the feed ends.
     Token(TokenDigest, Access),
+    /// The same, and a group that this resource is given to.
+    Group(TokenDigest, Access, ResourceId),
     /// Anyone may read this stream.
     Public(StreamId),
 }
@@ -30,17 +32,26 @@ pub(super) struct LiveAccess {
     changes: watch::Receiver<()>,
     /// When it is looked up again, whether a change is told or not.
     again: Instant,
+    /// Whether it was looked up since [`LiveAccess::was_checked`] was asked.
+    was_checked: bool,
 }
 
 impl LiveAccess {
-    /// What `caller` has at the moment; refused as a request without a token if that has ended since the request came.
-    pub(super) async fn new(store: &Store, caller: &Caller) -> Result<Self, Failure> {
+    /// What `caller` has at the moment, to a resource that is `given` by a group if it rests on that; refused as a request without a token, or as
+    /// one for what is another's, if that has ended since the request came.
+    pub(super) async fn new(store: &Store, caller: &Caller, given: Option<Given>) -> Result<Self, Failure> {
         // Changes are waited for from here on, so that none is missed.
         let changes = store.access_changes();
         let first = store.access(caller.token, now_ms()).await?;
         let first = first.filter(|first| is_of(first, caller)).ok_or_else(Failure::unauthenticated)?;
-        let (ground, again) = (Ground::Token(caller.token, first), next_look_up(first));
-        Ok(Self { store: store.clone(), ground, changes, again })
+        let ground = match given {
+            None => Ground::Token(caller.token, first),
+            Some(Given(resource)) => {
+                store.access_by_groups(first.user, resource).await?.ok_or_else(Failure::forbidden)?;
+                Ground::Group(caller.token, first, resource)
+            }
+        };
+        Ok(Self { store: store.clone(), ground, changes, again: next_look_up(first), was_checked: false })
     }
 
     /// That `stream` is public; refused as one that is not shared if it is public no more since the request came.
@@ -50,7 +61,7 @@ impl LiveAccess {
             return Err(Failure::not_shared());
         }
         let (ground, again) = (Ground::Public(stream), Instant::now() + LOOK_UP);
-        Ok(Self { store: store.clone(), ground, changes, again })
+        Ok(Self { store: store.clone(), ground, changes, again, was_checked: false })
     }
 
     /// Returns whether the listener may still hear the feed. Looks that up if it may have changed.
@@ -60,8 +71,16 @@ impl LiveAccess {
             return true;
         }
         self.changes.mark_unchanged();
+        self.was_checked = true;
         let again = match self.ground {
             Ground::Token(token, first) => self.look_up(token, first).await,
+            Ground::Group(token, first, resource) => {
+                let is_given = self.store.access_by_groups(first.user, resource).await;
+                match is_given.ok().flatten() {
+                    Some(_) => self.look_up(token, first).await,
+                    None => None,
+                }
+            }
             Ground::Public(stream) => {
                 let is_public = self.store.is_public(stream).await.unwrap_or(false);
                 is_public.then(|| Instant::now() + LOOK_UP)
@@ -69,6 +88,11 @@ impl LiveAccess {
         };
         self.again = again.unwrap_or(self.again);
         again.is_some()
+    }
+
+    /// Whether it was looked up since this was asked last: what was read before may be more than the listener may hear now.
+    pub(super) fn was_checked(&mut self) -> bool {
+        std::mem::take(&mut self.was_checked)
     }
 
     /// When to look again, if the token still allows what it did.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use axum::Extension;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
+use sixlock_store::GroupAccess;
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
@@ -23,9 +24,9 @@ use crate::access::{Action, People};
     info(
         title = "Sixlock cloud",
         description = "Users, their resources (devices and other sources of data), the streams of these and the points \
-            in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}` and `{token}` are ids or names: digits \
-            alone are an id, all else is a name. Times are milliseconds since 1970. `{shared}` is \
-            an id. Every path but signing in and `/shared` asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
+            in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}`, `{group}` and `{token}` are ids or names: digits \
+            alone are an id, all else is a name. Times are milliseconds since 1970. `{shared}`, \
+            `{membership}` and `{device}` are ids, and `{member}` is a name. Every path but signing in and `/shared` asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \
             is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
             each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
@@ -106,6 +107,19 @@ fn write(mut document: utoipa::openapi::OpenApi) -> String {
     document.to_json().unwrap_or_default()
 }
 
+/// For whom an operation is that concerns a resource.
+const fn of_resource(action: Action) -> &'static str {
+    match action.for_members() {
+        None => "For the user whose it is, and for administrators.",
+        Some(GroupAccess::Read) => {
+            "For the user whose it is, for members of groups that the resource is given to, and for administrators."
+        }
+        Some(GroupAccess::Change) => {
+            "For the user whose it is, for members with the right `change` of groups that the resource is given to, and for administrators."
+        }
+    }
+}
+
 /// Adds what is the same for all operations.
 fn complete(operation: &mut Operation, path: &str, action: Action) {
     let (who, open) = match action.people() {
@@ -119,6 +133,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
         People::Operator => ("For programs on this machine, and for administrators.", true),
         People::SignedIn => ("For whoever is signed in.", false),
         People::Oneself => ("For the user whose it is.", false),
+        People::Owner if path.contains("{resource}") => (of_resource(action), false),
         People::Owner => ("For the user whose it is, and for administrators.", false),
         People::Administrator => ("For administrators.", false),
     };

@@ -50,7 +50,7 @@ mod tests {
         let ann = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
         let (token, _) = store.begin_session(ann.id, now_ms()).await.unwrap();
         let caller = store.signed_in(&token, now_ms()).await.unwrap().unwrap();
-        let access = LiveAccess::new(&store, &caller).await.ok().unwrap();
+        let access = LiveAccess::new(&store, &caller, None).await.ok().unwrap();
         let mut body = body(access, Endless);
         for _ in 0..3 {
             assert!(body.frame().await.unwrap().is_ok());

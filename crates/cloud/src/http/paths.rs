@@ -1,5 +1,7 @@
 //! Paths that more than their handlers know.
 
+use axum::extract::RawPathParams;
+
 /// What the paths of the API begin with.
 pub(super) const API: &str = "/api/v1";
 /// The description of the API, within it.
@@ -14,4 +16,9 @@ pub(super) const METRICS: &str = "/metrics";
 /// The path of the page of a link with this token.
 pub(crate) fn reset_path(token: &str) -> String {
     format!("{RESET_PASSWORD}?token={token}")
+}
+
+/// What the path calls `which`.
+pub(super) fn named<'a>(names: &'a RawPathParams, which: &str) -> &'a str {
+    names.iter().find(|(name, _)| *name == which).map(|(_, value)| value).unwrap_or_default()
 }

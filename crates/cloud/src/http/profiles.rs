@@ -10,6 +10,7 @@ use sixlock_store::{NamedProfile, Profile};
 use super::app::{Answer, App, Body};
 use super::caller::Owner;
 use super::failure::Failure;
+use super::paths::named;
 
 /// A user's profiles
 #[utoipa::path(get, path = "/users/{user}/profiles", tag = "profiles",
@@ -29,7 +30,7 @@ pub(super) async fn show(
     Extension(Owner(owner)): Extension<Owner>,
     names: RawPathParams,
 ) -> Answer<NamedProfile> {
-    let profile = app.store.profile(owner.id, label_of(&names)).await?;
+    let profile = app.store.profile(owner.id, named(&names, "profile")).await?;
     profile.map(Json).ok_or(Failure::unknown("profile"))
 }
 
@@ -46,7 +47,7 @@ pub(super) async fn set(
     names: RawPathParams,
     body: Body<Profile>,
 ) -> Result<(StatusCode, Json<NamedProfile>), Failure> {
-    let (Json(profile), label) = (body?, label_of(&names).to_owned());
+    let (Json(profile), label) = (body?, named(&names, "profile").to_owned());
     let is_new = app.store.put_profile(owner.id, &label, &profile).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(NamedProfile { label, profile })))
@@ -62,10 +63,6 @@ pub(super) async fn remove(
     Extension(Owner(owner)): Extension<Owner>,
     names: RawPathParams,
 ) -> Result<StatusCode, Failure> {
-    app.store.remove_profile(owner.id, label_of(&names)).await?;
+    app.store.remove_profile(owner.id, named(&names, "profile")).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn label_of(names: &RawPathParams) -> &str {
-    names.iter().find(|(name, _)| *name == "profile").map(|(_, label)| label).unwrap_or_default()
 }

@@ -69,6 +69,13 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::ChangeRules => Some("rules_changed"),
         Action::AcknowledgeAlert => Some("alert_acknowledged"),
         Action::ChangeChannels => Some("channels_changed"),
+        Action::ChangeGroups => Some("groups_changed"),
+        Action::ChangeGroupMembers if removes => Some("group_member_removed"),
+        Action::ChangeGroupMembers => Some("group_member_set"),
+        Action::ChangeMembership if removes => Some("group_left"),
+        Action::ChangeMembership => Some("group_joined"),
+        Action::ChangeResourceGroups if removes => Some("device_taken_back"),
+        Action::ChangeResourceGroups => Some("device_given"),
         // These say themselves what they did.
         Action::SignIn | Action::SignUp | Action::ResetPassword | Action::ChangeUser | Action::ChangeRole => {
             None
@@ -103,7 +110,9 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadComputedStreams
         | Action::TryComputation
         | Action::ReadCommands
-        | Action::ReadAlerts => None,
+        | Action::ReadAlerts
+        | Action::ReadGroups
+        | Action::ReadResourceGroups => None,
     }
 }
 

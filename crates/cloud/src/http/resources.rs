@@ -12,7 +12,7 @@ use sixlock_store::{CertificateTerms, Device, Location, Resource, ResourceChange
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
-use super::caller::{Caller, Owner};
+use super::caller::{Caller, Given, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::other_authorities::check_authority;
@@ -204,16 +204,20 @@ pub(super) struct NewDetails {
 
 /// Changes a resource's label, mode, description, tags, folder, period or place
 ///
-/// Its identity and key stay. Devices change nothing of it but label and description.
+/// Its identity and key stay. Devices change nothing of it but label and description, and members of groups neither label nor mode nor folder.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}", tag = "resources",
     request_body = NewDetails, responses((status = 200, body = HeardResource)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     Extension(resource): Extension<Resource>,
+    given: Option<Extension<Given>>,
     body: Body<NewDetails>,
 ) -> Answer<HeardResource> {
     let Json(NewDetails { label, mode, description, tags, folder, period_s, place }) = body?;
+    if given.is_some() && (label.is_some() || mode.is_some() || folder.is_some()) {
+        return Err(Failure::is_owners());
+    }
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
     let heard = app.store.heard_of(owner.id, resource.id).await?;
     let change = ResourceChange {

@@ -14,9 +14,10 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
-    credentials, dashboard, data, device_metrics, endpoints, fleet, followed, import, live, metrics, network,
-    openapi, parsers, paths, poller, profiles, quotas, reset_links, resources, retention, rules,
-    second_factors, shared, sign_in, sign_up, streams, tokens, user_export, users,
+    credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, import, live,
+    memberships, metrics, network, openapi, parsers, paths, poller, profiles, quotas, reset_links,
+    resource_groups, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams, tokens,
+    user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -56,6 +57,15 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(fleet::change))
         .routes(routes!(profiles::list))
         .routes(routes!(profiles::show, profiles::set, profiles::remove))
+        .routes(routes!(groups::list, groups::add))
+        .routes(routes!(groups::show, groups::rename, groups::delete))
+        .routes(routes!(groups::set_member, groups::remove_member))
+        .routes(routes!(groups::remove_device))
+        .routes(routes!(memberships::list))
+        .routes(routes!(memberships::show, memberships::join, memberships::leave))
+        .routes(routes!(memberships::resources))
+        .routes(routes!(resource_groups::list))
+        .routes(routes!(resource_groups::give, resource_groups::take))
         .routes(routes!(credentials::all))
         .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
         .routes(routes!(credentials::remove))

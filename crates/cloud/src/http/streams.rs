@@ -10,6 +10,7 @@ use sixlock_store::{ChangedStream, Latest, Resource, Sharing, Stream};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
+use super::caller::Given;
 use super::failure::Failure;
 use super::recorded::AuditDetails;
 
@@ -108,16 +109,21 @@ pub(super) struct StreamChange {
 /// Changes a stream's unit or description, and whether it is public
 ///
 /// Of a public stream, everybody may know the label, unit and description, the label of its device and your user name, and read
-/// its points. Live feeds of others end when it is public no more. Others find at most 1000 streams of a user.
+/// its points. Live feeds of others end when it is public no more. Others find at most 1000 streams of a user. Members of groups do not say
+/// whether it is public.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/streams/{stream}", tag = "streams",
     request_body = StreamChange, responses((status = 200, body = LatestStream)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
+    given: Option<Extension<Given>>,
     body: Body<StreamChange>,
 ) -> Result<(Extension<AuditDetails>, Json<LatestStream>), Failure> {
     let Json(StreamChange { unit, description, public_access, public_search }) = body?;
+    if given.is_some() && (public_access.is_some() || public_search.is_some()) {
+        return Err(Failure::is_owners());
+    }
     let change = sixlock_store::StreamChange {
         unit: unit.as_deref(),
         description: description.as_deref(),

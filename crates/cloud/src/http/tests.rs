@@ -12,9 +12,10 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, ChannelKind, CommandValue, Computation, Condition, Device, Idempotency, InputReference, Location,
-    NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading, Role, Severity, Store,
-    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, now_ms,
+    Append, ChannelKind, CommandValue, Computation, Condition, Device, GroupAccess, GroupId, Idempotency,
+    InputReference, Location, NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading,
+    ResourceId, Role, Severity, Store, StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User,
+    now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -209,6 +210,22 @@ fn rows() -> Vec<Row> {
         row("GET", SHARED, For::Readers, none.clone(), 200),
         row("GET", SHARED_DATA, For::Readers, none.clone(), 200),
         row("GET", SHARED_LIVE, For::Readers, none.clone(), 200),
+        row("GET", "/users/{user}/groups", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/groups", For::Owner, json!({"label": "new"}), 201),
+        row("GET", GROUP, For::Owner, none.clone(), 200),
+        row("PUT", GROUP, For::Owner, json!({"label": "crew"}), 200),
+        row("DELETE", GROUP, For::Owner, none.clone(), 204),
+        row("PUT", MEMBER, For::Owner, json!({"access": "change"}), 200),
+        row("DELETE", MEMBER, For::Owner, none.clone(), 204),
+        row("DELETE", "/users/{user}/groups/{group}/devices/{device}", For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/memberships", For::Owner, none.clone(), 200),
+        row("GET", MEMBERSHIP, For::Owner, none.clone(), 200),
+        row("PUT", MEMBERSHIP, For::Oneself, none.clone(), 200),
+        row("DELETE", MEMBERSHIP, For::Oneself, none.clone(), 204),
+        row("GET", "/users/{user}/group-resources", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/resources/{resource}/groups", For::Owner, none.clone(), 200),
+        row("PUT", GIVEN_TO, For::Owner, none.clone(), 200),
+        row("DELETE", GIVEN_TO, For::Owner, none.clone(), 204),
         row("GET", "/users/{user}/followed", For::Owner, none.clone(), 200),
         row("PUT", FOLLOWED, For::Owner, none.clone(), 200),
         row("DELETE", FOLLOWED, For::Owner, none, 204),
@@ -237,6 +254,10 @@ const SHARED_DATA: &str = "/shared/streams/{shared}/data";
 const SHARED_LIVE: &str = "/shared/streams/{shared}/live";
 const FOLLOWED: &str = "/users/{user}/followed/{shared}";
 const PROFILE: &str = "/users/{user}/profiles/{profile}";
+const GROUP: &str = "/users/{user}/groups/{group}";
+const MEMBER: &str = "/users/{user}/groups/{group}/members/{member}";
+const MEMBERSHIP: &str = "/users/{user}/memberships/{membership}";
+const GIVEN_TO: &str = "/users/{user}/resources/{resource}/groups/{membership}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -247,6 +268,18 @@ enum Who {
     WrongToken,
     ExpiredSession,
     OtherUser,
+    /// A member with the right to read of a group that the resource is given to.
+    Reader,
+    /// A member with the right to change.
+    Changer,
+    /// One whose role is viewer.
+    ChangerAsViewer,
+    /// The member's token that may only read.
+    ChangersReadOnly,
+    /// One who was in the group.
+    FormerMember,
+    /// One who is asked to join it.
+    Invited,
     Owner,
     /// The owner, whose role is viewer.
     OwnerAsViewer,
@@ -267,12 +300,18 @@ enum Who {
     Administrator,
 }
 
-const ALL: [Who; 15] = [
+const ALL: [Who; 21] = [
     Who::Nobody,
     Who::ThisMachine,
     Who::WrongToken,
     Who::ExpiredSession,
     Who::OtherUser,
+    Who::Reader,
+    Who::Changer,
+    Who::ChangerAsViewer,
+    Who::ChangersReadOnly,
+    Who::FormerMember,
+    Who::Invited,
     Who::Owner,
     Who::OwnerAsViewer,
     Who::ReadOnly,
@@ -294,10 +333,33 @@ impl Who {
                 | Self::ThisMachine
                 | Self::WrongToken
                 | Self::ExpiredSession
-                | Self::OtherUser
                 | Self::AdministratorsReadOnly
                 | Self::Administrator
+        ) && !self.is_other_user()
+    }
+
+    /// Whether the token is one of a member who is not ann.
+    const fn is_other_user(self) -> bool {
+        matches!(
+            self,
+            Self::OtherUser
+                | Self::Reader
+                | Self::Changer
+                | Self::ChangerAsViewer
+                | Self::ChangersReadOnly
+                | Self::FormerMember
+                | Self::Invited
         )
+    }
+
+    /// Whether a group lets them do it to the resource that the path names.
+    fn has_by_group(self, row: &Row) -> bool {
+        let route = &(row.method, row.path);
+        match self {
+            Self::Reader | Self::ChangerAsViewer | Self::ChangersReadOnly => MEMBERS_READ.contains(route),
+            Self::Changer => MEMBERS_READ.contains(route) || MEMBERS_CHANGE.contains(route),
+            _ => false,
+        }
     }
 
     const fn is_administrator(self) -> bool {
@@ -314,8 +376,8 @@ impl Who {
         let about_itself =
             ["/me", "/logout", "/endpoints", "/public-keys", "/openapi.json"].contains(&row.path);
         match self {
-            Self::OwnerAsViewer => reads || signs_out || own_account,
-            Self::ReadOnly | Self::AdministratorsReadOnly => reads || signs_out,
+            Self::OwnerAsViewer | Self::ChangerAsViewer => reads || signs_out || own_account,
+            Self::ReadOnly | Self::ChangersReadOnly | Self::AdministratorsReadOnly => reads || signs_out,
             Self::ForResource => within || about_itself,
             Self::ReadResource => (within && reads) || about_itself,
             Self::ForOtherResource => about_itself,
@@ -333,6 +395,37 @@ const OWN_ACCOUNT: &[(&str, &str)] = &[
     ("DELETE", "/users/{user}/totp"),
     ("PUT", FOLLOWED),
     ("DELETE", FOLLOWED),
+    ("PUT", MEMBERSHIP),
+    ("DELETE", MEMBERSHIP),
+];
+
+/// What every member of a group may do to a resource that is given to it.
+const MEMBERS_READ: &[(&str, &str)] = &[
+    ("GET", RESOURCE),
+    ("GET", "/users/{user}/resources/{resource}/credentials"),
+    ("GET", "/users/{user}/resources/{resource}/retention"),
+    ("GET", RETENTION),
+    ("GET", "/users/{user}/resources/{resource}/data"),
+    ("GET", PARSERS),
+    ("POST", "/users/{user}/resources/{resource}/parsers/test"),
+    ("GET", PARSER),
+    ("GET", STREAMS),
+    ("GET", STREAM),
+    ("GET", DATA),
+    ("GET", COMMANDS),
+    ("GET", COMMAND),
+    ("GET", LIVE),
+];
+
+/// What those with the right to change may do besides.
+const MEMBERS_CHANGE: &[(&str, &str)] = &[
+    ("PUT", RESOURCE),
+    ("POST", PARSERS),
+    ("PUT", PARSER),
+    ("DELETE", PARSER),
+    ("PUT", STREAM),
+    ("POST", COMMANDS),
+    ("DELETE", COMMAND),
 ];
 
 /// What a token for a resource may not do to it.
@@ -349,11 +442,14 @@ const REACHES_FURTHER: &[(&str, &str)] = &[
     ("POST", COMPUTED_STREAMS),
     ("PUT", COMPUTED_STREAM),
     ("DELETE", COMPUTED_STREAM),
+    ("GET", "/users/{user}/resources/{resource}/groups"),
+    ("PUT", GIVEN_TO),
+    ("DELETE", GIVEN_TO),
 ];
 
 /// The answer that is due to `who`.
 fn due(row: &Row, who: Who) -> u16 {
-    let signed_in = who.is_owner() || who.is_administrator() || who == Who::OtherUser;
+    let signed_in = who.is_owner() || who.is_administrator() || who.is_other_user();
     match (row.whom, who) {
         (For::Everybody, _) => row.status,
         (For::Readers, Who::ForOtherResource | Who::ForOtherStream) => 404,
@@ -365,6 +461,7 @@ fn due(row: &Row, who: Who) -> u16 {
         (For::ThisMachine | For::SignedIn, _) => row.status,
         (For::Owner | For::Administrator, _) if who.is_administrator() => row.status,
         (For::Owner | For::Oneself, _) if who.is_owner() => row.status,
+        (For::Owner, _) if who.has_by_group(row) => row.status,
         (_, _) => 403,
     }
 }
@@ -378,6 +475,8 @@ struct Template {
     reset: String,
     /// The stream `t`.
     stream: StreamId,
+    /// Ann's group `team`, to which her device is given, and bob's, in which she is.
+    groups: [GroupId; 2],
     /// Ann's secret of one-time codes, which is not confirmed.
     totp: TotpSecret,
 }
@@ -393,7 +492,7 @@ impl Template {
             let (token, _) = store.begin_session(user.id, now_ms()).await.unwrap();
             (user, token)
         };
-        let ((ann, owner), (_, other), (root, administrator)) =
+        let ((ann, owner), (bob, other), (root, administrator)) =
             (add("ann", false).await, add("bob", false).await, add("root", true).await);
         let (expired, _) = store.begin_session(ann.id, 0).await.unwrap();
         let totp = store.begin_second_factor(ann.id).await.unwrap();
@@ -447,6 +546,7 @@ impl Template {
             tokens.push((who, store.add_token(ann.id, &label, (None, scope), now_ms()).await.unwrap().1));
         }
         store.follow(ann.id, &t.0.to_string(), now_ms()).await.unwrap();
+        let groups = join_groups(&store, (&ann, &bob), resource, &mut tokens).await;
         let channel = NewChannel {
             label: "ops".into(),
             kind: ChannelKind::Webhook,
@@ -484,8 +584,49 @@ impl Template {
         for key in ["master.key", "authority.pem", "cloud.pem"] {
             std::fs::copy(directory.path().join(key), whole.path().join(key)).unwrap();
         }
-        Self { directory: whole, ann, tokens, reset, stream: t, totp }
+        Self { directory: whole, ann, tokens, reset, stream: t, groups, totp }
     }
+}
+
+/// Makes ann's group `team`, to which `node` is given, with members of each kind, and one of bob, in which she is.
+async fn join_groups(
+    store: &Store,
+    (ann, bob): (&User, &User),
+    node: ResourceId,
+    tokens: &mut Vec<(Who, String)>,
+) -> [GroupId; 2] {
+    let now = now_ms();
+    let team = store.add_group(ann.id, "team", now).await.unwrap().id;
+    let id = team.0.to_string();
+    store.give_to_group(node, &id, now).await.unwrap();
+    for (who, name, access) in [
+        (Who::Reader, "rita", GroupAccess::Read),
+        (Who::Changer, "carl", GroupAccess::Change),
+        (Who::ChangerAsViewer, "vera", GroupAccess::Change),
+        (Who::FormerMember, "fred", GroupAccess::Change),
+        (Who::Invited, "ines", GroupAccess::Change),
+    ] {
+        let role = if who == Who::ChangerAsViewer { Role::Viewer } else { Role::Member };
+        let user = store.add_user(name, "", PASSWORD.into(), role).await.unwrap();
+        let (token, _) = store.begin_session(user.id, now).await.unwrap();
+        tokens.push((who, token));
+        store.put_member(team, name, access, now).await.unwrap();
+        if who != Who::Invited {
+            store.join_group(user.id, &id, now).await.unwrap();
+        }
+        if who == Who::FormerMember {
+            store.leave_group(user.id, &id).await.unwrap();
+        }
+        if who == Who::Changer {
+            let scope = TokenScope { read_only: true, ..TokenScope::default() };
+            let (_, token) = store.add_token(user.id, "reader", (None, scope), now).await.unwrap();
+            tokens.push((Who::ChangersReadOnly, token));
+        }
+    }
+    let club = store.add_group(bob.id, "club", now).await.unwrap().id;
+    store.put_member(club, "ann", GroupAccess::Read, now).await.unwrap();
+    store.join_group(ann.id, &club.0.to_string(), now).await.unwrap();
+    [team, club]
 }
 
 struct Bench {
@@ -562,6 +703,10 @@ impl Bench {
             .replace("{alert}", "1")
             .replace("{channel}", "ops")
             .replace("{profile}", "gauge")
+            .replace("{group}", "team")
+            .replace("{member}", "rita")
+            .replace("{device}", "1")
+            .replace("{membership}", &self.template.groups[usize::from(row.path == MEMBERSHIP)].0.to_string())
             .replace("{shared}", &self.template.stream.0.to_string());
         let mut request = Request::builder()
             .method(row.method)

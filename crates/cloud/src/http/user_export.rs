@@ -9,9 +9,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
-    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, HOUR_MS, Listing, NamedProfile,
-    Parser, PointId, Poller, Quotas, Resource, ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId,
-    Summary, Token, User, Width, Windows, now_ms,
+    Alert, Channel, Command, ComputedStream, Credential, FollowedStream, GroupDetails, GroupOfResource,
+    HOUR_MS, Listing, Membership, NamedProfile, Parser, PointId, Poller, Quotas, Resource, ResourceId,
+    Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -41,7 +41,13 @@ enum Line<'a> {
     Rule(&'a Rule),
     Alert(&'a Alert),
     Profile(&'a NamedProfile),
+    Group(&'a GroupDetails),
+    Membership(&'a Membership),
     Resource(&'a Resource),
+    GivenTo {
+        resource: ResourceId,
+        group: &'a GroupOfResource,
+    },
     Credential {
         resource: ResourceId,
         #[serde(flatten)]
@@ -102,8 +108,8 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `profile`, `resource`,
-/// `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
+/// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
@@ -113,7 +119,7 @@ pub(super) async fn export(
     Extension(caller): Extension<Caller>,
     Extension(Owner(owner)): Extension<Owner>,
 ) -> Result<Response, Failure> {
-    let access = LiveAccess::new(&app.store, &caller).await?;
+    let access = LiveAccess::new(&app.store, &caller, None).await?;
     let kind = HeaderValue::from_static("application/jsonl");
     let name = HeaderValue::from_static("attachment; filename=\"sixlock-export.jsonl\"");
     let export = Export {
@@ -208,6 +214,13 @@ impl Export {
         for profile in self.store.profiles(self.owner.id).await? {
             Line::Profile(&profile).write(&mut text)?;
         }
+        for group in self.store.groups(self.owner.id).await? {
+            let details = self.store.group_details(self.owner.id, group).await?;
+            Line::Group(&details).write(&mut text)?;
+        }
+        for membership in self.store.memberships(self.owner.id).await? {
+            Line::Membership(&membership).write(&mut text)?;
+        }
         Ok(text)
     }
 
@@ -215,6 +228,9 @@ impl Export {
     async fn about_resource(&mut self, about: &Resource) -> Result<String, Error> {
         let (mut text, resource) = (String::new(), about.id);
         Line::Resource(about).write(&mut text)?;
+        for group in &self.store.groups_of_resource(resource).await? {
+            Line::GivenTo { resource, group }.write(&mut text)?;
+        }
         for credential in &self.store.credentials(resource, now_ms()).await? {
             Line::Credential { resource, credential }.write(&mut text)?;
         }
