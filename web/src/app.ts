@@ -4,6 +4,7 @@ import { closeDialogs } from "./dialog";
 import { html, setText } from "./dom";
 import { shown } from "./format";
 import { frame } from "./frame";
+import { groupApi, type GivenDevice } from "./group-api";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import { OpenAlerts } from "./open-alerts";
@@ -42,6 +43,8 @@ export class App {
   private readonly desk: Desk;
   private page: Page;
   private resources: Resource[] | undefined;
+  /** The devices of others that groups let the user see. */
+  private given: GivenDevice[] = [];
   /** The resources by their id. */
   private known = new Map<string, Resource>();
   private noResources: ApiError | undefined;
@@ -76,6 +79,7 @@ export class App {
       this.alertsTab,
       this.networkTab,
       tab("Followed", LINKS.followed),
+      tab("Groups", LINKS.groups),
       ...(user.admin ? [tab("Users", LINKS.users), tab("Audit", LINKS.audit)] : []),
     ];
     this.account = html(
@@ -186,8 +190,10 @@ export class App {
       else tab.removeAttribute("aria-current");
     }
     this.main.replaceChildren(page.root);
-    if (this.resources) page.devices?.(this.resources);
-    else if (this.noResources) page.noDevices?.(this.noResources);
+    if (this.resources) {
+      page.given?.(this.given);
+      page.devices?.(this.resources);
+    } else if (this.noResources) page.noDevices?.(this.noResources);
     if (this.network) page.network?.(this.network);
     if (this.noNetwork) page.noNetwork?.(...this.noNetwork);
     return page;
@@ -272,10 +278,15 @@ export class App {
   private async fetchDevices(): Promise<void> {
     window.clearTimeout(this.retry);
     try {
-      this.resources = await api.resources(this.user.username);
-      this.known = new Map(this.resources.map((resource) => [String(resource.id), resource]));
+      const { username } = this.user;
+      [this.resources, this.given] = await Promise.all([
+        api.resources(username),
+        groupApi(username).devices(),
+      ]);
+      this.known = new Map([...this.resources, ...this.given].map((device) => [String(device.id), device]));
       if (this.stopped) return;
       if (this.connection.dataset["state"] === "live") this.banner.hidden = true;
+      this.page.given?.(this.given);
       this.page.devices?.(this.resources);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

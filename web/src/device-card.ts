@@ -2,6 +2,7 @@ import { api, type ApiError, type LivePoint, type NetworkNode, type Resource } f
 import { html } from "./dom";
 import { Figures } from "./figures";
 import { shown } from "./format";
+import { isGiven, ownerOf } from "./group-api";
 import { Heard } from "./heard";
 import { ModeBadge } from "./mode-badge";
 import { nodeOfLabel } from "./network";
@@ -26,10 +27,12 @@ export class DeviceCard {
     failed: (error: ApiError) => void,
   ) {
     const resource = known;
-    this.node = nodeOfLabel(resource.label);
-    this.streams = new Streams(user, resource.id, {
+    const owner = ownerOf(resource, user);
+    // The network is of one's own devices.
+    this.node = isGiven(resource) ? undefined : nodeOfLabel(resource.label);
+    this.streams = new Streams(owner, resource.id, {
       chart: { syncKey: `card-${resource.id}`, capacity: POINTS_PER_CHART, height: 96, heading: "h4" },
-      history: (stream) => api.data(user, resource.id, stream.id, { limit: POINTS_PER_CHART }),
+      history: (stream) => api.data(owner, resource.id, stream.id, { limit: POINTS_PER_CHART }),
       heard: (arrived) => this.heard.at(arrived),
       usually: (interval) => this.heard.usually(interval),
       loaded: () => this.root.classList.remove("pending"),
@@ -46,6 +49,7 @@ export class DeviceCard {
           "div",
           {},
           html("h3", { id: heading }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
+          ...(isGiven(resource) ? [html("p", { class: "tag" }, `of ${shown(resource.owner)}`)] : []),
           this.heard.root,
         ),
         this.badge.root,

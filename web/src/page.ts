@@ -1,5 +1,6 @@
 import type { Alert } from "./alert-api";
 import type { ApiError, LivePoint, Network, Resource, User } from "./api";
+import type { GivenDevice } from "./group-api";
 
 /** What the dashboard shows below its head. It is told what happens, and asked to stop when another takes its place. */
 export interface Page {
@@ -7,6 +8,8 @@ export interface Page {
   readonly title: string;
   /** All devices, at first and whenever one comes or goes. */
   devices?(resources: Resource[]): void;
+  /** The devices of others that groups let the user see, whenever the list of devices was fetched. */
+  given?(devices: GivenDevice[]): void;
   /** The list of devices could not be fetched, and none was before. */
   noDevices?(error: ApiError): void;
   network?(network: Network): void;

@@ -14,6 +14,7 @@ export type Route =
         | "audit"
         | "account"
         | "followed"
+        | "groups"
         | "public";
     }
   /** A shared stream. Its token, if there is one, stands behind the `#`, so no server is told it by the address. */
@@ -33,6 +34,7 @@ export const LINKS = {
   audit: "#/audit",
   account: "#/account",
   followed: "#/followed",
+  groups: "#/groups",
   public: "#/public",
 } as const;
 
@@ -87,6 +89,7 @@ export function routeOf(hash: string): Route {
       "audit",
       "account",
       "followed",
+      "groups",
       "public",
     ] as const
   ).find((page) => LINKS[page] === path);

@@ -3,6 +3,7 @@ import { ApiError, type Resource } from "../api";
 import { commandApi, type Command, type CommandApi } from "../command-api";
 import { html, setText } from "../dom";
 import { formatCount, shown } from "../format";
+import { mayChangeDevice, ownerOf } from "../group-api";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
 import { commandDialog } from "./form";
@@ -41,9 +42,13 @@ export class CommandsPanel extends Panel {
       "Commands",
       "A device that speaks DTLS is told when it is heard next; one that the cloud polls by coaps, at once.",
     );
-    this.api = commandApi(desk.user.username, device.id);
-    if (desk.mayChange) this.tools.append(button("Set a value", () => this.ask()));
+    this.api = commandApi(ownerOf(device, desk.user.username), device.id);
+    if (this.mayChange) this.tools.append(button("Set a value", () => this.ask()));
     this.body.append(this.problem, this.told, this.empty, this.table, this.more);
+  }
+
+  private get mayChange(): boolean {
+    return mayChangeDevice(this.desk.mayChange, this.device);
   }
 
   override stop(): void {
@@ -88,7 +93,7 @@ export class CommandsPanel extends Panel {
           ? ["Until", "given up ", moment(expires)]
           : ["Until", ...(ended === null ? [] : ["ended ", moment(ended)])],
       ],
-      state === "queued" && this.desk.mayChange
+      state === "queued" && this.mayChange
         ? [button("Cancel", () => void this.withdraw(command), "quiet", `Cancel setting ${name}`)]
         : [],
     );

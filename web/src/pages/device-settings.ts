@@ -7,6 +7,7 @@ import type { Desk, Page } from "../page";
 import { deviceLink, LINKS } from "../route";
 import { About } from "../settings/about";
 import { ComputedPanel } from "../settings/computed";
+import { GroupsPanel } from "../settings/groups";
 import { ParsersPanel } from "../settings/parsers";
 import { PollerPanel } from "../settings/poller";
 import { RetentionPanel } from "../settings/retention";
@@ -23,6 +24,7 @@ interface Parts {
   computed: ComputedPanel;
   poller: PollerPanel;
   parsers: ParsersPanel;
+  groups: GroupsPanel;
 }
 
 /** What can be set of one device: its name, its streams, and how its readings are had and read. */
@@ -81,11 +83,13 @@ export class DeviceSettingsPage implements Page {
       computed,
       poller: new PollerPanel(desk, api, resource.id),
       parsers: new ParsersPanel(desk, api),
+      groups: new GroupsPanel(desk, resource),
     };
-    const { about, poller, parsers } = this.parts;
+    const { about, poller, parsers, groups } = this.parts;
     this.note.remove();
-    for (const part of [about, streams, retention, computed, poller, parsers]) this.root.append(part.root);
-    for (const panel of [streams, retention, computed, poller, parsers]) void panel.load();
+    for (const part of [about, streams, retention, computed, poller, parsers, groups])
+      this.root.append(part.root);
+    for (const panel of [streams, retention, computed, poller, parsers, groups]) void panel.load();
   }
 
   noDevices(error: ApiError): void {

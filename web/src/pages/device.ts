@@ -6,6 +6,7 @@ import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
 import { Figures } from "../figures";
 import { formatCount, formatMoment, shown } from "../format";
+import { isGiven, ownerOf, type GivenDevice } from "../group-api";
 import { Heard } from "../heard";
 import { history, MOST_POINTS } from "../history";
 import { ModeBadge } from "../mode-badge";
@@ -42,6 +43,7 @@ export class DevicePage implements Page {
   private chosen = false;
   private zoomed: Span | undefined;
   private resource: Resource | undefined;
+  private givenDevices: GivenDevice[] = [];
   private streams: Streams | undefined;
   private commands: CommandsPanel | undefined;
   private latest: Network | undefined;
@@ -83,8 +85,13 @@ export class DevicePage implements Page {
     this.press();
   }
 
+  given(devices: GivenDevice[]): void {
+    this.givenDevices = devices;
+  }
+
   devices(resources: Resource[]): void {
-    const resource = resources.find((known) => String(known.id) === this.id);
+    const all = [...resources, ...this.givenDevices];
+    const resource = all.find((known) => String(known.id) === this.id);
     if (!resource) {
       this.streams?.stop();
       this.commands?.stop();
@@ -100,7 +107,7 @@ export class DevicePage implements Page {
     setText(this.description, shown(resource.description));
     // The list is fetched anew when a key was replaced, too.
     this.certificate.forget();
-    void this.certificate.of(this.desk.user.username, resource).catch((error) => this.desk.fail(error));
+    void this.certificate.of(this.ownerOf(resource), resource).catch((error) => this.desk.fail(error));
     this.heard.at(resource.heard);
     if (this.resource) {
       this.resource = resource;
@@ -110,7 +117,7 @@ export class DevicePage implements Page {
     document.title = `${shown(resource.label)} · Sixlock`;
     setText(this.heading, shown(resource.label));
     this.badge.update(resource.mode);
-    this.streams = new Streams(this.desk.user.username, resource.id, {
+    this.streams = new Streams(this.ownerOf(resource), resource.id, {
       chart: {
         syncKey: `device-${resource.id}`,
         capacity: MOST_POINTS,
@@ -132,7 +139,12 @@ export class DevicePage implements Page {
       },
       failed: (error) => this.desk.fail(error),
     });
-    this.badge.root.after(deviceActions(this.desk, () => this.resource ?? resource));
+    // What is set of a device of somebody else is set by way of commands alone here.
+    this.badge.root.after(
+      isGiven(resource)
+        ? html("p", { class: "tag" }, `of ${shown(resource.owner)}`)
+        : deviceActions(this.desk, () => this.resource ?? resource),
+    );
     this.note.replaceWith(
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
@@ -237,7 +249,7 @@ export class DevicePage implements Page {
   private async history(resource: Resource, stream: Stream): Promise<Point[]> {
     const { choice } = this;
     const now = Date.now();
-    const long = await longHistory([this.desk.user.username, resource.id, stream.id], this.range, now);
+    const long = await longHistory([this.ownerOf(resource), resource.id, stream.id], this.range, now);
     if (long) return long;
     const from = this.range.seconds === undefined ? -Infinity : now - this.range.seconds * 1000;
     return this.fetch(resource, stream, from, (count) => {
@@ -249,7 +261,7 @@ export class DevicePage implements Page {
   /** The cloud takes no reading that is more than a day ahead, but may have some of before it refused them. */
   private async future(resource: Resource, stream: Stream): Promise<Point | undefined> {
     const page = { from: Date.now() + DAY_MS, until: Number.MAX_SAFE_INTEGER, limit: 1 };
-    return (await api.data(this.desk.user.username, resource.id, stream.id, page))[0];
+    return (await api.data(this.ownerOf(resource), resource.id, stream.id, page))[0];
   }
 
   private fetch(
@@ -259,7 +271,7 @@ export class DevicePage implements Page {
     progress: (count: number) => boolean,
   ): Promise<Point[]> {
     const page = (page: Parameters<typeof api.data>[3]) =>
-      api.data(this.desk.user.username, resource.id, stream.id, page);
+      api.data(this.ownerOf(resource), resource.id, stream.id, page);
     return history(page, from, MOST_POINTS, progress);
   }
 
@@ -288,6 +300,10 @@ export class DevicePage implements Page {
     return button;
   }
 
+  private ownerOf(resource: Resource): string {
+    return ownerOf(resource, this.desk.user.username);
+  }
+
   private showIdentity({ identity, label }: Resource): void {
     if (identity === null) setText(this.identity, "No key: it cannot report");
     else if (identity === label) setText(this.identity, "");
@@ -300,7 +316,7 @@ export class DevicePage implements Page {
 
   private showFigures(): void {
     if (!this.resource) return;
-    const id = nodeOfLabel(this.resource.label);
+    const id = isGiven(this.resource) ? undefined : nodeOfLabel(this.resource.label);
     const node = this.latest?.nodes.find((node) => node.id === id);
     this.figures.update(node);
     this.badge.update(node?.security ?? this.resource.mode);

@@ -9,6 +9,7 @@ import { DevicePage } from "./device";
 import { DeviceSettingsPage } from "./device-settings";
 import { DevicesPage } from "./devices";
 import { FollowedPage } from "./followed";
+import { GroupsPage } from "./groups";
 import { NetworkPage } from "./network";
 import { OverviewPage } from "./overview";
 import { ProfilesPage } from "./profiles";
@@ -46,6 +47,8 @@ export function pageOf(route: Route, desk: Desk): Page {
       return desk.user.admin ? new AuditPage(desk) : new OverviewPage(desk);
     case "followed":
       return new FollowedPage(desk);
+    case "groups":
+      return new GroupsPage(desk);
     case "public":
       return new PublicPage();
     case "stream":

@@ -3,6 +3,7 @@ import { DeviceCard } from "../device-card";
 import { arrange, html, setText, tryAgain } from "../dom";
 import { Fleet } from "../fleet";
 import { formatCount } from "../format";
+import { isGiven, type GivenDevice } from "../group-api";
 import { inOrder, nodeOfLabel } from "../network";
 import { NetworkMap } from "../network-map";
 import type { Desk, Page } from "../page";
@@ -28,6 +29,7 @@ export class OverviewPage implements Page {
   private readonly fleet: Fleet;
   private latest: Network | undefined;
   private all: Resource[] = [];
+  private givenDevices: GivenDevice[] = [];
   /** The devices that have no card because they were never heard. */
   private unheard = new Set<string>();
   private ticks = 0;
@@ -53,8 +55,13 @@ export class OverviewPage implements Page {
     void this.fleet.look();
   }
 
+  given(devices: GivenDevice[]): void {
+    this.givenDevices = devices;
+  }
+
   devices(resources: Resource[]): void {
-    this.all = inOrder(resources);
+    // One's own first.
+    this.all = [...inOrder(resources), ...inOrder(this.givenDevices)];
     this.arrange();
   }
 
@@ -149,7 +156,7 @@ export class OverviewPage implements Page {
   }
 
   private linkOf(node: number): string | undefined {
-    const found = this.all.find(({ label }) => nodeOfLabel(label) === node);
+    const found = this.all.find((device) => !isGiven(device) && nodeOfLabel(device.label) === node);
     return found && deviceLink(found.id);
   }
 

@@ -16,7 +16,7 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 32] = [
+const VIEWS: [View; 35] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -52,6 +52,13 @@ const VIEWS: [View; 32] = [
     ("#/users", &["Role of ann"], "document.querySelector('dialog #role')"),
     ("#/users", &["Quotas of ann"], "document.querySelector('dialog #quota-streams')"),
     ("#/users", &["Reset link for ann", "Make a reset link"], "document.querySelector('dialog .copy-text')"),
+    ("#/groups", &[], "document.querySelector('.own-groups tbody tr')"),
+    ("#/groups", &["Make a group"], "document.querySelector('dialog #group-label')"),
+    (
+        "#/groups",
+        &["Members of barn"],
+        "document.querySelectorAll('dialog .group-people tbody tr').length === 2",
+    ),
     ("#/audit", &[], "document.querySelector('.audit tbody tr')"),
     ("#/account", &["Make a token"], "document.querySelector('dialog #token-device')"),
     ("#/account", &["Set up one-time codes"], "document.querySelector('dialog #present-password')"),
@@ -129,7 +136,7 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
     }
 }
 
-/// A user, alerts with their rule and a channel that fails, and a device that a command waits for.
+/// A user who is invited to a group, alerts with their rule and a channel that fails, and a device that a command waits for.
 fn what_else_there_is(up: &Up) -> String {
     let http = up.http();
     http.post("/api/v1/users", r#"{"username":"ann","password":"a long password of ann"}"#);
@@ -153,6 +160,8 @@ fn what_else_there_is(up: &Up) -> String {
         );
     }
     http.post_senml("/api/v1/users/admin/resources/attic/data", r#"[{"n":"t","v":31.5}]"#);
+    http.post("/api/v1/users/admin/groups", r#"{"label":"barn"}"#);
+    http.put("/api/v1/users/admin/groups/barn/members/ann", r#"{"access":"change"}"#);
     let open = http.get("/api/v1/users/admin/alerts?state=open")[0]["id"].to_string();
     http.post(&format!("/api/v1/users/admin/alerts/{open}/acknowledge"), "");
     silo

@@ -1,0 +1,153 @@
+import { confirm, openDialog } from "../dialog";
+import { html } from "../dom";
+import { choice, Field, textInput } from "../field";
+import { Form } from "../form";
+import { formatDate, shown } from "../format";
+import { groupApi, type Group, type GroupAccess, type GroupDetails, type GroupMember } from "../group-api";
+import type { Desk } from "../page";
+import { button, Panel, record, table } from "../panel";
+import { ACCESS, accessWords } from "./words";
+
+/** Who is in a group of one's own, and what is given to it. `changed` is told when that is otherwise than before. */
+export function groupDialog(desk: Desk, group: Group, changed: () => void): void {
+  const panel = new DetailsPanel(desk, group, changed);
+  const done = button("Close", () => dialog.close(), "secondary");
+  const dialog = openDialog(
+    `Group ${shown(group.label)}`,
+    panel.root,
+    html("div", { class: "buttons" }, done),
+  );
+  dialog.classList.add("wide");
+  dialog.addEventListener("close", () => panel.stop());
+  void panel.load();
+  done.focus();
+}
+
+class DetailsPanel extends Panel {
+  private readonly people = html("tbody");
+  private readonly devices = html("tbody");
+  private readonly deviceTable = table("group-devices", ["Device", "Of", "Since"], this.devices);
+  private readonly username = new Field(
+    textInput("member-name", { required: true, maxlength: 64 }),
+    "User name",
+    {
+      hint: "The user sees the invitation under Groups. You are not told whether there is such a user.",
+      about: /name/,
+    },
+  );
+  private readonly access = new Field(choice("member-access", ACCESS), "May", { about: /access/ });
+  private readonly form: Form;
+
+  constructor(
+    desk: Desk,
+    private readonly group: Group,
+    private readonly changed: () => void,
+  ) {
+    super(desk, "group", "Members", "Who has joined sees the devices that are given to the group.");
+    this.form = new Form(desk, {
+      fields: [this.username, this.access],
+      action: "Invite",
+      send: () => this.invite(),
+    });
+    this.body.append(
+      table("group-people", ["User", "May", "Since"], this.people),
+      ...(desk.mayChange ? [this.form.root] : []),
+      this.deviceTable,
+    );
+  }
+
+  override stop(): void {
+    super.stop();
+    this.form.stop();
+  }
+
+  protected override async fill(): Promise<void> {
+    const details = await this.api.show(this.group.id);
+    this.people.replaceChildren(...details.people.map((member) => this.person(member, details)));
+    this.deviceTable.hidden = details.given.length === 0;
+    this.devices.replaceChildren(...details.given.map((device) => this.device(device)));
+  }
+
+  private get api() {
+    return groupApi(this.desk.user.username);
+  }
+
+  private person({ username, access, joined, since }: GroupMember, { owner }: GroupDetails): HTMLElement {
+    const name = shown(username);
+    const cells: [string, string][] = [
+      ["May", username === owner ? "all, as its owner" : accessWords(access)],
+      ["Since", joined ? formatDate(since) : "invited"],
+    ];
+    if (username === owner || !this.desk.mayChange) return record(name, cells, []);
+    const other: GroupAccess = access === "read" ? "change" : "read";
+    return record(name, cells, [
+      button(
+        `Let ${accessWords(other)}`,
+        () => void this.act(() => this.api.setMember(this.group.id, username, other)),
+        "quiet",
+        `Let ${name} ${accessWords(other)}`,
+      ),
+      button(
+        joined ? "Remove" : "Withdraw",
+        () => this.removeMember(username, joined),
+        "quiet destructive",
+        joined ? `Remove ${name}` : `Withdraw the invitation of ${name}`,
+      ),
+    ]);
+  }
+
+  private device({ id, label, owner, since }: GroupDetails["given"][number]): HTMLElement {
+    return record(
+      shown(label),
+      [
+        ["Of", shown(owner)],
+        ["Since", formatDate(since)],
+      ],
+      this.desk.mayChange
+        ? [
+            button(
+              "Remove",
+              () => void this.act(() => this.api.removeDevice(this.group.id, id)),
+              "quiet destructive",
+              `Remove ${shown(label)} of ${shown(owner)}`,
+            ),
+          ]
+        : [],
+    );
+  }
+
+  private async invite(): Promise<void> {
+    await this.api.setMember(this.group.id, this.username.text, this.access.control.value as GroupAccess);
+    this.username.control.value = "";
+    await this.load();
+    this.changed();
+  }
+
+  private removeMember(username: string, joined: boolean): void {
+    const gone = async () => {
+      await this.api.removeMember(this.group.id, username);
+      await this.load();
+      this.changed();
+    };
+    if (!joined) {
+      void this.act(gone);
+      return;
+    }
+    confirm(
+      `Remove ${shown(username)}?`,
+      "The user sees the devices of the group no more, and the devices that the user gave to it are taken back.",
+      "Remove",
+      gone,
+    );
+  }
+
+  private async act(deed: () => Promise<unknown>): Promise<void> {
+    try {
+      await deed();
+    } catch (error) {
+      this.desk.fail(error);
+    }
+    await this.load();
+    this.changed();
+  }
+}
