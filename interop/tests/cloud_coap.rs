@@ -107,7 +107,7 @@ impl Cloud {
     /// Stores a value behind the others of a stream.
     async fn store(&self, stream: &str, value: f64) {
         let (stream, unit) = (stream.to_owned(), Some("Cel".to_owned()));
-        let reading = Reading { stream, unit, time: now_ms(), value };
+        let reading = Reading { stream, unit, time: now_ms(), value: value.into() };
         let transmission =
             Transmission { association: b"test", message_id: value as u16, token: &value.to_be_bytes() };
         let idempotency = Idempotency::of(self.resource, transmission, b"");

@@ -120,7 +120,13 @@ impl Cloud {
 async fn values(store: &Store, resource: ResourceId) -> Vec<f64> {
     let Some(stream) = store.stream(resource, "t").await.unwrap() else { return Vec::new() };
     let page = Page { limit: LONGEST_PAGE, from: None, until: None };
-    store.points(stream.id, page).await.unwrap().into_iter().map(|point| point.value).collect()
+    store
+        .points(stream.id, page)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|point| point.value.number().unwrap())
+        .collect()
 }
 
 async fn ask(mut client: Client, message: Vec<u8>) -> (Client, Option<Code>) {

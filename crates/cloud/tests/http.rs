@@ -145,8 +145,12 @@ impl Cloud {
 
     async fn store(&self, resource: ResourceId, stream: &str, points: &[(i64, f64)]) {
         let readings = points.iter();
-        let readings =
-            readings.map(|&(time, value)| Reading { stream: stream.into(), unit: None, time, value });
+        let readings = readings.map(|&(time, value)| Reading {
+            stream: stream.into(),
+            unit: None,
+            time,
+            value: value.into(),
+        });
         let payload = format!("{stream} {points:?}");
         let transmission = Transmission { association: b"test", message_id: 1, token: b"" };
         let idempotency = Idempotency::of(resource, transmission, payload.as_bytes());
@@ -1131,6 +1135,7 @@ async fn parsers_are_kept_tried_and_refused_in_words() {
     expected["id"] = id.clone();
     expected["time_expression"] = Value::Null;
     expected["required"] = json!(true);
+    expected["value_type"] = json!("number");
     assert_eq!(answer.json(), expected);
     assert_eq!(cloud.get(&format!("{parsers}/power"), &ann).await.json(), expected);
     assert_eq!(cloud.get(&format!("{parsers}/{id}"), &ann).await.json(), expected);
@@ -1139,7 +1144,8 @@ async fn parsers_are_kept_tried_and_refused_in_words() {
     let text = "P=1200W at 2026-11-21T16:45:00Z";
     let sample = json!({"content_type": "text/plain", "payload": text});
     let preview = cloud.post(&format!("{parsers}/test"), &ann, sample.clone()).await.json();
-    let reading = json!({"stream": "W", "unit": null, "time": 1_795_279_500_000i64, "value": 1200.0});
+    let reading =
+        json!({"stream": "W", "unit": null, "time": 1_795_279_500_000i64, "value": 1200.0, "left_out": null});
     assert_eq!(preview, json!({"readings": [reading], "new_parsers": []}));
     let mut other = sample;
     other["parser"] = json!({"kind": "regex", "expression": r"(\d+)W", "stream": "x"});

@@ -178,7 +178,7 @@ async fn who_has_missed_too_much_is_told_to_fetch_it_and_hears_what_is_new() {
     let user = store.user("bob").await.unwrap().unwrap();
     let resource = store.resource(user.id, "node").await.unwrap().unwrap().id;
     for n in 0..=10_000i64 / 250 {
-        let reading = |m| Reading { stream: "t".into(), unit: None, time: 250 * n + m, value: 1.0 };
+        let reading = |m| Reading { stream: "t".into(), unit: None, time: 250 * n + m, value: 1.0.into() };
         let readings = (0..250).map(reading).collect();
         let idempotency = Idempotency::unique().unwrap();
         store.append(Append { resource, idempotency, readings }).await.unwrap();

@@ -55,7 +55,7 @@ async fn strangers_read_a_public_stream_and_nothing_else_of_its_owner() {
     let shown = ask(&path).await.json();
     let latest = &shown["latest"];
     assert_eq!(latest["value"], json!(1.5));
-    let expected = json!({"id": id, "label": "t", "unit": "Cel", "description": "at the window", "device": "node",
+    let expected = json!({"id": id, "label": "t", "unit": "Cel", "description": "at the window", "value_type": "number", "device": "node",
         "owner": "bob", "tags": [], "latest": {"time": latest["time"], "value": 1.5}});
     assert_eq!(shown, expected);
     let points = ask(&format!("{path}/data")).await.json();
@@ -115,7 +115,7 @@ async fn a_stream_is_found_once_its_owner_says_so_and_what_changes_is_recorded()
     }
     assert_eq!(find("?tag=wind").await.json(), json!([]));
     let found = find("?search=roof&tag=Wind+farm").await.json();
-    let expected = json!([{"id": id, "label": "t", "unit": null, "description": "Roof of the barn", "device": "node",
+    let expected = json!([{"id": id, "label": "t", "unit": null, "description": "Roof of the barn", "value_type": "number", "device": "node",
         "owner": "bob", "tags": ["wind farm"]}]);
     assert_eq!(found, expected);
     assert_eq!(find(&format!("?after={id}")).await.json(), json!([]));

@@ -247,7 +247,7 @@ async fn fault_4_whoever_proves_an_identity_writes_to_its_resource_alone() {
         let stream = running.store.stream(id, "t").await.unwrap().unwrap();
         let page = sixlock_cloud::Page { limit: 10, from: None, until: None };
         let points = running.store.points(stream.id, page).await.unwrap();
-        let values: Vec<f64> = points.into_iter().map(|point| point.value).collect();
+        let values: Vec<f64> = points.into_iter().map(|point| point.value.number().unwrap()).collect();
         assert_eq!(values, [n as f64; 2]);
     }
 }

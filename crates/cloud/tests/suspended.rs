@@ -127,8 +127,14 @@ async fn what_was_taken_before_is_refused_after_and_a_post_sent_again_is_stored_
     spawn_blocking(again).await.unwrap();
     let stream = cloud.store.stream(node, "t").await.unwrap().unwrap();
     let page = sixlock_cloud::Page { limit: 10, from: None, until: None };
-    let mut values: Vec<f64> =
-        cloud.store.points(stream.id, page).await.unwrap().iter().map(|point| point.value).collect();
+    let mut values: Vec<f64> = cloud
+        .store
+        .points(stream.id, page)
+        .await
+        .unwrap()
+        .iter()
+        .map(|point| point.value.number().unwrap())
+        .collect();
     values.sort_by(f64::total_cmp);
     assert_eq!(values, [1.0, 2.0, 3.0]);
     cloud.stop().await.unwrap();

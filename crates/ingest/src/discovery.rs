@@ -6,7 +6,7 @@ use crate::json_path::to_member;
 use crate::parser::{Kind, Specification, TimeSpecification, text};
 use crate::pattern::Pattern;
 use crate::time::TimeFormat;
-use crate::{Format, LONGEST_LABEL, MOST_PARSERS, MOST_READINGS, Refused, is_stream_label, tree};
+use crate::{Format, LONGEST_LABEL, MOST_PARSERS, MOST_READINGS, Refused, ValueType, is_stream_label, tree};
 
 /// The stream of a payload that is one number.
 const VALUE: &str = "value";
@@ -14,9 +14,9 @@ const TIME: &str = "time";
 /// A number in text.
 const NUMBER: &str = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?";
 
-/// The parsers that read every number of `payload`: one for each in JSON and CBOR, whose label is the path to it, and
-/// one for text with one number. `{"value","time"}`, and an array of these, are one value with its time. A SenML pack
-/// needs none.
+/// The parsers that read every number of `payload`, and all that is true or false in it: one for each in JSON and CBOR, whose label is
+/// the path to it, and one for text with one number. `{"value","time"}`, and an array of these, are one value with its time, which may
+/// be a text. Other texts are read by nobody: most of them say what a number is, or of which device. A SenML pack needs none.
 pub fn discover(format: Format, payload: &[u8]) -> Result<Vec<Specification>, Refused> {
     match format {
         Format::SenmlJson | Format::SenmlCbor => Ok(Vec::new()),
@@ -28,7 +28,7 @@ pub fn discover(format: Format, payload: &[u8]) -> Result<Vec<Specification>, Re
                     "the text holds {count} numbers: add a parser that says which one is meant"
                 )));
             }
-            Ok(vec![specification(VALUE.into(), Kind::Regex, NUMBER.into(), None)])
+            Ok(vec![specification(VALUE.into(), Kind::Regex, NUMBER.into(), ValueType::Number)])
         }
         Format::Json | Format::Cbor => {
             let tree = tree::read(format, payload)?;
@@ -38,57 +38,61 @@ pub fn discover(format: Format, payload: &[u8]) -> Result<Vec<Specification>, Re
             let mut found = Vec::new();
             walk(&tree, "$".into(), None, &mut found)?;
             if found.is_empty() {
-                return Err(Refused::new("the payload holds no number, and the resource has no parsers"));
+                return Err(Refused::new(
+                    "the payload holds no number, true or false, and the resource has no parsers: add one that reads its texts",
+                ));
             }
             Ok(found)
         }
     }
 }
 
-fn specification(
-    stream: String,
-    kind: Kind,
-    expression: String,
-    time: Option<TimeSpecification>,
-) -> Specification {
-    Specification { label: stream.clone(), kind, expression, stream, time, required: false }
+fn specification(stream: String, kind: Kind, expression: String, value_type: ValueType) -> Specification {
+    Specification { label: stream.clone(), kind, expression, stream, value_type, time: None, required: false }
 }
 
 /// The parser of a point, or of an array of points.
 fn points(tree: &Value) -> Option<Specification> {
-    let (path, time) = match tree {
+    let (path, (value_type, format)) = match tree {
         // More are never read at once.
         Value::Array(points) if points.len() <= MOST_READINGS => {
-            let times: Option<Vec<TimeFormat>> = points.iter().map(time_of_point).collect();
-            let times = times?;
-            let first = times.first()?.clone();
-            ("$[*]", times.iter().all(|time| *time == first).then_some(first)?)
+            let forms: Option<Vec<(ValueType, TimeFormat)>> = points.iter().map(form_of_point).collect();
+            let forms = forms?;
+            let first = forms.first()?.clone();
+            ("$[*]", forms.iter().all(|form| *form == first).then_some(first)?)
         }
-        point => ("$", time_of_point(point)?),
+        point => ("$", form_of_point(point)?),
     };
-    let time = TimeSpecification { expression: Some(to_member(path, TIME)), format: time };
-    Some(specification(VALUE.into(), Kind::JsonPath, to_member(path, VALUE), Some(time)))
+    let time = Some(TimeSpecification { expression: Some(to_member(path, TIME)), format });
+    let value = specification(VALUE.into(), Kind::JsonPath, to_member(path, VALUE), value_type);
+    Some(Specification { time, ..value })
 }
 
-/// How the time of a point is written, if it is a point.
-fn time_of_point(value: &Value) -> Option<TimeFormat> {
+/// What the value of a point is and how its time is written, if it is a point.
+fn form_of_point(value: &Value) -> Option<(ValueType, TimeFormat)> {
     // Later than the year 5000 in seconds, earlier than 1974 in milliseconds.
     const MILLISECONDS: f64 = 1e11;
     let members = value.as_object()?;
     let (value, time) = (members.get(VALUE)?, members.get(TIME)?);
-    if members.len() != 2 || !(value.is_number() || value.is_boolean()) {
+    if members.len() != 2 {
         return None;
     }
+    let value_type = match value {
+        Value::Number(_) => ValueType::Number,
+        Value::Bool(_) => ValueType::Boolean,
+        Value::String(_) => ValueType::Text,
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
     let (format, text) = match time {
         Value::Number(time) if time.as_f64()? < MILLISECONDS => (TimeFormat::UnixSeconds, time.to_string()),
         Value::Number(time) => (TimeFormat::UnixMilliseconds, time.to_string()),
         Value::String(time) => (TimeFormat::Rfc3339, time.clone()),
         _ => return None,
     };
-    format.read(&text).is_ok().then_some(format)
+    format.read(&text).is_ok().then_some((value_type, format))
 }
 
-/// Adds a parser for each number in `value`, whose label is `label` unless it is the whole payload. Recursion is as deep as the tree, which has a limit.
+/// Adds a parser for each number and truth value in `value`, whose label is `label` unless it is the whole payload. Recursion is as deep as the tree, which has a limit.
 fn walk(
     value: &Value,
     path: String,
@@ -117,7 +121,8 @@ fn walk(
                     "the payload holds more than {MOST_PARSERS} numbers: add parsers that choose"
                 )));
             }
-            found.push(specification(label, Kind::JsonPath, path, None));
+            let value_type = if value.is_boolean() { ValueType::Boolean } else { ValueType::Number };
+            found.push(specification(label, Kind::JsonPath, path, value_type));
             Ok(())
         }
         Value::Array(items) => items

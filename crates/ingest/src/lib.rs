@@ -15,6 +15,7 @@ mod reading;
 mod senml;
 mod time;
 mod tree;
+mod value;
 
 pub use discovery::discover;
 pub use format::Format;
@@ -25,6 +26,7 @@ pub use limits::{
 pub use parser::{Kind, Parser, ParserError, Specification, TimeSpecification};
 pub use reading::{Reading, Refused};
 pub use time::{MOST_AHEAD_MS, TIMES, TimeFormat, check_times};
+pub use value::{LONGEST_TEXT_VALUE, Value, ValueType};
 
 /// The readings of `payload`, which arrived at `arrival` in milliseconds since 1970: all of them, or none and the
 /// reason. A SenML pack says itself what it means; for all else, `parsers` do.

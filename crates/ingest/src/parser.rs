@@ -3,19 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
 use crate::json_path::Path;
 use crate::pattern::Pattern;
 use crate::time::TimeFormat;
-use crate::{Format, LONGEST_LABEL, LONGEST_TEXT, MOST_READINGS, Reading, Refused, is_stream_label, tree};
+use crate::{
+    Format, LONGEST_LABEL, LONGEST_TEXT, MOST_READINGS, Reading, Refused, Value, ValueType, is_stream_label,
+    tree,
+};
 
 /// What a parser's expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A JSON path, which leads to numbers in JSON or CBOR.
+    /// A JSON path, which leads to values in JSON or CBOR.
     JsonPath,
-    /// A regular expression, which finds numbers in text, or in JSON as text.
+    /// A regular expression, which finds values in text, or in JSON as text.
     Regex,
 }
 
@@ -61,6 +64,8 @@ pub struct Specification {
     pub expression: String,
     /// The label of the stream that they belong to.
     pub stream: String,
+    /// What they are read as.
+    pub value_type: ValueType,
     /// Where their time is; without it, it is that of their arrival.
     pub time: Option<TimeSpecification>,
     /// Whether a payload without a value for it is refused.
@@ -84,6 +89,7 @@ impl std::error::Error for ParserError {}
 pub struct Parser {
     label: String,
     stream: String,
+    value_type: ValueType,
     required: bool,
     rule: Rule,
 }
@@ -97,7 +103,7 @@ enum Rule {
 impl Parser {
     /// Makes a parser.
     pub fn new(specification: &Specification) -> Result<Self, ParserError> {
-        let Specification { label, kind, expression, stream, time, required } = specification;
+        let Specification { label, kind, expression, stream, value_type, time, required } = specification;
         if !is_stream_label(stream) {
             return Err(ParserError(format!(
                 "stream: a stream's label has 1 to {LONGEST_LABEL} bytes, and no characters that cannot be seen"
@@ -135,14 +141,15 @@ impl Parser {
                 Rule::Regex { values, times: time.as_ref().map(|time| time.format.clone()) }
             }
         };
-        Ok(Self { label: label.clone(), stream: stream.clone(), required: *required, rule })
+        let (label, stream) = (label.clone(), stream.clone());
+        Ok(Self { label, stream, value_type: *value_type, required: *required, rule })
     }
 
     fn refuse(&self, why: impl fmt::Display) -> Refused {
         Refused::new(format!("parser {:?}: {why}", self.label))
     }
 
-    fn find(&self, payload: &Payload<'_>, arrival: i64) -> Result<Vec<(i64, f64)>, Refused> {
+    fn find(&self, payload: &Payload<'_>, arrival: i64) -> Result<Vec<(i64, Value)>, Refused> {
         match (&self.rule, payload) {
             (Rule::JsonPath { values, times }, Payload { tree: Some(tree), .. }) => {
                 let values = values.find(tree);
@@ -156,33 +163,34 @@ impl Parser {
                 }
                 let mut found = Vec::new();
                 for (at, value) in values.into_iter().enumerate() {
-                    let Some(number) = number(value).map_err(|why| self.refuse(why))? else { continue };
+                    let read = value_of(self.value_type, value).map_err(|why| self.refuse(why))?;
+                    let Some(value) = read else { continue };
                     let time = match &times {
                         Some((times, format)) => {
                             let time = if times.len() == 1 { times.first() } else { times.get(at) };
                             let text = match time {
-                                Some(Value::String(text)) => text.clone(),
-                                Some(Value::Number(number)) => number.to_string(),
+                                Some(Json::String(text)) => text.clone(),
+                                Some(Json::Number(number)) => number.to_string(),
                                 _ => return Err(self.refuse("the time is neither text nor a number")),
                             };
                             format.read(&text).map_err(|why| self.refuse(why))?
                         }
                         None => arrival,
                     };
-                    found.push((time, number));
+                    found.push((time, value));
                 }
                 Ok(found)
             }
             (Rule::Regex { values, times }, Payload { text: Some(text), .. }) => {
                 let mut found = Vec::new();
                 for (value, time) in values.find(text).take(MOST_READINGS + 1) {
-                    let number = number_in(value).map_err(|why| self.refuse(why))?;
+                    let value = value_in(self.value_type, value).map_err(|why| self.refuse(why))?;
                     let time = match (times, time) {
                         (Some(format), Some(time)) => format.read(time).map_err(|why| self.refuse(why))?,
                         (Some(_), None) => return Err(self.refuse("a value has no time beside it")),
                         (None, _) => arrival,
                     };
-                    found.push((time, number));
+                    found.push((time, value));
                 }
                 Ok(found)
             }
@@ -193,7 +201,7 @@ impl Parser {
 
 /// A payload as parsers look at it.
 struct Payload<'a> {
-    tree: Option<Value>,
+    tree: Option<Json>,
     text: Option<&'a str>,
 }
 
@@ -245,23 +253,36 @@ pub(crate) fn text(payload: &[u8]) -> Result<&str, Refused> {
     std::str::from_utf8(payload).map_err(|error| Refused::new(format!("the text is not UTF-8: {error}")))
 }
 
-/// The number that a value is: true is 1 and false is 0, text that spells a number is that number, and null is none.
-fn number(value: &Value) -> Result<Option<f64>, String> {
-    match value {
-        Value::Null => Ok(None),
-        Value::Bool(value) => Ok(Some(f64::from(u8::from(*value)))),
-        Value::Number(number) => Ok(number.as_f64()),
-        Value::String(text) => number_in(text).map(Some),
-        Value::Array(_) => Err("it leads to an array: add [*] for what is in it".into()),
-        Value::Object(_) => Err("it leads to an object: add the name of a member".into()),
+/// The value that stands somewhere in JSON; null is none. A text that spells a number or a truth value may be read as what it spells, true
+/// and false also as 1 and 0, and anything but a list or an object as a text.
+fn value_of(value_type: ValueType, json: &Json) -> Result<Option<Value>, String> {
+    match json {
+        Json::Null => Ok(None),
+        Json::Array(_) => Err("it leads to an array: add [*] for what is in it".into()),
+        Json::Object(_) => Err("it leads to an object: add the name of a member".into()),
+        Json::String(text) => value_in(value_type, text).map(Some),
+        Json::Bool(boolean) if value_type == ValueType::Number => {
+            Ok(Value::Boolean(*boolean).number().map(Value::Number))
+        }
+        Json::Number(number) if value_type == ValueType::Number => Ok(number.as_f64().map(Value::Number)),
+        Json::Bool(_) | Json::Number(_) => value_in(value_type, &json.to_string()).map(Some),
     }
 }
 
-fn number_in(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| {
-        let start: String = text.chars().take(40).collect();
-        format!("{start:?} is not a number: streams hold numbers only")
+/// The value that `text` spells.
+fn value_in(value_type: ValueType, text: &str) -> Result<Value, String> {
+    let read = match (value_type, text.trim()) {
+        (ValueType::Text, _) => Some(Value::text(text.chars())),
+        (ValueType::Boolean, "true" | "1") => Some(Value::Boolean(true)),
+        (ValueType::Boolean, "false" | "0") => Some(Value::Boolean(false)),
+        (ValueType::Boolean, _) => None,
+        (ValueType::Number, text) => {
+            text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
+        }
+    };
+    read.ok_or_else(|| {
+        let start: String = text.trim().chars().take(40).collect();
+        let what = if value_type == ValueType::Boolean { "neither true nor false" } else { "not a number" };
+        format!("{start:?} is {what}: a parser whose value_type is text reads it as it is")
     })
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Value;
+
 /// One value of a payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -11,8 +13,8 @@ pub struct Reading {
     pub unit: Option<String>,
     /// Milliseconds since 1970.
     pub time: i64,
-    /// The value, finite.
-    pub value: f64,
+    /// The value.
+    pub value: Value,
 }
 
 /// Why a payload gives no readings, in words for those who made it.

@@ -2,10 +2,10 @@
 
 use sixlock_senml::cbor::CborError;
 use sixlock_senml::json::JsonError;
-use sixlock_senml::{ReadError, Record, Text, Value};
+use sixlock_senml::{ReadError, Record, Text, Value as Stated};
 
 use crate::time::LATEST_SECONDS;
-use crate::{LONGEST_LABEL, LONGEST_UNIT, MOST_READINGS, Reading, Refused, is_hidden};
+use crate::{LONGEST_LABEL, LONGEST_UNIT, MOST_READINGS, Reading, Refused, Value, is_hidden};
 
 /// The readings of a pack that arrived at `arrival`.
 pub(crate) fn read<'a>(
@@ -62,17 +62,24 @@ const fn cbor_words(error: CborError) -> &'static str {
 
 fn read_record(record: &Record<'_>, arrival: i64) -> Result<Reading, Refused> {
     let value = match record.value {
-        Some(Value::Number(value)) => value.sum(f64::from_bits).filter(|value| value.is_finite()),
-        Some(Value::Boolean(value)) => Some(f64::from(u8::from(value))),
-        Some(Value::Text(_) | Value::Data(_)) | None => {
-            return Err(Refused::new("a record's value is not a number: streams hold numbers only"));
+        Some(Stated::Number(value)) => {
+            let number = value.sum(f64::from_bits).filter(|value| value.is_finite());
+            Value::Number(number.ok_or_else(|| Refused::new("a record's value is too large"))?)
         }
+        Some(Stated::Boolean(value)) => Value::Boolean(value),
+        Some(Stated::Text(value)) => Value::text(value.chars()),
+        Some(Stated::Data(_)) => {
+            return Err(Refused::new(
+                "a record's value is bytes (vd): streams hold numbers (v), texts (vs) and truth values (vb)",
+            ));
+        }
+        None => return Err(Refused::new("a record has a sum (s) and no value: streams hold values")),
     };
     Ok(Reading {
         stream: label(record)?,
         unit: record.unit.map(unit).transpose()?,
         time: time(record, arrival)?,
-        value: value.ok_or_else(|| Refused::new("a record's value is too large"))?,
+        value,
     })
 }
 
@@ -138,8 +145,8 @@ mod tests {
             r#"[{"bn":"urn:dev:mac:01:","bu":"Cel"},{"n":"a","v":1},{"bu":"V","bv":5},{"n":"b","v":1}]"#;
         let readings = super::read(PackReader::new(pack.as_bytes()), 0).unwrap();
         let readings: Vec<_> =
-            readings.iter().map(|read| (&*read.stream, read.unit.as_deref(), read.value)).collect();
-        assert_eq!(readings, [("a", Some("Cel"), 1.0), ("b", Some("V"), 6.0)]);
+            readings.iter().map(|read| (&*read.stream, read.unit.as_deref(), read.value.number())).collect();
+        assert_eq!(readings, [("a", Some("Cel"), Some(1.0)), ("b", Some("V"), Some(6.0))]);
         let refused = super::read(PackReader::new(br#"[{"bn":"urn:dev:mac:01:"}]"#), 0).unwrap_err();
         assert_eq!(refused.to_string(), "the pack is empty");
     }

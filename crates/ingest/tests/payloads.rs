@@ -7,7 +7,13 @@ const ARRIVAL: i64 = 1_800_000_000_000;
 
 fn specification(kind: Kind, stream: &str, expression: &str) -> Specification {
     let (label, stream, expression) = (stream.into(), stream.into(), expression.into());
-    Specification { label, kind, expression, stream, time: None, required: true }
+    let value_type = ValueType::Number;
+    Specification { label, kind, expression, stream, value_type, time: None, required: true }
+}
+
+fn typed(value_type: ValueType, mut specification: Specification) -> Specification {
+    specification.value_type = value_type;
+    specification
 }
 
 fn timed(mut specification: Specification, expression: Option<&str>, format: &str) -> Specification {
@@ -25,27 +31,35 @@ fn with(
     format: Format,
     payload: &[u8],
     specifications: &[Specification],
-) -> Result<Vec<(String, i64, f64)>, String> {
+) -> Result<Vec<(String, i64, Value)>, String> {
     let readings = read(format, payload, &parsers(specifications), ARRIVAL).map_err(|why| why.to_string())?;
     Ok(readings.into_iter().map(|reading| (reading.stream, reading.time, reading.value)).collect())
 }
 
 /// What a first payload is read as.
-fn first(format: Format, payload: &[u8]) -> Result<Vec<(String, i64, f64)>, String> {
+fn first(format: Format, payload: &[u8]) -> Result<Vec<(String, i64, Value)>, String> {
     let found = discover(format, payload).map_err(|why| why.to_string())?;
     with(format, payload, &found)
 }
 
-fn now(points: &[(&str, f64)]) -> Vec<(String, i64, f64)> {
-    points.iter().map(|&(stream, value)| (stream.into(), ARRIVAL, value)).collect()
+fn now(points: &[(&str, f64)]) -> Vec<(String, i64, Value)> {
+    points.iter().map(|&(stream, value)| (stream.into(), ARRIVAL, value.into())).collect()
+}
+
+fn point(stream: &str, time: i64, value: impl Into<Value>) -> (String, i64, Value) {
+    (stream.into(), time, value.into())
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
 }
 
 #[test]
-fn a_first_payload_makes_a_stream_of_every_number_in_it() {
+fn a_first_payload_makes_a_stream_of_every_number_in_it_and_of_what_is_true_or_false() {
     let payload =
         br#"{"id":"node 7","sensors":[{"temp":21.5},{"temp":-3e1,"a/b~c":1}],"on":true,"none":null}"#;
-    let expected =
-        now(&[("on", 1.0), ("sensors/0/temp", 21.5), ("sensors/1/a~1b~0c", 1.0), ("sensors/1/temp", -30.0)]);
+    let mut expected = vec![point("on", ARRIVAL, Value::Boolean(true))];
+    expected.extend(now(&[("sensors/0/temp", 21.5), ("sensors/1/a~1b~0c", 1.0), ("sensors/1/temp", -30.0)]));
     assert_eq!(first(Format::Json, payload).unwrap(), expected);
     assert_eq!(first(Format::Json, b"21.5").unwrap(), now(&[("value", 21.5)]));
     assert_eq!(first(Format::Text, b" t = -2.15e1 C\r\n").unwrap(), now(&[("value", -21.5)]));
@@ -65,16 +79,19 @@ fn what_a_first_payload_shows_reads_the_next_one_also_when_a_number_is_missing()
 
 #[test]
 fn a_value_with_its_time_is_one_point() {
-    let point = |time: i64, value: f64| vec![("value".to_owned(), time, value)];
+    let of_value = |time: i64, value: Value| vec![point("value", time, value)];
     for (payload, expected) in [
-        (r#"{"value":21.5,"time":1700000000123}"#, point(1_700_000_000_123, 21.5)),
-        (r#"{"time":1700000000,"value":21.5}"#, point(1_700_000_000_000, 21.5)),
-        (r#"{"time":"2023-11-14T22:13:20Z","value":0}"#, point(1_700_000_000_000, 0.0)),
+        (r#"{"value":21.5,"time":1700000000123}"#, of_value(1_700_000_000_123, 21.5.into())),
+        (r#"{"time":1700000000,"value":21.5}"#, of_value(1_700_000_000_000, 21.5.into())),
+        (r#"{"time":"2023-11-14T22:13:20Z","value":0}"#, of_value(1_700_000_000_000, 0.0.into())),
+        (r#"{"time":1700000000,"value":false}"#, of_value(1_700_000_000_000, Value::Boolean(false))),
+        (r#"{"time":1700000000,"value":"1"}"#, of_value(1_700_000_000_000, text("1"))),
     ] {
         assert_eq!(first(Format::Json, payload.as_bytes()).unwrap(), expected, "{payload}");
     }
     let points = br#"[{"value":1,"time":1700000000000},{"value":2,"time":1700000000000}]"#;
-    let expected = [point(1_700_000_000_000, 1.0), point(1_700_000_000_000, 2.0)].concat();
+    let expected =
+        [of_value(1_700_000_000_000, 1.0.into()), of_value(1_700_000_000_000, 2.0.into())].concat();
     assert_eq!(first(Format::Json, points).unwrap(), expected);
     // A time that is none is a number like others, and so is one beside other members.
     let other = br#"{"value":21.5,"time":1700000000,"battery":90}"#;
@@ -113,22 +130,54 @@ fn parsers_read_values_and_times_as_their_owner_says() {
         timed(specification(Kind::JsonPath, "temperature", &of("t")), Some("$.at"), "%d.%m.%Y %H:%M"),
         specification(Kind::JsonPath, "humidity", &of("h")),
     ];
-    let expected = [("temperature".to_owned(), 1_795_279_500_000, 21.5), ("humidity".into(), ARRIVAL, 40.0)];
+    let expected = [point("temperature", 1_795_279_500_000, 21.5), point("humidity", ARRIVAL, 40.0)];
     assert_eq!(with(Format::Json, payload, &by_path).unwrap(), expected);
 
     let times = br#"{"v":[1,null,3],"t":[1700000000,1700000001,1700000002.5]}"#;
     let zipped = [timed(specification(Kind::JsonPath, "v", "$.v[*]"), Some("$.t[*]"), "unix-s")];
-    let expected = [("v".to_owned(), 1_700_000_000_000, 1.0), ("v".into(), 1_700_000_002_500, 3.0)];
+    let expected = [point("v", 1_700_000_000_000, 1.0), point("v", 1_700_000_002_500, 3.0)];
     assert_eq!(with(Format::Json, times, &zipped).unwrap(), expected);
 
     let text = b"2026-11-21T16:45:00Z t=21.5\n2026-11-21T16:46:00Z t=22\n";
     let by_group =
         [timed(specification(Kind::Regex, "t", r"(?<time>\S+Z) t=(?<value>\S+)"), None, "rfc3339")];
-    let expected = [("t".to_owned(), 1_795_279_500_000, 21.5), ("t".into(), 1_795_279_560_000, 22.0)];
+    let expected = [point("t", 1_795_279_500_000, 21.5), point("t", 1_795_279_560_000, 22.0)];
     assert_eq!(with(Format::Text, text, &by_group).unwrap(), expected);
     // Regular expressions read JSON as text, too.
     let both = [specification(Kind::Regex, "r", r#""h","v":(\d+)"#), by_path[1].clone()];
     assert_eq!(with(Format::Json, payload, &both).unwrap(), now(&[("r", 40.0), ("humidity", 40.0)]));
+}
+
+#[test]
+fn a_parser_reads_values_as_the_type_that_it_states() {
+    let json = |value_type, path| [typed(value_type, specification(Kind::JsonPath, "x", path))];
+    let payload = br#"{"n":21.50,"one":1,"on":true,"spelled":" false ","state":"open","none":null}"#;
+    for (value_type, path, expected) in [
+        (ValueType::Text, "$.state", text("open")),
+        (ValueType::Text, "$.spelled", text(" false ")),
+        (ValueType::Text, "$.n", text("21.5")),
+        (ValueType::Text, "$.on", text("true")),
+        (ValueType::Boolean, "$.on", Value::Boolean(true)),
+        (ValueType::Boolean, "$.one", Value::Boolean(true)),
+        (ValueType::Boolean, "$.spelled", Value::Boolean(false)),
+        (ValueType::Number, "$.on", Value::Number(1.0)),
+    ] {
+        let read = with(Format::Json, payload, &json(value_type, path)).unwrap();
+        assert_eq!(read, [point("x", ARRIVAL, expected)], "{path}");
+    }
+    for (value_type, path, why) in [
+        (ValueType::Boolean, "$.n", "\"21.5\" is neither true nor false"),
+        (ValueType::Boolean, "$.state", "\"open\" is neither true nor false"),
+        (ValueType::Number, "$.state", "\"open\" is not a number"),
+        (ValueType::Text, "$", "object"),
+        (ValueType::Text, "$.none", "finds nothing"),
+    ] {
+        let error = with(Format::Json, payload, &json(value_type, path)).unwrap_err();
+        assert!(error.contains(why), "{path}: {error}");
+    }
+    let state = [typed(ValueType::Text, specification(Kind::Regex, "x", r"state=(.*)$"))];
+    let read = with(Format::Text, b"state= =1+1", &state).unwrap();
+    assert_eq!(read, [point("x", ARRIVAL, text(" =1+1"))]);
 }
 
 #[test]
@@ -197,17 +246,24 @@ fn specifications_that_make_no_parser_are_refused_with_the_field_that_is_wrong()
 }
 
 #[test]
-fn senml_needs_no_parsers_and_truth_values_are_numbers() {
+fn senml_needs_no_parsers_and_says_what_is_a_number_a_text_or_a_truth_value() {
     let pack =
-        br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"t","u":"Cel","v":21.5},{"n":"open","vb":true}]"#;
+        r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"t","u":"Cel","v":21.5},{"n":"open","vb":true},{"n":"s","vs":"é\"\u00e9"}]"#
+            .as_bytes();
+    let expected = [
+        point("t", ARRIVAL, 21.5),
+        point("open", ARRIVAL, Value::Boolean(true)),
+        point("s", ARRIVAL, text("é\"é")),
+    ];
     assert_eq!(discover(Format::SenmlJson, pack).unwrap(), []);
-    assert_eq!(with(Format::SenmlJson, pack, &[]).unwrap(), now(&[("t", 21.5), ("open", 1.0)]));
-    // The same in CBOR: [{-2: "urn:dev:mac:01:", 0: "t", 2: 4([-1, 215])}, {0: "open", 4: true}]
-    let cbor = b"\x82\xa3\x21\x6furn:dev:mac:01:\x00\x61t\x02\xc4\x82\x20\x18\xd7\xa2\x00\x64open\x04\xf5";
-    assert_eq!(with(Format::SenmlCbor, cbor, &[]).unwrap(), now(&[("t", 21.5), ("open", 1.0)]));
+    assert_eq!(with(Format::SenmlJson, pack, &[]).unwrap(), expected);
+    // The same in CBOR: [{-2: "urn:dev:mac:01:", 0: "t", 2: 4([-1, 215])}, {0: "open", 4: true}, {0: "s", 3: "é\"é"}]
+    let cbor = b"\x83\xa3\x21\x6furn:dev:mac:01:\x00\x61t\x02\xc4\x82\x20\x18\xd7\xa2\x00\x64open\x04\xf5\xa2\x00\x61s\x03\x65\xc3\xa9\"\xc3\xa9";
+    assert_eq!(with(Format::SenmlCbor, cbor, &[]).unwrap(), expected);
     for (pack, why) in [
         ("[]", "empty"),
-        (r#"[{"n":"a","v":1},{"n":"b","vs":"on"}]"#, "not a number"),
+        (r#"[{"n":"a","v":1},{"n":"b","vd":"AQ"}]"#, "bytes (vd)"),
+        (r#"[{"n":"a","v":1},{"n":"b","s":1}]"#, "a sum (s) and no value"),
         (r#"[{"n":"a","v":1},{"n":"b","v":1e999}]"#, "too large"),
         (r#"[{"n":"a","v":1,"new_":1}]"#, "must be understood"),
         ("{", "not SenML JSON: it ends too early"),
@@ -234,7 +290,8 @@ fn members_without_a_name_have_labels_of_their_own() {
         (r#"{"":{"":5},"/":6}"#, [("//", 5.0), ("~1", 6.0)]),
     ] {
         let readings = first(Format::Json, payload.as_bytes()).unwrap();
-        let labels: Vec<_> = readings.iter().map(|reading| (reading.0.as_str(), reading.2)).collect();
+        let labels: Vec<_> =
+            readings.iter().map(|reading| (reading.0.as_str(), reading.2.number().unwrap())).collect();
         assert_eq!(labels, expected, "{payload}");
     }
 }
@@ -282,7 +339,7 @@ proptest! {
             Ok(readings) => {
                 let labels: std::collections::BTreeSet<_> = readings.iter().map(|reading| &reading.0).collect();
                 prop_assert_eq!(labels.len(), readings.len());
-                let mut values: Vec<f64> = readings.iter().map(|reading| reading.2).collect();
+                let mut values: Vec<f64> = readings.iter().map(|reading| reading.2.number().unwrap()).collect();
                 values.sort_by(f64::total_cmp);
                 expected.sort_by(f64::total_cmp);
                 prop_assert_eq!(values, expected);
@@ -327,7 +384,7 @@ fn a_time_more_than_a_day_ahead_is_refused_with_a_reason_whatever_says_it() {
     };
     for (format, payload, parsers) in payloads(ARRIVAL + DAY) {
         let readings = with(format, &payload, &parsers);
-        assert_eq!(readings, Ok(vec![("t".into(), ARRIVAL + DAY, 1.0)]), "{format:?}");
+        assert_eq!(readings, Ok(vec![point("t", ARRIVAL + DAY, 1.0)]), "{format:?}");
     }
     for (format, payload, parsers) in payloads(ARRIVAL + DAY + 1000) {
         let refused = with(format, &payload, &parsers).unwrap_err();

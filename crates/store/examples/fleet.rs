@@ -35,7 +35,8 @@ async fn fill(
         let some = (first..devices.min(first + IMPORT)).map(device).collect();
         ids.extend(store.import(owner, some, false).await?.into_iter().map(|enrolled| enrolled.resource.id));
     }
-    let reading = |n: usize| Reading { stream: format!("s{n}"), unit: None, time: now_ms(), value: 21.5 };
+    let reading =
+        |n: usize| Reading { stream: format!("s{n}"), unit: None, time: now_ms(), value: 21.5.into() };
     // A tenth of them is never heard.
     for some in ids[..devices - devices / 10].chunks(1_000) {
         let mut appended = JoinSet::new();

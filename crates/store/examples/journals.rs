@@ -19,7 +19,8 @@ const UNDER_WAY: usize = 2_048;
 const STREAMS: [&str; 3] = ["temperature", "humidity", "light"];
 
 fn post(resource: ResourceId) -> Append {
-    let reading = |stream: &str| Reading { stream: stream.into(), unit: None, time: now_ms(), value: 21.5 };
+    let reading =
+        |stream: &str| Reading { stream: stream.into(), unit: None, time: now_ms(), value: 21.5.into() };
     let idempotency = Idempotency::unique().expect("entropy");
     Append { resource, idempotency, readings: STREAMS.into_iter().map(reading).collect() }
 }

@@ -287,7 +287,8 @@ mod tests {
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
         let ann = store.add_user("ann", "", "a long password".into(), false).await.unwrap().id;
         let resource = store.enrol(ann, Device::named("node")).await.unwrap().resource.id;
-        let reading = |stream: &str| Reading { stream: stream.into(), unit: None, time: 1, value: 2.0 };
+        let reading =
+            |stream: &str| Reading { stream: stream.into(), unit: None, time: 1, value: 2.0.into() };
         let idempotency = Idempotency::unique().unwrap();
         let readings = vec![reading("t"), reading("u")];
         store.append(Append { resource, idempotency, readings }).await.unwrap();

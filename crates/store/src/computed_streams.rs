@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use sixlock_expression::Expression;
+use sixlock_ingest::ValueType;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
@@ -93,7 +94,7 @@ fn computed_stream(row: Row) -> ComputedStream {
         }
         _ => None,
     };
-    let stream = Stream { id: StreamId(id), label, unit, description };
+    let stream = Stream { id: StreamId(id), label, unit, description, value_type: ValueType::Number };
     ComputedStream { stream, expression, time_zone, inputs: BTreeMap::new(), backfill }
 }
 
@@ -160,7 +161,10 @@ impl Store {
         if computed >= MOST_OF_ONE_OWNER {
             return Err(Error::Full("this user has 1000 computed streams already"));
         }
-        let stream = streams::insert(&mut transaction, resource, (label, unit, description)).await?.id;
+        let stream =
+            streams::insert(&mut transaction, resource, (label, unit, description), ValueType::Number)
+                .await?
+                .id;
         sqlx::query("INSERT INTO computed_streams (stream, expression, time_zone) VALUES ($1, $2, $3)")
             .bind(stream.0)
             .bind(&computation.expression)
@@ -230,6 +234,9 @@ impl Store {
             let unknown = |what| Error::UnknownInput { name: name.clone(), what };
             let resource = resource.ok_or_else(|| unknown("resource"))?;
             let stream = self.stream(resource, stream).await?.ok_or_else(|| unknown("stream"))?;
+            if stream.value_type == ValueType::Text {
+                return Err(Error::TextInput { name: name.clone() });
+            }
             inputs.push((name.clone(), stream.id));
         }
         Ok(inputs)
@@ -283,7 +290,7 @@ mod tests {
         for name in ["ann", "bob"] {
             let user = store.add_user(name, "", "a long password".into(), false).await.unwrap().id;
             let resource = store.enrol(user, Device::named(format!("of-{name}"))).await.unwrap().resource.id;
-            store.add_stream(resource, "t", None, "").await.unwrap();
+            store.add_stream(resource, ("t", None, ""), ValueType::Number).await.unwrap();
             resources.push((user, resource));
         }
         let t = InputReference { resource: None, stream: "t".into() };
@@ -303,7 +310,7 @@ mod tests {
         sqlx::query(sql).execute(&mut *writer).await.unwrap();
         drop(writer);
         let other = store.enrol(resources[0].0, Device::named("other")).await.unwrap().resource.id;
-        store.add_stream(other, "t", None, "").await.unwrap();
+        store.add_stream(other, ("t", None, ""), ValueType::Number).await.unwrap();
         let add = async |owned, label| {
             store
                 .add_computed_stream(owned, (label, None, ""), &computation)

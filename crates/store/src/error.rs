@@ -111,6 +111,11 @@ pub enum Error {
     TimeFormat(String),
     /// What is to compute a stream is no expression.
     Expression(sixlock_expression::ExpressionError),
+    /// What is to be computed has an input of texts.
+    TextInput {
+        /// What the expression calls it.
+        name: String,
+    },
     /// An input of a computed stream is not there.
     UnknownInput {
         /// What the expression calls it.
@@ -330,6 +335,9 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::TextInput { name } => {
+                write!(f, "inputs: {name} is a stream of texts, and nothing is computed from texts")
+            }
             Self::UnknownInput { name, what } => write!(f, "inputs: for {name} there is no such {what}"),
             Self::Cycle => f.write_str("the stream would be computed from itself, at once or by way of others"),
             Self::LeftOut(left_out) => {

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::ids::{ResourceId, StreamId, UserId};
 use crate::points::Point;
 use crate::store::Store;
+use crate::values;
 
 /// The most points that are sent to one who was away; who has missed more is told to fetch them by time.
 pub const LONGEST_REPLAY: i64 = 10_000;
@@ -27,7 +28,7 @@ pub enum Scope {
 }
 
 /// A point and where it belongs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FeedPoint {
     /// The position behind it.
     pub position: Cursor,
@@ -50,7 +51,7 @@ pub enum Next {
     TooMany,
 }
 
-type FeedRow = (i64, i64, i64, i64, f64, i64);
+type FeedRow = (i64, i64, i64, i64, i64, f64, bool, Option<String>);
 
 impl Scope {
     /// The condition for a stream with its resource, in SQL, and the id in it that `$1` stands for.
@@ -92,8 +93,9 @@ impl Store {
     async fn stored_between(&self, scope: Scope, last: i64, upto: i64) -> Result<Vec<FeedPoint>, Error> {
         let (condition, id) = scope.condition();
         // The order of the tables is said: otherwise all of a user's streams might be looked through for a few points.
+        let value = values::columns("points.value", "streams.value_type");
         let sql = AssertSqlSafe(format!(
-            "SELECT points.id, points.stream, streams.resource, points.time, points.value, points.delay
+            "SELECT points.id, points.stream, streams.resource, points.time, points.delay, {value}
              FROM points CROSS JOIN streams ON streams.id = points.stream
              CROSS JOIN resources ON resources.id = streams.resource
              WHERE points.id > $2 AND points.id <= $3 AND {condition} ORDER BY points.id"
@@ -138,8 +140,9 @@ fn own_streams(condition: &str) -> String {
 
 fn missed_sql(condition: &str) -> String {
     let own = own_streams(condition);
+    let value = values::columns("found.value", "streams.value_type");
     format!(
-        "SELECT found.id, found.stream, streams.resource, found.time, found.value, points.delay FROM
+        "SELECT found.id, found.stream, streams.resource, found.time, points.delay, {value} FROM
          (SELECT point AS id, stream, time, value FROM points_by_stream
           WHERE stream IN ({own}) AND point > $2 AND point <= $3
           UNION ALL
@@ -158,12 +161,12 @@ fn position(number: i64) -> Cursor {
     Cursor::from_journal(number.unsigned_abs())
 }
 
-fn feed_point((id, stream, resource, time, value, delay): FeedRow) -> FeedPoint {
+fn feed_point((id, stream, resource, time, delay, number, is_boolean, text): FeedRow) -> FeedPoint {
     FeedPoint {
         position: position(id),
         stream: StreamId(stream),
         resource: ResourceId(resource),
-        point: Point { time, value },
+        point: Point { time, value: values::value((number, is_boolean, text)) },
         arrived: time + delay,
     }
 }
@@ -192,7 +195,7 @@ mod tests {
     async fn append(store: &Store, resource: ResourceId, values: std::ops::Range<i64>) {
         for from in values.clone().step_by(250) {
             let some = from..values.end.min(from + 250);
-            let reading = |n| Reading { stream: "t".into(), unit: None, time: n, value: n as f64 };
+            let reading = |n| Reading { stream: "t".into(), unit: None, time: n, value: (n as f64).into() };
             let readings = some.map(reading).collect();
             let idempotency = Idempotency::unique().unwrap();
             store.append(Append { resource, idempotency, readings }).await.unwrap();
@@ -208,7 +211,7 @@ mod tests {
                 return None;
             };
             assert!(points.is_sorted_by_key(|point| point.position.for_journal()) && upto != last);
-            values.extend(points.iter().map(|point| point.point.value));
+            values.extend(points.iter().map(|point| point.point.value.number().unwrap()));
             last = upto;
         }
         Some(values)

@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::resources::Device;
     use crate::streams::StreamChange;
+    use sixlock_ingest::ValueType;
 
     fn access(public_access: bool) -> StreamChange<'static> {
         StreamChange { public_access: Some(public_access), ..Default::default() }
@@ -108,7 +109,7 @@ mod tests {
         for name in ["ann", "bob"] {
             let user = store.add_user(name, "", "long enough".into(), false).await.unwrap().id;
             let node = store.add_resource(user, Device::named(name)).await.unwrap().resource.id;
-            ids.push(store.add_stream(node, name, None, "").await.unwrap().id);
+            ids.push(store.add_stream(node, (name, None, ""), ValueType::Number).await.unwrap().id);
             users.push(user);
         }
         let ([ann, bob], [of_ann, of_bob]) = ([users[0], users[1]], [ids[0], ids[1]]);
@@ -145,7 +146,15 @@ mod tests {
         for device in ["one", "two"] {
             let node = store.add_resource(ann, Device::named(device)).await.unwrap().resource.id;
             for n in 0..=FOLLOWED / 2 {
-                ids.push(store.add_stream(node, &format!("s{n}"), None, "").await.unwrap().id.0.to_string());
+                ids.push(
+                    store
+                        .add_stream(node, (&format!("s{n}"), None, ""), ValueType::Number)
+                        .await
+                        .unwrap()
+                        .id
+                        .0
+                        .to_string(),
+                );
             }
         }
         for id in &ids[..FOLLOWED as usize] {

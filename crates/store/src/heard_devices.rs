@@ -84,7 +84,7 @@ mod tests {
             users.push(user.id);
         }
         let heard = store.resource(users[1], "bob-3x").await.unwrap().unwrap().id;
-        let readings = vec![Reading { stream: "t".into(), unit: None, time: 1, value: 2.0 }];
+        let readings = vec![Reading { stream: "t".into(), unit: None, time: 1, value: 2.0.into() }];
         let idempotency = Idempotency::unique().unwrap();
         store.append(Append { resource: heard, idempotency, readings }).await.unwrap();
         let names = async |owner, (part, of), most| {

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use sixlock_ingest::Value;
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
@@ -15,47 +16,34 @@ use crate::error::Error;
 use crate::ids::{PointId, ResourceId, StreamId, UserId};
 use crate::latest_sql::{self, candidates};
 use crate::store::Store;
+use crate::values;
 
 /// The reading of a stream that arrived last; of one post, that of the latest time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Latest {
     /// When it was measured, in milliseconds since 1970.
     pub time: i64,
-    /// The value.
-    pub value: f64,
+    /// The value, of the type of its stream.
+    #[schema(schema_with = values::value_schema)]
+    pub value: Value,
     /// When it arrived, in milliseconds since 1970.
     pub arrived: i64,
 }
 
-/// The latest point of a stream, or the latest but a few: the one of the greatest number counts.
-struct Candidate {
-    resource: ResourceId,
-    stream: StreamId,
-    point: PointId,
-    latest: Latest,
-}
-
+/// A point that may be the latest: its resource, its stream, its number, its time, its value as the database has it, and its arrival.
 type Row = (i64, i64, i64, i64, f64, i64);
 
-fn candidate((resource, stream, point, time, value, arrived): Row) -> Candidate {
-    Candidate {
-        resource: ResourceId(resource),
-        stream: StreamId(stream),
-        point: PointId(point),
-        latest: Latest { time, value, arrived },
-    }
-}
+/// The same of a stream: without the resource, and with the value of its type.
+type TypedRow = (i64, i64, i64, i64, f64, bool, Option<String>);
 
-/// The candidate of each `key` that arrived last.
-fn newest<K: Eq + std::hash::Hash>(
-    candidates: impl Iterator<Item = Candidate>,
-    key: impl Fn(&Candidate) -> K,
-) -> HashMap<K, Candidate> {
-    let mut newest: HashMap<K, Candidate> = HashMap::new();
-    for candidate in candidates {
-        let key = key(&candidate);
-        if newest.get(&key).is_none_or(|known| known.point < candidate.point) {
-            newest.insert(key, candidate);
+/// Of what each key has, that of the point with the greatest number, which arrived last.
+fn newest<K: Eq + std::hash::Hash, T>(
+    candidates: impl Iterator<Item = (K, PointId, T)>,
+) -> HashMap<K, (PointId, T)> {
+    let mut newest: HashMap<K, (PointId, T)> = HashMap::new();
+    for (key, point, candidate) in candidates {
+        if newest.get(&key).is_none_or(|known| known.0 < point) {
+            newest.insert(key, (point, candidate));
         }
     }
     newest
@@ -64,13 +52,21 @@ fn newest<K: Eq + std::hash::Hash>(
 impl Store {
     /// The latest reading of each stream of `resource` that has any; of a computed stream, that of the latest time.
     pub async fn latest(&self, resource: ResourceId) -> Result<HashMap<StreamId, Latest>, Error> {
-        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates("resources.id = $1")))
-            .bind(resource.0)
-            .fetch_all(&self.readers)
-            .await?;
-        let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.stream);
+        let (candidates, value) =
+            (candidates("resources.id = $1"), values::columns("found.value", "value_type"));
+        let sql = format!(
+            "SELECT stream, point, time, arrived, {value}
+             FROM ({candidates}) AS found JOIN streams ON streams.id = stream"
+        );
+        let rows: Vec<TypedRow> =
+            sqlx::query_as(AssertSqlSafe(sql)).bind(resource.0).fetch_all(&self.readers).await?;
+        let typed = |(stream, point, time, arrived, number, is_boolean, text): TypedRow| {
+            let value = values::value((number, is_boolean, text));
+            (StreamId(stream), PointId(point), Latest { time, value, arrived })
+        };
+        let newest = newest(rows.into_iter().map(typed));
         let mut latest: HashMap<StreamId, Latest> =
-            newest.into_iter().map(|(stream, candidate)| (stream, candidate.latest)).collect();
+            newest.into_iter().map(|(stream, (_, latest))| (stream, latest)).collect();
         let computed: Vec<i64> = sqlx::query_scalar(
             "SELECT stream FROM computed_streams JOIN streams ON streams.id = stream WHERE resource = $1",
         )
@@ -97,7 +93,7 @@ impl Store {
         .bind(stream.0)
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(time, value, arrived)| Latest { time, value, arrived }))
+        Ok(row.map(|(time, value, arrived)| Latest { time, value: Value::Number(value), arrived }))
     }
 
     /// When the last accepted post of `resource` of `owner` arrived, in milliseconds since 1970.
@@ -151,7 +147,6 @@ impl Store {
             .bind(last.0)
             .fetch_all(&self.readers)
             .await?;
-        let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.resource);
         let deleted: Vec<(i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT id, heard, heard_point FROM resources WHERE {condition} AND heard IS NOT NULL"
         )))
@@ -160,14 +155,12 @@ impl Store {
         .bind(last.0)
         .fetch_all(&self.readers)
         .await?;
-        let mut heard: HashMap<ResourceId, (PointId, i64)> =
-            deleted.into_iter().map(|(id, heard, point)| (ResourceId(id), (PointId(point), heard))).collect();
-        for (resource, Candidate { point, latest, .. }) in newest {
-            let known = heard.entry(resource).or_insert((point, latest.arrived));
-            if known.0 < point {
-                *known = (point, latest.arrived);
-            }
-        }
+        let stored = rows
+            .into_iter()
+            .map(|(resource, _, point, .., arrived)| (ResourceId(resource), PointId(point), arrived));
+        let deleted =
+            deleted.into_iter().map(|(resource, heard, point)| (ResourceId(resource), PointId(point), heard));
+        let heard = newest(deleted.chain(stored));
         Ok(heard.into_iter().map(|(resource, (_, arrived))| (resource, arrived)).collect())
     }
 }
@@ -216,7 +209,7 @@ mod tests {
             stream: stream.into(),
             unit: None,
             time,
-            value,
+            value: value.into(),
         };
         let readings = readings.iter().map(reading).collect();
         let idempotency = Idempotency::unique().unwrap();
@@ -228,7 +221,9 @@ mod tests {
         let latest = store.latest(resource).await.unwrap();
         let streams = store.streams(resource).await.unwrap();
         let shown = streams.iter().filter_map(|stream| {
-            latest.get(&stream.id).map(|latest| (stream.label.clone(), latest.time, latest.value))
+            latest
+                .get(&stream.id)
+                .map(|latest| (stream.label.clone(), latest.time, latest.value.number().unwrap()))
         });
         shown.collect()
     }
@@ -298,7 +293,7 @@ mod tests {
         let values = async |from, limit| {
             let page = crate::points::Page { limit, from, until: None };
             let points = store.points(stream, page).await.unwrap();
-            points.into_iter().map(|point| point.value).collect::<Vec<_>>()
+            points.into_iter().map(|point| point.value.number().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(values(None, 1).await, [2.0]);
         assert_eq!(values(Some(0), 10).await, [2.0, 1.0], "what was stored is still to be had");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use sixlock_ingest::{LONGEST_TEXT_VALUE, Value, ValueType, is_bidi_control};
 use utoipa::ToSchema;
 
 /// Why points are left out.
@@ -13,6 +14,39 @@ pub enum LeftOutReason {
     Frozen,
     /// They are older than what is kept of the stream.
     TooOld,
+    /// The stream is of numbers. True and false count as 1 and 0 there; a text does not.
+    NotANumber,
+    /// The stream is of texts.
+    NotAText,
+    /// The stream is of truth values.
+    NotABoolean,
+    /// The text has more than 160 characters.
+    TooLong,
+    /// The text has a control character, or one that turns the direction of text.
+    ControlCharacters,
+}
+
+impl LeftOutReason {
+    /// Why a stream of this type does not take `value`; nothing if it does.
+    pub(crate) fn of_value(value_type: ValueType, value: &Value) -> Option<Self> {
+        match (value_type, value) {
+            (ValueType::Number, Value::Number(_) | Value::Boolean(_))
+            | (ValueType::Boolean, Value::Boolean(_)) => None,
+            (ValueType::Text, Value::Text(text)) => Self::of_text(text),
+            (ValueType::Number, Value::Text(_)) => Some(Self::NotANumber),
+            (ValueType::Text, Value::Number(_) | Value::Boolean(_)) => Some(Self::NotAText),
+            (ValueType::Boolean, Value::Number(_) | Value::Text(_)) => Some(Self::NotABoolean),
+        }
+    }
+
+    /// Why no stream takes `text`; nothing if one does.
+    pub fn of_text(text: &str) -> Option<Self> {
+        if text.chars().count() > LONGEST_TEXT_VALUE {
+            return Some(Self::TooLong);
+        }
+        let is_control = |char: char| char.is_control() || is_bidi_control(char);
+        text.chars().any(is_control).then_some(Self::ControlCharacters)
+    }
 }
 
 /// Points of a stream that were left out of a post.
@@ -49,6 +83,22 @@ impl fmt::Display for LeftOut {
         match why {
             LeftOutReason::Frozen => {
                 write!(f, "{stream:?} is frozen and takes no points ({points} left out)")
+            }
+            LeftOutReason::NotANumber => write!(f, "{stream:?} is of numbers ({points} texts left out)"),
+            LeftOutReason::NotAText => {
+                write!(f, "{stream:?} is of texts ({points} numbers or truth values left out)")
+            }
+            LeftOutReason::NotABoolean => {
+                write!(f, "{stream:?} is of truth values ({points} numbers or texts left out)")
+            }
+            LeftOutReason::TooLong => {
+                write!(f, "{points} of {stream:?} longer than {LONGEST_TEXT_VALUE} characters")
+            }
+            LeftOutReason::ControlCharacters => {
+                write!(
+                    f,
+                    "{points} of {stream:?} with control characters, or some that turn the direction of text"
+                )
             }
             LeftOutReason::TooOld => write!(f, "{points} of {stream:?} older than what is kept of it"),
         }

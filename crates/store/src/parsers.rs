@@ -1,7 +1,7 @@
 //! Parsers: what the owner of a resource says about its payloads.
 
 use serde::{Deserialize, Serialize};
-use sixlock_ingest::{MOST_PARSERS, Specification, TimeSpecification};
+use sixlock_ingest::{MOST_PARSERS, Specification, TimeSpecification, ValueType};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::ids::{ParserId, ResourceId};
 use crate::names::Reference;
 use crate::store::Store;
+use crate::values;
 
 /// A parser of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -24,6 +25,9 @@ pub struct Parser {
     pub expression: String,
     /// The label of the stream that they belong to.
     pub stream: String,
+    /// What they are read as: `number`, `text` or `boolean`.
+    #[schema(schema_with = values::type_schema)]
+    pub value_type: ValueType,
     /// The JSON path to their time.
     pub time_expression: Option<String>,
     /// How the time is written: `rfc3339`, `unix-s`, `unix-ms` or a pattern of `strftime`.
@@ -32,10 +36,12 @@ pub struct Parser {
     pub required: bool,
 }
 
-type Row = (i64, String, String, String, String, Option<String>, Option<String>, bool);
+type Row = (i64, String, String, String, String, String, Option<String>, Option<String>, bool);
 
-fn parser((id, label, kind, expression, stream, time_expression, time_format, required): Row) -> Parser {
-    Parser { id: ParserId(id), label, kind, expression, stream, time_expression, time_format, required }
+fn parser(row: Row) -> Parser {
+    let (id, label, kind, expression, stream, value_type, time_expression, time_format, required) = row;
+    let (id, value_type) = (ParserId(id), values::value_type(&value_type));
+    Parser { id, label, kind, expression, stream, value_type, time_expression, time_format, required }
 }
 
 /// What a parser is to be.
@@ -53,6 +59,11 @@ pub struct NewParser {
     /// The label of the stream that they belong to
     #[schema(min_length = 1, max_length = 128)]
     pub stream: String,
+    /// What they are read as: `number`, which is so unless this says otherwise, `text` or `boolean`. The first of them makes the stream,
+    /// which is then of this type
+    #[serde(default)]
+    #[schema(schema_with = values::type_schema)]
+    pub value_type: ValueType,
     /// The JSON path to one time for all values or to one for each; a regular expression has the group `time`
     pub time_expression: Option<String>,
     /// How the time is written: `rfc3339`, `unix-s`, `unix-ms` or a pattern of `strftime`; without it, the time is
@@ -71,7 +82,8 @@ impl TryFrom<NewParser> for Specification {
     type Error = Error;
 
     fn try_from(new: NewParser) -> Result<Self, Error> {
-        let NewParser { label, kind, expression, stream, time_expression, time_format, required } = new;
+        let NewParser { label, kind, expression, stream, value_type, time_expression, time_format, required } =
+            new;
         let kind = kind.parse()?;
         let time = match (time_expression, time_format) {
             (expression, Some(format)) => {
@@ -82,18 +94,19 @@ impl TryFrom<NewParser> for Specification {
             (None, None) => None,
         };
         let label = label.unwrap_or_else(|| stream.clone());
-        Ok(Self { label, kind, expression, stream, time, required })
+        Ok(Self { label, kind, expression, stream, value_type, time, required })
     }
 }
 
 impl From<Specification> for NewParser {
     fn from(specification: Specification) -> Self {
-        let Specification { label, kind, expression, stream, time, required } = specification;
+        let Specification { label, kind, expression, stream, value_type, time, required } = specification;
         Self {
             label: Some(label),
             kind: kind.to_string(),
             expression,
             stream,
+            value_type,
             time_format: time.as_ref().map(|time| time.format.to_string()),
             time_expression: time.and_then(|time| time.expression),
             required,
@@ -103,15 +116,18 @@ impl From<Specification> for NewParser {
 
 impl Parser {
     fn specification(self) -> Result<Specification, Error> {
-        let Self { label, kind, expression, stream, time_expression, time_format, required, .. } = self;
+        let Self {
+            label, kind, expression, stream, value_type, time_expression, time_format, required, ..
+        } = self;
         let label = Some(label);
-        NewParser { label, kind, expression, stream, time_expression, time_format, required }
+        NewParser { label, kind, expression, stream, value_type, time_expression, time_format, required }
             .try_into()
             .map_err(|_| Error::Invalid("a stored parser is none; replace it"))
     }
 }
 
-const COLUMNS: &str = "id, label, kind, expression, stream, time_expression, time_format, required";
+const COLUMNS: &str =
+    "id, label, kind, expression, stream, value_type, time_expression, time_format, required";
 
 /// Checks what a parser is made of: a stored parser is a good one.
 pub(crate) fn check(specification: &Specification) -> Result<(), Error> {
@@ -180,10 +196,10 @@ impl Store {
     /// Makes the parser `id` what `specification` says.
     pub async fn replace_parser(&self, id: ParserId, specification: &Specification) -> Result<Parser, Error> {
         check(specification)?;
-        let Specification { label, kind, expression, stream, time, required } = specification;
+        let Specification { label, kind, expression, stream, value_type, time, required } = specification;
         let sql = format!(
             "UPDATE parsers SET label = $1, kind = $2, expression = $3, stream = $4, time_expression = $5,
-             time_format = $6, required = $7
+             time_format = $6, required = $7, value_type = $9
              WHERE id = $8 AND NOT EXISTS (
                  SELECT 1 FROM parsers AS other
                  WHERE other.resource = parsers.resource AND other.label = $1 AND other.id <> $8
@@ -199,6 +215,7 @@ impl Store {
             .bind(time.as_ref().map(|time| time.format.to_string()))
             .bind(required)
             .bind(id.0)
+            .bind(value_type.name())
             .fetch_optional(&mut *self.writer.lock().await)
             .await?;
         row.map(parser).ok_or(Error::Taken("label"))
@@ -225,10 +242,10 @@ pub(crate) async fn insert(
     resource: ResourceId,
     specification: &Specification,
 ) -> Result<Option<Parser>, Error> {
-    let Specification { label, kind, expression, stream, time, required } = specification;
+    let Specification { label, kind, expression, stream, value_type, time, required } = specification;
     let sql = format!(
-        "INSERT INTO parsers (resource, label, kind, expression, stream, time_expression, time_format, required)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING {COLUMNS}"
+        "INSERT INTO parsers (resource, label, kind, expression, stream, time_expression, time_format, required, value_type)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING {COLUMNS}"
     );
     let row: Option<Row> = sqlx::query_as(AssertSqlSafe(sql))
         .bind(resource.0)
@@ -239,6 +256,7 @@ pub(crate) async fn insert(
         .bind(time.as_ref().and_then(|time| time.expression.as_ref()))
         .bind(time.as_ref().map(|time| time.format.to_string()))
         .bind(required)
+        .bind(value_type.name())
         .fetch_optional(connection)
         .await?;
     Ok(row.map(parser))

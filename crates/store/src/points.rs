@@ -1,7 +1,7 @@
 //! Reading points: pages of one stream by time, and which streams have new ones.
 
 use serde::Serialize;
-use sixlock_ingest::MOST_AHEAD_MS;
+use sixlock_ingest::{MOST_AHEAD_MS, Value, ValueType};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
@@ -13,17 +13,19 @@ use crate::ids::{PointId, ResourceId, StreamId};
 use crate::latest;
 use crate::rollup_rows;
 use crate::store::Store;
+use crate::values::{self, TYPE_OF_STREAM};
 
 /// The most points of one page.
 pub const LONGEST_PAGE: i64 = 10_000;
 
 /// A value at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Point {
     /// Milliseconds since 1970.
     pub time: i64,
-    /// The value.
-    pub value: f64,
+    /// The value, of the type of its stream.
+    #[schema(schema_with = values::value_schema)]
+    pub value: Value,
 }
 
 /// Which points of a stream. With `from`, the first ones of the span; without, the latest. Without either end, these are
@@ -36,6 +38,13 @@ pub struct Page {
     pub from: Option<i64>,
     /// Only older than this.
     pub until: Option<i64>,
+}
+
+/// A point as the database has it: its number, its time and a [`ValueRow`](values::ValueRow).
+type Row = (i64, i64, f64, bool, Option<String>);
+
+fn point((id, time, number, is_boolean, text): Row) -> (PointId, Point) {
+    (PointId(id), Point { time, value: values::value((number, is_boolean, text)) })
 }
 
 impl Page {
@@ -51,20 +60,21 @@ impl Store {
     pub async fn points(&self, stream: StreamId, page: Page) -> Result<Vec<Point>, Error> {
         let order = if page.from.is_some() { "time, id" } else { "time DESC, id DESC" };
         // The newest points are not yet among those of their stream.
+        let value = values::columns("value", TYPE_OF_STREAM);
         let sql = AssertSqlSafe(format!(
-            "SELECT time, value, point AS id FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3
+            "SELECT point AS id, time, {value} FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3
              UNION ALL
-             SELECT time, value, id FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3
+             SELECT id, time, {value} FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3
              ORDER BY {order} LIMIT $4"
         ));
-        let rows: Vec<(i64, f64, i64)> = sqlx::query_as(sql)
+        let rows: Vec<Row> = sqlx::query_as(sql)
             .bind(stream.0)
             .bind(page.from.unwrap_or(i64::MIN))
             .bind(page.end())
             .bind(page.limit.clamp(0, LONGEST_PAGE))
             .fetch_all(&self.readers)
             .await?;
-        let mut points: Vec<Point> = rows.into_iter().map(|(time, value, _)| Point { time, value }).collect();
+        let mut points: Vec<Point> = rows.into_iter().map(|row| point(row).1).collect();
         if page.from.is_none() {
             points.reverse();
         }
@@ -76,25 +86,27 @@ impl Store {
     pub async fn points_behind(
         &self,
         stream: StreamId,
-        (time, point): (i64, PointId),
+        (time, behind): (i64, PointId),
         until: i64,
         limit: i64,
     ) -> Result<Vec<(PointId, Point)>, Error> {
-        let rows: Vec<(i64, i64, f64)> = sqlx::query_as(
-            "SELECT point AS id, time, value FROM points_by_stream
+        let value = values::columns("value", TYPE_OF_STREAM);
+        let sql = AssertSqlSafe(format!(
+            "SELECT point AS id, time, {value} FROM points_by_stream
              WHERE stream = $1 AND (time, point) > ($2, $3) AND time < $4
              UNION ALL
-             SELECT id, time, value FROM unsorted_points WHERE stream = $1 AND (time, id) > ($2, $3) AND time < $4
-             ORDER BY time, id LIMIT $5",
-        )
-        .bind(stream.0)
-        .bind(time)
-        .bind(point.0)
-        .bind(until)
-        .bind(limit)
-        .fetch_all(&self.readers)
-        .await?;
-        Ok(rows.into_iter().map(|(id, time, value)| (PointId(id), Point { time, value })).collect())
+             SELECT id, time, {value} FROM unsorted_points WHERE stream = $1 AND (time, id) > ($2, $3) AND time < $4
+             ORDER BY time, id LIMIT $5"
+        ));
+        let rows: Vec<Row> = sqlx::query_as(sql)
+            .bind(stream.0)
+            .bind(time)
+            .bind(behind.0)
+            .bind(until)
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await?;
+        Ok(rows.into_iter().map(point).collect())
     }
 
     /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many. What is computed from
@@ -160,6 +172,10 @@ async fn delete(
 ) -> Result<u64, Error> {
     let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
     latest::keep_heard(connection, stream).await?;
+    let are_texts = values::type_of(connection, stream).await? == ValueType::Text;
+    if are_texts {
+        values::delete_texts(connection, stream, (from, until)).await?;
+    }
     let mut deleted = 0;
     // Those that are sorted by stream already, the newest, which are not, and at last the sorted ones themselves.
     for (sql, counts) in [
@@ -178,6 +194,9 @@ async fn delete(
         let outcome =
             sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *connection).await?;
         deleted += if counts { outcome.rows_affected() } else { 0 };
+    }
+    if are_texts {
+        values::delete_texts_of_rollups(connection, stream, (from, until)).await?;
     }
     rollup_rows::forget(&mut *connection, stream, (from, until)).await?;
     latest::forget(&mut *connection, stream, (from, until)).await?;
@@ -205,7 +224,7 @@ mod tests {
         let append = async |message_id, times: &[i64]| {
             let transmission = Transmission { association: b"", message_id, token: b"" };
             let idempotency = Idempotency::of(resource, transmission, b"");
-            let reading = |&time| Reading { stream: "t".into(), unit: None, time, value: 0.0 };
+            let reading = |&time| Reading { stream: "t".into(), unit: None, time, value: 0.0.into() };
             let readings = times.iter().map(reading).collect();
             store.append(Append { resource, idempotency, readings }).await.unwrap();
         };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
-use sixlock_ingest::{MOST_PARSERS, Specification};
+use sixlock_ingest::{MOST_PARSERS, Specification, ValueType};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
@@ -63,6 +63,10 @@ pub struct ProfileStream {
     #[serde(default)]
     #[schema(max_length = 256)]
     pub description: String,
+    /// What its values are; numbers, unless this says otherwise.
+    #[serde(default)]
+    #[schema(schema_with = crate::values::type_schema)]
+    pub value_type: ValueType,
     /// For how many seconds its points are kept; null: as those of all new streams.
     #[serde(default)]
     #[schema(minimum = 3_600, maximum = 3_162_240_000_i64)]
@@ -104,7 +108,7 @@ impl Profile {
             return Err(Error::Invalid("a profile has at most 64 streams"));
         }
         let mut labels = BTreeSet::new();
-        for ProfileStream { label, unit, description, keep_s, history_size } in &self.streams {
+        for ProfileStream { label, unit, description, keep_s, history_size, .. } in &self.streams {
             check_new(label, unit.as_deref(), description)?;
             check_keep(*keep_s)?;
             check_history_size(*history_size)?;
@@ -133,10 +137,10 @@ impl Profile {
         connection: &mut SqliteConnection,
         resource: ResourceId,
     ) -> Result<(), Error> {
-        for ProfileStream { label, unit, description, keep_s, history_size } in &self.streams {
+        for ProfileStream { label, unit, description, value_type, keep_s, history_size } in &self.streams {
             sqlx::query(
-                "INSERT INTO streams (resource, label, unit, description, keep, history_size)
-                 VALUES ($1, $2, $3, $4, coalesce($5, (SELECT keep FROM retention_of_new_streams)), $6)",
+                "INSERT INTO streams (resource, label, unit, description, keep, history_size, value_type)
+                 VALUES ($1, $2, $3, $4, coalesce($5, (SELECT keep FROM retention_of_new_streams)), $6, $7)",
             )
             .bind(resource.0)
             .bind(label)
@@ -144,6 +148,7 @@ impl Profile {
             .bind(description)
             .bind(keep_s.map(|keep| keep * 1_000))
             .bind(history_size)
+            .bind(value_type.name())
             .execute(&mut *connection)
             .await?;
         }

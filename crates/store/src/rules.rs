@@ -1,6 +1,7 @@
 //! Rules: what their owners say of them. Readings are judged in [`journal`](crate::journal).
 
 use serde::Serialize;
+use sixlock_ingest::ValueType;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Connection, Row};
 use utoipa::ToSchema;
@@ -192,12 +193,19 @@ impl Store {
     ) -> Result<(Resource, Option<Stream>), Error> {
         let resource = self.resource(owner, &new.resource).await?;
         let resource = resource.ok_or(Error::Invalid("there is no such resource"))?;
+        let is_silence = matches!(new.condition, Condition::Silence { .. });
         let stream = match &new.stream {
             Some(stream) => {
                 let stream = self.stream(resource.id, stream).await?;
-                Some(stream.ok_or(Error::Invalid("there is no such stream"))?)
+                let stream = stream.ok_or(Error::Invalid("there is no such stream"))?;
+                if stream.value_type == ValueType::Text && !is_silence {
+                    return Err(Error::Invalid(
+                        "a stream of texts is watched for silence only: thresholds and changes are of numbers",
+                    ));
+                }
+                Some(stream)
             }
-            None if matches!(new.condition, Condition::Silence { .. }) => None,
+            None if is_silence => None,
             None => return Err(Error::Invalid("only silence is of a whole resource; name a stream")),
         };
         Ok((resource, stream))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use sixlock_ingest::ValueType;
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
@@ -13,6 +14,7 @@ use crate::names::Reference;
 use crate::search_words::{self, words};
 use crate::store::Store;
 use crate::tags;
+use crate::values;
 
 /// The most streams of one user that others find.
 const OF_USER: i64 = 1_000;
@@ -24,7 +26,7 @@ const WORDS: usize = 4;
 const LOOKED_THROUGH: i64 = 100_000;
 
 /// The columns of what others are told of a stream.
-const SHARED: &str = "streams.id, streams.label, streams.unit, streams.description,
+const SHARED: &str = "streams.id, streams.label, streams.unit, streams.description, streams.value_type,
     resources.label AS device, users.name AS owner,
     CASE WHEN streams.public_search THEN resources.tags ELSE '' END AS tags";
 /// The tables that have them.
@@ -51,6 +53,9 @@ pub struct SharedStream {
     pub unit: Option<String>,
     /// What its owner says about it.
     pub description: String,
+    /// What its values are: `number`, `text` or `boolean`.
+    #[schema(schema_with = values::type_schema)]
+    pub value_type: ValueType,
     /// The label of the device.
     pub device: String,
     /// The user name of its owner.
@@ -90,13 +95,14 @@ impl Sharing {
     }
 }
 
-type SharedRow = (i64, String, Option<String>, String, String, String, String);
+type SharedRow = (i64, String, Option<String>, String, String, String, String, String);
 
 /// The same, and the ids of whose it is and of the resource, and whether it is public.
-type WantedRow = (i64, String, Option<String>, String, String, String, String, i64, i64, bool);
+type WantedRow = (i64, String, Option<String>, String, String, String, String, String, i64, i64, bool);
 
-fn shared((id, label, unit, description, device, owner, tags): SharedRow) -> SharedStream {
-    SharedStream { id: StreamId(id), label, unit, description, device, owner, tags: tags::read(&tags) }
+fn shared((id, label, unit, description, value_type, device, owner, tags): SharedRow) -> SharedStream {
+    let (value_type, tags) = (values::value_type(&value_type), tags::read(&tags));
+    SharedStream { id: StreamId(id), label, unit, description, value_type, device, owner, tags }
 }
 
 impl Store {
@@ -122,10 +128,24 @@ impl Store {
         .bind(Reference::read(id).id())
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(id, label, unit, description, device, username, tags, owner, resource, is_public)| {
-            let stream = shared((id, label, unit, description, device, username, tags));
+        let wanted = |row: WantedRow| {
+            let (
+                id,
+                label,
+                unit,
+                description,
+                value_type,
+                device,
+                username,
+                tags,
+                owner,
+                resource,
+                is_public,
+            ) = row;
+            let stream = shared((id, label, unit, description, value_type, device, username, tags));
             WantedStream { owner: UserId(owner), resource: ResourceId(resource), is_public, stream }
-        }))
+        };
+        Ok(row.map(wanted))
     }
 
     /// Whether anyone may read `stream`.
@@ -260,7 +280,13 @@ mod tests {
         let node = store.add_resource(ann, Device::named("Greenhouse 7")).await.unwrap().resource.id;
         let mut ids = Vec::new();
         for (label, description) in [("air-temperature", "Above the tomatoes"), ("humidity", "")] {
-            ids.push(store.add_stream(node, label, Some("Cel"), description).await.unwrap().id);
+            ids.push(
+                store
+                    .add_stream(node, (label, Some("Cel"), description), ValueType::Number)
+                    .await
+                    .unwrap()
+                    .id,
+            );
         }
         assert_eq!(find(&store, "").await, [0; 0], "nothing is public that nobody has made so");
         let refused = store.change_stream(
@@ -323,7 +349,7 @@ mod tests {
         let ann = store.add_user("ann", "", "long enough".into(), false).await.unwrap().id;
         let tagged = Device { tags: vec!["Wind Farm".into()], ..Device::named("mast") };
         let node = store.add_resource(ann, tagged).await.unwrap().resource.id;
-        let stream = store.add_stream(node, "speed", None, "").await.unwrap().id;
+        let stream = store.add_stream(node, ("speed", None, ""), ValueType::Number).await.unwrap().id;
         let by_tag = async |tag: &str| {
             let listing = Listing { limit: 100, after: 0 };
             let found = store.find_streams("", Some(tag), listing).await.unwrap();
@@ -417,7 +443,7 @@ mod tests {
             let device = Device::named(format!("shed of {owner}"));
             let owner = if owner == "bob" { bob } else { store.user(owner).await.unwrap().unwrap().id };
             let shed = store.add_resource(owner, device).await.unwrap().resource.id;
-            let stream = store.add_stream(shed, "t", None, "").await.unwrap().id;
+            let stream = store.add_stream(shed, ("t", None, ""), ValueType::Number).await.unwrap().id;
             let public = StreamChange { public_access: Some(true), ..Default::default() };
             store.change_stream(stream, public, None).await.unwrap();
             let found = store.change_stream(stream, FOUND, None).await;

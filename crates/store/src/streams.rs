@@ -1,7 +1,7 @@
 //! Streams: what is measured by a resource.
 
 use serde::Serialize;
-use sixlock_ingest::{LONGEST_UNIT, is_bidi_control, is_hidden};
+use sixlock_ingest::{LONGEST_UNIT, ValueType, is_bidi_control, is_hidden};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
@@ -15,6 +15,7 @@ use crate::quotas;
 use crate::search_words;
 use crate::sharing::{self, Sharing};
 use crate::store::Store;
+use crate::values;
 
 /// The longest description of a resource or a stream.
 ///
@@ -32,6 +33,9 @@ pub struct Stream {
     pub unit: Option<String>,
     /// What its owner says about it.
     pub description: String,
+    /// What its values are: `number`, `text` or `boolean`. That is settled when it is made.
+    #[schema(schema_with = values::type_schema)]
+    pub value_type: ValueType,
 }
 
 /// What is to change of a stream: what is not given stays.
@@ -58,10 +62,10 @@ pub struct ChangedStream {
     pub sharing: Sharing,
 }
 
-type StreamRow = (i64, String, Option<String>, String);
+type StreamRow = (i64, String, Option<String>, String, String);
 
-fn stream((id, label, unit, description): StreamRow) -> Stream {
-    Stream { id: StreamId(id), label, unit, description }
+fn stream((id, label, unit, description, value_type): StreamRow) -> Stream {
+    Stream { id: StreamId(id), label, unit, description, value_type: values::value_type(&value_type) }
 }
 
 pub(crate) fn check_description(text: &str) -> Result<(), Error> {
@@ -88,7 +92,7 @@ impl Store {
     /// The streams of `resource`.
     pub async fn streams(&self, resource: ResourceId) -> Result<Vec<Stream>, Error> {
         let rows: Vec<StreamRow> = sqlx::query_as(
-            "SELECT id, label, unit, description FROM streams WHERE resource = $1 ORDER BY id",
+            "SELECT id, label, unit, description, value_type FROM streams WHERE resource = $1 ORDER BY id",
         )
         .bind(resource.0)
         .fetch_all(&self.readers)
@@ -101,7 +105,8 @@ impl Store {
     pub async fn stream(&self, resource: ResourceId, id_or_label: &str) -> Result<Option<Stream>, Error> {
         let named = Reference::read(id_or_label);
         let row: Option<StreamRow> = sqlx::query_as(
-            "SELECT id, label, unit, description FROM streams WHERE resource = $1 AND (id = $2 OR label = $3)",
+            "SELECT id, label, unit, description, value_type FROM streams
+             WHERE resource = $1 AND (id = $2 OR label = $3)",
         )
         .bind(resource.0)
         .bind(named.id())
@@ -120,17 +125,16 @@ impl Store {
         Ok(row.map(ResourceId))
     }
 
-    /// Adds a stream to `resource`; an empty unit is none.
+    /// Adds a stream of values of this type to `resource`; an empty unit is none.
     pub async fn add_stream(
         &self,
         resource: ResourceId,
-        label: &str,
-        unit: Option<&str>,
-        description: &str,
+        (label, unit, description): (&str, Option<&str>, &str),
+        value_type: ValueType,
     ) -> Result<Stream, Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let stream = insert(&mut transaction, resource, (label, unit, description)).await?;
+        let stream = insert(&mut transaction, resource, (label, unit, description), value_type).await?;
         transaction.commit().await?;
         Ok(stream)
     }
@@ -163,7 +167,7 @@ impl Store {
             "UPDATE streams SET unit = CASE WHEN $1 IS NULL THEN unit ELSE nullif($1, '') END,
              description = coalesce($2, description), public_access = $6, public_search = $7
              WHERE id = $3 AND ($4 IS NULL OR (unit IS $5 AND description = $4))
-             RETURNING id, label, unit, description",
+             RETURNING id, label, unit, description, value_type",
         )
         .bind(unit)
         .bind(description)
@@ -218,6 +222,7 @@ pub(crate) async fn insert(
     connection: &mut SqliteConnection,
     resource: ResourceId,
     (label, unit, description): (&str, Option<&str>, &str),
+    value_type: ValueType,
 ) -> Result<Stream, Error> {
     let unit = unit.filter(|unit| !unit.is_empty());
     check_new(label, unit, description)?;
@@ -230,14 +235,15 @@ pub(crate) async fn insert(
     }
     quotas::check_streams(connection, resource).await?;
     let row: Option<StreamRow> = sqlx::query_as(
-        "INSERT INTO streams (resource, label, unit, description, keep)
-         SELECT id, $2, $3, $4, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = $1
-         ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",
+        "INSERT INTO streams (resource, label, unit, description, value_type, keep)
+         SELECT id, $2, $3, $4, $5, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = $1
+         ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description, value_type",
     )
     .bind(resource.0)
     .bind(label)
     .bind(unit)
     .bind(description)
+    .bind(value_type.name())
     .fetch_optional(connection)
     .await?;
     row.map(stream).ok_or(Error::Taken("label"))

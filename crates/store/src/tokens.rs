@@ -243,6 +243,7 @@ impl Store {
 mod tests {
     use super::*;
     use crate::resources::Device;
+    use sixlock_ingest::ValueType;
 
     #[tokio::test]
     async fn a_session_that_is_used_lasts_for_seven_days_and_one_that_is_not_for_twelve_hours() {
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(store.tokens(user.id, 0).await.unwrap().len(), TOKENS as usize);
         // Those for streams are counted apart.
         let node = store.add_resource(user.id, Device::named("node")).await.unwrap().resource.id;
-        let stream = store.add_stream(node, "t", None, "").await.unwrap().id;
+        let stream = store.add_stream(node, ("t", None, ""), ValueType::Number).await.unwrap().id;
         let scope = TokenScope { read_only: true, resource: Some(node), stream: Some(stream) };
         for n in 0..TOKENS_FOR_STREAMS {
             store.add_token(user.id, &format!("s{n}"), (None, scope), 0).await.unwrap();

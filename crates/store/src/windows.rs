@@ -1,12 +1,12 @@
 //! Reading what the points of a stream amount to, window by window: from rollups where windows are whole hours, and else from the points.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use sixlock_expression::Zone;
-use sixlock_ingest::MOST_AHEAD_MS;
-use sqlx::Connection;
-use sqlx::sqlite::SqliteConnection;
+use sixlock_ingest::{MOST_AHEAD_MS, Value, ValueType};
+use sqlx::sqlite::{Sqlite, SqliteConnection};
+use sqlx::{Connection, QueryBuilder};
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
@@ -15,6 +15,7 @@ use crate::ids::StreamId;
 use crate::points::LONGEST_PAGE;
 use crate::rollup::{HOUR_MS, Rollup, Sum};
 use crate::store::Store;
+use crate::values;
 
 /// The most points, or rollups of hours, that are looked at for one answer.
 const MOST_LOOKED_AT: i64 = 1_000_000;
@@ -22,6 +23,8 @@ const MOST_LOOKED_AT: i64 = 1_000_000;
 const HOURS_OF_DAY: i64 = 25;
 /// What all differences of time zones are a multiple of.
 const QUARTER_MS: i64 = HOUR_MS / 4;
+/// How many texts are looked up with one query.
+const TEXTS_AT_A_TIME: usize = 1_000;
 /// By how much more is looked through at a time, if there was too little before.
 const WIDER: i64 = 4;
 
@@ -48,13 +51,28 @@ pub struct Windows {
     pub until: Option<i64>,
 }
 
-/// What the points of a window amount to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+/// What the points of a window amount to. True counts as 1 and false as 0, so their mean is the share of what is true; of texts there is no lowest
+/// and highest, no mean and no sum.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Summary {
     /// When the window begins, in milliseconds since 1970.
     pub time: i64,
     /// How many points it has.
     pub count: i64,
+    /// What there is of numbers and truth values only.
+    #[serde(flatten)]
+    pub numbers: Option<NumberSummary>,
+    /// The value of its first point.
+    #[schema(schema_with = values::value_schema)]
+    pub first: Value,
+    /// The value of its last point.
+    #[schema(schema_with = values::value_schema)]
+    pub last: Value,
+}
+
+/// What the numbers of a window amount to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct NumberSummary {
     /// The lowest value.
     pub min: f64,
     /// The highest value.
@@ -63,18 +81,15 @@ pub struct Summary {
     pub mean: f64,
     /// The sum of all values.
     pub sum: f64,
-    /// The value of its first point.
-    pub first: f64,
-    /// The value of its last point.
-    pub last: f64,
 }
 
 impl Summary {
-    fn of(time: i64, rollup: &Rollup) -> Self {
-        let sum = rollup.sum.value();
-        let mean = (sum / rollup.count as f64).clamp(rollup.lowest, rollup.highest);
-        let (first, last) = (rollup.first.1, rollup.last.1);
-        Self { time, count: rollup.count, min: rollup.lowest, max: rollup.highest, mean, sum, first, last }
+    fn of(time: i64, rollup: &Rollup, ends: &Ends) -> Self {
+        let Rollup { count, sum, lowest: min, highest: max, first, last } = *rollup;
+        let sum = sum.value();
+        let mean = (sum / count as f64).clamp(min, max);
+        let numbers = ends.are_numbers().then_some(NumberSummary { min, max, mean, sum });
+        Self { time, count, numbers, first: ends.value(first.1), last: ends.value(last.1) }
     }
 }
 
@@ -115,7 +130,52 @@ impl Store {
         } else {
             found.truncate(limit as usize);
         }
-        Ok(found.iter().map(|(time, rollup)| Summary::of(*time, rollup)).collect())
+        let ends = Ends::read(&mut transaction, stream, &found).await?;
+        Ok(found.iter().map(|(time, rollup)| Summary::of(*time, rollup, &ends)).collect())
+    }
+}
+
+/// Of what type the first and last values of windows are, and the texts among them.
+struct Ends {
+    value_type: ValueType,
+    texts: HashMap<i64, String>,
+}
+
+impl Ends {
+    /// Those of windows of `stream`.
+    async fn read(
+        connection: &mut SqliteConnection,
+        stream: StreamId,
+        windows: &[(i64, Rollup)],
+    ) -> Result<Self, Error> {
+        let value_type = values::type_of(connection, stream).await?;
+        let mut texts = HashMap::new();
+        let ids: Vec<i64> =
+            windows.iter().flat_map(|(_, rollup)| [rollup.first.1 as i64, rollup.last.1 as i64]).collect();
+        let ids = if value_type == ValueType::Text { &*ids } else { &[] };
+        for some in ids.chunks(TEXTS_AT_A_TIME) {
+            let mut sql = QueryBuilder::<Sqlite>::new("SELECT id, text FROM texts WHERE id IN (");
+            let mut listed = sql.separated(", ");
+            for id in some {
+                listed.push_bind(*id);
+            }
+            sql.push(")");
+            let rows: Vec<(i64, String)> = sql.build_query_as().fetch_all(&mut *connection).await?;
+            texts.extend(rows);
+        }
+        Ok(Self { value_type, texts })
+    }
+
+    /// Whether the values are numbers, or count as such.
+    fn are_numbers(&self) -> bool {
+        self.value_type != ValueType::Text
+    }
+
+    /// The value that this number stands for.
+    fn value(&self, number: f64) -> Value {
+        let text = || self.texts.get(&(number as i64)).cloned().unwrap_or_default();
+        let text = (self.value_type == ValueType::Text).then(text);
+        values::value((number, self.value_type == ValueType::Boolean, text))
     }
 }
 

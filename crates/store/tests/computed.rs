@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use sixlock_expression::Expression;
 use sixlock_store::{
     Append, Computation, ComputedStream, Device, Error, Idempotency, InputReference, LONGEST_PAGE, Page,
-    Reading, ResourceId, Store, StreamId, Transmission, UserId, Writer,
+    Reading, ResourceId, Store, StreamId, Transmission, UserId, ValueType, Writer,
 };
 
 const ALL: Page = Page { limit: LONGEST_PAGE, from: Some(0), until: None };
@@ -40,7 +40,7 @@ fn append(resource: ResourceId, readings: &[(&str, i64, f64)]) -> Append {
         stream: stream.into(),
         unit: None,
         time: BEGIN + time,
-        value,
+        value: value.into(),
     };
     let readings = readings.iter().map(reading).collect();
     Append { resource, idempotency: Idempotency::unique().unwrap(), readings }
@@ -78,7 +78,7 @@ async fn points(store: &Store, resource: ResourceId, stream: &str) -> Vec<(i64, 
     let Some(stream) = store.stream(resource, stream).await.unwrap() else { return Vec::new() };
     let points = store.points(stream.id, ALL).await.unwrap();
     let mut points: Vec<(i64, f64)> =
-        points.into_iter().map(|point| (point.time - BEGIN, point.value)).collect();
+        points.into_iter().map(|point| (point.time - BEGIN, point.value.number().unwrap())).collect();
     points.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     points
 }
@@ -167,7 +167,7 @@ fn computed_points_are_what_a_recomputation_from_the_posted_ones_gives() {
         runtime.block_on(async {
             let resource = enrol(&store, user, &format!("node-{}", number.get())).await;
             for stream in ["t", "u"] {
-                store.add_stream(resource, stream, None, "").await.unwrap();
+                store.add_stream(resource, (stream, None, ""), ValueType::Number).await.unwrap();
             }
             for operation in operations {
                 match operation {
@@ -277,7 +277,7 @@ async fn old_points_are_computed_after_a_definition_also_by_the_next_cloud_and_p
 
 async fn points_at(store: &Store, stream: StreamId, time: i64) -> Vec<f64> {
     let page = Page { limit: 10, from: Some(BEGIN + time), until: Some(BEGIN + time + 1) };
-    store.points(stream, page).await.unwrap().into_iter().map(|point| point.value).collect()
+    store.points(stream, page).await.unwrap().into_iter().map(|point| point.value.number().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -325,9 +325,9 @@ async fn cycles_unknown_streams_and_what_would_be_too_much_are_refused() {
     // Nor is one computed from more than 64, when it is another below it that would change.
     let (deep, chain) = (enrol(&store, owned.0, "deep").await, enrol(&store, owned.0, "chain").await);
     for n in 0..60 {
-        store.add_stream(deep, &format!("r{n}"), None, "").await.unwrap();
+        store.add_stream(deep, (&format!("r{n}"), None, ""), ValueType::Number).await.unwrap();
     }
-    store.add_stream(chain, "extra", None, "").await.unwrap();
+    store.add_stream(chain, ("extra", None, ""), ValueType::Number).await.unwrap();
     let over = |plain: std::ops::Range<usize>, own: Option<&str>| {
         let of_deep = |n| {
             let stream = format!("r{n}");
@@ -393,7 +393,7 @@ async fn a_window_of_too_many_points_has_no_value_and_of_one_millisecond_the_gre
     let directory = tempfile::tempdir().unwrap();
     let (store, _writer, owned) = begin(directory.path()).await;
     let resource = owned.1;
-    store.add_stream(resource, "t", None, "").await.unwrap();
+    store.add_stream(resource, ("t", None, ""), ValueType::Number).await.unwrap();
     for (label, expression) in [
         ("whole", "count(t, '1h')"),
         ("three", "mean(t, '3 points')"),
@@ -451,7 +451,7 @@ async fn after_it_was_killed_each_computed_point_of_what_was_acknowledged_is_the
     let directory = tempfile::tempdir().unwrap();
     let (mut store, mut writer, (user, resource)) = begin(directory.path()).await;
     for stream in ["t", "u"] {
-        store.add_stream(resource, stream, None, "").await.unwrap();
+        store.add_stream(resource, (stream, None, ""), ValueType::Number).await.unwrap();
     }
     for (stream, source, inputs) in COMPUTED {
         compute(&store, (user, resource), stream, source, inputs).await;

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     async fn report(&self, resource: ResourceId, time: i64) {
-        let reading = Reading { stream: "t".into(), unit: None, time, value: 1.5 };
+        let reading = Reading { stream: "t".into(), unit: None, time, value: 1.5.into() };
         let idempotency = Idempotency::unique().unwrap();
         self.store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
     }
@@ -81,7 +81,8 @@ async fn a_fleet_is_counted_and_comes_a_page_at_a_time_in_the_order_that_is_aske
     };
     bench.store.add_rule(bench.ann, &rule).await.unwrap();
     for value in [2.0, 9.0] {
-        let reading = Reading { stream: "t".into(), unit: None, time: 3_000 + value as i64, value };
+        let reading =
+            Reading { stream: "t".into(), unit: None, time: 3_000 + value as i64, value: value.into() };
         let idempotency = Idempotency::unique().unwrap();
         bench.store.append(Append { resource: ten, idempotency, readings: vec![reading] }).await.unwrap();
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sixlock_store::{
     Append, Computation, Device, Error, Idempotency, InputReference, LONGEST_PAGE, LeftOut, LeftOutReason,
     Page, Point, Reading, ResourceId, Retention, RetentionChange, Store, Stored, StreamId, Summary, UserId,
-    Width, Windows, Writer, now_ms,
+    ValueType, Width, Windows, Writer, now_ms,
 };
 
 const MINUTE: i64 = 60_000;
@@ -32,7 +32,7 @@ fn append(resource: ResourceId, readings: &[(&str, i64, f64)]) -> Append {
         stream: stream.into(),
         unit: None,
         time,
-        value,
+        value: value.into(),
     };
     let readings = readings.iter().map(reading).collect();
     Append { resource, idempotency: Idempotency::unique().unwrap(), readings }
@@ -219,7 +219,7 @@ async fn a_device_was_heard_whose_points_are_all_gone_and_new_streams_keep_as_lo
     assert_eq!(hours(&store, stream).await.len(), 2);
     // The first reading of a name makes a stream, and so do people.
     post(&store, resource, &[("new", now, 1.0)]).await;
-    let made = store.add_stream(resource, "made", None, "").await.unwrap();
+    let made = store.add_stream(resource, ("made", None, ""), ValueType::Number).await.unwrap();
     for stream in [id(&store, resource, "new").await, made.id] {
         assert_eq!(retention(&store, stream).await.keep_s, Some(7 * 86_400));
     }
@@ -227,7 +227,7 @@ async fn a_device_was_heard_whose_points_are_all_gone_and_new_streams_keep_as_lo
     assert_eq!(stored.unwrap().left_out, [left_out("made", LeftOutReason::TooOld, 1)]);
     assert_eq!(store.retention_of(resource).await.unwrap().len(), 3);
     store.keep_of_new_streams(None).await.unwrap();
-    let made = store.add_stream(resource, "later", None, "").await.unwrap();
+    let made = store.add_stream(resource, ("later", None, ""), ValueType::Number).await.unwrap();
     assert_eq!(retention(&store, made.id).await.keep_s, None);
 }
 
@@ -261,7 +261,9 @@ async fn what_was_computed_stays_when_its_inputs_go() {
     store.change_retention(stream, keep, now).await.unwrap();
     let kept_from = (now - 5 * HOUR) / HOUR * HOUR;
     until(async || times(&store, stream).await[0] == kept_from).await;
-    let values = async || points(&store, twice).await.iter().map(|point| point.value).collect::<Vec<_>>();
+    let values = async || {
+        points(&store, twice).await.iter().map(|point| point.value.number().unwrap()).collect::<Vec<_>>()
+    };
     let doubled: Vec<f64> = (0..60).map(|n| f64::from(n) * 2.0).collect();
     assert_eq!(values().await, doubled);
     // Another expression is for what can still be computed.

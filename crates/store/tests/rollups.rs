@@ -10,8 +10,8 @@ use killed::post_and_kill;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sixlock_store::{
-    Append, Computation, Device, Error, Idempotency, InputReference, LONGEST_PAGE, Page, Reading, ResourceId,
-    Store, StreamId, Summary, UserId, Width, Windows, Writer, Zone, now_ms,
+    Append, Computation, Device, Error, Idempotency, InputReference, LONGEST_PAGE, NumberSummary, Page,
+    Reading, ResourceId, Store, StreamId, Summary, UserId, ValueType, Width, Windows, Writer, Zone, now_ms,
 };
 
 const MINUTE: i64 = 60_000;
@@ -41,7 +41,12 @@ async fn reopen(directory: &Path, (store, writer): (Store, Writer)) -> (Store, W
 
 async fn post(store: &Store, resource: ResourceId, readings: &[(i64, f64)]) {
     for readings in readings.chunks(256) {
-        let reading = |&(time, value): &(i64, f64)| Reading { stream: "t".into(), unit: None, time, value };
+        let reading = |&(time, value): &(i64, f64)| Reading {
+            stream: "t".into(),
+            unit: None,
+            time,
+            value: value.into(),
+        };
         let readings = readings.iter().map(reading).collect();
         let idempotency = Idempotency::unique().unwrap();
         store.append(Append { resource, idempotency, readings }).await.unwrap();
@@ -77,19 +82,21 @@ async fn recomputed(store: &Store, stream: StreamId, width: &Width) -> Vec<Summa
             Width::Span(width) => point.time / width * width,
             Width::Day(zone) => zone.day_began(point.time).unwrap(),
         };
-        windows.entry(start).or_default().push(point.value);
+        windows.entry(start).or_default().push(point.value.number().unwrap());
     }
     let summary = |(time, values): (i64, Vec<f64>)| {
         let sum: f64 = values.iter().sum();
         Summary {
             time,
             count: values.len() as i64,
-            min: values.iter().copied().fold(f64::INFINITY, f64::min),
-            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            mean: sum / values.len() as f64,
-            sum,
-            first: values[0],
-            last: values[values.len() - 1],
+            numbers: Some(NumberSummary {
+                min: values.iter().copied().fold(f64::INFINITY, f64::min),
+                max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                mean: sum / values.len() as f64,
+                sum,
+            }),
+            first: values[0].into(),
+            last: values[values.len() - 1].into(),
         }
     };
     windows.into_iter().map(summary).collect()
@@ -102,14 +109,20 @@ fn widths() -> Vec<Width> {
     spans.into_iter().chain(days).collect()
 }
 
+fn numbers(summary: &Summary) -> NumberSummary {
+    summary.numbers.unwrap()
+}
+
 /// Sums may differ in their last digits: meanwhile, points are rolled up.
 fn assert_same(read: &[Summary], expected: &[Summary], width: &Width) {
     assert_eq!(read.len(), expected.len(), "{width:?}");
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
     for (read, expected) in read.iter().zip(expected) {
-        let is_near = near(read.sum, expected.sum) && near(read.mean, expected.mean);
+        let (numbers, known) = (numbers(read), numbers(expected));
+        let is_near = near(numbers.sum, known.sum) && near(numbers.mean, known.mean);
         assert!(is_near, "{width:?} {read:?} {expected:?}");
-        assert_eq!(Summary { sum: expected.sum, mean: expected.mean, ..*read }, *expected, "{width:?}");
+        let numbers = Some(NumberSummary { sum: known.sum, mean: known.mean, ..numbers });
+        assert_eq!(Summary { numbers, ..read.clone() }, *expected, "{width:?}");
     }
 }
 
@@ -168,7 +181,7 @@ fn windows_are_what_a_recomputation_from_the_points_gives() {
         runtime.block_on(async {
             let (mut store, mut writer) = cloud.take().unwrap();
             let resource = enrol(&store, user, &format!("node-{}", number.get())).await;
-            store.add_stream(resource, "t", None, "").await.unwrap();
+            store.add_stream(resource, ("t", None, ""), ValueType::Number).await.unwrap();
             let t = InputReference { resource: None, stream: "t".into() };
             let (expression, time_zone) = ("mean(t, '20m')".into(), "UTC".into());
             let computation = Computation { expression, time_zone, inputs: [("t".into(), t)].into() };
@@ -181,7 +194,7 @@ fn windows_are_what_a_recomputation_from_the_points_gives() {
                             stream: "t".into(),
                             unit: None,
                             time: BEGIN + minute * MINUTE,
-                            value: f64::from(value) / 7.0,
+                            value: (f64::from(value) / 7.0).into(),
                         };
                         let readings = readings.iter().map(reading).collect();
                         let idempotency = Idempotency::unique().unwrap();
@@ -244,7 +257,7 @@ async fn old_points_are_rolled_up_a_part_at_a_time_and_posts_are_served_meanwhil
     // Rolled up, or not: what came late is in it.
     post(&store, resource, &[(BEGIN + 1, 50_000.0)]).await;
     let read = all(&store, stream, Width::Span(HOUR)).await;
-    assert_eq!((read[0].count, read[0].max), (3_601, 50_000.0));
+    assert_eq!((read[0].count, numbers(&read[0]).max), (3_601, 50_000.0));
     store.delete_points(stream, Some(BEGIN + 1), Some(BEGIN + 2)).await.unwrap();
     assert_eq!(all(&store, stream, Width::Span(HOUR)).await[0], before[0]);
 }
@@ -253,9 +266,10 @@ fn check_hours(hours: &[Summary], points: i64) {
     for (n, hour) in (0..).zip(hours) {
         let (first, last) = (n * 3_600, ((n + 1) * 3_600).min(points) - 1);
         assert_eq!((hour.time, hour.count), (BEGIN + n * HOUR, last - first + 1));
-        assert_eq!((hour.first, hour.last), (first as f64, last as f64));
-        assert_eq!((hour.min, hour.max), (first as f64, last as f64));
-        assert!((hour.mean - (first + last) as f64 / 2.0).abs() < 1e-6);
+        let NumberSummary { min, max, mean, .. } = numbers(hour);
+        assert_eq!((hour.first.number(), hour.last.number()), (Some(first as f64), Some(last as f64)));
+        assert_eq!((min, max), (first as f64, last as f64));
+        assert!((mean - (first + last) as f64 / 2.0).abs() < 1e-6);
     }
 }
 
@@ -270,7 +284,10 @@ async fn a_stream_takes_its_rollups_with_it_and_what_is_yet_to_come_is_not_rolle
     rolled_up(&store, stream, BEGIN).await;
     assert!(store.rolled_up(stream).await.unwrap().unwrap() <= now + HOUR);
     let hours = all(&store, stream, Width::Span(HOUR)).await;
-    assert_eq!(hours.iter().map(|hour| (hour.count, hour.first)).collect::<Vec<_>>(), [(2, 1.0), (1, 3.0)]);
+    assert_eq!(
+        hours.iter().map(|hour| (hour.count, hour.first.number().unwrap())).collect::<Vec<_>>(),
+        [(2, 1.0), (1, 3.0)]
+    );
     store.delete_stream(stream).await.unwrap();
     assert_eq!(store.rolled_up(stream).await.unwrap(), None);
     post(&store, resource, &[(BEGIN + 1, 9.0)]).await;
@@ -289,7 +306,13 @@ async fn windows_that_are_far_apart_are_found_and_too_many_points_are_refused() 
     let window =
         |width, limit, from| Windows { width: Width::Span(width), limit, from, until: Some(50_000 * DAY) };
     let firsts = async |windows: Windows| -> Vec<f64> {
-        store.windows(stream, &windows).await.unwrap().iter().map(|window| window.first).collect()
+        store
+            .windows(stream, &windows)
+            .await
+            .unwrap()
+            .iter()
+            .map(|window| window.first.number().unwrap())
+            .collect()
     };
     let numbers = |range: std::ops::Range<i32>| range.map(f64::from).collect::<Vec<_>>();
     for width in [1_000, MINUTE, HOUR] {
@@ -345,7 +368,12 @@ fn readings(number: i64, first: i64) -> Vec<Reading> {
     let reading = |n: i64| {
         let place = (number * 7_919 + n * 104_729).rem_euclid(200_000);
         let stream = if n % 2 == 0 { "t".to_owned() } else { format!("s{first}") };
-        Reading { stream, unit: None, time: BEGIN + place * MINUTE / 2, value: (place % 997) as f64 / 3.0 }
+        Reading {
+            stream,
+            unit: None,
+            time: BEGIN + place * MINUTE / 2,
+            value: ((place % 997) as f64 / 3.0).into(),
+        }
     };
     (0..250).map(reading).collect()
 }
@@ -404,7 +432,7 @@ async fn check_all(store: &Store, stream: StreamId, hours: &[Summary]) {
         assert!((found.len() as i64) < LONGEST_PAGE);
         count += found.len() as i64;
         for point in &found {
-            points.entry(point.time / HOUR * HOUR).or_default().push(point.value);
+            points.entry(point.time / HOUR * HOUR).or_default().push(point.value.number().unwrap());
         }
         from = if from == 0 { BEGIN } else { from + 10 * DAY };
         if from > BEGIN + 100_000 * MINUTE {
@@ -414,7 +442,7 @@ async fn check_all(store: &Store, stream: StreamId, hours: &[Summary]) {
     assert_eq!(count, hours.iter().map(|hour| hour.count).sum::<i64>());
     for (hour, (time, values)) in hours.iter().zip(points) {
         assert_eq!((hour.time, hour.count), (time, values.len() as i64));
-        assert_eq!((hour.first, hour.last), (values[0], values[values.len() - 1]));
-        assert!((hour.sum - values.iter().sum::<f64>()).abs() < 1e-6);
+        assert_eq!((hour.first.number(), hour.last.number()), (Some(values[0]), values.last().copied()));
+        assert!((numbers(hour).sum - values.iter().sum::<f64>()).abs() < 1e-6);
     }
 }

@@ -34,7 +34,7 @@ fn digest(parts: &[&[u8]]) -> Vec<u8> {
 fn post(resource: ResourceId, message_id: u16, value: f64) -> Append {
     let transmission = Transmission { association: b"session", message_id, token: b"token" };
     let idempotency = Idempotency::of(resource, transmission, &value.to_be_bytes());
-    let reading = Reading { stream: "temperature".into(), unit: None, time: 5_000, value };
+    let reading = Reading { stream: "temperature".into(), unit: None, time: 5_000, value: value.into() };
     Append { resource, idempotency, readings: vec![reading] }
 }
 
@@ -88,14 +88,15 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_is_
         (5, ResourceId(7), 9, Some("Cel"))
     );
     let all = Page { limit: LONGEST_PAGE, from: None, until: None };
-    let mut expected: Vec<Point> =
-        [(1000, 20.0), (1000, 20.25), (2000, 20.5)].map(|(time, value)| Point { time, value }).into();
+    let mut expected: Vec<Point> = [(1000, 20.0), (1000, 20.25), (2000, 20.5)]
+        .map(|(time, value)| Point { time, value: value.into() })
+        .into();
     assert_eq!(store.points(stream.id, all).await.unwrap(), expected);
     assert_eq!(store.changes().end().to_string(), "4");
     store.append(repeated).await.unwrap();
     assert_eq!(store.count_points(resource.id).await.unwrap(), 3, "the receipt was lost");
     store.append(post(ResourceId(7), 4, 22.0)).await.unwrap();
-    expected.push(Point { time: 5_000, value: 22.0 });
+    expected.push(Point { time: 5_000, value: 22.0.into() });
     assert_eq!(store.points(stream.id, all).await.unwrap(), expected);
     assert_eq!(store.changes().end().to_string(), "9");
 }

@@ -34,14 +34,20 @@ fn post(resource: ResourceId, message_id: u32, value: f64) -> Append {
             stream: "temperature".into(),
             unit: Some("Cel".into()),
             time: 1_000,
-            value,
+            value: value.into(),
         }],
     }
 }
 
 async fn values(store: &Store, resource: ResourceId) -> Vec<f64> {
     let stream = store.stream(resource, "temperature").await.unwrap().unwrap();
-    store.points(stream.id, ALL).await.unwrap().into_iter().map(|point| point.value).collect()
+    store
+        .points(stream.id, ALL)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|point| point.value.number().unwrap())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,7 +175,7 @@ async fn a_post_that_cannot_be_stored_does_not_take_others_with_it_and_leaves_no
 
     // All readings of a post, or none: the stream beyond the limit spoils those before it.
     let readings: Vec<Reading> = (0..=STREAMS_PER_RESOURCE)
-        .map(|n| Reading { stream: format!("s{n}"), unit: None, time: 1, value: 1.0 })
+        .map(|n| Reading { stream: format!("s{n}"), unit: None, time: 1, value: 1.0.into() })
         .collect();
     let append = Append { readings, ..post(resource, 1_000, 0.0) };
     assert!(matches!(store.append(append.clone()).await, Err(Error::Invalid(_))));

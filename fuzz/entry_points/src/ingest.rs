@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use sixlock_ingest::{
-    Format, Kind, MOST_AHEAD_MS, MOST_READINGS, Parser, Reading, Specification, TIMES, TimeSpecification,
-    discover, read,
+    Format, Kind, LONGEST_TEXT_VALUE, MOST_AHEAD_MS, MOST_READINGS, Parser, Reading, Specification, TIMES,
+    TimeSpecification, Value, ValueType, discover, read,
 };
 
 use crate::split;
@@ -19,6 +19,8 @@ static KNOWN: LazyLock<Vec<Parser>> = LazyLock::new(|| {
     parsers(&[
         specification(Kind::JsonPath, "$..value", None),
         specification(Kind::JsonPath, "$[*].value", Some(("$[*].time", "unix-ms"))),
+        Specification { value_type: ValueType::Text, ..specification(Kind::JsonPath, "$..value", None) },
+        Specification { value_type: ValueType::Boolean, ..specification(Kind::JsonPath, "$..on", None) },
         specification(Kind::JsonPath, "$[?@.t > 1].t", Some(("$[0].time", "rfc3339"))),
         specification(Kind::Regex, r"(?<time>\d+) (.*)", Some(("", "%Y%m%d"))),
     ])
@@ -57,7 +59,7 @@ fn specification(kind: Kind, expression: &str, time: Option<(&str, &str)>) -> Sp
         Some(TimeSpecification { expression, format: format.parse().ok()? })
     });
     let (label, stream, expression) = ("x".into(), "x".into(), expression.to_owned());
-    Specification { label, kind, expression, stream, time, required: false }
+    Specification { label, kind, expression, stream, value_type: ValueType::Number, time, required: false }
 }
 
 fn parsers(specifications: &[Specification]) -> Vec<Parser> {
@@ -70,7 +72,11 @@ fn readings(format: Format, payload: &[u8], parsers: &[Parser], arrival: i64) ->
     assert!(readings.len() <= MOST_READINGS);
     for Reading { stream, value, time, .. } in &readings {
         assert!(sixlock_ingest::is_stream_label(stream));
-        assert!(value.is_finite());
+        assert!(match value {
+            Value::Number(number) => number.is_finite(),
+            Value::Text(text) => text.chars().count() <= LONGEST_TEXT_VALUE + 1,
+            Value::Boolean(_) => true,
+        });
         assert!(*time <= arrival.saturating_add(MOST_AHEAD_MS));
         assert!(TIMES.contains(time) || matches!(format, Format::SenmlJson | Format::SenmlCbor));
     }

@@ -6,7 +6,7 @@ use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_coap_server::{Answer, ETag};
 use sixlock_crypto::{Hashes, Soft};
 use sixlock_ingest::Format;
-use sixlock_store::{Point, Stream};
+use sixlock_store::{Point, Stream, Value as PointValue};
 
 use super::refusal::Refusal;
 use crate::senml_records::{NotSenml, Record};
@@ -28,11 +28,11 @@ pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Answer, R
 }
 
 /// 2.05 with the points of streams, each in a format that [`show`] takes, in SenML, or as text: a line for each point with its time and
-/// value, and if there are several streams, the label.
+/// value, and the label. A text stands there as in JSON, in quotation marks.
 pub(super) fn points<'a>(
     format: Format,
     content: &impl Serialize,
-    points: impl Iterator<Item = (&'a Stream, Point)>,
+    points: impl Iterator<Item = (&'a Stream, &'a Point)>,
 ) -> Result<Answer, Refusal> {
     let format_of = |content_format, body| Ok(answer(etag(&json(content)?), content_format, body));
     match format {
@@ -47,15 +47,23 @@ pub(super) fn points<'a>(
             format_of(ContentFormat::SENML_CBOR, cbor(&records)?)
         }
         Format::Text => {
-            let line = |(stream, Point { time, value }): (&Stream, Point)| {
-                format!("{time} {value} {}\n", stream.label)
-            };
-            format_of(ContentFormat::TEXT, points.map(line).collect::<String>().into_bytes())
+            let mut lines = String::new();
+            for (Stream { label, .. }, Point { time, value }) in points {
+                match value {
+                    PointValue::Text(text) => {
+                        lines += &format!("{time} {} {label}\n", serde_json::Value::from(&**text));
+                    }
+                    PointValue::Number(_) | PointValue::Boolean(_) => {
+                        lines += &format!("{time} {value} {label}\n");
+                    }
+                }
+            }
+            format_of(ContentFormat::TEXT, lines.into_bytes())
         }
     }
 }
 
-fn record(stream: &Stream, point: Point) -> Result<Record<'_>, Refusal> {
+fn record<'a>(stream: &'a Stream, point: &'a Point) -> Result<Record<'a>, Refusal> {
     Record::new(&stream.label, stream.unit.as_deref(), point).map_err(|NotSenml| Refusal::NotAcceptable)
 }
 

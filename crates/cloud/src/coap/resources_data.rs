@@ -36,18 +36,19 @@ impl Devices {
     /// The point of each stream that arrived last, from behind the stream `after` on.
     pub(super) async fn latest(&self, resource: ResourceId, request: &Request) -> Result<Answer, Refusal> {
         let (after, format) = (request.number("after")?.unwrap_or(0), request.accepted()?);
-        let arrived = self.store.latest(resource).await?;
+        let mut arrived = self.store.latest(resource).await?;
         let mut latest = Vec::new();
         for stream in self.store.streams(resource).await? {
             if stream.id.0 > after {
-                let point = arrived.get(&stream.id).map(|&Latest { time, value, .. }| Point { time, value });
+                let point = arrived.remove(&stream.id);
+                let point = point.map(|Latest { time, value, .. }| Point { time, value });
                 latest.extend(point.map(|point| (stream, point)));
             }
         }
         let shown =
             latest.iter().map(|(Stream { id, label, .. }, point)| Shown { stream: *id, label, point });
         let shown = content::page(shown.collect(), false, LONGEST_BODY)?;
-        let points = latest.iter().take(shown.len()).map(|(stream, point)| (stream, *point));
+        let points = latest.iter().take(shown.len()).map(|(stream, point)| (stream, point));
         content::points(format, &shown, points)
     }
 

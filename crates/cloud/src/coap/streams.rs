@@ -4,7 +4,7 @@ use serde::Deserialize;
 use sixlock_coap_msg::Code;
 use sixlock_coap_server::Answer;
 use sixlock_ingest::Format;
-use sixlock_store::{ResourceId, Stream, StreamChange, StreamId};
+use sixlock_store::{ResourceId, Stream, StreamChange, StreamId, ValueType};
 
 use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
@@ -18,6 +18,8 @@ struct New {
     unit: Option<String>,
     #[serde(default)]
     description: String,
+    #[serde(default)]
+    value_type: ValueType,
 }
 
 /// What is not given stays; an empty unit is none.
@@ -61,12 +63,13 @@ impl Devices {
         resource: ResourceId,
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        let New { label, unit, description } = request.content()?;
+        let New { label, unit, description, value_type } = request.content()?;
         let format = request.accepted()?;
         if !matches!(format, Format::Json | Format::Cbor) {
             return Err(Refusal::NotAcceptable);
         }
-        let made = self.store.add_stream(resource, &label, unit.as_deref(), &description).await?;
+        let named = (&*label, unit.as_deref(), &*description);
+        let made = self.store.add_stream(resource, named, value_type).await?;
         content::created(format, &made)
     }
 

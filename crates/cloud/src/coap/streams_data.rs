@@ -32,7 +32,7 @@ impl Devices {
         let stream = self.known_stream(resource, stream).await?;
         let points = self.store.points(stream.id, page).await?;
         let points = content::page(points, page.from.is_none(), room)?;
-        content::points(format, &points, points.iter().map(|point| (&stream, *point)))
+        content::points(format, &points, points.iter().map(|point| (&stream, point)))
     }
 
     /// Stores a point, or some; when this returns, they survive power loss.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use jiff::Timestamp;
-use sixlock_store::{Point, Stream, Summary};
+use sixlock_store::{NumberSummary, Point, Stream, Summary, Value};
 
 use super::uri_text::encoded;
 
@@ -17,30 +17,43 @@ pub(super) const OF_DEVICE: &str = "utc,ms,stream,unit,value\r\n";
 
 const LONGEST_NAME: usize = 100;
 
-/// Windows of a stream, below their heading.
+/// Windows of a stream, below their heading. Where there are no numbers, fields are empty.
 pub(super) fn windows(windows: &[Summary]) -> String {
     let mut text = "utc,ms,count,min,max,mean,sum,first,last\r\n".to_owned();
-    for Summary { time, count, min, max, mean, sum, first, last } in windows {
-        let time_utc = utc(*time);
-        let _ = write!(text, "{time_utc},{time},{count},{min},{max},{mean},{sum},{first},{last}\r\n");
+    for Summary { time, count, numbers, first, last } in windows {
+        let numbers = match numbers {
+            Some(NumberSummary { min, max, mean, sum }) => format!("{min},{max},{mean},{sum}"),
+            None => ",,,".to_owned(),
+        };
+        let (time_utc, first, last) = (utc(*time), value_field(first), value_field(last));
+        let _ = write!(text, "{time_utc},{time},{count},{numbers},{first},{last}\r\n");
     }
     text
 }
 
 /// Adds the line of a point of a stream.
-pub(super) fn line(to: &mut String, Point { time, value }: Point) {
+pub(super) fn line(to: &mut String, Point { time, value }: &Point) {
     // Nothing fails that is written to a string.
-    let _ = write!(to, "{},{time},{value}\r\n", utc(time));
+    let _ = write!(to, "{},{time},{}\r\n", utc(*time), value_field(value));
 }
 
 /// Adds the line of a point of a device.
-pub(super) fn device_line(to: &mut String, stream: &Stream, Point { time, value }: Point) {
+pub(super) fn device_line(to: &mut String, stream: &Stream, Point { time, value }: &Point) {
     let unit = stream.unit.as_deref().unwrap_or_default();
-    let _ = write!(to, "{},{time},{},{},{value}\r\n", utc(time), field(&stream.label), field(unit));
+    let (label, unit, value) = (field(&stream.label), field(unit), value_field(value));
+    let _ = write!(to, "{},{time},{label},{unit},{value}\r\n", utc(*time));
 }
 
 fn utc(time: i64) -> String {
     Timestamp::from_millisecond(time).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
+}
+
+/// A value as a field: a number as it is, also below zero, a truth value as `true` or `false`.
+fn value_field(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) => field(text),
+        Value::Number(_) | Value::Boolean(_) => value.to_string().into(),
+    }
 }
 
 /// A text as a field. A spreadsheet takes what begins like a formula for text
@@ -85,7 +98,7 @@ fn safe(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_store::StreamId;
+    use sixlock_store::{StreamId, ValueType};
 
     #[test]
     fn a_spreadsheet_runs_nothing_and_programs_read_every_label() {
@@ -97,11 +110,16 @@ mod tests {
             ("@SUM(A1)", "\"'@SUM(A1)\""),
             ("a \"b\", c", "\"a \"\"b\"\", c\""),
         ] {
+            let (label, description) = (label.to_owned(), String::new());
+            let value_type = ValueType::Number;
             let stream =
-                Stream { id: StreamId(1), label: label.into(), unit: None, description: String::new() };
+                Stream { id: StreamId(1), label: label.clone(), unit: None, description, value_type };
             let mut text = String::new();
-            device_line(&mut text, &stream, Point { time: 1_700_000_000_500, value: 1.5 });
-            assert_eq!(text, format!("2023-11-14T22:13:20.500Z,1700000000500,{expected},,1.5\r\n"));
+            device_line(&mut text, &stream, &Point { time: 1_700_000_000_500, value: (-1.5).into() });
+            assert_eq!(text, format!("2023-11-14T22:13:20.500Z,1700000000500,{expected},,-1.5\r\n"));
+            let mut text = String::new();
+            line(&mut text, &Point { time: 1_700_000_000_500, value: Value::Text(label) });
+            assert_eq!(text, format!("2023-11-14T22:13:20.500Z,1700000000500,{expected}\r\n"));
         }
     }
 

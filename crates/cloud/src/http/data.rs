@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
 use sixlock_store::{
     Append, Idempotency, LONGEST_PAGE, LeftOut, Page, Point, Resource, ResourceId, Store, Stored, Stream,
-    StreamId, Summary, Windows, now_ms,
+    StreamId, Summary, ValueType, Windows, now_ms,
 };
 use utoipa::ToSchema;
 
@@ -50,7 +50,8 @@ pub(super) struct DataQuery {
     /// from the beginning of 1970 (UTC); or `day`
     #[serde(default)]
     every: String,
-    /// The value of a window: `mean`, `min`, `max`, `sum`, `count`, `first` or `last`; or `all` of them; without it, `mean`
+    /// The value of a window: `mean`, `min`, `max`, `sum`, `count`, `first` or `last`; or `all` of them; without it, `mean`. True counts as
+    /// 1 and false as 0, so `mean` is the share of what is true. Of texts: `count`, `first` or `last`, which it is without it, or `all`
     #[serde(default)]
     aggregate: String,
     /// In which a `day` begins: `UTC`, a difference such as `+02:00`, or a name such as `Europe/Stockholm`; without it, `UTC`
@@ -78,7 +79,7 @@ impl DataQuery {
     }
 
     /// The windows that are asked for, and what of each; nothing if points are.
-    fn windows(&self, page: Page) -> Result<Option<(Windows, Aggregate)>, Failure> {
+    fn windows(&self, page: Page, value_type: ValueType) -> Result<Option<(Windows, Aggregate)>, Failure> {
         if self.every.is_empty() {
             return match (&*self.aggregate, &*self.time_zone) {
                 ("", "") => Ok(None),
@@ -89,7 +90,7 @@ impl DataQuery {
         }
         let width = windows::width(&self.every, &self.time_zone)?;
         let Page { limit, from, until } = page;
-        Ok(Some((Windows { width, limit, from, until }, Aggregate::named(&self.aggregate)?)))
+        Ok(Some((Windows { width, limit, from, until }, Aggregate::of(&self.aggregate, value_type)?)))
     }
 }
 
@@ -115,27 +116,30 @@ pub(super) async fn read(
     Extension(stream): Extension<Stream>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let named = StreamLabels { device: &resource.label, label: &stream.label, unit: stream.unit.as_deref() };
-    answer(&app.store, stream.id, named, query).await
+    let Stream { id, label, unit, value_type, .. } = &stream;
+    let named =
+        StreamLabels { device: &resource.label, label, unit: unit.as_deref(), value_type: *value_type };
+    answer(&app.store, *id, named, query).await
 }
 
-/// The names of the stream whose points are answered.
+/// The names of the stream whose points are answered, and what its values are.
 pub(super) struct StreamLabels<'a> {
     pub(super) device: &'a str,
     pub(super) label: &'a str,
     pub(super) unit: Option<&'a str>,
+    pub(super) value_type: ValueType,
 }
 
 /// The points of `stream` that are asked for, in the format that is asked for.
 pub(super) async fn answer(
     store: &Store,
     stream: StreamId,
-    StreamLabels { device, label, unit }: StreamLabels<'_>,
+    StreamLabels { device, label, unit, value_type }: StreamLabels<'_>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(query) = query?;
     let page = query.page()?;
-    let points = match query.windows(page)? {
+    let points = match query.windows(page, value_type)? {
         None => store.points(stream, page).await?,
         Some((windows, aggregate)) => {
             let summaries = store.windows(stream, &windows).await?;
@@ -156,11 +160,11 @@ pub(super) async fn answer(
         "" | "json" => Ok(Json(PointsOrWindows::Points(points)).into_response()),
         "csv" => {
             let mut text = csv::OF_STREAM.to_owned();
-            points.into_iter().for_each(|point| csv::line(&mut text, point));
+            points.iter().for_each(|point| csv::line(&mut text, point));
             Ok(csv::file(&[device, label], text).into_response())
         }
         "senml" => {
-            let records = points.into_iter().map(|point| Record::new(label, unit, point));
+            let records = points.iter().map(|point| Record::new(label, unit, point));
             let pack = records.collect::<Result<Vec<_>, _>>().map_err(|NotSenml| Failure::not_senml())?;
             let kind = HeaderValue::from_static("application/senml+json");
             Ok(([(header::CONTENT_TYPE, kind)], Json(pack)).into_response())

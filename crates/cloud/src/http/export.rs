@@ -41,7 +41,7 @@ impl Parts for Export {
             if std::mem::take(&mut self.heading) { csv::OF_DEVICE.to_owned() } else { String::new() };
         while let Some(stream) = self.streams.front() {
             let points = self.store.points_behind(stream.id, self.last, self.until, LONGEST_PAGE).await?;
-            points.iter().for_each(|(_, point)| csv::device_line(&mut text, stream, *point));
+            points.iter().for_each(|(_, point)| csv::device_line(&mut text, stream, point));
             match points.last() {
                 Some((id, point)) => self.last = (point.time, *id),
                 None => {

@@ -312,7 +312,8 @@ impl From<Error> for Failure {
             | Error::Payload(_)
             | Error::Parser(_)
             | Error::TimeFormat(_)
-            | Error::UnknownInput { .. } => Self::invalid(error.to_string()),
+            | Error::UnknownInput { .. }
+            | Error::TextInput { .. } => Self::invalid(error.to_string()),
             Error::Expression(_) => Self::new(
                 StatusCode::BAD_REQUEST,
                 "expression",

@@ -16,7 +16,7 @@ use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
 use sixlock_store::{
-    Changes, Cursor, FeedPoint, LONGEST_REPLAY, Next, ResourceId, Scope, Store, Stream, StreamId,
+    Changes, Cursor, FeedPoint, LONGEST_REPLAY, Next, ResourceId, Scope, Store, Stream, StreamId, Value,
 };
 use sixlock_telemetry::{Client, Done, Events, Scheme};
 use tokio::sync::watch;
@@ -170,7 +170,8 @@ struct Data {
     resource: ResourceId,
     stream: StreamId,
     time: i64,
-    value: f64,
+    #[schema(schema_with = sixlock_store::value_schema)]
+    value: Value,
     /// When it arrived, in milliseconds since 1970
     arrived: i64,
 }
@@ -180,7 +181,8 @@ struct Data {
 struct SharedPoint {
     stream: StreamId,
     time: i64,
-    value: f64,
+    #[schema(schema_with = sixlock_store::value_schema)]
+    value: Value,
 }
 
 /// What is said to a listener who has missed too many points.
@@ -207,7 +209,7 @@ impl Feed {
             }
             if let Some(point) = self.page.pop_front() {
                 self.sent = point.position;
-                return if self.is_shared { shared_event(&point) } else { event(&point) };
+                return if self.is_shared { shared_event(point) } else { event(point) };
             }
             self.sent = self.last;
             // Seen before the rows are read: what is stored meanwhile is new again.
@@ -251,19 +253,13 @@ impl Feed {
     }
 }
 
-fn event(FeedPoint { position, stream, resource, point, arrived }: &FeedPoint) -> Option<Event> {
-    let data = Data {
-        resource: *resource,
-        stream: *stream,
-        time: point.time,
-        value: point.value,
-        arrived: *arrived,
-    };
+fn event(FeedPoint { position, stream, resource, point, arrived }: FeedPoint) -> Option<Event> {
+    let data = Data { resource, stream, time: point.time, value: point.value, arrived };
     Event::default().event("point").id(position.to_string()).json_data(data).ok()
 }
 
-fn shared_event(FeedPoint { stream, point, .. }: &FeedPoint) -> Option<Event> {
-    let data = SharedPoint { stream: *stream, time: point.time, value: point.value };
+fn shared_event(FeedPoint { stream, point, .. }: FeedPoint) -> Option<Event> {
+    let data = SharedPoint { stream, time: point.time, value: point.value };
     Event::default().event("point").json_data(data).ok()
 }
 

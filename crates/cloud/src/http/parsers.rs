@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
-use sixlock_store::{NewParser, Parser, Resource};
+use sixlock_store::{LeftOutReason, NewParser, Parser, Resource, Value};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -92,7 +92,10 @@ struct PreviewedReading {
     stream: String,
     unit: Option<String>,
     time: i64,
-    value: f64,
+    #[schema(schema_with = sixlock_store::value_schema)]
+    value: Value,
+    /// Why no stream would take it; null if one of its type does
+    left_out: Option<LeftOutReason>,
 }
 
 /// What a payload would store, without storing it
@@ -113,7 +116,11 @@ pub(super) async fn test(
     let readings = readings.into_iter();
     let readings = readings.map(|reading| {
         let sixlock_store::Reading { stream, unit, time, value } = reading;
-        PreviewedReading { stream, unit, time, value }
+        let left_out = match &value {
+            Value::Text(text) => LeftOutReason::of_text(text),
+            Value::Number(_) | Value::Boolean(_) => None,
+        };
+        PreviewedReading { stream, unit, time, value, left_out }
     });
     Ok(Json(Preview { readings: readings.collect(), new_parsers: new.into_iter().map(Into::into).collect() }))
 }

@@ -97,6 +97,7 @@ pub(super) async fn read(
     Extension(Shared { stream, .. }): Extension<Shared>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let named = StreamLabels { device: &stream.device, label: &stream.label, unit: stream.unit.as_deref() };
-    data::answer(&app.store, stream.id, named, query).await
+    let SharedStream { id, device, label, unit, value_type, .. } = &stream;
+    let named = StreamLabels { device, label, unit: unit.as_deref(), value_type: *value_type };
+    data::answer(&app.store, *id, named, query).await
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{ChangedStream, Latest, Resource, Sharing, Stream};
+use sixlock_store::{ChangedStream, Latest, Resource, Sharing, Stream, ValueType};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -63,11 +63,15 @@ pub(super) struct NewStream {
     #[serde(default)]
     #[schema(max_length = 256)]
     description: String,
+    /// What its values are: `number`, which is so unless this says otherwise, `text` or `boolean`. It stays so.
+    #[serde(default)]
+    #[schema(schema_with = sixlock_store::type_schema)]
+    value_type: ValueType,
 }
 
 /// Adds a stream
 ///
-/// A device need not wait for this: its first reading of a name makes the stream. A resource has at most 64.
+/// A device need not wait for this: its first reading of a name makes the stream, of the type of that reading. A resource has at most 64.
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/streams", tag = "streams",
     request_body = NewStream, responses((status = 201, body = LatestStream)))]
 pub(super) async fn add(
@@ -75,8 +79,9 @@ pub(super) async fn add(
     Extension(resource): Extension<Resource>,
     body: Body<NewStream>,
 ) -> Result<(StatusCode, Json<LatestStream>), Failure> {
-    let Json(NewStream { label, unit, description }) = body?;
-    let stream = app.store.add_stream(resource.id, &label, unit.as_deref(), &description).await?;
+    let Json(NewStream { label, unit, description, value_type }) = body?;
+    let stream =
+        app.store.add_stream(resource.id, (&label, unit.as_deref(), &description), value_type).await?;
     Ok((StatusCode::CREATED, Json(LatestStream { stream, sharing: Sharing::default(), latest: None })))
 }
 

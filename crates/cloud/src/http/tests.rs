@@ -15,7 +15,7 @@ use sixlock_store::{
     Append, ChannelKind, CommandValue, Computation, Condition, Device, GroupAccess, GroupId, Idempotency,
     InputReference, Location, NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading,
     ResourceId, Role, Severity, Store, StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User,
-    now_ms,
+    ValueType, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -526,13 +526,14 @@ impl Template {
             kind: Kind::JsonPath,
             expression: "$.t".into(),
             stream: "t".into(),
+            value_type: ValueType::Number,
             time: None,
             required: true,
         };
         store.add_parser(resource, &parser).await.unwrap();
         let transmission = Transmission { association: b"", message_id: 1, token: b"" };
         let idempotency = Idempotency::of(resource, transmission, b"");
-        let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
+        let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5.into() };
         store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
         let t = InputReference { resource: None, stream: "t".into() };
         let (expression, time_zone) = ("t * 2".into(), "UTC".into());
@@ -566,7 +567,7 @@ impl Template {
             paused: false,
         };
         store.add_rule(ann.id, &rule).await.unwrap();
-        let reading = Reading { stream: "t".into(), unit: None, time: 2, value: 3.5 };
+        let reading = Reading { stream: "t".into(), unit: None, time: 2, value: 3.5.into() };
         let idempotency = Idempotency::unique().unwrap();
         store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
         let url = "coap://sensor.example.org/".to_owned();

@@ -11,7 +11,7 @@ use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, FollowedStream, GroupDetails, GroupOfResource,
     HOUR_MS, Listing, Membership, NamedProfile, Parser, PointId, Poller, Quotas, Resource, ResourceId,
-    Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Width, Windows, now_ms,
+    Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Value, Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -93,7 +93,7 @@ enum Line<'a> {
     /// Each as time and value.
     Points {
         stream: StreamId,
-        points: Vec<(i64, f64)>,
+        points: Vec<(i64, Value)>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Windows of data: how long they are, and what is asked of each.
 
-use sixlock_store::{Point, Summary, Width, Zone};
+use sixlock_store::{NumberSummary, Point, Summary, Value, ValueType, Width, Zone};
 
 use super::failure::Failure;
 
@@ -23,9 +23,16 @@ pub(super) enum Aggregate {
 }
 
 impl Aggregate {
-    /// Reads its name; an empty one is `mean`.
-    pub(super) fn named(name: &str) -> Result<Self, Failure> {
+    /// Reads the name of one that there is of values of this type. An empty one is `mean`, and of texts `last`.
+    pub(super) fn of(name: &str, value_type: ValueType) -> Result<Self, Failure> {
+        let are_texts = value_type == ValueType::Text;
         match name {
+            "mean" | "min" | "max" | "sum" if are_texts => {
+                let why =
+                    format!("aggregate: of texts there is no {name}; ask for count, first, last or all");
+                Err(Failure::invalid(why))
+            }
+            "" if are_texts => Ok(Self::Last),
             "" | "mean" => Ok(Self::Mean),
             "min" => Ok(Self::Min),
             "max" => Ok(Self::Max),
@@ -40,18 +47,24 @@ impl Aggregate {
 
     /// Of each window a point at its beginning; nothing if all is asked for.
     pub(super) fn points(self, windows: &[Summary]) -> Option<Vec<Point>> {
-        let value: fn(&Summary) -> f64 = match self {
-            Self::Mean => |window| window.mean,
-            Self::Min => |window| window.min,
-            Self::Max => |window| window.max,
-            Self::Sum => |window| window.sum,
-            Self::Count => |window| window.count as f64,
-            Self::First => |window| window.first,
-            Self::Last => |window| window.last,
+        let number: fn(&NumberSummary) -> f64 = match self {
+            Self::Mean => |numbers| numbers.mean,
+            Self::Min => |numbers| numbers.min,
+            Self::Max => |numbers| numbers.max,
+            Self::Sum => |numbers| numbers.sum,
+            Self::Count => return Some(points(windows, |window| Some(Value::Number(window.count as f64)))),
+            Self::First => return Some(points(windows, |window| Some(window.first.clone()))),
+            Self::Last => return Some(points(windows, |window| Some(window.last.clone()))),
             Self::All => return None,
         };
-        Some(windows.iter().map(|window| Point { time: window.time, value: value(window) }).collect())
+        Some(points(windows, |window| window.numbers.as_ref().map(number).map(Value::Number)))
     }
+}
+
+/// Of each window that has such a value a point at its beginning.
+fn points(windows: &[Summary], value: impl Fn(&Summary) -> Option<Value>) -> Vec<Point> {
+    let point = |window: &Summary| Some(Point { time: window.time, value: value(window)? });
+    windows.iter().filter_map(point).collect()
 }
 
 /// Reads how long windows are: a time such as `10m`, or `day` of a zone.

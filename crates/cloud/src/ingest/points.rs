@@ -6,7 +6,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use sixlock_ingest::{TIMES, check_times};
-use sixlock_store::{Reading, Stream};
+use sixlock_store::{Reading, Stream, Value};
 use utoipa::ToSchema;
 
 use crate::Error;
@@ -15,7 +15,9 @@ use crate::Error;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPoint {
-    value: f64,
+    /// As the stream has it: a number, a text of at most 160 characters, or `true` or `false`.
+    #[schema(schema_with = sixlock_store::value_schema)]
+    value: Value,
     /// In milliseconds since 1970, at most 24 hours after its arrival. Without it, on arrival.
     time: Option<i64>,
 }
@@ -43,7 +45,7 @@ impl<'de> Visitor<'de> for OneOrSome {
     type Value = NewPoints;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(r#"{"value": NUMBER, "time": MILLISECONDS} or a list of these"#)
+        f.write_str(r#"{"value": VALUE, "time": MILLISECONDS} or a list of these"#)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NewPoints, A::Error> {

@@ -281,7 +281,7 @@ async fn found_by_others(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_ingest::Reading;
+    use sixlock_ingest::{Reading, ValueType};
 
     use crate::ids::Listing;
     use crate::journal::{Append, Idempotency};
@@ -296,9 +296,9 @@ mod tests {
         for (label, streams, points) in [("a", 0, 0), ("b", 2, 2), ("c", 1, 9), ("d", 5, 0), ("e", 1, 1)] {
             let resource = store.add_resource(ann, Device::named(label)).await.unwrap().resource.id;
             for stream in 0..streams {
-                store.add_stream(resource, &stream.to_string(), None, "").await.unwrap();
+                store.add_stream(resource, (&stream.to_string(), None, ""), ValueType::Number).await.unwrap();
             }
-            let reading = |time| Reading { stream: "0".into(), unit: None, time, value: 1.5 };
+            let reading = |time| Reading { stream: "0".into(), unit: None, time, value: 1.5.into() };
             let readings: Vec<_> = (1..=points).map(reading).collect();
             if !readings.is_empty() {
                 let idempotency = Idempotency::unique().unwrap();

@@ -11,6 +11,8 @@ const WORK_PER_POINT: usize = 2;
 /// A stream, and how long its points are kept.
 pub(super) struct RetentionLimits {
     pub(super) stream: i64,
+    /// Whether it is of texts, which are discarded with their points, or with the rollups that have them besides.
+    pub(super) are_texts: bool,
     /// How long points are kept, how many, and how long rollups: times in milliseconds.
     pub(super) keep: Option<i64>,
     pub(super) history_size: Option<i64>,
@@ -45,15 +47,24 @@ pub(super) fn discard(
             connection.prepare_cached(sql)?.execute((stream, bound))?;
             (kept_from, outcome.keeps_less) = (Some(bound), true);
         }
-        discard_points(connection, stream, bound, points)?;
+        discard_points(connection, limits, bound, points)?;
         outcome.is_all = *points > 0;
     }
     if let Some((keep, kept_from)) = keep_rollups.zip(kept_from) {
         let before = hour_of(now.saturating_sub(keep)).min(kept_from);
-        let sql = "DELETE FROM rollups WHERE stream = ?1 AND start IN
-                   (SELECT start FROM rollups WHERE stream = ?1 AND start < ?2 ORDER BY start LIMIT ?3)";
+        const OLDEST: &str = "FROM rollups WHERE stream = ?1 AND start IN
+                              (SELECT start FROM rollups WHERE stream = ?1 AND start < ?2 ORDER BY start LIMIT ?3)";
         let most = (*points / WORK_PER_POINT) as i64;
-        let discarded = connection.prepare_cached(sql)?.execute((stream, before, most))?;
+        if limits.are_texts {
+            // Their points are gone, or there would be no work left to do.
+            let sql = format!(
+                "DELETE FROM texts WHERE id IN (SELECT CAST(first_value AS INTEGER) {OLDEST}
+                                                UNION ALL SELECT CAST(last_value AS INTEGER) {OLDEST})"
+            );
+            connection.prepare_cached(&sql)?.execute((stream, before, most))?;
+        }
+        let sql = format!("DELETE {OLDEST}");
+        let discarded = connection.prepare_cached(&sql)?.execute((stream, before, most))?;
         *points = points.saturating_sub(discarded * WORK_PER_POINT);
         outcome.is_all &= (discarded as i64) < most;
     }
@@ -85,17 +96,30 @@ fn has_older(connection: &Connection, stream: i64, bound: i64) -> rusqlite::Resu
 /// Discards the oldest points, all of them before `bound`. Those that are not sorted yet are, before the next round.
 fn discard_points(
     connection: &Connection,
-    stream: i64,
+    limits: &RetentionLimits,
     bound: i64,
     points: &mut usize,
 ) -> rusqlite::Result<()> {
+    let stream = limits.stream;
     let most = (*points / WORK_PER_POINT).max(1) as i64;
     let sql = "SELECT time, point FROM points_by_stream WHERE stream = ?1 AND time < ?2 ORDER BY time, point LIMIT ?3";
     let oldest = connection
         .prepare_cached(sql)?
         .query_map((stream, bound, most), |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
-    let Some(&(time, point)) = oldest.last() else { return Ok(()) };
+    let Some((&(first, _), &(time, point))) = oldest.first().zip(oldest.last()) else { return Ok(()) };
+    if limits.are_texts {
+        // No more points come to these hours: the first and the last text of each stay with its rollup.
+        let of_hours = "FROM rollups WHERE stream = ?1 AND start >= ?4 AND start <= ?2";
+        let sql = format!(
+            "DELETE FROM texts WHERE id IN
+             (SELECT CAST(value AS INTEGER) FROM points_by_stream
+              WHERE stream = ?1 AND time <= ?2 AND (time < ?2 OR point <= ?3))
+             AND id NOT IN (SELECT CAST(first_value AS INTEGER) {of_hours}
+                            UNION ALL SELECT CAST(last_value AS INTEGER) {of_hours})"
+        );
+        connection.prepare_cached(&sql)?.execute((stream, time, point, hour_of(first)))?;
+    }
     let is_latest =
         "SELECT EXISTS (SELECT 1 FROM latest_points WHERE stream = ?1 AND (time, point) <= (?2, ?3))";
     let is_latest: bool =

@@ -23,7 +23,7 @@ pub(super) fn post(resource: ResourceId, number: u16, streams: &[&str]) -> Appen
         stream: (*stream).into(),
         unit: None,
         time: n as i64,
-        value: f64::from(number) + n as f64 / 1_000.0,
+        value: (f64::from(number) + n as f64 / 1_000.0).into(),
     };
     let readings = streams.iter().enumerate().map(reading).collect();
     Append { resource, idempotency: Idempotency::of(resource, transmission, b""), readings }

@@ -15,9 +15,9 @@ use crate::changes::{Change, merge};
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
-use crate::left_out;
+use crate::left_out::{self, LeftOutReason};
 
-/// A journal that lasts as long as the process, of posts of any resource. When it has no room for a batch,
+/// A journal that lasts as long as the process, of posts of any resource. All its streams are of numbers. When it has no room for a batch,
 /// [`Error::DiskFull`].
 pub struct Memory {
     points: MemoryPoints,
@@ -104,10 +104,18 @@ impl Memory {
                 commit.results.push(Err(Error::Invalid("a stream that is computed takes no readings")));
                 continue;
             }
+            let mut outcome = left_out::Stored::default();
+            let mut numbers = Vec::with_capacity(readings.len());
+            for reading in readings {
+                match reading.value.number() {
+                    Some(value) => numbers.push((reading, value)),
+                    None => outcome.leave_out(&reading.stream, LeftOutReason::NotANumber),
+                }
+            }
             if receipts.is_new(idempotency) {
-                for reading in readings {
+                for (reading, value) in numbers {
                     let position = Cursor::from_journal((*commits + 1) << 16 | commit.points as u64);
-                    let stream = stored.add(*resource, reading, position);
+                    let stream = stored.add(*resource, (reading, value), position);
                     commit.changes.push(Change { stream, first: position, last: position });
                     commit.points += 1;
                     if definitions.is_input(stream) {
@@ -115,7 +123,7 @@ impl Memory {
                     }
                 }
             }
-            commit.results.push(Ok(left_out::Stored::default()));
+            commit.results.push(Ok(outcome));
         }
         if stored.points.len() > *room {
             stored.points.truncate(before);
@@ -207,9 +215,9 @@ impl Stored {
     }
 
     /// Adds a point, and its stream if that is new.
-    fn add(&mut self, resource: ResourceId, reading: &Reading, position: Cursor) -> StreamId {
+    fn add(&mut self, resource: ResourceId, (reading, value): (&Reading, f64), position: Cursor) -> StreamId {
         let stream = self.stream(resource, &reading.stream);
-        self.points.push(StoredPoint { stream, position, time: reading.time, value: reading.value });
+        self.points.push(StoredPoint { stream, position, time: reading.time, value });
         stream
     }
 
@@ -411,7 +419,7 @@ mod tests {
             stream: if is_t { "t" } else { "u" }.into(),
             unit: None,
             time: BEGIN + time * 500,
-            value: value.into(),
+            value: f64::from(value).into(),
         };
         let Append { resource, idempotency, .. } = laws::post(ResourceId(7), number as u16, &[]);
         Append { resource, idempotency, readings: readings.iter().map(reading).collect() }
@@ -481,7 +489,7 @@ mod tests {
         let untouched = points(&journal, "smooth").len();
         assert_eq!(untouched, 5);
         let refused = Append {
-            readings: vec![Reading { stream: "mean".into(), unit: None, time: 0, value: 0.0 }],
+            readings: vec![Reading { stream: "mean".into(), unit: None, time: 0, value: 0.0.into() }],
             ..append(10, &[])
         };
         let mut commit = Commit::default();

@@ -85,7 +85,7 @@ impl Rolling {
 }
 
 fn candidates(connection: &Connection, after: i64) -> rusqlite::Result<Vec<Candidate>> {
-    let sql = "SELECT id, until, keep, history_size, keep_rollups, kept_from
+    let sql = "SELECT id, until, keep, history_size, keep_rollups, kept_from, value_type = 'text'
                FROM streams LEFT JOIN rolled_up ON rolled_up.stream = streams.id WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map((after, STREAMS_PER_STEP), |row| {
@@ -95,6 +95,7 @@ fn candidates(connection: &Connection, after: i64) -> rusqlite::Result<Vec<Candi
             history_size: row.get(3)?,
             keep_rollups: row.get(4)?,
             kept_from: row.get(5)?,
+            are_texts: row.get(6)?,
         };
         Ok(Candidate { limits, until: row.get(1)? })
     })?;
@@ -223,7 +224,7 @@ pub(super) fn recompute(connection: &Connection, hours: &BTreeSet<(StreamId, i64
 
 #[cfg(test)]
 mod tests {
-    use sixlock_ingest::Reading;
+    use sixlock_ingest::{Reading, ValueType};
 
     use super::super::{Append, Commit, Idempotency, Journal, Sqlite};
     use super::*;
@@ -240,7 +241,7 @@ mod tests {
             let (store, writer) = Store::open(directory.path()).await.unwrap();
             let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
             let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
-            store.add_stream(resource, "t", None, "").await.unwrap();
+            store.add_stream(resource, ("t", None, ""), ValueType::Number).await.unwrap();
             store.close().await;
             writer.ended().await.unwrap();
             (store, resource)
@@ -250,7 +251,8 @@ mod tests {
         let mut commit = Commit::default();
         let now = 1_000 * HOUR_MS;
         for first in (0..POINTS).step_by(200) {
-            let reading = |n| Reading { stream: "t".into(), unit: None, time: n * 10_000, value: n as f64 };
+            let reading =
+                |n| Reading { stream: "t".into(), unit: None, time: n * 10_000, value: (n as f64).into() };
             let readings = (first..first + 200).map(reading).collect();
             let idempotency = Idempotency::unique().unwrap();
             journal.append(&[Append { resource, idempotency, readings }], now, &mut commit).unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use sixlock_expression::Point;
-use sixlock_ingest::Reading;
+use sixlock_ingest::{Reading, Value};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, Notify};
 
@@ -136,16 +136,26 @@ impl Sqlite {
                 commit.points += taken.len();
                 work += WORK_PER_POST;
                 for (stream, Reading { time, value, .. }) in taken {
-                    let point = insert.insert((stream.0, time, value, now.saturating_sub(*time)))?;
+                    let (time, number) = (*time, value.number());
+                    let stored = match value {
+                        Value::Text(text) => {
+                            let sql = "INSERT INTO texts (text) VALUES (?1)";
+                            transaction.prepare_cached(sql)?.insert([text])? as f64
+                        }
+                        Value::Number(_) | Value::Boolean(_) => number.unwrap_or_default(),
+                    };
+                    let point = insert.insert((stream.0, time, stored, now.saturating_sub(time)))?;
                     let position = Cursor::from_journal(point.unsigned_abs());
                     commit.changes.push(Change { stream, first: position, last: position });
-                    let point = (PointId(point), Point { time: *time, value: *value });
                     if alerting.has_rules() {
-                        accepted.push(Accepted { stream, resource: Some(*resource), point: point.1 });
+                        accepted.push(Accepted { stream, resource: Some(*resource), time, value: number });
                     }
-                    if computing.is_input(stream) {
-                        computing.stored(stream, point.0, point.1);
-                        changed.entry(stream).or_default().insert(*time);
+                    // No text is an input.
+                    if computing.is_input(stream)
+                        && let Some(value) = number
+                    {
+                        computing.stored(stream, PointId(point), Point { time, value });
+                        changed.entry(stream).or_default().insert(time);
                     }
                 }
             }
@@ -349,7 +359,7 @@ fn taken<'a>(
     let mut taken = Vec::with_capacity(readings.len());
     let mut stored = Stored::default();
     for (row, reading) in rows.iter().zip(readings) {
-        match row.refusal(reading.time, now) {
+        match row.refusal(reading, now) {
             None => taken.push((row.id, reading)),
             Some(why) => stored.leave_out(&reading.stream, why),
         }
@@ -371,7 +381,7 @@ mod tests {
 
     fn post(resource: ResourceId, number: u16, values: std::ops::Range<i64>) -> Append {
         let transmission = Transmission { association: b"session", message_id: number, token: b"" };
-        let reading = |n| Reading { stream: "t".into(), unit: None, time: n / 2, value: n as f64 };
+        let reading = |n| Reading { stream: "t".into(), unit: None, time: n / 2, value: (n as f64).into() };
         Append {
             resource,
             idempotency: Idempotency::of(resource, transmission, b""),
@@ -381,7 +391,7 @@ mod tests {
 
     async fn values(store: &Store, stream: StreamId, from: Option<i64>, limit: i64) -> Vec<f64> {
         let points = store.points(stream, Page { limit, from, until: None }).await.unwrap();
-        points.into_iter().map(|point| point.value).collect()
+        points.into_iter().map(|point| point.value.number().unwrap()).collect()
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
 use crate::left_out::LeftOutReason;
 use crate::rollup::hour_of;
-use sixlock_ingest::Reading;
+use crate::values;
+use sixlock_ingest::{Reading, ValueType};
 
 /// The most streams of one resource: a device that invents names cannot fill the disk with them.
 pub const STREAMS_PER_RESOURCE: i64 = 64;
@@ -20,6 +21,7 @@ const REMEMBERED: usize = 65_536;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamRow {
     pub(super) id: StreamId,
+    value_type: ValueType,
     /// How long points are kept, in milliseconds.
     keep: Option<i64>,
     /// None that is older is kept.
@@ -28,13 +30,16 @@ pub(super) struct StreamRow {
 }
 
 impl StreamRow {
-    /// Why a point of this time is left out that arrives at `now`; nothing if it is taken.
-    pub(super) fn refusal(&self, time: i64, now: i64) -> Option<LeftOutReason> {
+    /// Why a reading is left out that arrives at `now`; nothing if it is taken.
+    pub(super) fn refusal(&self, reading: &Reading, now: i64) -> Option<LeftOutReason> {
         if self.is_frozen {
             return Some(LeftOutReason::Frozen);
         }
         let kept_from = self.keep.map(|keep| hour_of(now.saturating_sub(keep))).max(self.kept_from);
-        (Some(time) < kept_from).then_some(LeftOutReason::TooOld)
+        if Some(reading.time) < kept_from {
+            return Some(LeftOutReason::TooOld);
+        }
+        LeftOutReason::of_value(self.value_type, &reading.value)
     }
 }
 
@@ -80,7 +85,7 @@ impl StreamRows {
         if self.remembered >= REMEMBERED {
             self.clear();
         }
-        let sql = "SELECT label, id, keep, kept_from, frozen IS NOT NULL FROM streams WHERE resource = ?1";
+        let sql = "SELECT label, id, keep, kept_from, frozen IS NOT NULL, value_type FROM streams WHERE resource = ?1";
         let mut streams = connection.prepare_cached(sql)?;
         let mut known = streams
             .query_map([resource.0], |row| Ok((row.get(0)?, read((1, row))?)))?
@@ -101,9 +106,8 @@ impl StreamRows {
         if !unknown.is_empty() {
             spending.check_streams(connection, resource, unknown.len())?;
         }
-        for Reading { stream, unit, .. } in unknown {
-            let row = make(connection, resource, stream, unit.as_deref())?;
-            known.push((stream.clone(), row));
+        for reading in unknown {
+            known.push((reading.stream.clone(), make(connection, resource, reading)?));
         }
         self.remembered += known.len();
         let replaced = self.rows.insert(resource, known);
@@ -125,21 +129,19 @@ fn read((first, row): (usize, &rusqlite::Row<'_>)) -> rusqlite::Result<StreamRow
         keep: row.get(first + 1)?,
         kept_from: row.get(first + 2)?,
         is_frozen: row.get(first + 3)?,
+        value_type: values::value_type(row.get_ref(first + 4)?.as_str()?),
     })
 }
 
-fn make(
-    connection: &Connection,
-    resource: ResourceId,
-    label: &str,
-    unit: Option<&str>,
-) -> Result<StreamRow, Error> {
-    let sql = "INSERT INTO streams (resource, label, unit, keep)
-               SELECT id, ?2, ?3, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = ?1
-               RETURNING id, keep, kept_from, frozen IS NOT NULL";
+/// Makes the stream of a reading, of the type of its value.
+fn make(connection: &Connection, resource: ResourceId, reading: &Reading) -> Result<StreamRow, Error> {
+    let Reading { stream, unit, value, .. } = reading;
+    let sql = "INSERT INTO streams (resource, label, unit, value_type, keep)
+               SELECT id, ?2, ?3, ?4, (SELECT keep FROM retention_of_new_streams) FROM resources WHERE id = ?1
+               RETURNING id, keep, kept_from, frozen IS NOT NULL, value_type";
     let made = connection
         .prepare_cached(sql)?
-        .query_row((resource.0, label, unit), |row| read((0, row)))
+        .query_row((resource.0, stream, unit, value.value_type().name()), |row| read((0, row)))
         .optional()?;
     made.ok_or(Error::Unknown("resource"))
 }

@@ -168,7 +168,7 @@ async fn points_come_in_every_format_that_is_asked_for() {
     // What the cloud says in SenML and CBOR, it understands.
     let expected =
         sixlock_ingest::read(sixlock_ingest::Format::SenmlJson, &senml.payload, &[], ARRIVAL).unwrap();
-    assert_eq!((expected[1].time, expected[1].value), (1_700_000_001_500, 21.0));
+    assert_eq!((expected[1].time, expected[1].value.number()), (1_700_000_001_500, Some(21.0)));
     let packed = points(112).await;
     let read =
         sixlock_ingest::read(sixlock_ingest::Format::SenmlCbor, &packed.payload, &[], ARRIVAL).unwrap();
@@ -180,6 +180,57 @@ async fn points_come_in_every_format_that_is_asked_for() {
     assert_eq!(points(42).await.code, Code::NOT_ACCEPTABLE);
     assert_eq!(bench.get_as("streams", &id, 110).await.code, Code::NOT_ACCEPTABLE);
     assert_eq!(text(&bench.get_as("resources/data", "", 0).await), "1700000001500 21 t\n");
+}
+
+#[tokio::test]
+async fn texts_and_truth_values_come_in_every_format_that_is_asked_for() {
+    const ARRIVAL: i64 = 1_700_000_002_000;
+    let bench = bench().await;
+    let new = br#"{"label":"door","value_type":"boolean"}"#;
+    let made = request(Code::POST, "streams", "", &[(OptionNumber::CONTENT_FORMAT, &[50])], new);
+    let made = bench.answer(bench.secure(), made).await;
+    let made: serde_json::Value = serde_json::from_slice(&made.payload).unwrap();
+    assert_eq!(made["value_type"], "boolean");
+    let pack = r#"[{"n":"door","vb":true,"t":1700000000},{"n":"display","vs":"\"é\" open","t":1700000000},
+                   {"n":"door","v":1},{"n":"display","vs":"a\tb"}]"#;
+    let stored = bench.ask(bench.secure(), Code::POST, "resources/data", &[], pack).await;
+    assert_eq!(stored.code, Code::CHANGED);
+    let text = |answer: &Answer| String::from_utf8(answer.payload.clone()).unwrap();
+    assert_eq!(
+        text(&stored),
+        r#""door" is of truth values (1 numbers or texts left out); 1 of "display" with control characters, or some that turn the direction of text"#
+    );
+    let display = bench.devices.store.stream(bench.own, "display").await.unwrap().unwrap().id.0;
+    for (id, json, line, senml) in [
+        (made["id"].as_i64().unwrap(), "true", "true", r#""vb":true"#),
+        (display, r#""\"é\" open""#, r#""\"é\" open""#, r#""vs":"\"é\" open""#),
+    ] {
+        let label = if id == display { "display" } else { "door" };
+        let points = async |format| bench.get_as("streams/data", &format!("id={id}"), format).await;
+        assert_eq!(text(&points(50).await), format!(r#"[{{"time":1700000000000,"value":{json}}}]"#));
+        assert_eq!(text(&points(0).await), format!("1700000000000 {line} {label}\n"));
+        let in_senml = points(110).await;
+        assert_eq!(text(&in_senml), format!(r#"[{{"n":"{label}",{senml},"t":1700000000.0}}]"#));
+        // What the cloud says in SenML and CBOR, it understands.
+        let read =
+            |format, answer: &Answer| sixlock_ingest::read(format, &answer.payload, &[], ARRIVAL).unwrap();
+        let expected = read(sixlock_ingest::Format::SenmlJson, &in_senml);
+        assert_eq!(read(sixlock_ingest::Format::SenmlCbor, &points(112).await), expected);
+        let cbor: serde_json::Value = ciborium::from_reader(&*points(60).await.payload).unwrap();
+        assert_eq!(cbor, serde_json::from_slice::<serde_json::Value>(&points(50).await.payload).unwrap());
+        let post = |payload: &'static [u8]| {
+            let format = [(OptionNumber::CONTENT_FORMAT, &[50u8][..])];
+            bench.answer(
+                bench.secure(),
+                request(Code::POST, "streams/data", &format!("id={id}"), &format, payload),
+            )
+        };
+        assert_eq!(post(br#"{"value":12}"#).await.code, Code::CONFLICT);
+        let taken: &[u8] = if id == display { br#"{"value":"shut"}"# } else { br#"{"value":false}"# };
+        assert_eq!(post(taken).await.code, Code::CHANGED);
+    }
+    let all = text(&bench.get_as("resources/data", "", 50).await);
+    assert!(all.contains(r#""value":false"#) && all.contains(r#""value":"shut""#), "{all}");
 }
 
 #[tokio::test]

@@ -28,7 +28,10 @@ pub(crate) struct Accepted {
     pub(crate) stream: StreamId,
     /// The resource that posted it; `None` if it was computed.
     pub(crate) resource: Option<ResourceId>,
-    pub(crate) point: Point,
+    /// Its time.
+    pub(crate) time: i64,
+    /// The number that stands for its value; nothing does for a text, of which only silence is watched.
+    pub(crate) value: Option<f64>,
 }
 
 /// What readings a rule watches, and for what.
@@ -132,7 +135,7 @@ impl Alerting {
                     btree_map::Entry::Occupied(rule) => rule.into_mut(),
                     btree_map::Entry::Vacant(rule) => rule.insert(Progress::begin(connection, watch)?),
                 };
-                rule.take(accepted.point, now);
+                rule.take((accepted.time, accepted.value), now);
             }
         }
         let mut rows = AlertRows::new(connection, now);
@@ -253,11 +256,12 @@ impl Progress {
         Ok(Self { watch, before, judged, rhythm, decisions: Vec::new() })
     }
 
-    fn take(&mut self, point: Point, now: i64) {
-        let cause = Cause { time: point.time, value: Some(point.value) };
+    fn take(&mut self, (time, value): (i64, Option<f64>), now: i64) {
+        let cause = Cause { time, value };
         if !matches!(self.watch.condition, Condition::Silence { .. }) {
+            let Some(value) = value else { return };
             // A clock that is ahead blinds a rule to nothing that comes later.
-            let judged = Point { time: point.time.min(now), ..point };
+            let judged = Point { time: time.min(now), value };
             let decision = self.judged.reading(&self.watch.condition, judged);
             self.decisions.extend(decision.map(|decision| (decision, cause)));
             return;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use sixlock_expression::Point;
-use sixlock_ingest::Reading;
+use sixlock_ingest::{Reading, ValueType};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -39,7 +39,7 @@ impl Bench {
             let (store, _writer) = Store::open(directory.path()).await.unwrap();
             let ann = store.add_user("ann", "", "a long password".into(), false).await.unwrap().id;
             let node = store.enrol(ann, Device::named("node")).await.unwrap().resource.id;
-            store.add_stream(node, "t", Some("Cel"), "").await.unwrap();
+            store.add_stream(node, ("t", Some("Cel"), ""), ValueType::Number).await.unwrap();
             let channel = NewChannel {
                 label: "ops".into(),
                 kind: ChannelKind::Webhook,
@@ -110,7 +110,8 @@ type Decided = (i64, Option<f64>, Option<i64>, Option<f64>);
 type AlertRow = (i64, i64, Option<f64>, Option<i64>, Option<f64>);
 
 fn post(resource: ResourceId, idempotency: Idempotency, readings: &[(i64, f64)]) -> Append {
-    let reading = |&(time, value): &(i64, f64)| Reading { stream: "t".into(), unit: None, time, value };
+    let reading =
+        |&(time, value): &(i64, f64)| Reading { stream: "t".into(), unit: None, time, value: value.into() };
     Append { resource, idempotency, readings: readings.iter().map(reading).collect() }
 }
 
@@ -482,7 +483,11 @@ fn rules_and_channels_have_limits() {
     assert!(matches!(bench.rule("rule-1", None, above(0.0)), Err(Error::Invalid(_))), "of no stream");
     bench.runtime.block_on(async {
         for n in 0..12 {
-            bench.store.add_stream(bench.node, &format!("s{n}"), None, "").await.unwrap();
+            bench
+                .store
+                .add_stream(bench.node, (&format!("s{n}"), None, ""), ValueType::Number)
+                .await
+                .unwrap();
         }
     });
     for n in 8..100 {

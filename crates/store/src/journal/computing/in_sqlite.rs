@@ -326,7 +326,8 @@ impl StoredPoints for SqlitePoints<'_> {
         self.unsorted.add(stream, PointId(id), point);
         let position = Cursor::from_journal(id.unsigned_abs());
         self.new.changes.push(Change { stream, first: position, last: position });
-        self.new.accepted.push(Accepted { stream, resource: None, point });
+        let Point { time, value } = point;
+        self.new.accepted.push(Accepted { stream, resource: None, time, value: Some(value) });
         Ok(())
     }
 
