@@ -67,11 +67,18 @@ export interface Credential {
   certificate_expires?: number | null;
 }
 
+/** What the values of a stream are. */
+export type ValueType = "number" | "text" | "boolean";
+
+/** A value of a stream, of its type. */
+export type Value = number | string | boolean;
+
 export interface Stream {
   id: number | string;
   label: string;
   unit: string | null;
   description: string;
+  value_type: ValueType;
   /** The reading that arrived last; null if there is none. */
   latest: Latest | null;
   /** Whether anyone may read it, and whether it is found; its owner is told. */
@@ -82,7 +89,7 @@ export interface Stream {
 /** One stored reading; `time` is when it was measured, in milliseconds since 1970. */
 export interface Point {
   time: number;
-  value: number;
+  value: Value;
 }
 
 /** A reading, and when it arrived. */

@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Latest, Point, Stream } from "./api";
+import type { Latest, Point, Stream, Value } from "./api";
 import { html, setText } from "./dom";
 import {
   formatCount,
@@ -14,10 +14,13 @@ import {
   unitSymbol,
 } from "./format";
 import { aheadWords, isLater, measuredWords } from "./heard";
+import type { StreamView } from "./stream-view";
 import { decimate, extent, Series, silences, timeRange, valueRange, widened, type Span } from "./series";
 
 /** The shortest span that is zoomed into, in seconds. */
 const SHORTEST_ZOOM_S = 1;
+/** False and true, with a margin. */
+const BOOLEAN_RANGE: [number, number] = [-0.15, 1.15];
 const HUES = 6;
 const KNOWN_HUES: Record<string, number> = { temperature: 1, humidity: 2, light: 3 };
 
@@ -50,8 +53,8 @@ export interface ChartOptions {
   zoom?: (span: Span) => void;
 }
 
-/** One quantity of one device: its name, its latest value and its line over time. */
-export class Chart {
+/** One quantity of one device: its name, its latest value and its line over time; that of truth values goes in steps. */
+export class Chart implements StreamView {
   readonly root: HTMLElement;
   readonly series: Series;
   private readonly value = html("output", { class: "chart-value" });
@@ -68,6 +71,7 @@ export class Chart {
   /** The stored points are here. */
   private settled = false;
   private readonly unit: string;
+  private readonly isBoolean: boolean;
   private readonly hue: number;
   private plot: uPlot | undefined;
   private frame: number | undefined;
@@ -82,6 +86,7 @@ export class Chart {
     this.series = new Series(chosen.capacity);
     this.latest = stream.latest;
     this.unit = unitSymbol(stream.unit);
+    this.isBoolean = stream.value_type === "boolean";
     this.hue = hueOf(stream.label);
     this.value.setAttribute("aria-live", "off");
     this.root = html(
@@ -101,6 +106,26 @@ export class Chart {
     this.canvas.style.height = `${chosen.height}px`;
     this.resize.observe(this.canvas);
     this.describe();
+  }
+
+  get first(): number | undefined {
+    return this.series.times[0];
+  }
+
+  points(): Point[] {
+    const { times, values } = this.series;
+    return times.map((seconds, at) => ({
+      time: Math.round(seconds * 1000),
+      value: this.valueOf(values[at]!),
+    }));
+  }
+
+  push(point: Point): void {
+    this.series.push(point);
+  }
+
+  restore(history: Point[], live: Point[]): void {
+    this.series.restore(history, live);
   }
 
   /** The reading that arrived last, and of those that came at once the one measured last. */
@@ -234,7 +259,7 @@ export class Chart {
           // The points, not the limits that come with the call: of one point, uPlot makes them 86,400,000 s apart.
           range: ({ data }) => this.chosen.span?.() ?? timeRange(data[0]),
         },
-        y: { range: (_, min, max) => valueRange(min, max) },
+        y: { range: (_, min, max) => (this.isBoolean ? BOOLEAN_RANGE : valueRange(min, max)) },
       },
       axes: [
         {
@@ -251,7 +276,9 @@ export class Chart {
           gap: 6,
           space: 26,
           grid: { stroke: () => style("--grid"), width: 1 },
-          values: (_, splits) => splits.map(formatTick),
+          ...(this.isBoolean ? { splits: () => [0, 1] } : {}),
+          values: (_, splits) =>
+            splits.map((value) => (this.isBoolean ? formatValue(value === 1) : formatTick(value))),
         },
       ],
       series: [
@@ -260,6 +287,7 @@ export class Chart {
           stroke: line,
           fill: () => `${line()}1c`,
           width: 1.75,
+          ...(this.isBoolean ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
           points: { show: this.fewPoints, size: 5, fill: line, width: 0 },
           gaps: (plot) =>
             silences(this.series.times, this.usual).map(
@@ -289,9 +317,14 @@ export class Chart {
   /** The value under the pointer, or the latest. */
   private point(index: number | null): void {
     const pointed = index === null ? undefined : (this.plot?.data[1]?.[index] ?? undefined);
-    const value = pointed ?? this.latest?.value;
+    const value = pointed === undefined ? this.latest?.value : this.valueOf(pointed);
     setText(this.value, value === undefined ? "–" : `${formatValue(value)} ${this.unit}`.trim());
     setText(this.when, pointed === undefined ? this.age() : formatMoment(this.plot!.data[0][index!]!, 1));
+  }
+
+  /** The value that a number stands for. */
+  private valueOf(number: number): Value {
+    return this.isBoolean ? number !== 0 : number;
   }
 
   /** When the latest value was measured, if the chart does not say so. */
@@ -316,8 +349,8 @@ export class Chart {
       "aria-label",
       `${label}, ${formatCount(count)} ${count === 1 ? "reading" : "readings"} ` +
         `over ${formatDuration(times[end - 1]! - times[start]!)}: ` +
-        `lowest ${formatValue(range[0])}, highest ${formatValue(range[1])}, ` +
-        `latest ${formatValue(values[end - 1]!)} ${this.unit}`.trim(),
+        (this.isBoolean ? "" : `lowest ${formatValue(range[0])}, highest ${formatValue(range[1])}, `) +
+        `latest ${formatValue(this.valueOf(values[end - 1]!))} ${this.unit}`.trim(),
     );
   }
 }

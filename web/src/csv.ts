@@ -1,8 +1,15 @@
-import type { Point } from "./api";
+import type { Point, Value } from "./api";
+
+/** A value as a field. A spreadsheet takes a text that begins like a formula for a text, as in what the cloud writes. */
+function field(value: Value): string {
+  if (typeof value !== "string") return String(value);
+  const guard = /^[=+\-@\t\r]/.test(value) ? "'" : "";
+  return guard === "" && !/[,"\r\n]/.test(value) ? value : `"${guard}${value.replaceAll('"', '""')}"`;
+}
 
 /** Points as RFC 4180 has them: the moment in UTC and in milliseconds, and the value in full. */
 export function csv(points: readonly Point[]): string {
-  const rows = points.map(({ time, value }) => `${new Date(time).toISOString()},${time},${value}\r\n`);
+  const rows = points.map(({ time, value }) => `${new Date(time).toISOString()},${time},${field(value)}\r\n`);
   return `utc,ms,value\r\n${rows.join("")}`;
 }
 

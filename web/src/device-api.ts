@@ -1,4 +1,4 @@
-import { call, part, resource, send, type Resource, type Stream } from "./api";
+import { call, part, resource, send, type Resource, type Stream, type Value, type ValueType } from "./api";
 
 /** From where a device's readings are fetched, without what is secret. */
 export interface Poller {
@@ -35,6 +35,8 @@ export interface NewParser {
   kind: string;
   expression: string;
   stream: string;
+  /** What values are read as; numbers unless it is stated. */
+  value_type?: ValueType;
   time_expression?: string | null;
   time_format?: string | null;
   required: boolean;
@@ -47,7 +49,14 @@ export interface Parser extends NewParser {
 
 /** What a payload would store. */
 export interface Preview {
-  readings: { stream: string; unit: string | null; time: number; value: number }[];
+  readings: {
+    stream: string;
+    unit: string | null;
+    time: number;
+    value: Value;
+    /** Why no stream would take it. */
+    left_out: string | null;
+  }[];
   new_parsers: NewParser[];
 }
 

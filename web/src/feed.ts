@@ -1,5 +1,6 @@
 import { api, ApiError, type LivePoint } from "./api";
 import { EventReader } from "./sse";
+import { isValue } from "./value";
 
 export interface FeedHandlers {
   /** The feed is open, or more was missed than it tells: what came before is in the history. */
@@ -118,7 +119,7 @@ export class Feed {
 export function parsePoint(data: string): LivePoint | undefined {
   try {
     const point = JSON.parse(data) as LivePoint;
-    return [point.time, point.value, point.arrived].every(Number.isFinite) ? point : undefined;
+    return [point.time, point.arrived].every(Number.isFinite) && isValue(point.value) ? point : undefined;
   } catch {
     return undefined;
   }

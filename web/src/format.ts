@@ -1,3 +1,5 @@
+import type { Value } from "./api";
+
 const upTo = (digits: number) => new Intl.NumberFormat("en", { maximumFractionDigits: digits });
 const whole = upTo(0);
 const tenths = upTo(1);
@@ -20,8 +22,9 @@ export function unitSymbol(unit: string | null | undefined): string {
   return UNITS[unit] ?? unit;
 }
 
-/** A measured value with about four significant digits. */
-export function formatValue(value: number): string {
+/** A measured value: a number with about four significant digits, a text as far as it can be seen. */
+export function formatValue(value: Value): string {
+  if (typeof value !== "number") return shown(String(value));
   const size = Math.abs(value);
   if (size >= 1000) return whole.format(value);
   if (size >= 100) return tenths.format(value);

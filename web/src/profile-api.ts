@@ -1,4 +1,4 @@
-import { call, part, send } from "./api";
+import { call, part, send, type ValueType } from "./api";
 import type { NewParser } from "./device-api";
 
 /** A stream that each device of a profile has. */
@@ -6,6 +6,7 @@ export interface ProfileStream {
   label: string;
   unit: string | null;
   description: string;
+  value_type: ValueType;
   /** Null: as those of all new streams. */
   keep_s: number | null;
   history_size: number | null;

@@ -1,10 +1,11 @@
 import type { Point } from "./api";
 import { usualStep } from "./usual";
+import { numberOf } from "./value";
 
 /** A span of time in seconds since 1970. */
 export type Span = [from: number, until: number];
 
-/** The points of one chart, oldest first and never more than `capacity`: the oldest go first. */
+/** The points of one chart as numbers, oldest first and never more than `capacity`: the oldest go first. */
 export class Series {
   /** Seconds since 1970, as uPlot wants them. */
   times: number[] = [];
@@ -16,7 +17,7 @@ export class Series {
     return this.times.length;
   }
 
-  get last(): Point | undefined {
+  get last(): { time: number; value: number } | undefined {
     const index = this.times.length - 1;
     return index < 0 ? undefined : { time: this.times[index]! * 1000, value: this.values[index]! };
   }
@@ -25,7 +26,9 @@ export class Series {
    * Adds a point at its place in time. Two points may share a millisecond, but one that is here already is the same:
    * the live feed may tell of a point that the history has told of.
    */
-  push({ time, value }: Point): void {
+  push(point: Point): void {
+    const { time } = point;
+    const value = numberOf(point.value);
     if (!Number.isFinite(time) || !Number.isFinite(value)) return;
     const seconds = time / 1000;
     let at = this.times.length;
@@ -48,13 +51,14 @@ export class Series {
   restore(history: Point[], live: Point[]): void {
     const kept = history
       .slice(-this.capacity)
+      .map(({ time, value }) => ({ time, value: numberOf(value) }))
       .filter(({ time, value }) => Number.isFinite(time) && Number.isFinite(value));
     this.times = kept.map((point) => point.time / 1000);
     this.values = kept.map((point) => point.value);
     const end = this.last?.time ?? -Infinity;
-    const stored = new Set(history.filter((point) => point.time === end).map((point) => point.value));
+    const stored = new Set(kept.filter((point) => point.time === end).map((point) => point.value));
     for (const point of live) {
-      if (point.time > end || (point.time === end && !stored.has(point.value))) this.push(point);
+      if (point.time > end || (point.time === end && !stored.has(numberOf(point.value)))) this.push(point);
     }
   }
 

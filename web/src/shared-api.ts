@@ -8,6 +8,7 @@ import {
   type Point,
   type Resource,
   type Stream,
+  type ValueType,
 } from "./api";
 import type { Token } from "./account-api";
 
@@ -17,6 +18,7 @@ export interface SharedStream {
   label: string;
   unit: string | null;
   description: string;
+  value_type: ValueType;
   /** The name of its device, and the user name of its owner. */
   device: string;
   owner: string;

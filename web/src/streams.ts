@@ -1,12 +1,14 @@
 import { api, ApiError, type LivePoint, type Point, type Resource, type Stream } from "./api";
 import { Chart, type ChartOptions } from "./chart";
 import { html, setText, tryAgain } from "./dom";
+import type { StreamView } from "./stream-view";
+import { TextTable } from "./text-table";
 import { usualInterval } from "./usual";
 
 const RETRY_MS = 5_000;
 
 interface Line {
-  chart: Chart;
+  chart: StreamView;
   /** Points that came while the history was being fetched; none is being fetched: undefined. */
   waiting: Point[] | undefined;
 }
@@ -29,6 +31,12 @@ export interface StreamsOptions {
   failed: (error: ApiError) => void;
 }
 
+/** A chart, or of texts a table. */
+export function viewOf(stream: Stream, options: ChartOptions, ...tools: HTMLElement[]): StreamView {
+  const View = stream.value_type === "text" ? TextTable : Chart;
+  return new View(stream, options, ...tools);
+}
+
 /** The charts of one device: stored points and those that come, without a hole or a double. */
 export class Streams {
   readonly root = html("div", { class: "charts" });
@@ -46,7 +54,7 @@ export class Streams {
     private readonly options: StreamsOptions,
   ) {}
 
-  get charts(): Chart[] {
+  get charts(): StreamView[] {
     return [...this.lines.values()].map((line) => line.chart);
   }
 
@@ -77,7 +85,7 @@ export class Streams {
       return;
     }
     line.waiting?.push(point);
-    line.chart.series.push(point);
+    line.chart.push(point);
     line.chart.tell(point);
   }
 
@@ -142,7 +150,7 @@ export class Streams {
       known?.chart.tell(stream.latest);
       if (known) continue;
       const tools = this.options.tools?.(stream) ?? [];
-      const chart = new Chart(stream, this.options.chart, ...tools);
+      const chart = viewOf(stream, this.options.chart, ...tools);
       this.lines.set(String(stream.id), { chart, waiting: undefined });
       this.root.append(chart.root);
       chart.show(this.visible);
@@ -160,7 +168,7 @@ export class Streams {
       ]);
       if (this.stopped) return;
       line.chart.foresee(future);
-      line.chart.series.restore(history, line.waiting);
+      line.chart.restore(history, line.waiting);
       line.chart.settle(true);
     } finally {
       line.waiting = undefined;

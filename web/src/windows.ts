@@ -1,14 +1,18 @@
 import { call, LONGEST_PAGE, part, resource, type Point, type Resource, type Stream } from "./api";
 import type { Range } from "./ranges";
+import { numberOf } from "./value";
 
-/** What the readings of one stretch of time amount to; `time` is when it begins, in milliseconds since 1970. */
+/**
+ * What the readings of one stretch of time amount to, if they are no texts; `time` is when it begins, in milliseconds since 1970. True
+ * counts as 1 and false as 0.
+ */
 export interface Window {
   time: number;
   count: number;
   min: number;
   max: number;
-  first: number;
-  last: number;
+  first: number | boolean;
+  last: number | boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -28,7 +32,7 @@ export function outline(windows: readonly Window[], length: number, now: number)
   return windows.flatMap(({ time, count, min, max, first, last }) => {
     const at = (share: number) => Math.min(time + share * length, Math.max(time, now));
     if (count === 1 || min === max) return [{ time, value: first }];
-    const [before, after] = first <= last ? [min, max] : [max, min];
+    const [before, after] = numberOf(first) <= numberOf(last) ? [min, max] : [max, min];
     return [
       { time: at(0.25), value: before },
       { time: at(0.75), value: after },

@@ -65,7 +65,14 @@ test("a file of readings holds each moment and value in full", () => {
   expect(csv([{ time: 1_700_000_000_123, value: 21.4 }])).toBe(
     "utc,ms,value\r\n2023-11-14T22:13:20.123Z,1700000000123,21.4\r\n",
   );
-  const stream = { id: 1, label: "a/b c", unit: null, description: "", latest: null };
+  const stream = {
+    id: 1,
+    label: "a/b c",
+    unit: null,
+    description: "",
+    value_type: "number" as const,
+    latest: null,
+  };
   expect(fileName({ ...device, label: "../Gewächshaus 1" }, stream)).toBe("Gewächshaus-1-a-b-c.csv");
 });
 

@@ -158,7 +158,14 @@ test("a profile of a device has what others of its kind have too, and nothing of
     period_s: 600,
     place: null,
   };
-  const stream = { id: 3, label: "rain", unit: "mm", description: "", latest: null };
+  const stream = {
+    id: 3,
+    label: "rain",
+    unit: "mm",
+    description: "",
+    value_type: "number" as const,
+    latest: null,
+  };
   const kept = {
     stream: 3,
     label: "rain",
@@ -181,7 +188,16 @@ test("a profile of a device has what others of its kind have too, and nothing of
     tags: ["rain"],
     folder: "field",
     period_s: 600,
-    streams: [{ label: "rain", unit: "mm", description: "", keep_s: 86_400, history_size: null }],
+    streams: [
+      {
+        label: "rain",
+        unit: "mm",
+        description: "",
+        value_type: "number",
+        keep_s: 86_400,
+        history_size: null,
+      },
+    ],
     parsers: [{ label: "rain", kind: "json-path", expression: "$.r", stream: "rain", required: true }],
   });
 });

@@ -91,6 +91,7 @@ test("the streams that had a reading last tell the interval", () => {
     label: "",
     unit: null,
     description: "",
+    value_type: "number" as const,
     latest: arrived === undefined ? null : { time: 0, value: 0, arrived },
   });
   expect(byArrival([stream(1, 5), stream(2, 9), stream(3)]).map(({ id }) => id)).toEqual([2, 1]);

@@ -89,7 +89,7 @@ class Tab {
       "ann",
       {
         opened: () => (this.opened += 1),
-        point: ({ value }) => this.points.push(value),
+        point: ({ value }) => this.points.push(Number(value)),
         state: (state) => this.states.push(state),
         signedOut: () => (this.signedOut += 1),
       },

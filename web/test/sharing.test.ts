@@ -22,7 +22,14 @@ test("what is for all is the list of public streams and a stream", () => {
 });
 
 test("a stream says with whom it is shared", () => {
-  const stream = { id: 1, label: "t", unit: null, description: "", latest: null };
+  const stream = {
+    id: 1,
+    label: "t",
+    unit: null,
+    description: "",
+    value_type: "number" as const,
+    latest: null,
+  };
   expect(sharingWords(stream)).toBe("no");
   expect(sharingWords({ ...stream, public_access: true, public_search: false })).toBe("public");
   expect(sharingWords({ ...stream, public_access: true, public_search: true })).toBe("public, found by all");

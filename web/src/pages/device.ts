@@ -16,6 +16,7 @@ import { RANGES, reaching, spanOf, type Range } from "../ranges";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
+import { MOST_TEXTS } from "../text-table";
 import { DAY_MS } from "../time";
 import { longHistory } from "../windows";
 
@@ -199,7 +200,7 @@ export class DevicePage implements Page {
   private span(): Span {
     if (this.zoomed) return this.zoomed;
     const first = this.streams?.charts.reduce(
-      (first, { series }) => Math.min(first, series.times[0] ?? Infinity),
+      (earliest, { first }) => Math.min(earliest, first ?? Infinity),
       Infinity,
     );
     return spanOf(this.range, Number.isFinite(first) ? first : undefined, Date.now() / 1000);
@@ -249,7 +250,12 @@ export class DevicePage implements Page {
   private async history(resource: Resource, stream: Stream): Promise<Point[]> {
     const { choice } = this;
     const now = Date.now();
-    const long = await longHistory([this.ownerOf(resource), resource.id, stream.id], this.range, now);
+    const owner = this.ownerOf(resource);
+    // Of texts only the newest are read.
+    if (stream.value_type === "text") {
+      return api.data(owner, resource.id, stream.id, { limit: MOST_TEXTS });
+    }
+    const long = await longHistory([owner, resource.id, stream.id], this.range, now);
     if (long) return long;
     const from = this.range.seconds === undefined ? -Infinity : now - this.range.seconds * 1000;
     return this.fetch(resource, stream, from, (count) => {

@@ -1,5 +1,4 @@
 import { ApiError, type LivePoint, type Point } from "../api";
-import { Chart } from "../chart";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
 import { Feed } from "../feed";
@@ -12,6 +11,9 @@ import { LINKS } from "../route";
 import type { Span } from "../series";
 import { sharedApi, type SharedStreamWithPoint } from "../shared-api";
 import { sharedSource } from "../shared-feed";
+import type { StreamView } from "../stream-view";
+import { viewOf } from "../streams";
+import { MOST_TEXTS } from "../text-table";
 
 /** The chart moves with the clock so often, in seconds. */
 const MOVE_S = 5;
@@ -33,13 +35,14 @@ export class SharedStreamPage implements Page {
   private readonly buttons = new Map<Range, HTMLButtonElement>();
   private range: Range = RANGES[0]!;
   private zoomed: Span | undefined;
-  private chart: Chart | undefined;
+  private chart: StreamView | undefined;
   private feed: Feed | undefined;
   /** Points that came while the history was being fetched; none is being fetched: undefined. */
   private waiting: Point[] | undefined;
   /** Grows with each choice of a range: what was being fetched for the one before is not wanted any more. */
   private choice = 0;
   private ticks = 0;
+  private isText = false;
   private stopped = false;
 
   constructor(
@@ -123,9 +126,10 @@ export class SharedStreamPage implements Page {
     setText(this.description, shown(stream.description));
     setText(this.of, `${shown(stream.device)}, of the user ${shown(stream.owner)}`);
     this.note.hidden = true;
+    this.isText = stream.value_type === "text";
     if (stream.latest) this.range = reaching(stream.latest.time, Date.now());
     const latest = stream.latest && { ...stream.latest, arrived: stream.latest.time };
-    this.chart = new Chart(
+    this.chart = viewOf(
       { ...stream, latest },
       {
         syncKey: `stream-${stream.id}`,
@@ -177,13 +181,13 @@ export class SharedStreamPage implements Page {
 
   private add(point: LivePoint): void {
     this.waiting?.push(point);
-    this.chart?.series.push(point);
+    this.chart?.push(point);
     this.chart?.tell(point);
   }
 
   private span(): Span {
     if (this.zoomed) return this.zoomed;
-    return spanOf(this.range, this.chart?.series.times[0], Date.now() / 1000);
+    return spanOf(this.range, this.chart?.first, Date.now() / 1000);
   }
 
   private spanWords(): string {
@@ -224,7 +228,7 @@ export class SharedStreamPage implements Page {
         return choice === this.choice;
       });
       if (choice !== this.choice) return;
-      this.chart?.series.restore(points, waiting);
+      this.chart?.restore(points, waiting);
       this.chart?.settle(true);
       setText(this.loading, "");
       this.waiting = undefined;
@@ -239,7 +243,8 @@ export class SharedStreamPage implements Page {
 
   private fetch(progress: (count: number) => boolean): Promise<Point[]> {
     const from = this.range.seconds === undefined ? -Infinity : Date.now() - this.range.seconds * 1000;
-    return history((page) => sharedApi.data(this.id, page, this.token), from, MOST_POINTS, progress);
+    const most = this.isText ? MOST_TEXTS : MOST_POINTS;
+    return history((page) => sharedApi.data(this.id, page, this.token), from, most, progress);
   }
 
   /** Takes along what the chart shows. */
@@ -248,9 +253,7 @@ export class SharedStreamPage implements Page {
       "CSV",
       () => {
         const [from, until] = this.span().map((seconds) => seconds * 1000) as Span;
-        const { times, values } = this.chart!.series;
-        const points = times.map((seconds, at) => ({ time: Math.round(seconds * 1000), value: values[at]! }));
-        const chosen = points.filter(({ time }) => time >= from && time <= until);
+        const chosen = this.chart!.points().filter(({ time }) => time >= from && time <= until);
         download(fileName({ label: stream.device }, stream), csv(chosen));
       },
       "quiet",

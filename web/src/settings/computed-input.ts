@@ -73,7 +73,10 @@ export class InputRow {
     }
     setText(this.problem, "");
     try {
-      const streams = await api.streams(this.user, device.id);
+      // Nothing is computed from texts.
+      const streams = (await api.streams(this.user, device.id)).filter(
+        ({ value_type }) => value_type !== "text",
+      );
       if (turn !== this.turn) return;
       this.stream.replaceChildren(
         html("option", { value: "" }, streams.length === 0 ? "It has no stream" : "Choose a stream"),

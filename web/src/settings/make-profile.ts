@@ -61,6 +61,7 @@ export function profileOf(
       label: stream.label,
       unit: stream.unit,
       description: stream.description,
+      value_type: stream.value_type,
       keep_s: kept.get(stream.label)?.keep_s ?? null,
       history_size: kept.get(stream.label)?.history_size ?? null,
     })),

@@ -1,3 +1,4 @@
+import type { ValueType } from "../api";
 import type { DeviceApi, NewParser, Parser } from "../device-api";
 import { html } from "../dom";
 import { choice, Field, textInput } from "../field";
@@ -34,6 +35,18 @@ export function parserDialog(
       about: /^(stream|label)|label is in use/,
     },
   );
+  const type = new Field(
+    choice("parser-type", [
+      ["number", "Numbers"],
+      ["boolean", "True or false"],
+      ["text", "Texts, of at most 160 characters"],
+    ]),
+    "Read values as",
+    {
+      hint: "A new stream is of this type; one that is there already takes values of its own.",
+      about: /^value_type/,
+    },
+  );
   const expression = new Field(
     text("parser-expression", present?.expression, { required: true }),
     "Where the values are",
@@ -56,11 +69,13 @@ export function parserDialog(
     "Refuse a payload without such a value",
   );
   if (present) kind.control.value = present.kind;
+  if (present?.value_type) type.control.value = present.value_type;
 
   const parser = (): NewParser => ({
     ...(present ? { label: present.label } : {}),
     kind: kind.control.value,
     stream: stream.text,
+    value_type: type.control.value as ValueType,
     expression: expression.control.value,
     required: required.control.checked,
     ...(format.text === "" ? {} : { time_format: format.text }),
@@ -79,6 +94,7 @@ export function parserDialog(
     fields: [
       kind,
       stream,
+      type,
       expression,
       format,
       html("datalist", { id: "time-formats" }, ...formats),

@@ -1,4 +1,4 @@
-import { api, type Resource, type Stream } from "../api";
+import { api, type Resource, type Stream, type ValueType } from "../api";
 import type { DeviceApi } from "../device-api";
 import { confirm } from "../dialog";
 import { html, setText } from "../dom";
@@ -9,11 +9,18 @@ import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
 import { shareDialog, sharingWords } from "./sharing";
 
+/** What the values of a stream are, in words. */
+const TYPES: Record<ValueType, string> = { number: "numbers", text: "texts", boolean: "true or false" };
+
 /** The streams of a device: what each is measured in and described as, and the way to delete one. */
 export class StreamsPanel extends Panel {
   private readonly rows = html("tbody");
   private readonly empty = html("p", { class: "note" });
-  private readonly table = table("streams", ["Stream", "Unit", "Latest", "Description", "Shared"], this.rows);
+  private readonly table = table(
+    "streams",
+    ["Stream", "Values", "Unit", "Latest", "Description", "Shared"],
+    this.rows,
+  );
 
   constructor(
     desk: Desk,
@@ -50,6 +57,7 @@ export class StreamsPanel extends Panel {
     return record(
       name,
       [
+        ["Values", TYPES[stream.value_type]],
         ["Unit", stream.unit ?? "none"],
         ["Latest", value],
         ["Description", stream.description],

@@ -7,6 +7,11 @@ import { button } from "../panel";
 
 const TYPES = ["application/json", "text/plain", "application/senml+json"] as const;
 
+/** Why a text is in no stream. */
+function leftOutWords(why: string): string {
+  return why === "too_long" ? "it has more than 160 characters" : "it has control characters";
+}
+
 /** A payload that is tried: it says what a post of it would store, and stores nothing. */
 export class TryOut {
   readonly root: HTMLElement;
@@ -60,13 +65,17 @@ export class TryOut {
     const made = new_parsers.map(({ stream }) => shown(stream)).join(", ");
     const more = made === "" ? "" : ` It would make parsers for ${made}.`;
     setText(said, `${readings.length === 0 ? "Nothing would be stored." : "This would be stored:"}${more}`);
-    const items = readings.map(({ stream, unit, time, value }) =>
+    const items = readings.map(({ stream, unit, time, value, left_out }) =>
       html(
         "li",
         {},
         html("strong", {}, shown(stream)),
         ` ${formatValue(value)} ${unitSymbol(unit)}`.trimEnd(),
-        html("small", {}, ` at ${formatDate(time)}`),
+        html(
+          "small",
+          {},
+          left_out === null ? ` at ${formatDate(time)}` : ` is left out: ${leftOutWords(left_out)}`,
+        ),
       ),
     );
     this.outcome.append(said, html("ul", {}, ...items));
