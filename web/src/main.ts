@@ -3,6 +3,7 @@ import "./settings.css";
 import "./alerts.css";
 import "./sharing.css";
 import "./fleet.css";
+import "./api-help.css";
 import { api, ApiError } from "./api";
 import { App } from "./app";
 import { html } from "./dom";

@@ -15,7 +15,8 @@ export type Route =
         | "account"
         | "followed"
         | "groups"
-        | "public";
+        | "public"
+        | "api";
     }
   /** A shared stream. Its token, if there is one, stands behind the `#`, so no server is told it by the address. */
   | { page: "stream"; stream: string; token: string | undefined }
@@ -36,6 +37,7 @@ export const LINKS = {
   followed: "#/followed",
   groups: "#/groups",
   public: "#/public",
+  api: "#/api",
 } as const;
 
 /** A stream's page, for all who may read it; with a token, for whoever has the link. */
@@ -46,6 +48,11 @@ export function streamLink(stream: number | string, token?: string): string {
 /** Whether a page is for people who are not signed in, too. */
 export function isForAll(route: Route): boolean {
   return route.page === "public" || route.page === "stream";
+}
+
+/** The help about the API, about what `search` finds. */
+export function apiHelpLink(search: string): string {
+  return search === "" ? LINKS.api : `${LINKS.api}?${new URLSearchParams({ search })}`;
 }
 
 export function deviceLink(resource: number | string): string {
@@ -91,6 +98,7 @@ export function routeOf(hash: string): Route {
       "followed",
       "groups",
       "public",
+      "api",
     ] as const
   ).find((page) => LINKS[page] === path);
   return { page: found ?? "overview" };
@@ -107,6 +115,8 @@ export function tabOf({ page }: Route): string {
     case "rules":
     case "channels":
       return LINKS.alerts;
+    case "api":
+      return LINKS.account;
     case "stream":
     case "public":
       return LINKS.followed;

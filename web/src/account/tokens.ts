@@ -8,6 +8,7 @@ import { formDialog } from "../form";
 import { formatDate, shown } from "../format";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { LINKS } from "../route";
 import { DAY_MS } from "../time";
 
 /** Devices that are offered by name; the name of any other can be typed. */
@@ -35,6 +36,7 @@ export class TokensPanel extends Panel {
       "Tokens of programs",
       "A program that has a token acts for you, or for less. Sessions of browsers are not among them.",
     );
+    this.tools.append(html("a", { class: "secondary", href: LINKS.api }, "API help"));
     if (desk.mayChange) this.tools.append(button("Make a token", () => this.make()));
     this.body.append(this.empty, this.table);
   }

@@ -1,3 +1,4 @@
+import { ApiAddresses } from "../api-addresses";
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
 import { CommandsPanel } from "../commands/panel";
@@ -46,6 +47,7 @@ export class DevicePage implements Page {
   private resource: Resource | undefined;
   private givenDevices: GivenDevice[] = [];
   private streams: Streams | undefined;
+  private addresses: ApiAddresses | undefined;
   private commands: CommandsPanel | undefined;
   private latest: Network | undefined;
   private ticks = 0;
@@ -131,7 +133,10 @@ export class DevicePage implements Page {
       tools: (stream) => [this.csvButton(resource, stream)],
       history: (stream) => this.history(resource, stream),
       future: (stream) => this.future(resource, stream),
-      known: (streams) => this.begin(streams),
+      known: (streams) => {
+        this.begin(streams);
+        this.addresses?.know(streams);
+      },
       heard: (arrived) => this.heard.at(arrived),
       usually: (interval) => this.heard.usually(interval),
       loaded: () => {
@@ -151,8 +156,9 @@ export class DevicePage implements Page {
       this.streams.root,
       this.streams.note,
     );
+    this.addresses = new ApiAddresses(this.desk.user.username, resource.id);
     this.commands = new CommandsPanel(this.desk, resource);
-    this.root.append(this.commands.root);
+    this.root.append(this.addresses.root, this.commands.root);
     void this.commands.load();
     this.streams.show(true);
     this.showFigures();

@@ -29,6 +29,8 @@ export function pageOf(route: Route, desk: Desk): Page {
       return new DevicesPage(desk);
     case "map":
       return new LazyPage("Map", async () => new (await import("./map")).MapPage(desk));
+    case "api":
+      return new LazyPage("API help", async () => new (await import("./api-help")).ApiHelpPage(desk));
     case "profiles":
       return new ProfilesPage(desk);
     case "alerts":

@@ -16,7 +16,7 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 35] = [
+const VIEWS: [View; 37] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -60,6 +60,12 @@ const VIEWS: [View; 35] = [
         "document.querySelectorAll('dialog .group-people tbody tr').length === 2",
     ),
     ("#/audit", &[], "document.querySelector('.audit tbody tr')"),
+    ("#/api", &[], "document.querySelectorAll('.operation').length > 80"),
+    (
+        "#/api?search=put+users+quotas+points_a_day",
+        &[],
+        "document.querySelector('.operation[open] .inputs tbody tr')",
+    ),
     ("#/account", &["Make a token"], "document.querySelector('dialog #token-device')"),
     ("#/account", &["Set up one-time codes"], "document.querySelector('dialog #present-password')"),
     ("#/account", &["Erase account"], "document.querySelector('dialog #typed-name')"),

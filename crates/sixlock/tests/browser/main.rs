@@ -6,6 +6,7 @@
 mod accessible;
 mod account;
 mod alerts;
+mod api_help;
 mod commands;
 mod day;
 mod fleet;
