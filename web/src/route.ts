@@ -12,6 +12,7 @@ export type Route =
         | "network"
         | "users"
         | "audit"
+        | "statistics"
         | "account"
         | "followed"
         | "groups"
@@ -33,6 +34,7 @@ export const LINKS = {
   network: "#/network",
   users: "#/users",
   audit: "#/audit",
+  statistics: "#/statistics",
   account: "#/account",
   followed: "#/followed",
   groups: "#/groups",
@@ -94,6 +96,7 @@ export function routeOf(hash: string): Route {
       "network",
       "users",
       "audit",
+      "statistics",
       "account",
       "followed",
       "groups",
@@ -115,6 +118,8 @@ export function tabOf({ page }: Route): string {
     case "rules":
     case "channels":
       return LINKS.alerts;
+    case "statistics":
+      return LINKS.users;
     case "api":
       return LINKS.account;
     case "stream":

@@ -35,6 +35,8 @@ pub(crate) enum Action {
     ReadNetwork,
     ReadMetrics,
     ReadAudit,
+    /// Read how the cloud is doing.
+    ReadStatistics,
     /// Follow the points of all that one may see.
     Follow,
     ListUsers,
@@ -193,6 +195,7 @@ impl Action {
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
             Self::ChangeSecondFactor | Self::ChangeMembership => People::Oneself,
             Self::ReadAudit
+            | Self::ReadStatistics
             | Self::ListUsers
             | Self::ListResources
             | Self::AddUser
@@ -257,6 +260,7 @@ impl Action {
                 | Self::ReadNetwork
                 | Self::ReadMetrics
                 | Self::ReadAudit
+                | Self::ReadStatistics
                 | Self::Follow
                 | Self::ListUsers
                 | Self::ListResources

@@ -39,9 +39,7 @@ pub(crate) async fn take_backups(
     events: Events,
     mut stopping: watch::Receiver<bool>,
 ) {
-    // Clouds are told apart by their own keys, which a backup has, too: so one that was restored goes on with the same series.
-    let digest = fingerprint(store.own_keys().public_key());
-    let series = Series { prefix: format!("sixlock-{}-", digest.get(..8).unwrap_or_default()) };
+    let series = Series::of(&store);
     let mut wait = Duration::ZERO;
     loop {
         let due = match series.taken(&backups.folder) {
@@ -75,6 +73,12 @@ pub(crate) async fn take_backups(
     }
 }
 
+/// When the backups were taken that the cloud of `store` has in `folder`, in milliseconds since 1970.
+pub(crate) fn backup_times(store: &Store, folder: &Path) -> Result<Vec<i64>, Error> {
+    let taken = Series::of(store).taken(folder).map_err(|error| Error::file(folder, error))?;
+    Ok(taken.into_iter().map(|(time, _)| time).collect())
+}
+
 /// How long it is until the next backup is due.
 fn until_due(taken: &[(i64, PathBuf)], every: Duration, now: i64) -> Duration {
     // One of a time to come was taken by a clock that was ahead.
@@ -91,6 +95,12 @@ struct Series {
 }
 
 impl Series {
+    /// Clouds are told apart by their own keys, which a backup has, too: so one that was restored goes on with the same series.
+    fn of(store: &Store) -> Self {
+        let digest = fingerprint(store.own_keys().public_key());
+        Self { prefix: format!("sixlock-{}-", digest.get(..8).unwrap_or_default()) }
+    }
+
     fn name(&self, now: i64) -> String {
         let time = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
         format!("{}{}{ENDING}", self.prefix, time.strftime(TIME))

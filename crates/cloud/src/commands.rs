@@ -45,7 +45,8 @@ pub(crate) async fn note(store: &Store, events: &Events, id: CommandId, outcome:
         CommandOutcome::Answered(_) | CommandOutcome::Rejected => "refused",
         CommandOutcome::Unanswered => "unanswered",
     };
-    events.tell(Event::Commanded { command: id.0, outcome: name });
+    let resource = store.resource_of_command(id).map(|ResourceId(resource)| resource);
+    events.tell(Event::Commanded { resource, command: id.0, outcome: name });
     if let Err(error) = store.command_ended(id, outcome).await {
         events.tell(Event::Fault { at: At::Commands, error: &error });
     }

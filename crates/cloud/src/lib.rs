@@ -18,6 +18,7 @@ mod offline_keys;
 mod offline_users;
 mod pollers;
 pub mod public_keys;
+mod resource_logs;
 mod role_names;
 mod senml_records;
 mod session_files;

@@ -15,7 +15,7 @@ use sixlock_store::{
     ADMINISTRATOR, Device, DirectoryLock, Enrolled, MasterKey, SIGN_IN_LINK, Store, User, Writer, lock,
     make_private_directory, now_ms, read_private, remove_sign_in_file, replace_private, secrets,
 };
-use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel};
+use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel, ResourceLog};
 use sixlock_x509::Certificate;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -30,6 +30,7 @@ use crate::identities::Identities;
 use crate::mail::Mailer;
 use crate::pollers::{Guard, Http, PollAllow, Pollers, Purpose};
 use crate::public_keys::{KeyRing, OwnKeys};
+use crate::resource_logs::{self, keep_resource_logs};
 use crate::session_files::SessionFiles;
 use crate::tls::read_certificates;
 use crate::{Error, MailSettings, Network, StartError, Tls};
@@ -146,6 +147,8 @@ pub struct Running {
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
     delivery: JoinHandle<()>,
+    /// What happens to resources, and what keeps it.
+    resource_logs: (ResourceLog, JoinHandle<()>),
     writer: Writer,
     events: Events,
     audit: (Audit, thread::JoinHandle<()>),
@@ -193,7 +196,8 @@ pub async fn start(
     let faults = events.clone();
     let fault = move |error| faults.tell(Event::Fault { at: At::Audit, error: &error });
     let (audit, audit_thread) = Audit::open(&config.data, now_ms, fault).map_err(Error::from)?;
-    let events = events.recorded_by(audit.clone());
+    let resource_log = ResourceLog::new(now_ms);
+    let events = events.recorded_by(audit.clone()).logged_by(resource_log.clone());
     let (administrator, first_password) = administrator(&store).await?;
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
     // One of a cloud that has stopped is no longer good.
@@ -204,6 +208,8 @@ pub async fn start(
     let keys = Arc::new(KeyRing::new(store.own_keys(), authorities));
     let (coap_server, session_files) =
         start_coap(sockets, &config, (&store, &keys), &events, &stopping).await?;
+    let logs = keep_resource_logs(store.clone(), resource_log.clone(), events.clone(), stopping.clone());
+    let resource_logs = tokio::spawn(logs);
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     // It ends with the cloud, and nothing is lost with it.
     tokio::spawn(tell_of_expiry(store.clone(), events.clone(), stopping.clone()));
@@ -221,6 +227,7 @@ pub async fn start(
     let delivery = tokio::spawn(delivery.run(stopping.clone()));
     // What it had no time for, the next cloud does.
     tokio::spawn(run_clock(store.clone(), events.clone(), stopping.clone()));
+    let backup_folder = config.backups.as_ref().map(|backups| backups.folder.clone());
     if let Some(backups) = config.backups {
         tokio::spawn(take_backups(backups, store.clone(), events.clone(), stopping.clone()));
     }
@@ -238,7 +245,8 @@ pub async fn start(
         sending: MinimumRate::default(),
     };
     let app =
-        App::new(store.clone(), events.clone(), network, link, reach, (guard, tellers), stopping.clone());
+        App::new(store.clone(), events.clone(), network, link, reach, (guard, tellers), stopping.clone())
+            .with_backups(backup_folder);
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });
@@ -257,6 +265,7 @@ pub async fn start(
         keeper,
         pollers,
         delivery,
+        resource_logs: (resource_log, resource_logs),
         writer,
         events,
         audit: (audit, audit_thread),
@@ -342,6 +351,9 @@ impl Running {
         }
         let _ = self.keeper.await;
         let _ = self.delivery.await;
+        let (resource_log, resource_logs) = self.resource_logs;
+        let _ = resource_logs.await;
+        resource_logs::keep(&self.store, &resource_log, &self.events).await;
         if let Ok(Ok(())) = &coap_server {
             self.session_files.finish(&self.store).await;
         }

@@ -88,6 +88,12 @@ impl CommandQueue {
         is_free
     }
 
+    /// The resource whose device was told this one, while it is under way.
+    pub(crate) fn resource_of(&self, id: CommandId) -> Option<ResourceId> {
+        let waiting = self.lock();
+        waiting.under_way.iter().find(|(_, (known, _))| *known == id).map(|(resource, _)| *resource)
+    }
+
     /// This one is under way no longer.
     pub(crate) fn end(&self, id: CommandId) {
         self.lock().under_way.retain(|_, (known, _)| *known != id);

@@ -321,6 +321,11 @@ impl Store {
         self.commands.has(resource)
     }
 
+    /// The resource whose device was told this command, until [`Store::command_ended`].
+    pub fn resource_of_command(&self, id: CommandId) -> Option<ResourceId> {
+        self.commands.resource_of(id)
+    }
+
     /// The command that the device of `resource` is to be told now, as it can be reached: until [`Store::command_ended`], there is no other for it.
     pub async fn next_command(&self, resource: ResourceId) -> Result<Option<Command>, Error> {
         if !self.commands.has(resource) {

@@ -77,6 +77,28 @@ impl Stored {
     }
 }
 
+impl LeftOut {
+    /// Why, of whichever number of points: the same words each time.
+    pub fn reason(&self) -> String {
+        let stream = &self.stream;
+        match self.why {
+            LeftOutReason::Frozen => format!("{stream:?} is frozen and takes no points"),
+            LeftOutReason::TooOld => format!("older than what is kept of {stream:?}"),
+            LeftOutReason::NotANumber => format!("a text, and {stream:?} is of numbers"),
+            LeftOutReason::NotAText => format!("no text, and {stream:?} is of texts"),
+            LeftOutReason::NotABoolean => format!("no truth value, and {stream:?} is of these"),
+            LeftOutReason::TooLong => {
+                format!("a text for {stream:?} longer than {LONGEST_TEXT_VALUE} characters")
+            }
+            LeftOutReason::ControlCharacters => {
+                format!(
+                    "a text for {stream:?} with control characters, or some that turn the direction of text"
+                )
+            }
+        }
+    }
+}
+
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stream, why, points } = self;

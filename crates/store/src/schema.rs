@@ -51,6 +51,7 @@ fn migrations() -> Migrator {
         (26, "profiles and places", include_str!("../migrations/0026_profiles_and_places.sql")),
         (27, "groups", include_str!("../migrations/0027_groups.sql")),
         (28, "values of types", include_str!("../migrations/0028_values_of_types.sql")),
+        (29, "resource logs", include_str!("../migrations/0029_resource_logs.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -105,10 +105,28 @@ pub enum Event<'a> {
     },
     /// A device was told what it is to be set to.
     Commanded {
+        /// The row of the device's resource, if it is still known.
+        resource: Option<i64>,
         /// The command's row.
         command: i64,
         /// What came of it: `done`, `refused` or `unanswered`.
         outcome: &'static str,
+    },
+    /// A post of readings was refused that came from who may post.
+    PostRefused {
+        /// The row of the resource.
+        resource: i64,
+        /// The scheme of the post.
+        scheme: Scheme,
+        /// The reason, in words.
+        reason: &'a str,
+    },
+    /// Readings of a post were left out of what was stored.
+    LeftOut {
+        /// The row of the resource.
+        resource: i64,
+        /// Which, and why, in words.
+        what: &'a str,
     },
     /// A message was to be told on a channel.
     MessageSent {
@@ -164,9 +182,29 @@ pub enum At {
     Sessions,
     /// Taking a backup, which is tried again. Those that there are stay.
     Backups,
+    /// Keeping what happened to resources. What happened of late is in no log of theirs.
+    ResourceLogs,
 }
 
 impl At {
+    /// Each of them.
+    pub(crate) const ALL: [Self; 14] = [
+        Self::LookUp,
+        Self::Request(Scheme::Http),
+        Self::Request(Scheme::Coap),
+        Self::Request(Scheme::Coaps),
+        Self::Credentials,
+        Self::Pollers,
+        Self::Commands,
+        Self::Alerts,
+        Self::Commit,
+        Self::Sorting,
+        Self::Audit,
+        Self::Sessions,
+        Self::Backups,
+        Self::ResourceLogs,
+    ];
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::LookUp => "look_up",
@@ -180,6 +218,7 @@ impl At {
             Self::Audit => "audit",
             Self::Sessions => "sessions",
             Self::Backups => "backups",
+            Self::ResourceLogs => "resource_logs",
         }
     }
 }
@@ -192,6 +231,8 @@ impl Event<'_> {
             | Self::HandedOver { .. }
             | Self::Dropped { .. }
             | Self::Committed { .. }
+            | Self::PostRefused { .. }
+            | Self::LeftOut { .. }
             | Self::Polled { failure: None, .. }
             | Self::MessageSent { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
@@ -258,8 +299,16 @@ impl Event<'_> {
             Self::Polled { resource, failure } => {
                 line("polled").field("resource", resource).maybe("failure", failure)
             }
-            Self::Commanded { command, outcome } => {
-                line("commanded").field("command", command).field("outcome", outcome)
+            Self::Commanded { resource, command, outcome } => line("commanded")
+                .maybe("resource", resource)
+                .field("command", command)
+                .field("outcome", outcome),
+            Self::PostRefused { resource, scheme, reason } => line("post_refused")
+                .field("scheme", scheme.name())
+                .field("resource", resource)
+                .field("reason", reason),
+            Self::LeftOut { resource, what } => {
+                line("left_out").field("resource", resource).field("what", what)
             }
             Self::MessageSent { channel, failure, given_up } => {
                 let given_up = (given_up > 0).then_some(given_up);

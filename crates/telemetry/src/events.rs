@@ -7,9 +7,11 @@ use sixlock_base::Counters;
 use crate::audit::Audit;
 use crate::event::Event;
 use crate::fault_lines::FaultLines;
+use crate::figures::Figures;
 use crate::log::Log;
 use crate::metrics::{CertificateExpiry, Metrics, Shard};
 use crate::record::Entry;
+use crate::resource_log::ResourceLog;
 
 /// Takes events. Clones share what they know.
 #[derive(Clone)]
@@ -17,6 +19,7 @@ pub struct Events {
     log: Option<Log>,
     metrics: Arc<Metrics>,
     audit: Option<Audit>,
+    resources: Option<ResourceLog>,
     faults: Arc<FaultLines>,
     /// What is counted where no other thread counts, at a shard of the CoAP server.
     shard: Option<Arc<Shard>>,
@@ -30,12 +33,24 @@ impl Events {
 
     /// Events go into metrics only.
     pub fn unheard() -> Self {
-        Self { log: None, metrics: Arc::default(), audit: None, faults: Arc::default(), shard: None }
+        Self {
+            log: None,
+            metrics: Arc::default(),
+            audit: None,
+            resources: None,
+            faults: Arc::default(),
+            shard: None,
+        }
     }
 
     /// Refusals go to `audit` as well.
     pub fn recorded_by(self, audit: Audit) -> Self {
         Self { audit: Some(audit), ..self }
+    }
+
+    /// What happens to resources goes to `log` as well.
+    pub fn logged_by(self, log: ResourceLog) -> Self {
+        Self { resources: Some(log), ..self }
     }
 
     /// The same for a shard of the CoAP server, whose requests and state are counted on their own, without waiting for another's.
@@ -48,6 +63,11 @@ impl Events {
         match (event, &self.shard) {
             (Event::Answered { scheme, status }, Some(shard)) => shard.answered(scheme, status),
             _ => self.metrics.count(&event),
+        }
+        if let Some(resources) = &self.resources
+            && !resources.note(&event)
+        {
+            self.metrics.left_out_of_resource_log();
         }
         if let Some(log) = self.log.as_ref().filter(|log| log.takes(event.level())) {
             self.write(log, event);
@@ -94,6 +114,11 @@ impl Events {
     /// One post more, or one less, waits for the writer of readings.
     pub fn waiting(&self, more: bool) {
         self.metrics.waiting(more);
+    }
+
+    /// What has happened since the start, in figures.
+    pub fn figures(&self) -> Figures {
+        self.metrics.figures()
     }
 
     /// All that is known, as OpenMetrics text. `feeds` are followed, and the latest

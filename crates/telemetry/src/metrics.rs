@@ -11,8 +11,10 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use sixlock_base::{Counter as Protocol, Counters};
 
-use crate::event::Event;
+use crate::event::{At, Event};
+use crate::figures::Figures;
 use crate::record::Scheme;
+use crate::refusals::{RefusalCount, Refusals};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StatusLabels {
@@ -68,7 +70,7 @@ pub struct CertificateExpiry {
 pub(crate) struct Metrics {
     /// But those of shards.
     answered: Requests,
-    refused: Family<ReasonLabels, Counter>,
+    refused: Refusals,
     done: Family<ActionLabels, Counter>,
     handshakes: Family<OutcomeLabels, Counter>,
     polls: Family<OutcomeLabels, Counter>,
@@ -76,6 +78,8 @@ pub(crate) struct Metrics {
     messages: Family<OutcomeLabels, Counter>,
     faults: Family<PlaceLabels, Counter>,
     handed_over: Family<OutcomeLabels, Counter>,
+    /// Entries of resource logs that there was no room for.
+    resource_log_dropped: Counter,
     waiting: Gauge,
     /// Points that were stored.
     points: Counter,
@@ -122,6 +126,11 @@ impl Requests {
         if let Some(count) = statuses.and_then(|(_, statuses)| statuses.get(usize::from(status))) {
             count.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// All that was counted here.
+    fn sum(&self) -> u64 {
+        self.0.iter().flatten().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
     /// Adds what was counted here.
@@ -201,7 +210,7 @@ impl Default for Metrics {
     fn default() -> Self {
         Self {
             answered: Requests::default(),
-            refused: Family::default(),
+            refused: Refusals::default(),
             done: Family::default(),
             handshakes: Family::default(),
             polls: Family::default(),
@@ -209,6 +218,7 @@ impl Default for Metrics {
             messages: Family::default(),
             faults: Family::default(),
             handed_over: Family::default(),
+            resource_log_dropped: Counter::default(),
             waiting: Gauge::default(),
             points: Counter::default(),
             expiry: Family::default(),
@@ -236,11 +246,12 @@ impl Metrics {
             | Event::Stopping
             | Event::Expiring { .. }
             | Event::Dropped { .. }
+            | Event::PostRefused { .. }
+            | Event::LeftOut { .. }
             | Event::Closed { .. } => {}
             Event::Answered { scheme, status } => self.answered.count(scheme, status),
             Event::Refused(refused) => {
-                let why = ReasonLabels { scheme: refused.scheme().name(), reason: refused.reason() };
-                self.refused.get_or_create(&why).inc();
+                self.refused.count(refused.scheme(), refused.reason());
             }
             Event::Done(done) => {
                 self.done.get_or_create(&ActionLabels { action: done.action() }).inc();
@@ -301,12 +312,35 @@ impl Metrics {
         }
     }
 
+    /// Something that happened to a resource is not in the log of that.
+    pub(crate) fn left_out_of_resource_log(&self) {
+        self.resource_log_dropped.inc();
+    }
+
     pub(crate) fn waiting(&self, more: bool) {
         if more {
             self.waiting.inc()
         } else {
             self.waiting.dec()
         };
+    }
+
+    /// What has happened since the start, in figures.
+    pub(crate) fn figures(&self) -> Figures {
+        let shards = self.shards();
+        let requests = shards.iter().map(|shard| shard.answered.sum()).sum::<u64>() + self.answered.sum();
+        let of = |outcomes: &Family<OutcomeLabels, Counter>, outcome| {
+            outcomes.get(&OutcomeLabels { outcome }).map_or(0, |count| count.get())
+        };
+        let faults = At::ALL.iter().filter_map(|at| self.faults.get(&PlaceLabels { at: at.name() }));
+        Figures {
+            sessions: shards.iter().map(|shard| shard.sessions.load(Ordering::Relaxed)).sum(),
+            requests,
+            handshakes: of(&self.handshakes, "connected"),
+            failed_handshakes: of(&self.handshakes, "failed"),
+            faults: faults.map(|count| count.get()).sum(),
+            refusals: self.refused.all(),
+        }
     }
 
     /// All of them, as OpenMetrics text. `feeds` are followed, and the latest `backup` was
@@ -326,7 +360,11 @@ impl Metrics {
             )
         };
         registry.register("requests", "Requests answered", answered);
-        registry.register("refusals", "Requests and handshakes refused", self.refused.clone());
+        let refused = Family::<ReasonLabels, Counter>::default();
+        for RefusalCount { scheme, reason, count } in self.refused.all() {
+            refused.get_or_create(&ReasonLabels { scheme: scheme.name(), reason }).inc_by(count);
+        }
+        registry.register("refusals", "Requests and handshakes refused", refused);
         registry.register("actions", "Actions that matter to security", self.done.clone());
         registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
         registry.register("polls", "Polls of resources", self.polls.clone());
@@ -337,6 +375,11 @@ impl Metrics {
             "handed_over",
             "Datagrams that came to another shard than the one that has their session",
             self.handed_over.clone(),
+        );
+        registry.register(
+            "resource_log_dropped",
+            "Entries of resource logs that there was no room for",
+            self.resource_log_dropped.clone(),
         );
         registry.register("sessions", "DTLS sessions open", sum(|shard| &shard.sessions));
         registry.register(
@@ -396,7 +439,6 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::event::At;
     use crate::record::{Done, Refused};
 
     /// Where each metric is explained.
@@ -416,7 +458,7 @@ mod tests {
             Event::Connected { from, identity: b"node-1" },
             Event::HandedOver { passed: true },
             Event::Polled { resource: 1, failure: None },
-            Event::Commanded { command: 1, outcome: "done" },
+            Event::Commanded { resource: Some(1), command: 1, outcome: "done" },
             Event::MessageSent { channel: 1, failure: None, given_up: 0 },
             Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
@@ -458,6 +500,40 @@ mod tests {
         ] {
             assert!(text.lines().any(|known| known == line), "{line} is not in {text}");
         }
+    }
+
+    #[test]
+    fn the_figures_are_those_of_the_metrics() {
+        let metrics = Metrics::default();
+        assert_eq!(metrics.figures(), Figures::default());
+        let from: std::net::SocketAddr = "127.0.0.1:7".parse().unwrap();
+        let shard = metrics.shard();
+        shard.state(7, 0, 0, &Counters::new());
+        shard.answered(Scheme::Coaps, 204);
+        for event in [
+            Event::Answered { scheme: Scheme::Http, status: 200 },
+            Event::Refused(&Refused::new(Scheme::Http, from, "forbidden")),
+            Event::Refused(&Refused::new(Scheme::Coaps, from, "wrong_key")),
+            Event::Refused(&Refused::new(Scheme::Coaps, from, "wrong_key")),
+            Event::Connected { from, identity: b"node-1" },
+            Event::Fault { at: At::LookUp, error: &"it is full" },
+            Event::Fault { at: At::Request(Scheme::Http), error: &"it is full" },
+        ] {
+            metrics.count(&event);
+        }
+        let refusal = |scheme, reason, count| RefusalCount { scheme, reason, count };
+        let expected = Figures {
+            sessions: 7,
+            requests: 2,
+            handshakes: 1,
+            failed_handshakes: 0,
+            faults: 2,
+            refusals: vec![refusal(Scheme::Coaps, "wrong_key", 2), refusal(Scheme::Http, "forbidden", 1)],
+        };
+        assert_eq!(metrics.figures(), expected);
+        let text = metrics.text(0, None);
+        let line = r#"sixlock_refusals_total{scheme="coaps",reason="wrong_key"} 2"#;
+        assert!(text.lines().any(|known| known == line), "{text}");
     }
 
     #[test]

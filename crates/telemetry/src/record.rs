@@ -46,6 +46,12 @@ pub struct Refused {
     /// The path that was asked for, without any query: keys can stand there.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
+    /// The row of the resource that it is about, for the log of that.
+    #[serde(skip)]
+    resource: Option<i64>,
+    /// Whether whoever asked has not proved that they may do anything with it.
+    #[serde(skip)]
+    is_strangers: bool,
 }
 
 impl Refused {
@@ -54,7 +60,7 @@ impl Refused {
 
     /// A refusal of a request from `from`.
     pub fn new(scheme: Scheme, from: impl Into<Client>, reason: &'static str) -> Self {
-        Self { scheme, from: from.into(), reason, who: None, what: None }
+        Self { scheme, from: from.into(), reason, who: None, what: None, resource: None, is_strangers: false }
     }
 
     /// Adds the name that the peer states, cut to 192 bytes.
@@ -65,6 +71,31 @@ impl Refused {
     /// Adds the path that was asked for, cut to 192 bytes.
     pub fn what(self, what: impl Into<String>) -> Self {
         Self { what: Some(cut(what.into(), Self::LONGEST)), ..self }
+    }
+
+    /// Says that the device of the resource of this row was refused, or who may do something with it.
+    pub fn of(self, resource: i64) -> Self {
+        Self { resource: Some(resource), ..self }
+    }
+
+    /// Says that a stranger wanted something of the resource of this row.
+    pub fn of_stranger(self, resource: i64) -> Self {
+        Self { resource: Some(resource), is_strangers: true, ..self }
+    }
+
+    /// Returns the row of the resource that it is about, if that is known.
+    pub(crate) const fn resource(&self) -> Option<i64> {
+        self.resource
+    }
+
+    /// Whether a stranger was refused.
+    pub(crate) const fn is_strangers(&self) -> bool {
+        self.is_strangers
+    }
+
+    /// Returns who was refused.
+    pub(crate) const fn client(&self) -> Client {
+        self.from
     }
 
     /// Returns the scheme of the request.
@@ -79,7 +110,7 @@ impl Refused {
 
     /// Adds its fields to a line of the log.
     pub(crate) fn line(&self, line: Line) -> Line {
-        let Self { scheme, from, reason, who, what } = self;
+        let Self { scheme, from, reason, who, what, .. } = self;
         line.field("scheme", scheme.name())
             .field("from", from)
             .field("reason", reason)
@@ -104,6 +135,9 @@ pub struct Done {
     /// The path of the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
+    /// The row of the resource that it was done to, for the log of that.
+    #[serde(skip)]
+    resource: Option<i64>,
 }
 
 impl Done {
@@ -112,7 +146,7 @@ impl Done {
 
     /// An action.
     pub fn new(scheme: Scheme, action: &'static str) -> Self {
-        Self { scheme, from: None, action, who: None, what: None }
+        Self { scheme, from: None, action, who: None, what: None, resource: None }
     }
 
     /// Adds the address of the user.
@@ -130,6 +164,21 @@ impl Done {
         Self { what: Some(cut(what.into(), Self::LONGEST)), ..self }
     }
 
+    /// Says to the resource of which row it was done.
+    pub fn of(self, resource: i64) -> Self {
+        Self { resource: Some(resource), ..self }
+    }
+
+    /// Returns the row of the resource that it was done to, if it was done to one.
+    pub(crate) const fn resource(&self) -> Option<i64> {
+        self.resource
+    }
+
+    /// Returns the user.
+    pub(crate) fn by(&self) -> Option<&str> {
+        self.who.as_deref()
+    }
+
     /// Returns the action.
     pub const fn action(&self) -> &'static str {
         self.action
@@ -137,7 +186,7 @@ impl Done {
 
     /// Adds its fields to a line of the log.
     pub(crate) fn line(&self, line: Line) -> Line {
-        let Self { scheme, from, action, who, what } = self;
+        let Self { scheme, from, action, who, what, .. } = self;
         line.field("scheme", scheme.name())
             .maybe("from", from.as_ref())
             .field("action", action)

@@ -2,6 +2,7 @@ import { ApiAddresses } from "../api-addresses";
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { CertificateEnd } from "../certificate";
 import { CommandsPanel } from "../commands/panel";
+import { DeviceLogPanel } from "../device-log";
 import { deviceActions } from "../device-actions";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
@@ -49,6 +50,7 @@ export class DevicePage implements Page {
   private streams: Streams | undefined;
   private addresses: ApiAddresses | undefined;
   private commands: CommandsPanel | undefined;
+  private log: DeviceLogPanel | undefined;
   private latest: Network | undefined;
   private ticks = 0;
   /** Grows with each choice of a range: what was being fetched for the one before is not wanted any more. */
@@ -98,7 +100,8 @@ export class DevicePage implements Page {
     if (!resource) {
       this.streams?.stop();
       this.commands?.stop();
-      this.streams = this.commands = undefined;
+      this.log?.stop();
+      this.streams = this.commands = this.log = undefined;
       this.resource = undefined;
       this.root.replaceChildren(
         html("a", { class: "back", href: LINKS.devices }, "All devices"),
@@ -158,8 +161,10 @@ export class DevicePage implements Page {
     );
     this.addresses = new ApiAddresses(this.desk.user.username, resource.id);
     this.commands = new CommandsPanel(this.desk, resource);
-    this.root.append(this.addresses.root, this.commands.root);
+    this.log = new DeviceLogPanel(this.desk, resource);
+    this.root.append(this.addresses.root, this.commands.root, this.log.root);
     void this.commands.load();
+    void this.log.load();
     this.streams.show(true);
     this.showFigures();
   }
@@ -184,6 +189,7 @@ export class DevicePage implements Page {
   reopened(): void {
     this.streams?.reload();
     void this.commands?.load();
+    void this.log?.load();
   }
 
   tick(): void {
@@ -200,6 +206,7 @@ export class DevicePage implements Page {
     this.choice += 1;
     this.streams?.stop();
     this.commands?.stop();
+    this.log?.stop();
   }
 
   /** The span of time that all charts show. */

@@ -16,6 +16,7 @@ import { ProfilesPage } from "./profiles";
 import { PublicPage } from "./public";
 import { RulesPage } from "./rules";
 import { SharedStreamPage } from "./shared-stream";
+import { StatisticsPage } from "./statistics";
 import { UsersPage } from "./users";
 
 /** The page of an address; what is for administrators only leads others to the overview. */
@@ -47,6 +48,8 @@ export function pageOf(route: Route, desk: Desk): Page {
       return desk.user.admin ? new UsersPage(desk) : new OverviewPage(desk);
     case "audit":
       return desk.user.admin ? new AuditPage(desk) : new OverviewPage(desk);
+    case "statistics":
+      return desk.user.admin ? new StatisticsPage(desk) : new OverviewPage(desk);
     case "followed":
       return new FollowedPage(desk);
     case "groups":

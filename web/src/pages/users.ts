@@ -7,6 +7,7 @@ import { formDialog } from "../form";
 import { formatCount, formatDate, shown } from "../format";
 import type { Desk, Page } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { LINKS } from "../route";
 import { helpDialog } from "../users/help";
 import { quotasDialog } from "../users/quotas";
 import { roleDialog, ROLES } from "../users/role";
@@ -49,6 +50,7 @@ class UsersPanel extends Panel {
     this.tools.append(
       html("label", { for: "user-search", class: "spoken" }, "Search"),
       this.search,
+      html("a", { class: "secondary", href: LINKS.statistics }, "Statistics"),
       button("Add a user", () => this.add(), "primary"),
     );
     this.body.append(this.count, this.table, this.more);

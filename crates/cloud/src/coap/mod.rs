@@ -96,17 +96,26 @@ impl Devices {
     }
 
     async fn answer_under(&self, policy: Policy, peer: Peer, mut request: Request) -> Answer {
-        match self.outcome(policy, &peer, &mut request).await {
+        let mut admitted = None;
+        match self.outcome(policy, &peer, &mut request, &mut admitted).await {
             Ok(answer) => for_request(answer, &request),
             Err(refusal) => {
-                self.report(&peer, &request, &refusal);
+                self.report(&peer, &request, &refusal, admitted);
                 (&refusal).into()
             }
         }
     }
 
-    async fn outcome(&self, policy: Policy, peer: &Peer, request: &mut Request) -> Result<Answer, Refusal> {
+    /// What a request is answered. What it may do, and to which resource, becomes `may`, if it may do it.
+    async fn outcome(
+        &self,
+        policy: Policy,
+        peer: &Peer,
+        request: &mut Request,
+        may: &mut Option<(Action, ResourceId)>,
+    ) -> Result<Answer, Refusal> {
         let admitted = self.admit(policy, peer, request).await?;
+        *may = Some((admitted.action, admitted.resource));
         request.check_options()?;
         request.check_arguments()?;
         let (part, about) = (request.part(), Some(DeviceId(admitted.resource.0)));
@@ -211,9 +220,20 @@ impl Devices {
         }
     }
 
-    fn report(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
+    /// Tells of a refusal to those whom it concerns. The request was `admitted` to do that to that resource, if it was.
+    fn report(
+        &self,
+        peer: &Peer,
+        request: &Request,
+        refusal: &Refusal,
+        admitted: Option<(Action, ResourceId)>,
+    ) {
         if let Refusal::Internal(error) = refusal {
-            return self.events.tell(Event::Fault { at: At::Request(peer.scheme), error });
+            self.events.tell(Event::Fault { at: At::Request(peer.scheme), error });
+        }
+        if let Some((Action::AddPoints, ResourceId(resource))) = admitted {
+            let reason = &refusal.diagnostic();
+            self.events.tell(Event::PostRefused { resource, scheme: peer.scheme, reason });
         }
         let reason = match refusal {
             Refusal::Key => "wrong_key",
@@ -223,7 +243,9 @@ impl Devices {
         };
         let mut refused = Refused::new(peer.scheme, peer.from, reason).what(request.what());
         if let Some(resource) = own(peer) {
-            refused = refused.who(format!("resource {}", resource.0));
+            refused = refused.who(format!("resource {}", resource.0)).of(resource.0);
+        } else if let Some(resource) = request.named_resource() {
+            refused = refused.of_stranger(resource.0);
         }
         self.events.tell(Event::Refused(&refused));
     }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use sixlock_coap_msg::{Block, CoapOption, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber};
 use sixlock_ingest::{DEEPEST, Format};
-use sixlock_store::StreamId;
+use sixlock_store::{ResourceId, StreamId};
 
 use super::refusal::Refusal;
 use crate::access::Action;
@@ -361,6 +361,13 @@ impl Request {
     /// ([RFC 7252 section 5.10.8.1](https://www.rfc-editor.org/rfc/rfc7252#section-5.10.8.1)).
     pub(super) fn may_change(&self, etag: &[u8]) -> bool {
         self.if_match.iter().any(|state| state.is_empty() || state == etag)
+    }
+
+    /// The resource that it names by its id, whether there is one or not.
+    pub(super) fn named_resource(&self) -> Option<ResourceId> {
+        let number = |name| self.number(name).ok().flatten();
+        let is_about = matches!(self.kind, Some(Kind::Resources | Kind::ResourcesData));
+        number("id").filter(|_| is_about).or_else(|| number("resource")).map(ResourceId)
     }
 
     /// What it asks for, without its query: keys can stand there.

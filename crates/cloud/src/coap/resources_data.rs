@@ -30,7 +30,8 @@ impl Devices {
     ) -> Result<Answer, Refusal> {
         let format = request.format()?;
         let idempotency = idempotency(peer, resource, request);
-        Ok(stored_answer(&ingest::post(&self.store, resource, format, &request.payload, idempotency).await?))
+        let into = (&self.store, &self.events);
+        Ok(stored_answer(&ingest::post(into, resource, format, &request.payload, idempotency).await?))
     }
 
     /// The point of each stream that arrived last, from behind the stream `after` on.

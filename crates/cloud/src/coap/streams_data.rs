@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::request::Request;
 use super::resources_data::{idempotency, stored_answer};
 use super::{Devices, content};
-use crate::ingest::points::NewPoints;
+use crate::ingest::{self, points::NewPoints};
 
 /// The most points of one message that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;
@@ -46,7 +46,9 @@ impl Devices {
         let stream = self.known_stream(resource, stream).await?;
         let readings = points.readings(&stream, now_ms())?;
         let idempotency = idempotency(peer, resource, request);
-        Ok(stored_answer(&self.store.append(Append { resource, idempotency, readings }).await?))
+        let stored = self.store.append(Append { resource, idempotency, readings }).await?;
+        ingest::tell_left_out(&self.events, resource, &stored);
+        Ok(stored_answer(&stored))
     }
 
     /// Deletes the points of a stream that are of a span, or all.

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Author
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{
-    Alert, Channel, Parser, Resource, Role, Rule, Stream, User, UserGroup, WantedStream, now_ms,
+    Alert, Channel, Parser, Resource, ResourceId, Role, Rule, Stream, User, UserGroup, WantedStream, now_ms,
 };
 use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
 
@@ -22,7 +22,7 @@ use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Given, Owner, Shared, for_policy, is_strangers};
 use super::connections::Permit;
-use super::failure::{Failure, Fault, Refusal};
+use super::failure::{Failure, Fault, Reason, Refusal};
 use super::openapi::Document;
 use super::paths::API;
 use super::query::check_query;
@@ -50,6 +50,8 @@ pub(super) async fn guard(
     let client = app.reach.proxies.client(peer(&request), request.headers());
     request.extensions_mut().insert(client);
     let Admission { mut caller, action, outcome } = admit(&app, &mut request).await;
+    let may = outcome.is_ok();
+    let resource = request.extensions().get().map(|&NamedResource(resource)| resource);
     if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
             Some(caller) if !is_strangers(Some(caller)) => place.is_users(caller.user.id),
@@ -69,7 +71,7 @@ pub(super) async fn guard(
     };
     let is_done_to_its_end =
         admitted.is_ok() && action.is_some_and(|action| recorded::is_done_to_its_end(action, &method));
-    let asked = Asked { method, path, action, caller, client };
+    let asked = Asked { method, path, action, caller, client, resource, may };
     let answered = answer(app.clone(), asked, admitted, next);
     let mut response = match is_done_to_its_end {
         true => tokio::spawn(answered)
@@ -100,12 +102,20 @@ struct Asked {
     action: Option<Action>,
     caller: Option<Caller>,
     client: Client,
+    /// The resource that the path names, if there is one.
+    resource: Option<ResourceId>,
+    /// Whether the caller may do this.
+    may: bool,
 }
+
+/// The resource that the path names, whether the caller may do anything to it or not.
+#[derive(Clone, Copy)]
+struct NamedResource(ResourceId);
 
 /// Serves a request, unless it is answered already, and tells what came of it.
 async fn answer(
     app: Arc<App>,
-    Asked { method, path, action, caller, client }: Asked,
+    Asked { method, path, action, caller, client, resource, may }: Asked,
     admitted: Result<Request, Response>,
     next: Next,
 ) -> Response {
@@ -122,11 +132,20 @@ async fn answer(
             Some(caller) if !is_strangers(Some(caller)) => refused.who(&caller.user.username),
             _ => refused,
         };
+        let refused = match resource {
+            Some(ResourceId(resource)) if !may => refused.of_stranger(resource),
+            _ => refused,
+        };
         app.events.tell(Event::Refused(&refused));
+    }
+    if let (Some(Reason(reason)), Some(Action::AddPoints), Some(ResourceId(resource)), true) =
+        (response.extensions_mut().remove(), action, resource, may)
+    {
+        app.events.tell(Event::PostRefused { resource, scheme: Scheme::Http, reason: &reason });
     }
     if let Some(action) = action {
         let by = (caller.as_ref(), client);
-        recorded::tell(&app.events, (action, &method, &path), by, &mut response);
+        recorded::tell(&app.events, (action, &method, &path), (by, resource), &mut response);
     }
     if let Some(Fault(error)) = response.extensions_mut().remove() {
         app.events.tell(Event::Fault { at: At::Request(Scheme::Http), error: &error });
@@ -251,6 +270,9 @@ async fn allow(
         (Some(Some(owner)), Some(name)) => app.store.resource(owner.id, name).await?,
         _ => None,
     };
+    if let Some(resource) = &resource {
+        request.extensions_mut().insert(NamedResource(resource.id));
+    }
     let wanted = match name("shared") {
         Some(id) if action == Action::ReadShared => Some(app.store.wanted_stream(id).await?),
         _ => None,

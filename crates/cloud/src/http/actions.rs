@@ -21,7 +21,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     let path = path.strip_prefix(API)?;
     if let Some(within) = path.strip_prefix(RESOURCE) {
         return match (method.as_str(), within) {
-            ("GET" | "HEAD", "" | "/credentials") => Some(Action::ReadResource),
+            ("GET" | "HEAD", "" | "/credentials" | "/log") => Some(Action::ReadResource),
             ("PUT", "") => Some(Action::ChangeResource),
             ("DELETE", "") => Some(Action::DeleteResource),
             ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {
@@ -87,6 +87,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", paths::OPENAPI) => Some(Action::ReadDescription),
         ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),
+        ("GET" | "HEAD", "/statistics") => Some(Action::ReadStatistics),
         ("GET" | "HEAD", "/users") => Some(Action::ListUsers),
         ("POST", "/users") => Some(Action::AddUser),
         ("GET" | "HEAD", "/users/{user}") => Some(Action::ReadUser),

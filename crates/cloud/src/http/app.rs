@@ -1,10 +1,11 @@
 //! What every handler can use.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use sixlock_store::Store;
+use sixlock_store::{Store, now_ms};
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 
@@ -42,6 +43,10 @@ pub(crate) struct App {
     pub(super) guard: Guard,
     /// How messages of alerts are told.
     pub(super) tellers: Tellers,
+    /// Where backups are that the cloud takes by itself, if it takes any.
+    pub(super) backup_folder: Option<PathBuf>,
+    /// When the cloud was started.
+    pub(super) started: i64,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
@@ -69,7 +74,14 @@ impl App {
             sign_ups,
             guard,
             tellers,
+            backup_folder: None,
+            started: now_ms(),
             stopping,
         }
+    }
+
+    /// The same, which takes backups by itself into this folder.
+    pub(crate) fn with_backups(self, folder: Option<PathBuf>) -> Self {
+        Self { backup_folder: folder, ..self }
     }
 }

@@ -212,7 +212,9 @@ pub(super) async fn add(
     let readings = points.readings(&stream, now_ms())?;
     let said = [&stream.id.0.to_be_bytes()[..], &payload].concat();
     let idempotency = idempotency(&headers, resource.id, &said)?;
-    Ok(stored_answer(app.store.append(Append { resource: resource.id, idempotency, readings }).await?))
+    let stored = app.store.append(Append { resource: resource.id, idempotency, readings }).await?;
+    ingest::tell_left_out(&app.events, resource.id, &stored);
+    Ok(stored_answer(stored))
 }
 
 /// The points that were left out of a post whose other points are stored.
@@ -300,7 +302,9 @@ pub(super) async fn post(
     let format = media_type.and_then(Format::of_media_type).ok_or_else(Failure::media_type)?;
     let payload = Bytes::from_request(request, &()).await?;
     let idempotency = idempotency(&headers, resource.id, &payload)?;
-    Ok(stored_answer(ingest::post(&app.store, resource.id, format, &payload, idempotency).await?))
+    Ok(stored_answer(
+        ingest::post((&app.store, &app.events), resource.id, format, &payload, idempotency).await?,
+    ))
 }
 
 /// What a post is known again by, if its sender wants to send it again.

@@ -50,6 +50,10 @@ pub(super) struct Failure {
 #[derive(Clone)]
 pub(super) struct Refusal(pub(super) &'static str);
 
+/// Beside an answer: why it is no success, in words, for the layer in front of the handlers to tell.
+#[derive(Clone)]
+pub(super) struct Reason(pub(super) Box<str>);
+
 /// Beside an answer: what went wrong inside, for the layer in front of the handlers to tell.
 #[derive(Clone)]
 pub(super) struct Fault(pub(super) String);
@@ -253,7 +257,9 @@ impl IntoResponse for Failure {
         let done = self.done.take();
         let refuses = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let refusal = (refuses && !self.is_recorded).then_some(Refusal(self.code));
+        let reason = Reason(self.message.clone());
         let mut response = (status, Json(Body { error: self })).into_response();
+        response.extensions_mut().insert(reason);
         if let Some(seconds) = retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }

@@ -49,6 +49,7 @@ mod reach;
 mod recorded;
 mod reset_links;
 mod resource_groups;
+mod resource_log;
 mod resources;
 mod retention;
 mod routes;
@@ -60,6 +61,7 @@ mod sign_in;
 mod sign_in_backoff;
 mod sign_in_link;
 mod sign_up;
+mod statistics;
 mod strangers;
 mod streams;
 #[cfg(test)]

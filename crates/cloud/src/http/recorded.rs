@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use axum::response::Response;
+use sixlock_store::ResourceId;
 use sixlock_telemetry::{Client, Done, Event, Events, Scheme};
 
 use super::caller::Caller;
@@ -87,6 +88,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadNetwork
         | Action::ReadMetrics
         | Action::ReadAudit
+        | Action::ReadStatistics
         | Action::Follow
         | Action::ListUsers
         | Action::ListResources
@@ -125,7 +127,7 @@ pub(super) fn is_done_to_its_end(action: Action, method: &Method) -> bool {
 pub(super) fn tell(
     events: &Events,
     (action, method, path): (Action, &Method, &str),
-    (caller, client): (Option<&Caller>, Client),
+    ((caller, client), resource): ((Option<&Caller>, Client), Option<ResourceId>),
     response: &mut Response,
 ) {
     let said: Option<AuditDetails> = response.extensions_mut().remove();
@@ -140,6 +142,9 @@ pub(super) fn tell(
         let mut done = Done::new(Scheme::Http, action).from(client).what(what.clone());
         if let Some(who) = &who {
             done = done.who(who);
+        }
+        if let Some(ResourceId(resource)) = resource {
+            done = done.of(resource);
         }
         events.tell(Event::Done(&done));
     }

@@ -16,8 +16,8 @@ use super::{
     access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
     credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, import, live,
     memberships, metrics, network, openapi, parsers, paths, poller, profiles, quotas, reset_links,
-    resource_groups, resources, retention, rules, second_factors, shared, sign_in, sign_up, streams, tokens,
-    user_export, users,
+    resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in, sign_up,
+    statistics, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -33,6 +33,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(endpoints::public_keys))
         .routes(routes!(network::show))
         .routes(routes!(audit::list))
+        .routes(routes!(statistics::show))
         .routes(routes!(live::all))
         .routes(routes!(users::list, users::add))
         .routes(routes!(users::show, users::change, users::delete))
@@ -52,6 +53,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(tokens::delete))
         .routes(routes!(resources::list, resources::add))
         .routes(routes!(resources::show, resources::change, resources::delete))
+        .routes(routes!(resource_log::show))
         .routes(routes!(fleet::show))
         .routes(routes!(fleet::places))
         .routes(routes!(fleet::change))

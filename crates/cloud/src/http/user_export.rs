@@ -10,8 +10,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, FollowedStream, GroupDetails, GroupOfResource,
-    HOUR_MS, Listing, Membership, NamedProfile, Parser, PointId, Poller, Quotas, Resource, ResourceId,
-    Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Value, Width, Windows, now_ms,
+    HOUR_MS, Listing, LogLine, Membership, NamedProfile, Parser, PointId, Poller, Quotas, Resource,
+    ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Value, Width,
+    Windows, now_ms,
 };
 
 use super::app::App;
@@ -84,6 +85,11 @@ enum Line<'a> {
         #[serde(flatten)]
         command: &'a Command,
     },
+    Log {
+        resource: ResourceId,
+        #[serde(flatten)]
+        line: &'a LogLine,
+    },
     Retention(&'a Retention),
     /// What hours amount to whose points are not kept.
     Hours {
@@ -109,7 +115,7 @@ impl Line<'_> {
 /// All that is kept of a user, as lines of JSON
 ///
 /// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
-/// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `retention`, `hours`, which are those of a stream whose points are not
+/// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
@@ -251,6 +257,9 @@ impl Export {
         }
         for command in &self.store.commands(resource).await? {
             Line::Command { resource, command }.write(&mut text)?;
+        }
+        for line in &self.store.resource_log(resource).await? {
+            Line::Log { resource, line }.write(&mut text)?;
         }
         for retention in &self.store.retention_of(resource).await? {
             Line::Retention(retention).write(&mut text)?;

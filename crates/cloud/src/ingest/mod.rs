@@ -4,13 +4,21 @@ pub(crate) mod points;
 
 use sixlock_ingest::{Format, Parser, Specification};
 use sixlock_store::{Append, Idempotency, Reading, ResourceId, Store, Stored, now_ms};
+use sixlock_telemetry::{Event, Events};
 
 use crate::Error;
+
+/// Tells what was left out of a post that was stored.
+pub(crate) fn tell_left_out(events: &Events, resource: ResourceId, Stored { left_out }: &Stored) {
+    for left_out in left_out {
+        events.tell(Event::LeftOut { resource: resource.0, what: &left_out.reason() });
+    }
+}
 
 /// Stores what `payload` says. When this returns, it survives power loss, but for what it tells to be left out.
 /// The first payload of a resource without parsers makes them.
 pub(crate) async fn post(
-    store: &Store,
+    (store, events): (&Store, &Events),
     resource: ResourceId,
     format: Format,
     payload: &[u8],
@@ -26,6 +34,7 @@ pub(crate) async fn post(
         }
     };
     let stored = store.append(Append { resource, idempotency, readings }).await?;
+    tell_left_out(events, resource, &stored);
     if !new.is_empty() {
         store.add_first_parsers(resource, &new).await?;
     }

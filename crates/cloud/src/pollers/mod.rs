@@ -28,8 +28,8 @@ use sixlock_base::ASKED_IDENTITY;
 use sixlock_dtls::MAX_IDENTITY;
 use sixlock_endpoint::AuthenticationMethod;
 use sixlock_store::{
-    CommandOutcome, Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Turn,
-    UserId, now_ms, secrets,
+    CommandOutcome, Idempotency, KnownKey, NewPoller, PollCredential, Polled, ResourceId, Store, Stored,
+    Turn, UserId, now_ms, secrets,
 };
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::{mpsc, watch as watched};
@@ -215,8 +215,13 @@ impl PollContext {
         // No two polls are one and the same.
         let idempotency = Idempotency::unique()?;
         // What a stream does not take is nothing that the device could mend.
-        match ingest::post(&self.store, resource, payload.format, &payload.bytes, idempotency).await {
-            Ok(_) | Err(Error::LeftOut(_)) => Ok(()),
+        let into = (&self.store, &self.events);
+        match ingest::post(into, resource, payload.format, &payload.bytes, idempotency).await {
+            Ok(_) => Ok(()),
+            Err(Error::LeftOut(left_out)) => {
+                ingest::tell_left_out(&self.events, resource, &Stored { left_out });
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }

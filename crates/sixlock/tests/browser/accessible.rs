@@ -16,7 +16,7 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 37] = [
+const VIEWS: [View; 38] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -59,6 +59,7 @@ const VIEWS: [View; 37] = [
         &["Members of barn"],
         "document.querySelectorAll('dialog .group-people tbody tr').length === 2",
     ),
+    ("#/statistics", &[], "document.querySelector('.statistics .facts')"),
     ("#/audit", &[], "document.querySelector('.audit tbody tr')"),
     ("#/api", &[], "document.querySelectorAll('.operation').length > 80"),
     (

@@ -9,6 +9,7 @@ mod alerts;
 mod api_help;
 mod commands;
 mod day;
+mod device_log;
 mod fleet;
 mod loading;
 mod people;

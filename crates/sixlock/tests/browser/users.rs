@@ -48,6 +48,8 @@ fn an_administrator_adds_a_user_sets_their_password_and_removes_them() {
     browser.fill("#set-password", ANOTHER);
     browser.click_in_dialog("Set password");
     browser.until("!document.querySelector('dialog')");
+    browser.click("Statistics");
+    browser.shows(".statistics .facts", "2: 1 administrator, 1 member, 0 viewers");
     browser.click("Sign out");
     sign_in(&browser, "ann", ANOTHER);
     // Others neither see these pages nor come to them by their addresses.
