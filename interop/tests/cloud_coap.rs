@@ -55,7 +55,10 @@ impl Cloud {
         for (n, stream) in streams.iter().enumerate() {
             let page = Page { limit: LONGEST_PAGE, from: None, until: None };
             let points = self.running.store.points(stream.id, page).await.unwrap();
-            assert_eq!(points.iter().map(|point| point.value).collect::<Vec<_>>(), [n as f64 + 0.5]);
+            assert_eq!(
+                points.iter().map(|point| point.value.number().unwrap()).collect::<Vec<_>>(),
+                [n as f64 + 0.5]
+            );
         }
         streams.len()
     }

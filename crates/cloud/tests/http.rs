@@ -955,7 +955,7 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     let two = json!([{"value": 5.5, "time": 50}, {"value": 6, "time": 60}]);
     assert_eq!(ask(&format!("POST {STREAM}/data"), two.clone()).await.status, 204);
     assert_eq!(ask(&format!("POST {STREAM}/data"), two).await.status, 204, "another post of the same");
-    for wrong in [json!([]), json!({"value": "x"}), json!({"time": 1}), json!({"value": 1, "unit": "K"})] {
+    for wrong in [json!([]), json!({"value": [1]}), json!({"time": 1}), json!({"value": 1, "unit": "K"})] {
         let status = ask(&format!("POST {STREAM}/data"), wrong.clone()).await.status;
         assert!(matches!(status, 400 | 422), "{wrong}: {status}");
     }
@@ -1443,11 +1443,11 @@ async fn what_is_wrong_with_a_body_is_said_in_words_and_a_polled_resource_needs_
         (&*data, r#"{"value":NaN}"#, "expected value at line 1 column 10"),
         (&*data, "NaN", "expected value at line 1 column 1"),
         (&*data, "{}", "the body lacks value"),
-        (&*data, r#"{"value":"on"}"#, "expected a number"),
-        (&*data, r#"[{"value":1},{"value":null}]"#, "expected a number"),
+        (&*data, r#"{"value":"on"}"#, r#""t" takes numbers, no texts (1 left out)"#),
+        (&*data, r#"[{"value":1},{"value":null}]"#, "expected a finite number, a text, true or false"),
         (&*data, r#"{"value":1,"time":"now"}"#, "expected a whole number"),
         (&*data, r#"{"value":1,"when":2}"#, "unknown field `when`"),
-        (&*data, "true", r#"expected {"value": NUMBER, "time": MILLISECONDS} or a list of these"#),
+        (&*data, "true", r#"expected {"value": VALUE, "time": MILLISECONDS} or a list of these"#),
     ] {
         let answer = send(cloud.running.http, &format!("POST {path}"), &ann, body).await;
         let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();

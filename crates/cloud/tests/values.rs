@@ -120,8 +120,8 @@ async fn what_a_stream_does_not_take_is_left_out_and_told_with_the_reason() {
     assert_eq!(values(get(&cloud, "streams/t/data").await.json()), [json!(1.0), json!(1.0)]);
     assert_eq!(get(&cloud, "streams/display").await.json()["latest"]["value"], json!(longest));
     for (stream, value, why) in [
-        ("t", json!("warm"), r#""t" is of numbers (1 texts left out)"#),
-        ("door", json!(1), r#""door" is of truth values (1 numbers or texts left out)"#),
+        ("t", json!("warm"), r#""t" takes numbers, no texts (1 left out)"#),
+        ("door", json!(1), r#""door" takes true and false only (1 left out)"#),
         ("display", json!("é".repeat(10_000)), r#"1 of "display" longer than 160 characters"#),
     ] {
         let answer = post(&cloud, &format!("{NODE}/streams/{stream}/data"), json!({"value": value})).await;

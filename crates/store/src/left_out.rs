@@ -106,12 +106,10 @@ impl fmt::Display for LeftOut {
             LeftOutReason::Frozen => {
                 write!(f, "{stream:?} is frozen and takes no points ({points} left out)")
             }
-            LeftOutReason::NotANumber => write!(f, "{stream:?} is of numbers ({points} texts left out)"),
-            LeftOutReason::NotAText => {
-                write!(f, "{stream:?} is of texts ({points} numbers or truth values left out)")
-            }
+            LeftOutReason::NotANumber => write!(f, "{stream:?} takes numbers, no texts ({points} left out)"),
+            LeftOutReason::NotAText => write!(f, "{stream:?} takes texts only ({points} left out)"),
             LeftOutReason::NotABoolean => {
-                write!(f, "{stream:?} is of truth values ({points} numbers or texts left out)")
+                write!(f, "{stream:?} takes true and false only ({points} left out)")
             }
             LeftOutReason::TooLong => {
                 write!(f, "{points} of {stream:?} longer than {LONGEST_TEXT_VALUE} characters")

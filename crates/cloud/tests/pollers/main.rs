@@ -80,7 +80,7 @@ impl Cloud {
         };
         let page = Page { limit: LONGEST_PAGE, from: None, until: None };
         let points = self.running.store.points(stream.id, page).await.unwrap();
-        points.into_iter().map(|point| point.value).collect()
+        points.into_iter().map(|point| point.value.number().unwrap()).collect()
     }
 
     /// Waits until so many values are stored.

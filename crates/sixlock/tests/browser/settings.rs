@@ -226,6 +226,28 @@ fn polling_is_set_up_changed_and_stopped() {
 
 #[test]
 #[ignore = "drives Chromium; ./test runs it"]
+fn texts_are_listed_and_truth_values_are_drawn() {
+    let attic = Attic::new();
+    let Attic { browser, .. } = &attic;
+    attic.post(r#"[{"n":"door","vb":true},{"n":"display","vs":"battery low"}]"#);
+    browser.open(&format!("{}#/devices/{}", attic.up.dashboard(), attic.id));
+    browser.until("document.querySelector('.text-table tbody')?.innerText.includes('battery low')");
+    browser.until("document.querySelector('.text-table output').innerText === 'battery low'");
+    browser.until("document.querySelector('[aria-label=door] output').innerText === 'true'");
+    browser.until("document.querySelector('[aria-label=door] canvas')");
+    attic.post(r#"[{"n":"door","vb":false},{"n":"display","vs":"battery changed"}]"#);
+    browser.until("document.querySelector('.text-table tbody tr').innerText.includes('battery changed')");
+    browser.until("document.querySelectorAll('.text-table tbody tr').length === 2");
+    browser.until("document.querySelector('[aria-label=door] output').innerText === 'false'");
+    attic.check();
+    browser.click("Settings");
+    attic.browser.shows(".streams tbody", "true or false");
+    attic.browser.shows(".streams tbody", "battery changed");
+    attic.check();
+}
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
 fn a_parser_is_tried_on_a_payload_before_it_is_added() {
     let attic = Attic::new();
     let Attic { browser, .. } = &attic;

@@ -198,7 +198,7 @@ async fn texts_and_truth_values_come_in_every_format_that_is_asked_for() {
     let text = |answer: &Answer| String::from_utf8(answer.payload.clone()).unwrap();
     assert_eq!(
         text(&stored),
-        r#""door" is of truth values (1 numbers or texts left out); 1 of "display" with control characters, or some that turn the direction of text"#
+        r#""door" takes true and false only (1 left out); 1 of "display" with control characters, or some that turn the direction of text"#
     );
     let display = bench.devices.store.stream(bench.own, "display").await.unwrap().unwrap().id.0;
     for (id, json, line, senml) in [
