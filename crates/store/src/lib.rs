@@ -153,7 +153,7 @@ pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_f
 pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_expression::Zone;
 pub use sixlock_ingest::{Reading, Value, ValueType};
-pub use statistics::{Counts, PointCounts, UserCounts};
+pub use statistics::{CloudCounts, PointCounts, UserCounts};
 pub use store::Store;
 pub use streams::{ChangedStream, Stream, StreamChange};
 pub use token_access::{Access, SignedIn};

@@ -37,7 +37,7 @@ pub struct PointCounts {
 
 /// How much there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Counts {
+pub struct CloudCounts {
     /// Users.
     pub users: UserCounts,
     /// Devices and other resources.
@@ -51,7 +51,7 @@ pub struct Counts {
 impl Store {
     /// How much there is at the time `now`. Users, resources and streams are counted in their tables; points are not: they are numbered in
     /// the order of their arrival, and the first number of an hour is found in some thirty steps.
-    pub async fn counts(&self, now: i64) -> Result<Counts, Error> {
+    pub async fn counts(&self, now: i64) -> Result<CloudCounts, Error> {
         let mut connection = self.readers.acquire().await?;
         let (all, administrators, members, viewers, disabled) = sqlx::query_as(
             "SELECT count(*), count(CASE WHEN role = 'administrator' THEN 1 END),
@@ -69,7 +69,7 @@ impl Store {
         let numbers = (first, last);
         let hour = last_before(&mut connection, numbers, now.saturating_sub(HOUR_MS)).await?;
         let day = last_before(&mut connection, numbers, now.saturating_sub(DAY_MS)).await?;
-        Ok(Counts {
+        Ok(CloudCounts {
             users: UserCounts { all, administrators, members, viewers, disabled },
             devices,
             streams,
@@ -116,7 +116,7 @@ mod tests {
     async fn points_of_an_hour_and_a_day_go_by_arrival_and_none_is_missed_though_others_are_deleted() {
         let directory = tempfile::tempdir().unwrap();
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        assert_eq!(store.counts(NOW).await.unwrap(), Counts::default());
+        assert_eq!(store.counts(NOW).await.unwrap(), CloudCounts::default());
         for (name, admin) in [("ann", false), ("bob", false), ("root", true)] {
             store.add_user(name, "", "a long password".into(), admin).await.unwrap();
         }
@@ -141,7 +141,7 @@ mod tests {
         let users = UserCounts { all: 3, administrators: 1, members: 1, viewers: 1, disabled: 1 };
         // The one that arrived an hour ago belongs to the hour.
         let points = PointCounts { ever: 2_000, last_hour: 61, last_day: 1_441 };
-        let expected = Counts { users, devices: 1, streams: 0, points };
+        let expected = CloudCounts { users, devices: 1, streams: 0, points };
         assert_eq!(store.counts(NOW).await.unwrap(), expected);
         assert_eq!(store.counts(NOW + 30 * DAY_MS).await.unwrap().points.last_day, 0);
         assert_eq!(store.counts(NOW - DAY_MS).await.unwrap().points.last_hour, 1_501);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use sixlock_store::{Counts, last_backup, now_ms};
+use sixlock_store::{CloudCounts, last_backup, now_ms};
 use sixlock_telemetry::{Figures, RefusalCount, Scheme};
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ pub(super) struct Statistics {
     /// When these figures were true, in milliseconds since 1970
     time: i64,
     /// What there is, from the database
-    counts: Counts,
+    counts: CloudCounts,
     /// What has happened since the cloud was started, and what is open now, from its memory
     since_start: SinceStart,
     /// What the files of the data folder take, from the disk

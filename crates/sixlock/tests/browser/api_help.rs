@@ -74,5 +74,6 @@ fn the_page_of_a_device_has_the_address_of_each_stream() {
     browser.shows(".api-address", "Cop");
     check_page(&browser);
     browser.resize(TELEPHONE);
+    browser.until("document.querySelector('.chart-canvas canvas')?.clientWidth < 390");
     check_page(&browser);
 }
