@@ -71,6 +71,8 @@ pub(crate) enum Action {
     ChangeProfiles,
     /// Give a resource a new credential, or end one.
     ChangeCredentials,
+    /// Read what happened to a resource: also what was refused, and who changed it.
+    ReadResourceLog,
     ReadPoller,
     ChangePoller,
     ReadStream,
@@ -218,6 +220,7 @@ impl Action {
             | Self::ChangeFleet
             | Self::ChangeProfiles
             | Self::ChangeCredentials
+            | Self::ReadResourceLog
             | Self::ReadPoller
             | Self::ChangePoller
             | Self::ReadStream
@@ -270,6 +273,7 @@ impl Action {
                 | Self::ReadQuotas
                 | Self::ReadTokens
                 | Self::ReadResource
+                | Self::ReadResourceLog
                 | Self::ReadPoller
                 | Self::ReadStream
                 | Self::FindStreams
@@ -346,6 +350,7 @@ impl Action {
             self,
             Self::ReadResource
                 | Self::ChangeResource
+                | Self::ReadResourceLog
                 | Self::ReadPoller
                 | Self::ReadStream
                 | Self::AddStream
@@ -605,6 +610,7 @@ mod tests {
         let never = [
             Action::DeleteResource,
             Action::ChangeCredentials,
+            Action::ReadResourceLog,
             Action::ReadPoller,
             Action::ChangePoller,
             Action::AddPoints,

@@ -159,12 +159,16 @@ export class DevicePage implements Page {
       this.streams.root,
       this.streams.note,
     );
-    this.addresses = new ApiAddresses(this.desk.user.username, resource.id);
+    this.addresses = new ApiAddresses(this.ownerOf(resource), resource.id);
     this.commands = new CommandsPanel(this.desk, resource);
-    this.log = new DeviceLogPanel(this.desk, resource);
-    this.root.append(this.addresses.root, this.commands.root, this.log.root);
+    this.root.append(this.addresses.root, this.commands.root);
     void this.commands.load();
-    void this.log.load();
+    // What was refused, and who changed what, is its owner's to read.
+    if (!isGiven(resource)) {
+      this.log = new DeviceLogPanel(this.desk, resource);
+      this.root.append(this.log.root);
+      void this.log.load();
+    }
     this.streams.show(true);
     this.showFigures();
   }

@@ -21,7 +21,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     let path = path.strip_prefix(API)?;
     if let Some(within) = path.strip_prefix(RESOURCE) {
         return match (method.as_str(), within) {
-            ("GET" | "HEAD", "" | "/credentials" | "/log") => Some(Action::ReadResource),
+            ("GET" | "HEAD", "" | "/credentials") => Some(Action::ReadResource),
+            ("GET" | "HEAD", "/log") => Some(Action::ReadResourceLog),
             ("PUT", "") => Some(Action::ChangeResource),
             ("DELETE", "") => Some(Action::DeleteResource),
             ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {

@@ -97,6 +97,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadQuotas
         | Action::ReadSecondFactor
         | Action::ReadResource
+        | Action::ReadResourceLog
         | Action::ReadPoller
         | Action::ReadStream
         | Action::AddStream
