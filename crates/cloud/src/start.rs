@@ -353,7 +353,7 @@ impl Running {
         let _ = self.delivery.await;
         let (resource_log, resource_logs) = self.resource_logs;
         let _ = resource_logs.await;
-        resource_logs::keep(&self.store, &resource_log, &self.events).await;
+        resource_logs::keep_all(&self.store, &resource_log, &self.events).await;
         if let Ok(Ok(())) = &coap_server {
             self.session_files.finish(&self.store).await;
         }

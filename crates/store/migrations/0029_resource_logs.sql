@@ -7,10 +7,12 @@ CREATE TABLE resource_logs (
     detail   TEXT NOT NULL,
     -- whether whoever did it has not proved that they may
     stranger BOOLEAN NOT NULL,
+    -- whether somebody who may changed something
+    action   BOOLEAN NOT NULL,
     -- the same again is no further row: when it happened first and last, and how often
     first    BIGINT NOT NULL,
     last     BIGINT NOT NULL,
     count    BIGINT NOT NULL
 );
 
-CREATE INDEX resource_logs_by_resource ON resource_logs (resource, stranger, last);
+CREATE INDEX resource_logs_by_resource ON resource_logs (resource, stranger, action, last);

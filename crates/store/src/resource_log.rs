@@ -2,7 +2,7 @@
 //!
 //! What strangers do has rows of its own, which push out no others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use sixlock_telemetry::{LogEntry, LogSubject};
@@ -14,11 +14,10 @@ use crate::ids::ResourceId;
 use crate::rollup::HOUR_MS;
 use crate::store::Store;
 
-/// The most rows of a resource, and of what strangers did to it. The oldest go.
+/// The most rows of what happened to a resource's device, of what people did to it, and of what strangers did. The oldest go.
 const MOST: i64 = 100;
+const MOST_ACTIONS: i64 = 50;
 const MOST_OF_STRANGERS: i64 = 20;
-/// How many entries are written in one commit, and how many identities are looked up at once: readings wait meanwhile.
-const AT_ONCE: usize = 128;
 
 /// Something that happened to a resource, once or several times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -38,7 +37,7 @@ pub struct LogLine {
 }
 
 impl Store {
-    /// What happened to a resource, the newest first: at most 100 lines, and 20 of strangers.
+    /// What happened to a resource, the newest first: at most 100 lines of the device, 50 of what people did, and 20 of strangers.
     pub async fn resource_log(&self, resource: ResourceId) -> Result<Vec<LogLine>, Error> {
         let rows = sqlx::query_as(
             "SELECT kind, detail, stranger, first, last, count FROM resource_logs WHERE resource = $1
@@ -57,54 +56,65 @@ impl Store {
         Ok(rows.into_iter().map(line).collect())
     }
 
-    /// Enters what happened in the logs of the resources. What is about none that there is goes nowhere.
+    /// Enters what happened in the logs of the resources, in one commit. What is about none that there is goes nowhere.
     pub async fn note_in_logs(&self, entries: &[LogEntry]) -> Result<(), Error> {
-        for entries in entries.chunks(AT_ONCE) {
-            let resources = self.resources_of(entries).await?;
-            let of = |entry: &LogEntry| match &entry.subject {
-                LogSubject::Resource(resource) => Some(*resource),
-                LogSubject::Identity(identity) => resources.get(identity).copied(),
-            };
-            let known: Vec<_> = entries.iter().filter_map(|entry| Some((of(entry)?, entry))).collect();
-            if known.is_empty() {
-                continue;
-            }
-            let mut writer = self.writer.lock().await;
-            let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-            for (resource, entry) in known {
-                note(&mut transaction, resource, entry).await?;
-            }
-            transaction.commit().await?;
+        // Asked first, so that what is about none does not take the writer from readings.
+        let (ids, of_identities) = self.resources_of(entries).await?;
+        let of = |entry: &LogEntry| match &entry.subject {
+            LogSubject::Resource(resource) => Some(*resource).filter(|resource| ids.contains(resource)),
+            LogSubject::Identity(identity) => of_identities.get(identity).copied(),
+        };
+        let known: Vec<_> = entries.iter().filter_map(|entry| Some((of(entry)?, entry))).collect();
+        if known.is_empty() {
+            return Ok(());
         }
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        for (resource, entry) in known {
+            note(&mut transaction, resource, entry).await?;
+        }
+        transaction.commit().await?;
         Ok(())
     }
 
-    /// The resources of the identities in `entries`.
-    async fn resources_of(&self, entries: &[LogEntry]) -> Result<HashMap<String, i64>, Error> {
-        let identities: Vec<_> = entries
-            .iter()
-            .filter_map(|entry| match &entry.subject {
-                LogSubject::Identity(identity) => Some(identity),
-                LogSubject::Resource(_) => None,
-            })
-            .collect();
-        if identities.is_empty() {
-            return Ok(HashMap::new());
+    /// Those of the resources in `entries` that there are, and the resources of the identities in them.
+    async fn resources_of(
+        &self,
+        entries: &[LogEntry],
+    ) -> Result<(HashSet<i64>, HashMap<String, i64>), Error> {
+        let (mut ids, mut identities) = (Vec::new(), Vec::new());
+        for entry in entries {
+            match &entry.subject {
+                LogSubject::Resource(resource) => ids.push(*resource),
+                LogSubject::Identity(identity) => identities.push(identity),
+            }
         }
-        let places: Vec<_> = (1..=identities.len()).map(|number| format!("${number}")).collect();
-        let sql =
-            format!("SELECT identity, resource FROM credentials WHERE identity IN ({})", places.join(", "));
+        let sql = format!("SELECT id FROM resources WHERE id IN ({})", places(ids.len()));
+        let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
+        for id in ids {
+            query = query.bind(id);
+        }
+        let ids: Vec<i64> = query.fetch_all(&self.readers).await?;
+        let sql = format!(
+            "SELECT identity, resource FROM credentials WHERE identity IN ({})",
+            places(identities.len())
+        );
         let mut query = sqlx::query_as(AssertSqlSafe(sql));
         for identity in identities {
             query = query.bind(identity);
         }
-        let rows: Vec<(String, i64)> = query.fetch_all(&self.readers).await?;
-        Ok(rows.into_iter().collect())
+        let identities: Vec<(String, i64)> = query.fetch_all(&self.readers).await?;
+        Ok((ids.into_iter().collect(), identities.into_iter().collect()))
     }
 }
 
+/// Places for so many values in SQL.
+fn places(count: usize) -> String {
+    (1..=count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
+}
+
 async fn note(connection: &mut SqliteConnection, resource: i64, entry: &LogEntry) -> Result<(), Error> {
-    let LogEntry { kind, detail, stranger, first, last, count, .. } = entry;
+    let LogEntry { kind, detail, stranger, action, first, last, count, .. } = entry;
     let count = i64::try_from(*count).unwrap_or(i64::MAX);
     let again = sqlx::query(
         "UPDATE resource_logs SET last = CASE WHEN last > $6 THEN last ELSE $6 END, count = count + $7 WHERE id =
@@ -124,8 +134,8 @@ async fn note(connection: &mut SqliteConnection, resource: i64, entry: &LogEntry
         return Ok(());
     }
     let added = sqlx::query(
-        "INSERT INTO resource_logs (resource, kind, detail, stranger, first, last, count)
-         SELECT id, $2, $3, $4, $5, $6, $7 FROM resources WHERE id = $1",
+        "INSERT INTO resource_logs (resource, kind, detail, stranger, action, first, last, count)
+         SELECT id, $2, $3, $4, $8, $5, $6, $7 FROM resources WHERE id = $1",
     )
     .bind(resource)
     .bind(kind)
@@ -134,20 +144,26 @@ async fn note(connection: &mut SqliteConnection, resource: i64, entry: &LogEntry
     .bind(first)
     .bind(last)
     .bind(count)
+    .bind(action)
     .execute(&mut *connection)
     .await?;
     if added.rows_affected() == 0 {
         return Ok(());
     }
-    let most = if *stranger { MOST_OF_STRANGERS } else { MOST };
+    let most = match (stranger, action) {
+        (true, _) => MOST_OF_STRANGERS,
+        (false, true) => MOST_ACTIONS,
+        (false, false) => MOST,
+    };
     sqlx::query(
-        "DELETE FROM resource_logs WHERE id IN (SELECT id FROM resource_logs WHERE resource = $1 AND stranger = $2
+        "DELETE FROM resource_logs WHERE id IN (SELECT id FROM resource_logs WHERE resource = $1 AND stranger = $2 AND action = $5
          ORDER BY last DESC, id DESC LIMIT $3 OFFSET $4)",
     )
     .bind(resource)
     .bind(stranger)
     .bind(MOST)
     .bind(most)
+    .bind(action)
     .execute(connection)
     .await?;
     Ok(())
@@ -159,7 +175,16 @@ mod tests {
     use crate::resources::Device;
 
     fn entry(subject: LogSubject, kind: &'static str, stranger: bool, at: i64) -> LogEntry {
-        LogEntry { subject, kind, detail: String::new(), stranger, first: at, last: at, count: 1 }
+        LogEntry {
+            subject,
+            kind,
+            detail: String::new(),
+            stranger,
+            action: false,
+            first: at,
+            last: at,
+            count: 1,
+        }
     }
 
     fn identity(name: &str) -> LogSubject {

@@ -1,7 +1,7 @@
 //! What happens to resources, for those who have them: gathered here until somebody takes it away to keep it.
 //!
-//! The same again is counted, not gathered again. What strangers do has a part of its own, and each of their networks a share of that: so
-//! nobody pushes out what the devices themselves do, and hardly what other strangers do. Of what a stranger states nothing is kept but the
+//! The same again is counted, not gathered again. What people do, what devices do and what strangers do have parts of their own; of the
+//! second each resource has a share, of the third each network. So nobody pushes out what others do. Of what a stranger states nothing is kept but the
 //! identity or the resource that it names, and that only until it is taken.
 
 use std::collections::BTreeMap;
@@ -14,8 +14,11 @@ use crate::client::network;
 use crate::clock::Clock;
 use crate::event::Event;
 
-/// The most different things that wait to be taken, and those of strangers, and of one network of these. Further ones are dropped.
-const MOST: usize = 4_096;
+/// The most different things that wait to be taken: what was done to resources, what happened to their devices, of which each resource has a
+/// share, and what strangers did, of which each network has one. Further ones are dropped.
+const MOST_ACTIONS: usize = 1_024;
+const MOST_OF_DEVICES: usize = 4_096;
+const MOST_OF_RESOURCE: usize = 16;
 const MOST_OF_STRANGERS: usize = 1_024;
 const MOST_OF_NETWORK: usize = 16;
 /// The longest detail, in characters.
@@ -41,6 +44,8 @@ pub struct LogEntry {
     pub detail: String,
     /// Whether whoever did it has not proved that they may.
     pub stranger: bool,
+    /// Whether somebody who may has done it on purpose: changed something of the resource.
+    pub action: bool,
     /// When it happened first, in milliseconds since 1970.
     pub first: i64,
     /// When it happened last.
@@ -58,13 +63,21 @@ pub struct ResourceLog {
 
 #[derive(Default)]
 struct Gathered {
-    own: BTreeMap<Key, Times>,
-    strangers: BTreeMap<Key, Times>,
-    /// How many things of strangers came from each network.
-    networks: BTreeMap<IpAddr, usize>,
+    actions: Part,
+    devices: Part,
+    strangers: Part,
+    /// How many things wait of each resource that its device did, and of each network that strangers did.
+    shares: BTreeMap<Share, usize>,
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// Things that wait, and behind which of them taking goes on: so all have their turn.
+#[derive(Default)]
+struct Part {
+    waiting: BTreeMap<Key, Times>,
+    next: Option<Key>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     subject: LogSubject,
     kind: &'static str,
@@ -75,6 +88,39 @@ struct Times {
     first: i64,
     last: i64,
     count: u64,
+    share: Option<Share>,
+}
+
+/// Whose share of a part something takes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Share {
+    Resource(LogSubject),
+    Network(IpAddr),
+}
+
+/// By whom something happened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Somebody who may, on purpose.
+    Action,
+    /// The device, or who acts for it.
+    Device,
+    /// A stranger of this network.
+    Stranger(IpAddr),
+}
+
+impl Part {
+    fn take(&mut self, most: usize) -> Vec<(Key, Times)> {
+        let mut rest = match self.next.take() {
+            Some(next) => self.waiting.split_off(&next),
+            None => std::mem::take(&mut self.waiting),
+        };
+        let mut next = || rest.pop_first().or_else(|| self.waiting.pop_first());
+        let taken = std::iter::from_fn(&mut next).take(most).collect();
+        self.next = rest.first_key_value().map(|(key, _)| key.clone());
+        self.waiting.append(&mut rest);
+        taken
+    }
 }
 
 impl ResourceLog {
@@ -86,65 +132,79 @@ impl ResourceLog {
     /// Takes note of an event if it is about a resource. Returns false if there was no room for it.
     pub(crate) fn note(&self, event: &Event<'_>) -> bool {
         match read(event) {
-            Some((key, stranger)) => self.gather(key, stranger),
+            Some((key, by)) => self.gather(key, by),
             None => true,
         }
     }
 
-    fn gather(&self, key: Key, stranger: Option<IpAddr>) -> bool {
+    fn gather(&self, key: Key, by: By) -> bool {
         let now = (self.clock)();
         let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        let Gathered { own, strangers, networks } = &mut *gathered;
-        let (entries, most) = match stranger {
-            None => (own, MOST),
-            Some(_) => (strangers, MOST_OF_STRANGERS),
+        let Gathered { actions, devices, strangers, shares } = &mut *gathered;
+        let (part, most, share, most_of_share) = match by {
+            By::Action => (actions, MOST_ACTIONS, None, 0),
+            By::Device => {
+                let share = Share::Resource(key.subject.clone());
+                (devices, MOST_OF_DEVICES, Some(share), MOST_OF_RESOURCE)
+            }
+            By::Stranger(network) => {
+                (strangers, MOST_OF_STRANGERS, Some(Share::Network(network)), MOST_OF_NETWORK)
+            }
         };
-        if let Some(known) = entries.get_mut(&key) {
+        if let Some(known) = part.waiting.get_mut(&key) {
             known.last = known.last.max(now);
             known.count = known.count.saturating_add(1);
             return true;
         }
-        if entries.len() >= most {
+        if part.waiting.len() >= most {
             return false;
         }
-        if let Some(network) = stranger {
-            let number = networks.entry(network).or_default();
-            if *number >= MOST_OF_NETWORK {
+        if let Some(share) = &share {
+            let number = shares.entry(share.clone()).or_default();
+            if *number >= most_of_share {
                 return false;
             }
             *number += 1;
         }
-        entries.insert(key, Times { first: now, last: now, count: 1 });
+        part.waiting.insert(key, Times { first: now, last: now, count: 1, share });
         true
     }
 
-    /// Takes all that was gathered.
-    pub fn take(&self) -> Vec<LogEntry> {
-        let Gathered { own, strangers, .. } =
-            std::mem::take(&mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner));
-        let entry = |stranger| {
-            move |(Key { subject, kind, detail }, Times { first, last, count })| LogEntry {
-                subject,
-                kind,
-                detail,
-                stranger,
-                first,
-                last,
-                count,
+    /// Takes at most so many of what was gathered: first what was done on purpose, then what happened to devices, and at last, if they are
+    /// wanted, what strangers did.
+    pub fn take(&self, most: usize, of_strangers: bool) -> Vec<LogEntry> {
+        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        let Gathered { actions, devices, strangers, shares } = &mut *gathered;
+        let mut entries = Vec::new();
+        for (part, action, stranger) in
+            [(actions, true, false), (devices, false, false), (strangers, false, true)]
+        {
+            let left = if stranger && !of_strangers { 0 } else { most - entries.len() };
+            for (Key { subject, kind, detail }, Times { first, last, count, share }) in part.take(left) {
+                if let Some(share) = share
+                    && let Some(number) = shares.get_mut(&share)
+                {
+                    *number -= 1;
+                    if *number == 0 {
+                        shares.remove(&share);
+                    }
+                }
+                entries.push(LogEntry { subject, kind, detail, stranger, action, first, last, count });
             }
-        };
-        own.into_iter().map(entry(false)).chain(strangers.into_iter().map(entry(true))).collect()
+        }
+        entries
     }
 }
 
-/// What an event says of a resource, and from which network it came if it was a stranger's.
-fn read(event: &Event<'_>) -> Option<(Key, Option<IpAddr>)> {
+/// What an event says of a resource, and by whom it happened.
+fn read(event: &Event<'_>) -> Option<(Key, By)> {
     let key = |subject, kind, detail: &str| Key {
         subject,
         kind,
         detail: detail.chars().take(LONGEST_DETAIL).collect(),
     };
-    let own = |resource, kind, detail: &str| Some((key(LogSubject::Resource(resource), kind, detail), None));
+    let own =
+        |resource, kind, detail: &str| Some((key(LogSubject::Resource(resource), kind, detail), By::Device));
     match *event {
         Event::Polled { resource, failure: Some(failure) } => own(resource, "poll_failed", failure),
         Event::Commanded { resource: Some(resource), command, outcome } => {
@@ -157,11 +217,17 @@ fn read(event: &Event<'_>) -> Option<(Key, Option<IpAddr>)> {
         }
         Event::PostRefused { resource, reason, .. } => own(resource, "post_refused", reason),
         Event::LeftOut { resource, what } => own(resource, "left_out", what),
-        Event::Done(done) => own(done.resource()?, done.action(), done.by().unwrap_or_default()),
+        Event::Done(done) => {
+            let subject = LogSubject::Resource(done.resource()?);
+            Some((key(subject, done.action(), done.by().unwrap_or_default()), By::Action))
+        }
         Event::Refused(refused) => {
             let subject = LogSubject::Resource(refused.resource()?);
-            let stranger = refused.is_strangers().then(|| refused.client().network());
-            Some((key(subject, "refused", refused.reason()), stranger))
+            let by = match refused.is_strangers() {
+                true => By::Stranger(refused.client().network()),
+                false => By::Device,
+            };
+            Some((key(subject, "refused", refused.reason()), by))
         }
         Event::Failed { from, identity, failure } => {
             let reason = match failure {
@@ -173,7 +239,7 @@ fn read(event: &Event<'_>) -> Option<(Key, Option<IpAddr>)> {
             // What is no text is no identity of a resource.
             let identity = std::str::from_utf8(identity).ok().filter(|identity| !identity.is_empty())?;
             let subject = LogSubject::Identity(identity.to_owned());
-            Some((key(subject, "handshake_failed", reason), Some(network(from.ip()))))
+            Some((key(subject, "handshake_failed", reason), By::Stranger(network(from.ip()))))
         }
         _ => None,
     }
@@ -214,12 +280,13 @@ mod tests {
             kind: "poll_failed",
             detail: "nobody answers".into(),
             stranger: false,
+            action: false,
             first,
             last,
             count,
         };
-        assert_eq!(log.take(), [entry(7, 0, 20, 3), entry(8, 30, 30, 1)]);
-        assert_eq!(log.take(), []);
+        assert_eq!(log.take(9, true), [entry(7, 0, 20, 3), entry(8, 30, 30, 1)]);
+        assert_eq!(log.take(9, true), []);
     }
 
     #[test]
@@ -241,14 +308,14 @@ mod tests {
         ] {
             assert!(log.note(&event));
         }
-        let told = log.take().into_iter();
+        let told = log.take(usize::MAX, true).into_iter();
         let told: Vec<_> =
             told.map(|entry| (entry.subject, entry.kind, entry.detail, entry.stranger)).collect();
         let of_1 =
             |kind, detail: &str, stranger| (LogSubject::Resource(1), kind, detail.to_owned(), stranger);
         let expected = [
-            of_1("command_done", "command 3", false),
             of_1("key_replaced", "ann", false),
+            of_1("command_done", "command 3", false),
             of_1("left_out", "t is frozen", false),
             of_1("post_refused", "no JSON", false),
             of_1("refused", "anothers_resource", false),
@@ -273,7 +340,7 @@ mod tests {
         assert!(log.note(&Event::Polled { resource: 7, failure: Some("nobody answers") }));
         let long = "é".repeat(1_000);
         assert!(log.note(&Event::PostRefused { resource: 7, scheme: Scheme::Coap, reason: &long }));
-        let taken = log.take();
+        let taken = log.take(usize::MAX, true);
         assert_eq!(taken.iter().filter(|entry| entry.stranger).count(), MOST_OF_STRANGERS);
         assert!(taken.iter().any(|entry| entry.subject == LogSubject::Identity("node-1".into())));
         let own: Vec<_> = taken.iter().filter(|entry| !entry.stranger).collect();
@@ -281,6 +348,29 @@ mod tests {
         assert!(own.iter().all(|entry| entry.detail.chars().count() <= LONGEST_DETAIL));
         // And what the devices do has an end, too.
         let noted = (0..5_000).filter(|&resource| log.note(&Event::LeftOut { resource, what: "t" }));
-        assert_eq!(noted.count(), MOST);
+        assert_eq!(noted.count(), MOST_OF_DEVICES);
+        assert!(log.note(&Event::Done(&Done::new(Scheme::Http, "key_replaced").who("ann").of(1))));
+    }
+
+    #[test]
+    fn a_device_has_a_share_and_all_have_their_turn_when_some_are_taken() {
+        let log = ResourceLog::new(|| 5);
+        let words: Vec<_> = (0..100).map(|number| format!("line 1 column {number}")).collect();
+        let refused = |resource, reason| Event::PostRefused { resource, scheme: Scheme::Http, reason };
+        for resource in [1, 2] {
+            let noted = words.iter().filter(|reason| log.note(&refused(resource, reason)));
+            assert_eq!(noted.count(), MOST_OF_RESOURCE);
+        }
+        assert!(log.note(&Event::Polled { resource: 7, failure: Some("nobody answers") }));
+        assert!(log.note(&failed(1, b"node-1")));
+        let of = |entry: &LogEntry| entry.subject == LogSubject::Resource(7);
+        assert!(!log.take(2 * MOST_OF_RESOURCE, false).iter().any(of));
+        // Those of before again, and it is the turn of the last one nevertheless.
+        assert!(words.iter().take(MOST_OF_RESOURCE).all(|reason| log.note(&refused(1, reason))));
+        let taken = log.take(2, false);
+        assert!(of(&taken[0]) && !taken[1].stranger && taken.len() == 2, "{taken:?}");
+        assert!(log.take(usize::MAX, false).iter().all(|entry| !entry.stranger));
+        assert_eq!(log.take(usize::MAX, true).len(), 1);
+        assert!(log.gathered.lock().unwrap().shares.is_empty());
     }
 }

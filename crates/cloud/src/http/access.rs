@@ -12,7 +12,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Author
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{
-    Alert, Channel, Parser, Resource, ResourceId, Role, Rule, Stream, User, UserGroup, WantedStream, now_ms,
+    Alert, Channel, Parser, Resource, ResourceId, Role, Rule, SignedIn, Stream, User, UserGroup,
+    WantedStream, now_ms,
 };
 use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
 
@@ -51,7 +52,7 @@ pub(super) async fn guard(
     request.extensions_mut().insert(client);
     let Admission { mut caller, action, outcome } = admit(&app, &mut request).await;
     let may = outcome.is_ok();
-    let resource = request.extensions().get().map(|&NamedResource(resource)| resource);
+    let resource = request.extensions().get().copied();
     if let Some(place) = request.extensions().get::<Arc<Permit>>() {
         match &caller {
             Some(caller) if !is_strangers(Some(caller)) => place.is_users(caller.user.id),
@@ -103,14 +104,18 @@ struct Asked {
     caller: Option<Caller>,
     client: Client,
     /// The resource that the path names, if there is one.
-    resource: Option<ResourceId>,
+    resource: Option<NamedResource>,
     /// Whether the caller may do this.
     may: bool,
 }
 
 /// The resource that the path names, whether the caller may do anything to it or not.
 #[derive(Clone, Copy)]
-struct NamedResource(ResourceId);
+struct NamedResource {
+    id: ResourceId,
+    /// Whether the caller has it: is its owner or an administrator, or has it by a group.
+    is_callers: bool,
+}
 
 /// Serves a request, unless it is answered already, and tells what came of it.
 async fn answer(
@@ -133,11 +138,15 @@ async fn answer(
             _ => refused,
         };
         let refused = match resource {
-            Some(ResourceId(resource)) if !may => refused.of_stranger(resource),
+            Some(NamedResource { id: ResourceId(resource), is_callers }) if !may => match is_callers {
+                true => refused.of(resource),
+                false => refused.of_stranger(resource),
+            },
             _ => refused,
         };
         app.events.tell(Event::Refused(&refused));
     }
+    let resource = resource.map(|resource| resource.id);
     if let (Some(Reason(reason)), Some(Action::AddPoints), Some(ResourceId(resource)), true) =
         (response.extensions_mut().remove(), action, resource, may)
     {
@@ -270,9 +279,6 @@ async fn allow(
         (Some(Some(owner)), Some(name)) => app.store.resource(owner.id, name).await?,
         _ => None,
     };
-    if let Some(resource) = &resource {
-        request.extensions_mut().insert(NamedResource(resource.id));
-    }
     let wanted = match name("shared") {
         Some(id) if action == Action::ReadShared => Some(app.store.wanted_stream(id).await?),
         _ => None,
@@ -287,6 +293,16 @@ async fn allow(
         Some(None) => Target::Unknown,
         None => Target::Nothing,
     };
+    if let Some(Resource { id, .. }) = resource {
+        let is_callers = match (caller, target) {
+            (_, Target::GivenResource(..)) => true,
+            (Some(SignedIn { user, .. }), Target::ResourceOf(owner, _)) => {
+                user.id == owner || user.role == Role::Administrator
+            }
+            _ => false,
+        };
+        request.extensions_mut().insert(NamedResource { id, is_callers });
+    }
     access::decide(who, action, target).map_err(|denial| match denial {
         Denial::Unauthenticated => Failure::unauthenticated(),
         Denial::Forbidden => Failure::forbidden(),
