@@ -54,7 +54,7 @@ pub enum Next {
 type FeedRow = (i64, i64, i64, i64, i64, f64, bool, Option<String>);
 
 impl Scope {
-    /// The condition for a stream with its resource, in SQL, and the id in it that `$1` stands for.
+    /// The condition for a stream with its resource, in SQL, and the id in it that `$1` stands for: to find the streams by.
     const fn condition(self) -> (&'static str, i64) {
         match self {
             Self::All => ("$1 = 0", 0),
@@ -63,6 +63,19 @@ impl Scope {
                 user.0,
             ),
             Self::One(stream) => ("streams.id = $1", stream.0),
+        }
+    }
+
+    /// The same for a stream that is known, of which it is asked: no list is made of all that is given to the user, which would be made for
+    /// each commit of anybody.
+    const fn condition_of_each(self) -> (&'static str, i64) {
+        match self {
+            Self::Of(user) => (
+                "(resources.owner = $1 OR EXISTS
+                  (SELECT 1 FROM given_resources WHERE member = $1 AND resource = resources.id))",
+                user.0,
+            ),
+            Self::All | Self::One(_) => self.condition(),
         }
     }
 }
@@ -91,7 +104,7 @@ impl Store {
 
     /// Looks at the points of all users between `last` and `upto`.
     async fn stored_between(&self, scope: Scope, last: i64, upto: i64) -> Result<Vec<FeedPoint>, Error> {
-        let (condition, id) = scope.condition();
+        let (condition, id) = scope.condition_of_each();
         // The order of the tables is said: otherwise all of a user's streams might be looked through for a few points.
         let value = values::columns("points.value", "streams.value_type");
         let sql = AssertSqlSafe(format!(

@@ -113,7 +113,7 @@ pub(super) async fn show(
     tokio::pin!(end);
     loop {
         if !access.holds().await {
-            return Err(Failure::unauthenticated());
+            return Err(access.ended().await);
         }
         let command = find(&app, &resource, id).await?;
         let expires = Duration::from_millis((command.expires - now_ms()).max(1).unsigned_abs());

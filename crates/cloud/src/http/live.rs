@@ -202,7 +202,7 @@ impl Feed {
                 self.record_end();
                 return None;
             }
-            if self.access.was_checked() {
+            if self.access.was_checked() && matches!(self.scope, Scope::Of(_)) {
                 // A group may have ended meanwhile: what was read before is read again.
                 self.page.clear();
                 self.last = self.sent;

@@ -90,6 +90,16 @@ impl LiveAccess {
         again.is_some()
     }
 
+    /// Why it does not hold any more: what a group allowed has ended, or the listener's session itself.
+    pub(super) async fn ended(&self) -> Failure {
+        match self.ground {
+            Ground::Group(token, first, _) if self.look_up(token, first).await.is_some() => {
+                Failure::forbidden()
+            }
+            _ => Failure::unauthenticated(),
+        }
+    }
+
     /// Whether it was looked up since this was asked last: what was read before may be more than the listener may hear now.
     pub(super) fn was_checked(&mut self) -> bool {
         std::mem::take(&mut self.was_checked)

@@ -99,7 +99,7 @@ impl Store {
         let rows: Vec<GivenRow> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT {COLUMNS}, users.id, users.name, given.changes FROM {TABLES}
              JOIN (SELECT resource AS given_resource, {CHANGES} AS changes FROM given_resources
-                   WHERE member = $1 GROUP BY resource) AS given ON given.given_resource = resources.id
+                   WHERE member = $1 AND resource > $2 GROUP BY resource) AS given ON given.given_resource = resources.id
              JOIN users ON users.id = resources.owner
              WHERE resources.owner <> $1 AND resources.id > $2 ORDER BY resources.id LIMIT $3"
         )))
@@ -210,7 +210,10 @@ impl Store {
             .bind(Reference::read(resource).id())
             .execute(&mut *self.writer.lock().await)
             .await?;
+        if taken.rows_affected() == 0 {
+            return Err(Error::Unknown("device in this group"));
+        }
         self.access_changed();
-        if taken.rows_affected() == 0 { Err(Error::Unknown("device in this group")) } else { Ok(()) }
+        Ok(())
     }
 }

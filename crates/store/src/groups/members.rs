@@ -159,7 +159,9 @@ impl Store {
         };
         transaction.commit().await?;
         drop(writer);
-        self.access_changed();
+        if was_member {
+            self.access_changed();
+        }
         if was_member || invitations > 0 { Ok(()) } else { Err(NO_MEMBER) }
     }
 
@@ -231,7 +233,9 @@ impl Store {
         let was_member = take_out(&mut transaction, id, user).await?;
         transaction.commit().await?;
         drop(writer);
-        self.access_changed();
+        if was_member {
+            self.access_changed();
+        }
         if was_member || refused > 0 { Ok(()) } else { Err(UNKNOWN) }
     }
 }
