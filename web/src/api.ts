@@ -168,6 +168,8 @@ export interface Endpoints {
 
 /** The most points or resources of one answer. */
 export const LONGEST_PAGE = 10_000;
+/** The same of texts, which are longer. */
+export const LONGEST_PAGE_OF_TEXTS = 1_000;
 
 /** An answer that is not a success, or no answer at all (`status` 0). */
 export class ApiError extends Error {

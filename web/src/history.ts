@@ -5,13 +5,14 @@ export const MOST_POINTS = 200_000;
 
 /**
  * The points from `from` on, oldest first, fetched page by page from the newest back; at most `most` of them, the
- * newest. `progress` hears how many there are so far; when it answers false, the rest is not fetched.
+ * newest. A page has at most `longest`. `progress` hears how many there are so far; when it answers false, the rest is not fetched.
  */
 export async function history(
   fetchPage: (page: Page) => Promise<Point[]>,
   from: number,
   most = MOST_POINTS,
   progress: (points: number) => boolean = () => true,
+  longest = LONGEST_PAGE,
 ): Promise<Point[]> {
   const pages: Point[][] = [];
   let count = 0;
@@ -19,7 +20,7 @@ export async function history(
   /** How many points of the millisecond `until - 1` are here already: pages overlap in it. */
   let doubled = 0;
   while (count < most) {
-    const limit = Math.min(LONGEST_PAGE, most - count + doubled);
+    const limit = Math.min(longest, most - count + doubled);
     const page = await fetchPage(until === undefined ? { limit } : { limit, until });
     const fresh = page.slice(0, page.length - doubled);
     const wanted = fresh.filter((point) => point.time >= from);

@@ -148,6 +148,7 @@ export class TextTable implements StreamView {
   }
 
   private words(count: number): string {
+    if (count >= MOST_TEXTS) return `The newest ${ROWS} of ${formatCount(count)} or more`;
     if (count > ROWS) return `The newest ${ROWS} of ${formatCount(count)}`;
     if (count > 0 || !this.settled) return "";
     if (!this.latest) return "No reading yet";

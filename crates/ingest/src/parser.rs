@@ -265,6 +265,10 @@ fn value_of(value_type: ValueType, json: &Json) -> Result<Option<Value>, String>
             Ok(Value::Boolean(*boolean).number().map(Value::Number))
         }
         Json::Number(number) if value_type == ValueType::Number => Ok(number.as_f64().map(Value::Number)),
+        // Another number is left out by the stream, and the rest of the payload is stored.
+        Json::Number(number) if value_type == ValueType::Boolean => Ok(number.as_f64().map(|number| {
+            if number == 0.0 || number == 1.0 { Value::Boolean(number == 1.0) } else { Value::Number(number) }
+        })),
         Json::Bool(_) | Json::Number(_) => value_in(value_type, &json.to_string()).map(Some),
     }
 }

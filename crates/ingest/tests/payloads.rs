@@ -69,6 +69,18 @@ fn a_first_payload_makes_a_stream_of_every_number_in_it_and_of_what_is_true_or_f
 }
 
 #[test]
+fn what_is_true_or_false_at_first_keeps_nothing_else_from_being_read_later() {
+    let found = discover(Format::Json, br#"{"alarm":false,"t":21}"#).unwrap();
+    for (alarm, expected) in [("1.0", Value::Boolean(true)), ("0", Value::Boolean(false)), ("2", 2.0.into())]
+    {
+        let payload = format!(r#"{{"alarm":{alarm},"t":22}}"#);
+        let mut read = with(Format::Json, payload.as_bytes(), &found).unwrap();
+        read.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(read, [point("alarm", ARRIVAL, expected), point("t", ARRIVAL, Value::Number(22.0))]);
+    }
+}
+
+#[test]
 fn what_a_first_payload_shows_reads_the_next_one_also_when_a_number_is_missing() {
     let found = discover(Format::Json, br#"{"t":21.5,"battery":90}"#).unwrap();
     assert_eq!(with(Format::Json, br#"{"t":22}"#, &found).unwrap(), now(&[("t", 22.0)]));
@@ -161,12 +173,13 @@ fn a_parser_reads_values_as_the_type_that_it_states() {
         (ValueType::Boolean, "$.one", Value::Boolean(true)),
         (ValueType::Boolean, "$.spelled", Value::Boolean(false)),
         (ValueType::Number, "$.on", Value::Number(1.0)),
+        // A stream of truth values leaves it out.
+        (ValueType::Boolean, "$.n", Value::Number(21.5)),
     ] {
         let read = with(Format::Json, payload, &json(value_type, path)).unwrap();
         assert_eq!(read, [point("x", ARRIVAL, expected)], "{path}");
     }
     for (value_type, path, why) in [
-        (ValueType::Boolean, "$.n", "\"21.5\" is neither true nor false"),
         (ValueType::Boolean, "$.state", "\"open\" is neither true nor false"),
         (ValueType::Number, "$.state", "\"open\" is not a number"),
         (ValueType::Text, "$", "object"),

@@ -44,7 +44,9 @@ impl LeftOutReason {
         if text.chars().count() > LONGEST_TEXT_VALUE {
             return Some(Self::TooLong);
         }
-        let is_control = |char: char| char.is_control() || is_bidi_control(char);
+        let is_control = |char: char| {
+            char.is_control() || is_bidi_control(char) || matches!(char, '\u{2028}' | '\u{2029}')
+        };
         text.chars().any(is_control).then_some(Self::ControlCharacters)
     }
 }

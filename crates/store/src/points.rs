@@ -171,6 +171,9 @@ async fn delete(
     until: Option<i64>,
 ) -> Result<u64, Error> {
     let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
+    if from >= until {
+        return Ok(0);
+    }
     latest::keep_heard(connection, stream).await?;
     let are_texts = values::type_of(connection, stream).await? == ValueType::Text;
     if are_texts {

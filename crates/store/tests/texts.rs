@@ -125,6 +125,14 @@ async fn of_texts_that_are_not_kept_the_ends_of_each_hour_stay_as_long_as_its_ro
     assert_eq!(points(&store, stream).await[0], Point { time: times[60], value: text(60) });
     assert_eq!((hours(&store, stream).await, stored(directory.path()).await), (before.clone(), 60 + 2 * 10));
 
+    // A span without width, or that ends before it begins, deletes nothing.
+    for (from, until) in [(begin + HOUR_MS / 2, begin + HOUR_MS / 2), (begin + 2_000, begin + 1_000)] {
+        assert_eq!(store.delete_points(stream, Some(from), Some(until)).await.unwrap(), 0);
+        assert_eq!(
+            (hours(&store, stream).await, stored(directory.path()).await),
+            (before.clone(), 60 + 2 * 10)
+        );
+    }
     // What is deleted leaves no trace, also of hours whose points are not kept.
     store.delete_points(stream, Some(begin + HOUR_MS / 2), Some(begin + HOUR_MS)).await.unwrap();
     assert_eq!(
@@ -144,4 +152,24 @@ async fn of_texts_that_are_not_kept_the_ends_of_each_hour_stay_as_long_as_its_ro
     );
     store.delete_points(stream, None, None).await.unwrap();
     assert_eq!((hours(&store, stream).await, stored(directory.path()).await), (vec![], 0));
+}
+
+#[tokio::test]
+async fn a_text_that_no_stream_takes_settles_the_type_of_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer, resource) = begin(directory.path()).await;
+    let post = async |value: Value| {
+        let readings = vec![Reading { stream: "t".into(), unit: None, time: 1, value }];
+        let idempotency = Idempotency::unique().unwrap();
+        store.append(Append { resource, idempotency, readings }).await
+    };
+    for refused in ["x".repeat(161), "two\u{2028}lines".into(), "two\nlines".into()] {
+        assert!(post(Value::Text(refused)).await.is_err());
+        assert_eq!(store.stream(resource, "t").await.unwrap(), None);
+    }
+    post(Value::Number(7.0)).await.unwrap();
+    let stream = id(&store, resource).await;
+    assert_eq!(points(&store, stream).await, [Point { time: 1, value: Value::Number(7.0) }]);
+    // Now there is one, which says why.
+    assert!(post(Value::Text("warm".into())).await.is_err());
 }

@@ -1,5 +1,15 @@
 import { ApiAddresses } from "../api-addresses";
-import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
+import {
+  api,
+  ApiError,
+  LONGEST_PAGE,
+  LONGEST_PAGE_OF_TEXTS,
+  type LivePoint,
+  type Network,
+  type Point,
+  type Resource,
+  type Stream,
+} from "../api";
 import { CertificateEnd } from "../certificate";
 import { CommandsPanel } from "../commands/panel";
 import { DeviceLogPanel } from "../device-log";
@@ -295,7 +305,8 @@ export class DevicePage implements Page {
   ): Promise<Point[]> {
     const page = (page: Parameters<typeof api.data>[3]) =>
       api.data(this.ownerOf(resource), resource.id, stream.id, page);
-    return history(page, from, MOST_POINTS, progress);
+    const longest = stream.value_type === "text" ? LONGEST_PAGE_OF_TEXTS : LONGEST_PAGE;
+    return history(page, from, MOST_POINTS, progress, longest);
   }
 
   /** Takes along what the charts show. */

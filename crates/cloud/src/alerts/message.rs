@@ -62,6 +62,8 @@ pub(super) fn text(message: &Message) -> String {
                     .to_owned(),
             );
         }
+        // A text has no number to tell.
+        ("cleared", None) => lines.push("a reading has come".to_owned()),
         (_, None) => lines.push("no readings".to_owned()),
     }
     if let Ok(time) = Timestamp::from_millisecond(message.time) {

@@ -122,6 +122,9 @@ pub(super) async fn read(
     answer(&app.store, *id, named, query).await
 }
 
+/// The most texts of an answer.
+const LONGEST_PAGE_OF_TEXTS: i64 = 1_000;
+
 /// The names of the stream whose points are answered, and what its values are.
 pub(super) struct StreamLabels<'a> {
     pub(super) device: &'a str,
@@ -139,6 +142,11 @@ pub(super) async fn answer(
 ) -> Result<Response, Failure> {
     let Query(query) = query?;
     let page = query.page()?;
+    // Texts are long: an answer of them that is read slowly would take much memory.
+    let page = match value_type {
+        ValueType::Text => Page { limit: page.limit.min(LONGEST_PAGE_OF_TEXTS), ..page },
+        ValueType::Number | ValueType::Boolean => page,
+    };
     let points = match query.windows(page, value_type)? {
         None => store.points(stream, page).await?,
         Some((windows, aggregate)) => {

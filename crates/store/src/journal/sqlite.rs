@@ -29,7 +29,7 @@ use crate::clock::now_ms;
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::ids::{PointId, StreamId};
-use crate::left_out::Stored;
+use crate::left_out::{LeftOutReason, Stored};
 
 /// The parts of the streams that are sorted in turn, as migration 8 has them: each takes a short time, in which nothing
 /// is appended.
@@ -352,16 +352,21 @@ impl Journal for Sqlite {
 /// The readings of a post that are taken, in the order of their times, each with its stream: the last of a stream is its latest. And what is
 /// left out.
 fn taken<'a>(
-    rows: &[StreamRow],
+    rows: &[Option<StreamRow>],
     readings: &'a [Reading],
     now: i64,
 ) -> (Vec<(StreamId, &'a Reading)>, Stored) {
     let mut taken = Vec::with_capacity(readings.len());
     let mut stored = Stored::default();
     for (row, reading) in rows.iter().zip(readings) {
-        match row.refusal(reading, now) {
-            None => taken.push((row.id, reading)),
-            Some(why) => stored.leave_out(&reading.stream, why),
+        let refusal = match row {
+            Some(row) => row.refusal(reading, now),
+            None => LeftOutReason::of_value(reading.value.value_type(), &reading.value),
+        };
+        match (row, refusal) {
+            (_, Some(why)) => stored.leave_out(&reading.stream, why),
+            (Some(row), None) => taken.push((row.id, reading)),
+            (None, None) => {}
         }
     }
     taken.sort_by_key(|(_, reading)| reading.time);

@@ -69,7 +69,8 @@ impl StreamRows {
         self.remembered = 0;
     }
 
-    /// The row of the stream of each reading; streams are made with their first, within the quota. If that is refused, none is made. A stream that
+    /// The row of the stream of each reading; streams are made with the first that they can take, within the quota. If that is refused, none is
+    /// made. Nothing for a reading that no stream takes, if there is none of its name: it would settle the type of one. A stream that
     /// `is_computed` takes no readings.
     pub(super) fn rows(
         &mut self,
@@ -77,10 +78,14 @@ impl StreamRows {
         resource: ResourceId,
         readings: &[Reading],
         (spending, is_computed): (&mut Spending, impl Fn(StreamId) -> bool),
-    ) -> Result<Vec<StreamRow>, Error> {
+    ) -> Result<Vec<Option<StreamRow>>, Error> {
         const COMPUTED: Error = Error::Invalid("a stream that is computed takes no readings");
         if let Some(rows) = self.remembered(resource, readings) {
-            return if rows.iter().any(|row| is_computed(row.id)) { Err(COMPUTED) } else { Ok(rows) };
+            return if rows.iter().flatten().any(|row| is_computed(row.id)) {
+                Err(COMPUTED)
+            } else {
+                Ok(rows)
+            };
         }
         if self.remembered >= REMEMBERED {
             self.clear();
@@ -96,6 +101,7 @@ impl StreamRows {
             match known.iter().find(|(label, _)| is_named(label)) {
                 Some((_, row)) if is_computed(row.id) => return Err(COMPUTED),
                 Some(_) => {}
+                None if is_taken_by_none(reading) => {}
                 None if unknown.iter().any(|new| is_named(&new.stream)) => {}
                 None => unknown.push(reading),
             }
@@ -115,11 +121,20 @@ impl StreamRows {
         self.remembered(resource, readings).ok_or(Error::Unknown("stream"))
     }
 
-    fn remembered(&self, resource: ResourceId, readings: &[Reading]) -> Option<Vec<StreamRow>> {
+    fn remembered(&self, resource: ResourceId, readings: &[Reading]) -> Option<Vec<Option<StreamRow>>> {
         let rows = self.rows.get(&resource)?;
         let row = |label: &str| rows.iter().find(|(known, _)| known == label).map(|(_, row)| *row);
-        readings.iter().map(|reading| row(&reading.stream)).collect()
+        let row_of = |reading: &Reading| match row(&reading.stream) {
+            None if !is_taken_by_none(reading) => None,
+            row => Some(row),
+        };
+        readings.iter().map(row_of).collect()
     }
+}
+
+/// Whether not even a stream of its own type takes a reading.
+fn is_taken_by_none(reading: &Reading) -> bool {
+    LeftOutReason::of_value(reading.value.value_type(), &reading.value).is_some()
 }
 
 /// The row that is told from the column `first` on.
