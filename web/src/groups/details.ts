@@ -85,7 +85,7 @@ class DetailsPanel extends Panel {
         `Let ${accessWords(other)}`,
         () => void this.act(() => this.api.setMember(this.group.id, username, other)),
         "quiet",
-        `Let ${name} ${accessWords(other)}`,
+        `Let ${accessWords(other)}: ${name}`,
       ),
       button(
         joined ? "Remove" : "Withdraw",

@@ -83,7 +83,7 @@ export class GroupsPanel extends Panel {
               "Take back",
               () => void this.take(id),
               "quiet destructive",
-              `Take it back from ${name} of ${shown(owner)}`,
+              `Take back from ${name} of ${shown(owner)}`,
             ),
           ]
         : [],
