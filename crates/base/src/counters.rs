@@ -206,6 +206,18 @@ impl Counters {
         *value = value.wrapping_add(n);
     }
 
+    /// Adds each count of `others`.
+    pub fn add_all(&mut self, others: &Self) {
+        for (value, n) in self.0.iter_mut().zip(others.0) {
+            *value = value.wrapping_add(n);
+        }
+    }
+
+    /// Sets `counter` to zero.
+    pub fn clear(&mut self, counter: Counter) {
+        self.0[counter as usize] = 0;
+    }
+
     /// The count of `counter`.
     pub fn get(&self, counter: Counter) -> u32 {
         self.0[counter as usize]
@@ -236,6 +248,21 @@ mod tests {
         for (n, (counter, value)) in counters.iter().enumerate() {
             assert_eq!(value, n as u32);
             assert_eq!(Counter::ALL.iter().filter(|c| c.name() == counter.name()).count(), 1);
+        }
+    }
+
+    #[test]
+    fn counts_are_added_each_to_its_own_and_cleared_alone() {
+        let (mut sum, mut others) = (Counters::new(), Counters::new());
+        for (n, &counter) in (0..).zip(Counter::ALL) {
+            sum.add(counter, u32::MAX);
+            others.add(counter, n);
+        }
+        sum.add_all(&others);
+        sum.clear(Counter::BytesSent);
+        for (n, (counter, value)) in (0u32..).zip(sum.iter()) {
+            let expected = if counter == Counter::BytesSent { 0 } else { n.wrapping_sub(1) };
+            assert_eq!(value, expected, "{counter:?}");
         }
     }
 }

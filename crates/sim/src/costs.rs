@@ -199,6 +199,10 @@ impl Costs {
 
     /// What `operations` take.
     pub fn of_operations(&self, operations: &Operations) -> f64 {
+        // Most tasks compute nothing.
+        if *operations == Operations::default() {
+            return 0.0;
+        }
         operations.iter().zip(self.operations).map(|((_, n), cost)| f64::from(n) * cost).sum()
     }
 

@@ -19,7 +19,9 @@ pub(crate) struct TickTimer(pub(crate) u32);
 impl TickTimer {
     /// What it shows at `time`.
     pub(crate) fn count(self, time: Time) -> u64 {
-        (u128::from(time.micros()) * u128::from(self.0) / 1_000_000) as u64
+        // Of whole seconds and of the rest, as a division of 128 bits takes long.
+        let (seconds, rest) = (time.micros() / 1_000_000, time.micros() % 1_000_000);
+        seconds * u64::from(self.0) + rest * u64::from(self.0) / 1_000_000
     }
 
     /// The ticks from one time to another.

@@ -60,6 +60,8 @@ pub(crate) struct Events<E> {
     /// does not go through the heap.
     first: Option<Entry<E>>,
     heap: BinaryHeap<Reverse<Entry<E>>>,
+    /// Those of devices that sleep and wake up, and most likely sleep on: hardly anything else happens where radios sleep.
+    wake_ups: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
@@ -128,14 +130,12 @@ impl<E> Ord for Entry<E> {
 impl<E> Events<E> {
     /// An empty queue.
     pub(crate) fn new() -> Self {
-        Self { first: None, heap: BinaryHeap::new(), sequence: 0 }
+        Self { first: None, heap: BinaryHeap::new(), wake_ups: BinaryHeap::new(), sequence: 0 }
     }
 
     /// Schedules `event`.
     pub(crate) fn push(&mut self, time: Time, owner: Owner, event: E) {
-        debug_assert!(!matches!(owner, Owner::Node(id) if id > MAX_ID), "{owner:?}");
-        let entry = Entry { time, order: owner.place() << SEQUENCE_BITS | self.sequence, event };
-        self.sequence = (self.sequence + 1) % (1 << SEQUENCE_BITS);
+        let entry = self.entry(time, owner, event);
         let comes_first = match &self.first {
             Some(first) => entry < *first,
             None => self.heap.peek().is_none_or(|Reverse(next)| entry < *next),
@@ -146,19 +146,54 @@ impl<E> Events<E> {
         }
     }
 
+    /// Schedules `event`, at which a device wakes up that has nothing to send.
+    pub(crate) fn push_wake_up(&mut self, time: Time, owner: Owner, event: E) {
+        let entry = self.entry(time, owner, event);
+        self.wake_ups.push(Reverse(entry));
+    }
+
+    fn entry(&mut self, time: Time, owner: Owner, event: E) -> Entry<E> {
+        debug_assert!(!matches!(owner, Owner::Node(id) if id > MAX_ID), "{owner:?}");
+        let order = owner.place() << SEQUENCE_BITS | self.sequence;
+        self.sequence = (self.sequence + 1) % (1 << SEQUENCE_BITS);
+        Entry { time, order, event }
+    }
+
     /// When the next event is.
     pub(crate) fn next_time(&self) -> Option<Time> {
-        let next = self.first.as_ref().or_else(|| self.heap.peek().map(|Reverse(entry)| entry));
-        next.map(|entry| entry.time)
+        self.wake_up_if_next().or(self.next_other()).map(|entry| entry.time)
+    }
+
+    /// When the next event is that is no wake-up.
+    pub(crate) fn next_time_but_wake_ups(&self) -> Option<Time> {
+        self.next_other().map(|entry| entry.time)
     }
 
     /// Takes the next event, unless it is later than `end`.
     pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Owner, E)> {
-        if self.next_time()? > end {
-            return None;
-        }
-        let next = self.first.take().or_else(|| self.heap.pop().map(|Reverse(entry)| entry));
-        next.map(|Entry { time, order, event }| (time, Owner::at(order >> SEQUENCE_BITS), event))
+        let next = if let Some(wake_up) = self.wake_up_if_next() {
+            if wake_up.time > end {
+                return None;
+            }
+            self.wake_ups.pop()
+        } else {
+            if self.next_other()?.time > end {
+                return None;
+            }
+            self.first.take().map(Reverse).or_else(|| self.heap.pop())
+        };
+        next.map(|Reverse(Entry { time, order, event })| (time, Owner::at(order >> SEQUENCE_BITS), event))
+    }
+
+    /// The next event that is no wake-up.
+    fn next_other(&self) -> Option<&Entry<E>> {
+        self.first.as_ref().or_else(|| self.heap.peek().map(|Reverse(entry)| entry))
+    }
+
+    /// The next event, if it is a wake-up.
+    fn wake_up_if_next(&self) -> Option<&Entry<E>> {
+        let Reverse(wake_up) = self.wake_ups.peek()?;
+        self.next_other().is_none_or(|other| wake_up < other).then_some(wake_up)
     }
 }
 
@@ -201,7 +236,7 @@ mod tests {
     proptest::proptest! {
         /// Whatever is scheduled and taken in turn, the next is the first of what is there.
         #[test]
-        fn the_next_event_is_the_first_of_those_that_are_scheduled(steps in proptest::collection::vec((0u64..20, 0u32..3, 0..3), 0..200)) {
+        fn the_next_event_is_the_first_of_those_that_are_scheduled(steps in proptest::collection::vec((0u64..20, 0u32..3, 0..4), 0..200)) {
             let (mut events, mut expected, mut sequence) = (Events::new(), Vec::<(Time, Owner, u32)>::new(), 0);
             for (micros, node, step) in steps {
                 let time = Time::ZERO + Span::from_micros(micros);
@@ -213,7 +248,10 @@ mod tests {
                     proptest::prop_assert_eq!(taken, next);
                 } else {
                     expected.push((time, Owner::Node(node), sequence));
-                    events.push(time, Owner::Node(node), sequence);
+                    match step {
+                        1 => events.push_wake_up(time, Owner::Node(node), sequence),
+                        _ => events.push(time, Owner::Node(node), sequence),
+                    }
                     sequence += 1;
                 }
             }

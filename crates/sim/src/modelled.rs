@@ -44,6 +44,9 @@ pub(crate) struct Modelled {
     nv: Memory,
     /// What was counted in the last task.
     counters: Counters,
+    /// The frames that wait to be sent, by number and length, and those that did when the last task began.
+    waiting: Vec<(u8, usize)>,
+    waited: Vec<(u8, usize)>,
     partial: Vec<Partial>,
     /// What IPsec has protected and nobody has taken yet.
     cleartexts: Vec<Cleartext>,
@@ -113,6 +116,8 @@ impl Modelled {
             random: RandomBlock::new(seed, id),
             nv: Memory::default(),
             counters: Counters::new(),
+            waiting: Vec::new(),
+            waited: Vec::new(),
             partial: Vec::new(),
             cleartexts: Vec::new(),
             costs,
@@ -135,16 +140,17 @@ impl Modelled {
         if !is_first {
             self.random.renew();
         }
-        let waiting = self.waiting();
+        self.node.waiting(&mut self.waited);
         self.counters = Counters::new();
         let mut frame = task.frame.to_vec();
         let Self { node, crypto, random, nv, counters: own, .. } = self;
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
         let TaskResult { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
+        self.node.waiting(&mut self.waiting);
         let done = self.crypto.take();
         let protected = self.node.security().take_steps();
         self.cleartexts = self.node.security().take_cleartexts();
-        let mut work = self.work(task, &frame, &waiting, command, exchange.frame(), &done);
+        let mut work = self.work(task, &frame, command, exchange.frame(), &done);
         for (step, bytes) in protected {
             work.add(step, bytes);
         }
@@ -152,18 +158,16 @@ impl Modelled {
             work.add(Step::AssociationsMade, 0);
         }
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
-        for (counter, count) in self.counters.iter() {
-            if !matches!(counter, Counter::FramesSent | Counter::BytesSent) {
-                counters.add(counter, count);
-            }
-        }
+        self.counters.clear(Counter::FramesSent);
+        self.counters.clear(Counter::BytesSent);
+        counters.add_all(&self.counters);
         let written = self.nv.take_written();
         (Outcome { command, exchange, cost, engine: done.lasts, written, keys }, work)
     }
 
     /// What the task takes that finds the channel clear at a wake-up, if nothing waits to be sent.
     pub(crate) fn wake_up_cost(&mut self) -> Option<u64> {
-        if !self.has_run || !self.node.waiting().is_empty() {
+        if !self.has_run || !self.waiting.is_empty() {
             return None;
         }
         let costs = self.costs.as_ref();
@@ -180,8 +184,10 @@ impl Modelled {
     /// Runs that task, as [`Modelled::run`] would; what the radio is to do next.
     pub(crate) fn wake_up(&mut self, now: Instant, at: Symbols) -> Option<RadioCommand> {
         self.random.renew();
-        let Self { node, crypto, random, nv, counters, .. } = self;
-        node.wake_up(&mut Cx { now, crypto, entropy: random, nv, counters }, at)
+        let Self { node, crypto, random, nv, counters, waiting, .. } = self;
+        let command = node.wake_up(&mut Cx { now, crypto, entropy: random, nv, counters }, at);
+        node.waiting(waiting);
+        command
     }
 
     /// Turns its IPsec on, as node `id`.
@@ -240,25 +246,18 @@ impl Modelled {
         core::mem::take(&mut self.cleartexts)
     }
 
-    /// The numbers of the frames that wait to be sent.
-    fn waiting(&mut self) -> Vec<u8> {
-        self.node.waiting().into_iter().map(|(sequence, _)| sequence).collect()
-    }
-
-    /// What was done in a task: `frame` is the one that has come in, opened if it was sealed; `waiting` are the numbers of the frames that
-    /// waited to be sent when it began.
+    /// What was done in a task: `frame` is the one that has come in, opened if it was sealed.
     fn work(
         &mut self,
         task: &Task<'_>,
         frame: &[u8],
-        waiting: &[u8],
         command: Command,
         transmitted: &[u8],
         done: &Done,
     ) -> Work {
         let mut work = Work::new(done.cpu);
         let times = |operation| done.cpu.get(operation) + done.engine.get(operation);
-        let has_room = self.node.has_room();
+        let has_room = self.waiting.len() < self.node.frames();
         let since = |counter| self.counters.get(counter) > 0;
         work.add(
             match task.event {
@@ -290,8 +289,9 @@ impl Modelled {
         }
         let forwarded = since(Counter::Ipv6Forwarded);
         let secured = self.secured;
-        let made = self.node.waiting().into_iter().filter(|(sequence, _)| !waiting.contains(sequence));
-        let made: Vec<_> = made.map(|(_, len)| len).collect();
+        let is_new =
+            |&&(sequence, _): &&(u8, usize)| self.waited.iter().all(|(before, _)| *before != sequence);
+        let made: Vec<_> = self.waiting.iter().filter(is_new).map(|(_, len)| *len).collect();
         for &len in &made {
             work.add(Step::FrameMade, len);
             if secured {

@@ -107,6 +107,11 @@ impl Radio {
         }))
     }
 
+    /// Whether what it does next is to assess the channel, and no frame is to follow by itself.
+    pub(crate) fn only_assesses(&self) -> bool {
+        matches!(self.next, Some((_, Step::Assess(Assessments { send: false, .. }))))
+    }
+
     /// Notes that its assessments were made, and found the channel clear.
     pub(crate) fn assessed(&mut self) {
         self.next = None;

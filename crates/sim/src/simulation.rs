@@ -309,8 +309,9 @@ impl Simulation {
     /// The radio of station `id` goes on with what it was told; nobody looks before `end` what comes of it.
     fn radio_goes_on(&mut self, id: u32, end: Time) {
         let now = self.now;
-        let end = self.events.next_time().map_or(end, |next| next.min(end));
-        let is_calm = self.trial.is_none() && !self.has_due(id);
+        // Others that wake up send nothing before this one has assessed the channel: their assessments begin no earlier, and take as long.
+        let end = self.events.next_time_but_wake_ups().map_or(end, |next| next.min(end));
+        let is_calm = self.trial.is_none() && self.timeline.is_none() && !self.has_due(id);
         let station = &mut self.stations[id as usize];
         if is_calm && station.wake_up(now, end, &mut self.events, &mut self.medium) {
             return;

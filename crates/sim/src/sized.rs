@@ -52,7 +52,7 @@ trait Sizes {
     fn listening(&mut self) -> Option<&mut StationListening>;
     fn poll_refusal(&mut self) -> Option<Refusal>;
     fn waits_for(&mut self, neighbour: Eui64) -> bool;
-    fn waiting(&mut self) -> Vec<(u8, usize)>;
+    fn waiting(&mut self, list: &mut Vec<(u8, usize)>);
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult;
     /// Lets its MAC find the channel clear at a wake-up; what the radio is to do next.
     fn wake_up(&mut self, cx: &mut Context<'_>, at: Symbols) -> Option<RadioCommand>;
@@ -102,8 +102,10 @@ impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<F
         self.interface().waits_for(neighbour)
     }
 
-    fn waiting(&mut self) -> Vec<(u8, usize)> {
-        self.interface().waiting().collect()
+    fn waiting(&mut self, list: &mut Vec<(u8, usize)>) {
+        list.clear();
+        // No board is in time slots.
+        list.extend(self.interface().mac().contending().into_iter().flat_map(|mac| mac.waiting()));
     }
 
     fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> TaskResult {
@@ -206,14 +208,14 @@ impl SizedNode {
         self.node.waits_for(neighbour)
     }
 
-    /// The frames that wait to be sent: their sequence numbers and lengths.
-    pub(crate) fn waiting(&mut self) -> Vec<(u8, usize)> {
-        self.node.waiting()
+    /// Makes `list` one of the frames that wait to be sent: their sequence numbers and lengths.
+    pub(crate) fn waiting(&mut self, list: &mut Vec<(u8, usize)>) {
+        self.node.waiting(list);
     }
 
-    /// Whether there is room for another frame that waits.
-    pub(crate) fn has_room(&mut self) -> bool {
-        self.waiting().len() < self.frames
+    /// How many frames may wait to be sent.
+    pub(crate) const fn frames(&self) -> usize {
+        self.frames
     }
 
     /// Runs a task.

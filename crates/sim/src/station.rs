@@ -265,7 +265,7 @@ impl Station {
     }
 
     /// Lets a board that sleeps, and begins to assess the channel, find it clear and sleep on, all at once, if that is over before `end`, until
-    /// when nothing else happens: a network that sleeps does hardly anything else. Whether it did.
+    /// when others do no more than wake up: a network that sleeps does hardly anything else. Whether it did.
     pub(crate) fn wake_up(
         &mut self,
         now: Time,
@@ -733,8 +733,15 @@ impl Station {
 
     /// Schedules what the radio does next.
     pub(crate) fn schedule_radio(&mut self, events: &mut Events<ScheduledEvent>) {
-        if let Some(time) = self.radio.poll_time() {
-            events.push(time, Owner::Node(self.id), ScheduledEvent::Radio);
+        let Some(time) = self.radio.poll_time() else { return };
+        let (owner, event) = (Owner::Node(self.id), ScheduledEvent::Radio);
+        let is_wake_up = match &mut self.machine {
+            Machine::Board(board) => self.radio.only_assesses() && board.wake_up_time().is_some(),
+            _ => false,
+        };
+        match is_wake_up {
+            true => events.push_wake_up(time, owner, event),
+            false => events.push(time, owner, event),
         }
     }
 
