@@ -13,3 +13,18 @@ pub trait Entropy {
         u32::from_le_bytes(bytes)
     }
 }
+
+/// Entropy that is a function which fills bytes: that of `getrandom`, or `fill_bytes` of a generator.
+#[derive(Clone, Copy, Debug)]
+pub struct EntropyFrom<F>(F);
+
+/// Returns entropy that calls `fill` for its bytes.
+pub const fn entropy_from<F: FnMut(&mut [u8])>(fill: F) -> EntropyFrom<F> {
+    EntropyFrom(fill)
+}
+
+impl<F: FnMut(&mut [u8])> Entropy for EntropyFrom<F> {
+    fn fill(&mut self, out: &mut [u8]) {
+        (self.0)(out);
+    }
+}

@@ -34,3 +34,33 @@ pub trait Nv {
     /// a torn write, returns any of these values again.
     fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError>;
 }
+
+/// Counter ranges in RAM.
+///
+/// They begin at zero with each start of the program, and so would nonces: use them only where every key is new with each start, as those
+/// of a DTLS session are.
+#[derive(Clone, Debug, Default)]
+pub struct VolatileCounters([u32; NvSlot::COUNT]);
+
+impl Nv for VolatileCounters {
+    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
+        let next = &mut self.0[slot as usize];
+        let first = *next;
+        *next = first.checked_add(count).ok_or(NvError::Exhausted)?;
+        Ok(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_in_ram_give_each_value_once_and_end() {
+        let mut counters = VolatileCounters::default();
+        assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 10), Ok(0));
+        assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, u32::MAX - 10), Ok(10));
+        assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 1), Err(NvError::Exhausted));
+        assert_eq!(counters.reserve(NvSlot::IpsecSequence, 1), Ok(0));
+    }
+}

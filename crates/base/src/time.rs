@@ -39,6 +39,11 @@ impl Instant {
         self.0.wrapping_sub(deadline.0) < 1 << 31
     }
 
+    /// The span from now to `deadline`; zero if it has passed.
+    pub const fn until(self, deadline: Self) -> Duration {
+        if self.has_reached(deadline) { Duration(0) } else { deadline.since(self) }
+    }
+
     /// The earlier of two optional deadlines.
     pub fn earliest(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {

@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_dtls_msg::AlertDescription;
 
 use crate::Refusal;
@@ -18,6 +20,21 @@ pub enum Error {
     /// Every sequence number was used: the session must be replaced.
     SequenceExhausted,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotConnected => "the session is not connected",
+            Self::TooLong => "the data does not fit into a record or into the buffer",
+            Self::KeyTooLong => "the pre-shared key is too long",
+            Self::IdentityTooLong => "the identity is too long",
+            Self::NoWork => "the session did not ask for this",
+            Self::SequenceExhausted => "the session has used all sequence numbers: replace it",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// Why a session failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

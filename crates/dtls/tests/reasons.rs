@@ -83,7 +83,7 @@ fn client_refuses<P: Profile>(
     let mut refused = Vec::new();
     for record in records {
         refused.extend(refusing(&mut rig, |rig| {
-            client.handle(&mut rig.cx(), &mut record.clone());
+            client.handle_all(&mut rig.cx(), &mut record.clone(), |_| ());
             client.poll_refusal()
         }));
         while let Some(event) = client.poll_event() {
@@ -220,7 +220,7 @@ fn server_refuses<P: Profile>(
     let mut answered = 0;
     for record in [&[Vec::new()][..], records].concat() {
         refused.extend(refusing(&mut rig, |rig| {
-            server.handle(&mut rig.cx(), &mut record.clone());
+            server.handle_all(&mut rig.cx(), &mut record.clone(), |_| ());
             server.poll_refusal()
         }));
         while let Some(event) = server.poll_event() {

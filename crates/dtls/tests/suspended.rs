@@ -52,7 +52,7 @@ impl Pair {
         let Listen::Reply(length) = listen(&mut there.cx(), &secrets, b"peer", &hello, &mut out) else {
             panic!("a cookie comes first")
         };
-        client.handle(&mut here.cx(), &mut out[..length]);
+        client.handle_all(&mut here.cx(), &mut out[..length], |_| ());
         let hello = transmitted!(here, client);
         let Listen::Accept(hello) = listen(&mut there.cx(), &secrets, b"peer", &hello, &mut out) else {
             panic!("the cookie is good")
@@ -60,14 +60,14 @@ impl Pair {
         let mut server: Server =
             Server::server(&mut there.cx(), &hello, server, Some(Box::new(Handshake::new())));
         let mut flight = transmitted!(there, server);
-        client.handle(&mut here.cx(), &mut flight);
+        client.handle_all(&mut here.cx(), &mut flight, |_| ());
         client.complete(&mut here.cx(), Completion::Psk { identity: b"identity", key: b"key" }).unwrap();
         let mut flight = transmitted!(here, client);
-        server.handle(&mut there.cx(), &mut flight);
+        server.handle_all(&mut there.cx(), &mut flight, |_| ());
         assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
         server.complete(&mut there.cx(), Completion::Psk { identity: b"", key: b"key" }).unwrap();
         let mut flight = transmitted!(there, server);
-        client.handle(&mut here.cx(), &mut flight);
+        client.handle_all(&mut here.cx(), &mut flight, |_| ());
         assert!(client.is_connected() && server.is_connected());
         Self { here, there, client, server, numbers: Vec::new() }
     }
@@ -137,7 +137,7 @@ fn a_session_goes_on_both_ways_with_each_suite_and_with_connection_ids_or_withou
             assert_eq!(pair.there.count(Counter::DtlsHandshakes), 1);
             pair.server.close();
             let mut goodbye = transmitted!(pair.there, pair.server);
-            pair.client.handle(&mut pair.here.cx(), &mut goodbye);
+            pair.client.handle_all(&mut pair.here.cx(), &mut goodbye, |_| ());
             assert!(!pair.client.is_connected());
         }
     }

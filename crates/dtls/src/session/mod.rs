@@ -24,6 +24,7 @@ pub(crate) const RANDOM_PREFIX: usize = 8;
 
 /// What a datagram held.
 #[derive(Debug)]
+#[must_use = "`rest` holds the records that were not looked at yet"]
 pub struct Received<'d> {
     /// The application data of one record.
     pub data: Option<&'d mut [u8]>,

@@ -17,7 +17,8 @@ use crate::engine::round_trip::RoundTrips;
 use crate::{Failure, Refusal};
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
-    /// Takes a datagram up to its first application data, which it decrypts in place.
+    /// Takes a datagram up to its first application data, which it decrypts in place. A datagram may hold several records:
+    /// hand [`Received::rest`] in again until it is empty, or call [`Session::handle_all`].
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
     /// and counted ([RFC 6347 section 4.1.2.7](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.7)).
@@ -38,6 +39,26 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
         }
         Received { data: None, newest: false, rest: &mut [] }
+    }
+
+    /// Takes a whole datagram, and calls `on_data` with the application data of each record, decrypted in place. Returns whether one of
+    /// them is newer than all before it, as [`Received::newest`] tells.
+    pub fn handle_all<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        datagram: &mut [u8],
+        mut on_data: impl FnMut(&mut [u8]),
+    ) -> bool {
+        let (mut rest, mut newest) = (datagram, false);
+        while !rest.is_empty() {
+            let received = self.handle(cx, rest);
+            newest |= received.newest;
+            if let Some(data) = received.data {
+                on_data(data);
+            }
+            rest = received.rest;
+        }
+        newest
     }
 
     pub(super) fn handle_record<'d, E, N>(

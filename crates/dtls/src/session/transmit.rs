@@ -12,7 +12,7 @@ use crate::engine::message::OutgoingMessage;
 use crate::engine::record::{PLAIN, RecordCodec};
 use crate::engine::role::{HandshakeRole, HandshakeState, Version};
 use crate::engine::round_trip::RoundTrips;
-use crate::{Config, Error};
+use crate::{Config, Error, RECORD_FRONT};
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
@@ -35,6 +35,24 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             return Err(Error::SequenceExhausted);
         }
         self.wrap(cx.crypto, sending, ContentType::ApplicationData, buffer, length).ok_or(Error::TooLong)
+    }
+
+    /// Protects `data` and writes the datagram into `out`, which takes [`Session::overhead`] bytes more than the data. Returns the datagram's
+    /// length. [`Session::seal`] does the same without a copy.
+    ///
+    /// # Errors
+    /// As [`Session::seal`]; then nothing was sent.
+    pub fn seal_into<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        data: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        out.get_mut(RECORD_FRONT..)
+            .and_then(|out| out.get_mut(..data.len()))
+            .ok_or(Error::TooLong)?
+            .copy_from_slice(data);
+        self.seal(cx, out, data.len())
     }
 
     /// Makes a record of the content of `length` bytes that stands in `buffer` where [`front`] says, and returns the

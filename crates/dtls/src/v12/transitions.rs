@@ -276,7 +276,7 @@ impl Ends {
     fn deliver_to_server(&mut self, mut record: Vec<u8>) {
         let Self { server, there, .. } = self;
         if let Some(server) = server {
-            server.handle(&mut there.cx(), &mut record);
+            server.handle_all(&mut there.cx(), &mut record, |_| ());
             return;
         }
         assert!(is_client_hello(&record));
@@ -339,7 +339,7 @@ impl Ends {
             return true;
         }
         if let Some(mut record) = self.to_client.pop_front() {
-            self.client.handle(&mut self.here.cx(), &mut record);
+            self.client.handle_all(&mut self.here.cx(), &mut record, |_| ());
         } else if let Some(record) = self.to_server.pop_front() {
             self.deliver_to_server(record);
         } else {
@@ -371,7 +371,7 @@ impl Ends {
                 },
                 Side::Server => match ends.to_client.pop_front() {
                     Some(mut record) => {
-                        ends.client.handle(&mut ends.here.cx(), &mut record);
+                        ends.client.handle_all(&mut ends.here.cx(), &mut record, |_| ());
                         true
                     }
                     None => ends.work_of_client(),
@@ -442,15 +442,15 @@ fn transition<R: StateName>(
             let name = MESSAGES.iter().find(|(_, known)| *known == kind).map_or("", |(name, _)| name);
             let true_one = next.filter(|record| kind_of(record) == name).cloned();
             let mut record = true_one.or_else(|| message_of_peer(session, kind, &[]))?;
-            session.handle(&mut rig.cx(), &mut record);
+            session.handle_all(&mut rig.cx(), &mut record, |_| ());
         }
         Stimulus::AnotherFinished => {
             let mut record = message_of_peer(session, HandshakeType::FINISHED, &[7; 12])?;
-            session.handle(&mut rig.cx(), &mut record);
+            session.handle_all(&mut rig.cx(), &mut record, |_| ());
         }
         Stimulus::Record(_, content_type, epoch, content) => {
             let mut record = of_peer(session, content_type, epoch, content)?;
-            session.handle(&mut rig.cx(), &mut record);
+            session.handle_all(&mut rig.cx(), &mut record, |_| ());
         }
         Stimulus::BadRecord => {
             let header = RecordHeader {
@@ -460,7 +460,7 @@ fn transition<R: StateName>(
                 sequence_number: SequenceNumber::new(0, 1001),
                 length: 40,
             };
-            session.handle(&mut rig.cx(), &mut [&header.to_bytes()[..], &[7; 40]].concat());
+            session.handle_all(&mut rig.cx(), &mut [&header.to_bytes()[..], &[7; 40]].concat(), |_| ());
         }
         Stimulus::Timeout => {
             rig.now = session.poll_timeout()?;

@@ -38,21 +38,21 @@ fn connected() -> (Rig, Inline<Client>, Inline<Server>) {
     let Listen::Reply(length) = listen(&mut rig.cx(), &secrets, b"peer", &hello, &mut out) else {
         panic!("a cookie comes first")
     };
-    client.handle(&mut rig.cx(), &mut out[..length]);
+    client.handle_all(&mut rig.cx(), &mut out[..length], |_| ());
     let hello = transmitted(&mut rig, &mut client);
     let Listen::Accept(hello) = listen(&mut rig.cx(), &secrets, b"peer", &hello, &mut out) else {
         panic!("the cookie is good")
     };
     let mut server: Inline<Server> = Session::server(&mut rig.cx(), &hello, Config::HOST, Handshake::new());
     let mut flight = transmitted(&mut rig, &mut server);
-    client.handle(&mut rig.cx(), &mut flight);
+    client.handle_all(&mut rig.cx(), &mut flight, |_| ());
     client.complete(&mut rig.cx(), Completion::Psk { identity: b"identity", key: b"key" }).unwrap();
     let mut flight = transmitted(&mut rig, &mut client);
-    server.handle(&mut rig.cx(), &mut flight);
+    server.handle_all(&mut rig.cx(), &mut flight, |_| ());
     assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
     server.complete(&mut rig.cx(), Completion::Psk { identity: b"", key: b"key" }).unwrap();
     let mut flight = transmitted(&mut rig, &mut server);
-    client.handle(&mut rig.cx(), &mut flight);
+    client.handle_all(&mut rig.cx(), &mut flight, |_| ());
     assert_eq!(server.poll_event(), Some(Event::Connected));
     assert_eq!(client.poll_event(), Some(Event::Connected));
     (rig, client, server)
@@ -96,13 +96,13 @@ fn a_renegotiation_is_refused_by_a_warning() {
     let (mut rig, mut client, mut server) = connected();
     let request = HandshakeHeader::whole(HandshakeType::HELLO_REQUEST, 9, 0).to_bytes();
     let mut record = sealed(&mut server, ContentType::Handshake, &request);
-    client.handle(&mut rig.cx(), &mut record);
+    client.handle_all(&mut rig.cx(), &mut record, |_| ());
     let answer = transmitted(&mut rig, &mut client);
     assert_eq!(opened(&server, answer), (ContentType::Alert, vec![1, 100]));
 
     let hello = HandshakeHeader::whole(HandshakeType::CLIENT_HELLO, 9, 0).to_bytes();
     let mut record = sealed(&mut client, ContentType::Handshake, &hello);
-    server.handle(&mut rig.cx(), &mut record);
+    server.handle_all(&mut rig.cx(), &mut record, |_| ());
     let answer = transmitted(&mut rig, &mut server);
     assert_eq!(opened(&client, answer), (ContentType::Alert, vec![1, 100]));
     assert!(client.is_connected() && server.is_connected());
@@ -112,10 +112,10 @@ fn a_renegotiation_is_refused_by_a_warning() {
 fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
     let (mut rig, mut client, mut server) = connected();
     let mut warning = sealed(&mut server, ContentType::Alert, &[1, 90]);
-    client.handle(&mut rig.cx(), &mut warning);
+    client.handle_all(&mut rig.cx(), &mut warning, |_| ());
     assert!(client.is_connected());
     let mut fatal = sealed(&mut server, ContentType::Alert, &[2, 80]);
-    client.handle(&mut rig.cx(), &mut fatal);
+    client.handle_all(&mut rig.cx(), &mut fatal, |_| ());
     assert_eq!(client.poll_event(), Some(Event::Failed(Failure::Alert(AlertDescription(80)))));
     assert!(client.is_over() && !has_keys(&client));
 }
@@ -127,7 +127,7 @@ fn a_handshake_that_is_given_up_fails_by_what_it_has_a_clue_of_and_a_session_sta
         let mut client: Inline<Client> = Session::client(&mut rig.cx(), Config::HOST, None, Handshake::new());
         if let Some(alert) = alert {
             let mut record = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, alert];
-            client.handle(&mut rig.cx(), &mut record);
+            client.handle_all(&mut rig.cx(), &mut record, |_| ());
         }
         assert!(client.awaits_hello() && client.poll_event().is_none());
         client.give_up(&mut rig.cx());
@@ -144,7 +144,7 @@ fn a_close_is_answered_by_a_close() {
     let (mut rig, mut client, mut server) = connected();
     client.close();
     let mut close = transmitted(&mut rig, &mut client);
-    server.handle(&mut rig.cx(), &mut close);
+    server.handle_all(&mut rig.cx(), &mut close, |_| ());
     assert_eq!(server.poll_event(), Some(Event::Closed));
     let answer = transmitted(&mut rig, &mut server);
     assert_eq!(answer.len(), RECORD_OVERHEAD + 2);
@@ -167,7 +167,7 @@ fn the_handshake_is_dropped_when_data_or_time_shows_that_it_is_done() {
     assert!(server.handshake.get().is_some() && server.key_log().is_some());
     let mut buffer = [0; 64];
     let length = client.seal(&mut rig.cx(), &mut buffer, 4).unwrap();
-    server.handle(&mut rig.cx(), &mut buffer[..length]);
+    server.handle_all(&mut rig.cx(), &mut buffer[..length], |_| ());
     assert!(server.handshake.get().is_none() && server.poll_timeout().is_none());
 
     client.handle_timeout(&mut rig.cx());
