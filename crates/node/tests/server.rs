@@ -407,7 +407,7 @@ impl Bench {
             };
             let mut packet = Packet::<[u8; 320]>::new();
             if server.handle(&mut cx, NODE, datagram, &mut packet) {
-                client.session.handle(&mut cx, packet.bytes_mut());
+                client.session.handle_all(&mut cx, packet.bytes_mut(), |_| ());
             }
             packet.reset(0);
             // Its flight is lost.
@@ -734,7 +734,7 @@ impl Observed {
             };
             let mut packet = Packet::<[u8; 320]>::new();
             if self.server.handle(&mut self.rig.cx(), NODE, datagram, &mut packet) {
-                stranger.session.handle(&mut self.rig.cx(), packet.bytes_mut());
+                stranger.session.handle_all(&mut self.rig.cx(), packet.bytes_mut(), |_| ());
             }
             packet.reset(0);
             while self.server.poll_transmit(&mut self.rig.cx(), &mut packet).is_some() {

@@ -231,7 +231,7 @@ impl Client {
             let len = session.poll_transmit(&mut rig.cx(), &mut datagram).unwrap();
             socket.send(&datagram[..len]).unwrap();
             let answer = (0..TRIES).find_map(|_| socket.recv(&mut datagram).ok()).unwrap();
-            session.handle(&mut rig.cx(), &mut datagram[..answer]);
+            session.handle_all(&mut rig.cx(), &mut datagram[..answer], |_| ());
         }
         socket
     }

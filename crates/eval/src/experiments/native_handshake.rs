@@ -164,7 +164,7 @@ impl<K: KeyFeature> Ends<K> {
         self.flights.add(true, length);
         let begun = Clock::now();
         if !is_client_hello(datagram) {
-            self.server.handle(&mut self.lent.cx(), datagram);
+            self.server.handle_all(&mut self.lent.cx(), datagram, |_| ());
             return self.work_of_server(begun);
         }
         let heard = listen(&mut self.lent.cx(), secrets, b"", datagram, &mut out);
@@ -172,7 +172,7 @@ impl<K: KeyFeature> Ends<K> {
             Listen::Reply(length) | Listen::Refuse(length, _) => {
                 self.at_work += begun.elapsed();
                 self.flights.add(false, length);
-                self.client.handle(&mut self.lent.cx(), &mut out[..length]);
+                self.client.handle_all(&mut self.lent.cx(), &mut out[..length], |_| ());
                 self.work_of_client()
             }
             Listen::Accept(hello) => {
@@ -192,7 +192,7 @@ impl<K: KeyFeature> Ends<K> {
             self.at_work += begun.elapsed();
             let Some(length) = sent else { return Ok(()) };
             self.flights.add(false, length);
-            self.client.handle(&mut self.lent.cx(), &mut out[..length]);
+            self.client.handle_all(&mut self.lent.cx(), &mut out[..length], |_| ());
             self.work_of_client()?;
         }
     }

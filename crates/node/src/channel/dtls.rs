@@ -363,7 +363,7 @@ mod tests {
                     }
                     Some(Listen::Drop(_)) => panic!("the device says hello as it should"),
                     None => {
-                        cloud.as_mut().unwrap().handle(cx, datagram);
+                        cloud.as_mut().unwrap().handle_all(cx, datagram, |_| ());
                         None
                     }
                 };

@@ -181,7 +181,7 @@ pub(super) fn measure<K: KeyFeature>(
                             "Client Hello, received, and Hello Verify Request, sent",
                             &[Step::Handshake],
                         );
-                        client.handle(lend!(own), &mut out[..len]);
+                        client.handle_all(lend!(own), &mut out[..len], |_| ());
                         own.note(
                             "Hello Verify Request, received, and Client Hello again, sent",
                             &[Step::Handshake],
@@ -193,7 +193,7 @@ pub(super) fn measure<K: KeyFeature>(
                 }
                 other.note("Client Hello again, received", &[Step::Handshake]);
             } else {
-                server.handle(lend!(other), &mut record);
+                server.handle_all(lend!(other), &mut record, |_| ());
                 other.received(&record);
             }
             while let Some(event) = server.poll_event() {
@@ -215,7 +215,7 @@ pub(super) fn measure<K: KeyFeature>(
         }
         while let Some(len) = server.poll_transmit(lend!(other), &mut out) {
             for mut record in other.send(&out[..len]) {
-                client.handle(lend!(own), &mut record);
+                client.handle_all(lend!(own), &mut record, |_| ());
                 own.received(&record);
                 while let Some(event) = client.poll_event() {
                     let Event::Work(work) = event else { continue };
