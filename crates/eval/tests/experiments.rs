@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use sixlock_eval::{
-    Context, EXPERIMENTS, Evaluation, Figure, KeptRuns, Provenance, Series, Statement, Verdict, report, text,
+    Context, EXPERIMENTS, Evaluation, Figure, KeptRuns, Provenance, Series, Statement, Verdict, report,
 };
 
 /// All of them, made once.
@@ -130,29 +130,6 @@ fn json_and_the_report_have_all_that_was_found() {
     // One for each plot, and that which readers fill in.
     assert_eq!(files.iter().filter(|file| file.name.ends_with(".csv")).count(), plots + 1);
     assert!(!pages.contains("NaN") && !pages.contains("inf\""));
-}
-
-/// What README.md shows of an experiment, line by line, with so many runs.
-#[test]
-#[ignore = "takes long where nothing is optimised"]
-fn the_readme_shows_what_experiments_print() {
-    let readme = include_str!("../../../README.md");
-    for (command, runs) in [("raza2012-fig11", 10), ("handshake-loss --runs 20", 20)] {
-        let name = command.split(' ').next().unwrap();
-        let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name == name).unwrap();
-        let kept = KeptRuns::default();
-        let context = Context { runs, most_runs: runs, commit: "unknown", kept: &kept, progress: &|_| () };
-        let printed = text(&experiment.run(&context).unwrap());
-        let (_, shown) = readme.split_once(&format!("$ sixlock eval {command}\n")).unwrap();
-        let (shown, _) = shown.split_once("```").unwrap();
-        assert!(shown.lines().count() > 5, "{shown}");
-        for line in shown.lines() {
-            assert!(
-                printed.lines().any(|printed| printed == line),
-                "{name} does not print: {line}\n{printed}"
-            );
-        }
-    }
 }
 
 /// Figures in which the values of a series are others: all of them, or the last alone, which is what tells how a series goes.
