@@ -1,7 +1,30 @@
-//! What the documents name.
+//! Which documents there are, and what they name.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The Markdown files of the tree in the folder `root`: all but hidden ones and those that cargo and npm make.
+///
+/// # Panics
+///
+/// When the folder cannot be read.
+pub fn all(root: &Path) -> Vec<PathBuf> {
+    let is_made = |name: &str| ["target", "node_modules"].contains(&name) || name.starts_with('.');
+    let mut found = Vec::new();
+    let entries = fs::read_dir(root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+    for entry in entries.map(|entry| entry.expect("a folder's entry")) {
+        let path = entry.path();
+        if entry.file_name().to_str().is_some_and(is_made) {
+            continue;
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(all(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
 
 /// The paths in `text` that do not exist under `root`: code spans that begin with one of its folders.
 /// `NAME` stands for whatever the reader makes. Of `FILE::TEST`, the test is to be in the file.

@@ -7,6 +7,7 @@ pub mod floors;
 pub mod names;
 pub mod patches;
 pub mod rings;
+pub mod sentences;
 pub mod sources;
 pub mod test_log;
 pub mod versions;

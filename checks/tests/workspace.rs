@@ -1,13 +1,14 @@
 //! This workspace keeps its own rules.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sixlock_checks::documents;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
 use sixlock_checks::patches;
 use sixlock_checks::rings;
+use sixlock_checks::sentences;
 use sixlock_checks::sources;
 use sixlock_checks::versions;
 use sixlock_checks::workspace::{Package, packages};
@@ -149,22 +150,68 @@ fn packages_share_the_licence_and_the_lints() {
     assert_none(&found);
 }
 
+/// The documents at the root.
+const ROOT_DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+/// The Markdown files in a folder, without those in folders of it; none if there is no such folder.
+fn markdown_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("a folder's entry").path());
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    files.sort();
+    files
+}
+
 #[test]
 fn documents_name_files_and_tests_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let documents =
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
-    // Decisions name what was there when they were taken.
-    let guides = fs::read_dir(root.join("docs")).expect("a folder of documents");
-    let guides = guides.map(|guide| guide.expect("a folder's entry").path());
-    let guides = guides.filter(|guide| guide.extension().is_some_and(|ending| ending == "md"));
+    let documents = ROOT_DOCUMENTS.map(|name| root.join(name));
+    // Decisions, and the notes beside them, name what was there when they were taken.
+    let guides = ["docs", "docs/guide", "docs/measurements"].map(|folder| markdown_files(&root.join(folder)));
+    assert!(!guides[0].is_empty(), "there is no document in docs");
     let mut found = Vec::new();
-    for document in documents.into_iter().chain(guides) {
+    for document in documents.into_iter().chain(guides.into_iter().flatten()) {
         let text = fs::read_to_string(&document).expect("a document");
         let (name, missing) = (document.display(), documents::missing_paths(&text, &root));
         found.extend(missing.into_iter().map(|path| format!("{name} names {path}, which is not there")));
     }
     assert_none(&found);
+}
+
+/// The most words of a sentence. A longer one says several things: make it several sentences, or a list.
+const WORDS: usize = 45;
+
+#[test]
+fn sentences_of_documents_are_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let all = documents::all(&root);
+    for name in ROOT_DOCUMENTS {
+        assert!(all.contains(&root.join(name)), "{name} was not found at {}", root.display());
+    }
+    let mut found = Vec::new();
+    for document in all {
+        let text = fs::read_to_string(&document).expect("a document is text");
+        let name = document.strip_prefix(&root).expect("it is in the workspace").display();
+        found.extend(sentences::longer_than(WORDS, &text).into_iter().map(|sentence| {
+            let sentences::Sentence { line, words, beginning } = sentence;
+            format!("{name}:{line}: a sentence of {words} words, of at most {WORDS}: {beginning} …")
+        }));
+    }
+    assert_none(&found);
+}
+
+/// The most lines of README.md: what Sixlock is, and where the rest stands.
+const README_LINES: usize = 150;
+
+#[test]
+fn the_readme_is_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let lines = fs::read_to_string(root.join("README.md")).expect("README.md").lines().count();
+    assert!(
+        lines <= README_LINES,
+        "README.md has {lines} lines, of at most {README_LINES}: move to docs/ what not every reader needs"
+    );
 }
 
 /// `./bench faults` would find out only after an hour.
