@@ -15,6 +15,7 @@ mod new;
 mod nv;
 mod packet;
 mod rate_limit;
+mod reason;
 mod security;
 mod slot;
 mod time;
@@ -28,6 +29,7 @@ pub use new::{Array, New};
 pub use nv::{Nv, NvError, NvSlot, VolatileCounters};
 pub use packet::{BufferFull, Packet};
 pub use rate_limit::RateLimit;
+pub use reason::write_reason;
 pub use security::ASKED_IDENTITY;
 pub use security::{
     AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,

@@ -1,5 +1,7 @@
 //! Durable counter ranges: what keeps a nonce from repeating across reboots.
 
+use core::fmt;
+
 /// Which counter a range is reserved from. Storage knows them by their order: a new one is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -25,6 +27,17 @@ pub enum NvError {
     /// The storage failed; nothing was reserved.
     Storage,
 }
+
+impl fmt::Display for NvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exhausted => "the counter has used all its values: replace its key",
+            Self::Storage => "the storage of the counter failed",
+        })
+    }
+}
+
+impl core::error::Error for NvError {}
 
 /// Non-volatile counters.
 pub trait Nv {

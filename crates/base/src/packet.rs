@@ -1,10 +1,20 @@
 //! A buffer that a packet is processed in, in place, with room before and behind it.
 
+use core::fmt;
+
 use crate::Array;
 
 /// There was not enough room before or behind a packet, or not enough bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferFull;
+
+impl fmt::Display for BufferFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the buffer has no room for more of the packet, or holds less of it")
+    }
+}
+
+impl core::error::Error for BufferFull {}
 
 /// A packet kept somewhere inside a buffer `B`, such as `[u8; 1280]`, so that lower
 /// layers can put headers before it and trailers behind it without moving it.
