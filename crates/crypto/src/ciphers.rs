@@ -1,11 +1,21 @@
 //! AES in the modes that link security and DTLS use.
 
+use core::fmt;
+
 /// Length of an AES-128 key, in bytes.
 pub const AES_128_KEY: usize = 16;
 
 /// The authentication tag does not fit the data: nothing of it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthenticationFailed;
+
+impl fmt::Display for AuthenticationFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the authentication tag does not fit the data")
+    }
+}
+
+impl core::error::Error for AuthenticationFailed {}
 
 /// The length of a CCM tag, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

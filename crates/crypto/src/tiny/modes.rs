@@ -1,5 +1,7 @@
 //! AES-128 in CBC and counter mode ([NIST SP 800-38A](https://doi.org/10.6028/NIST.SP.800-38A)), in place.
 
+use core::fmt;
+
 use super::{Tiny, aes};
 use crate::AES_128_KEY;
 
@@ -29,6 +31,14 @@ pub(super) use add_key_stream;
 /// The data are not whole blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotBlocks;
+
+impl fmt::Display for NotBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the data is no whole number of blocks")
+    }
+}
+
+impl core::error::Error for NotBlocks {}
 
 /// Encrypts `data`, which must be whole blocks.
 pub fn cbc_encrypt(

@@ -11,6 +11,8 @@ mod residue;
 mod tests;
 mod word;
 
+use core::fmt;
+
 use zeroize::Zeroizing;
 
 use self::nonce::Nonces;
@@ -28,6 +30,14 @@ pub const P_256_NUMBER: usize = 32;
 /// The bytes are not a point of the curve: the sender made a mistake, or wants to learn a private key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidPoint;
+
+impl fmt::Display for InvalidPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes are no point of the curve P-256")
+    }
+}
+
+impl core::error::Error for InvalidPoint {}
 
 /// A private key, wiped when dropped.
 pub struct SecretKey(Zeroizing<Number>);
