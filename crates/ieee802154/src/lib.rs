@@ -3,6 +3,19 @@
 //! A frame is `header | payload | MIC | FCS`. [`Header::parse`] reads the header of any data,
 //! beacon, acknowledgement or command frame of versions 2003 and 2006, [`Header::emit`]
 //! writes one, and parsing what was emitted gives back the same [`Header`].
+//!
+//! # Use
+//! To write a frame: [`Header::emit`], the payload behind it, and [`fcs`] over both. To read one: [`check_fcs`], then [`Header::parse`].
+//! [`AuxiliaryHeader::nonce`] gives the nonce by which AES-CCM\* secures a frame: `examples/secure_frame.rs` does all of it.
+//!
+//! ```
+//! use sixlock_ieee802154::{FrameType, Header, ACK_FRAME, ack, check_fcs};
+//!
+//! let frame: [u8; ACK_FRAME] = ack(7);
+//! let (header, _) = Header::parse(check_fcs(&frame)?)?;
+//! assert_eq!((header.frame_type, header.sequence), (FrameType::Ack, 7));
+//! # Ok::<(), sixlock_ieee802154::Error>(())
+//! ```
 #![no_std]
 
 mod ack;
@@ -11,6 +24,8 @@ mod fcs;
 mod fields;
 mod header;
 mod security;
+
+use core::fmt;
 
 pub use ack::{ACK_FRAME, ack, ack_pending};
 pub use fcs::{FCS, check_fcs, fcs};
@@ -47,3 +62,22 @@ pub enum Error {
     /// An information element of a type that has no place there, or of a length that it cannot have.
     InformationElement,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "the frame ends before its fields do",
+            Self::Fcs => "the frame check sequence does not fit the frame",
+            Self::FrameType => "the type of the frame is reserved",
+            Self::Version => "the version of the frame is none that is read",
+            Self::AddressingMode => "the addressing mode is reserved",
+            Self::PanIdCompression => "the source PAN id is left out, and no destination PAN id takes its place",
+            Self::LegacySecurity => "security of IEEE 802.15.4-2003 is withdrawn: the frame must be of version 2006",
+            Self::BufferFull => "the buffer is too small for the header",
+            Self::NoFrameCounter => "the frame counter is left out, and nothing takes its place in the nonce",
+            Self::InformationElement => "an information element is of a type that has no place there, or of a length that it cannot have",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
