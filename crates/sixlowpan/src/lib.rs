@@ -4,6 +4,11 @@
 //!
 //! The contexts of addresses are those that the link's ends share ([`AddressContexts`]): context 0, [`sixlock_base::MESH_PREFIX`], where nothing
 //! else is said. Datagrams that need another are refused.
+//!
+//! # Use
+//! [`compress`] writes the headers of a packet; what it did not consume follows them as it is. [`decompress`] restores them;
+//! what it did not consume follows them as it is. `examples/compress.rs` does both. With contexts, and to compress AH, ESP and payloads:
+//! [`compress_with`] and [`decompress_with`]. Who wants whole datagrams of fragments takes the crate `sixlock-lowpan`.
 #![no_std]
 
 mod address;
@@ -21,6 +26,8 @@ mod payload;
 mod stateless;
 pub mod udp;
 mod with_addresses;
+
+use core::fmt;
 
 use sixlock_base::Eui64;
 
@@ -75,3 +82,24 @@ pub enum Error {
     /// A UDP checksum is missing and cannot be computed from this packet.
     ChecksumElided,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "the bytes end too early",
+            Self::BufferTooSmall => "the result does not fit into the buffer",
+            Self::NotIpv6 => "the packet is not IPv6, or its length is not the one that its header has",
+            Self::UnknownDispatch => "the dispatch byte is unknown",
+            Self::ReservedMode => "the address mode is reserved",
+            Self::UnknownContext => "the context is not known",
+            Self::UnknownNextHeader => "a compressed next header is of an unknown kind",
+            Self::Length => "a length is impossible",
+            Self::TooManyHeaders => "more IPv6 headers are inside each other than are compressed",
+            Self::UnknownSequence => "a sequence number of AH or ESP has its last bits only, and nothing is known of those before it",
+            Self::Bytecode => "an instruction of generic header compression is reserved, or refers to before its dictionary",
+            Self::ChecksumElided => "the UDP checksum is missing, and cannot be computed from this packet",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
