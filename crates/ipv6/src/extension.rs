@@ -1,5 +1,7 @@
 //! Extension headers ([RFC 8200 section 4](https://www.rfc-editor.org/rfc/rfc8200#section-4)).
 
+use core::fmt;
+
 use crate::icmpv6::{self, Problem};
 use crate::{Error, Header, next_header};
 
@@ -30,6 +32,21 @@ pub enum Refusal {
         pointer: u16,
     },
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silent => {
+                f.write_str("an extension header demands that the packet is dropped without an answer")
+            }
+            Self::Problem { pointer, .. } => {
+                write!(f, "an extension header has a problem at byte {pointer} of the packet")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 /// Finds what follows the extension headers of `packet`, without looking into them.
 ///

@@ -20,6 +20,8 @@ pub mod rpl;
 pub mod tunnel;
 pub mod udp;
 
+use core::fmt;
+
 pub use checksum::checksum;
 pub use header::{Header, next_header};
 
@@ -41,3 +43,19 @@ pub enum Error {
     /// It is of a type or code that is not handled here.
     Unknown,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "the header does not fit into the bytes that there are",
+            Self::Version => "the version is not 6",
+            Self::Length => "a length field disagrees with the bytes that there are",
+            Self::Checksum => "the checksum is wrong, or missing where it may not be",
+            Self::Congestion => "a fragment met congestion, which the packet cannot tell",
+            Self::Address => "the packet comes from, goes to or names an address that may not stand there",
+            Self::Unknown => "the type or code is none that is handled here",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
