@@ -1,3 +1,5 @@
+use core::fmt;
+
 use crate::{
     Code, ContentFormat, HEADER, MAX_TOKEN, ONE_BYTE, OptionNumber, PAYLOAD_MARKER, TWO_BYTES, Type, VERSION,
 };
@@ -14,6 +16,19 @@ pub enum BuildError {
     /// An option's value is of a length the option does not allow.
     OptionLength,
 }
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoRoom => "the buffer is too small for the message",
+            Self::Token => "the token is longer than eight bytes",
+            Self::Order => "an option's number is smaller than that of the option before it: add options by ascending number",
+            Self::OptionLength => "an option's value is of a length that the option does not allow",
+        })
+    }
+}
+
+impl core::error::Error for BuildError {}
 
 /// Writes a message into a buffer, front to back: options by ascending number, then the payload.
 #[derive(Debug)]

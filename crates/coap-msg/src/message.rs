@@ -1,3 +1,5 @@
+use core::fmt;
+
 use crate::option::split;
 use crate::{
     CoapOption, Code, ContentFormat, HEADER, MAX_TOKEN, OptionNumber, Options, PAYLOAD_MARKER, Type, VERSION,
@@ -21,6 +23,22 @@ pub enum ParseError {
     /// A payload marker with no payload behind it.
     NoPayload,
 }
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooShort => "the message is shorter than the fixed header",
+            Self::Version => "the message is not of version 1 of CoAP",
+            Self::Token => "the token is longer than eight bytes or than the message",
+            Self::Code => "the code is of a reserved class",
+            Self::NotEmpty => "the empty message has something in it",
+            Self::Option => "an option's delta or length is reserved, or runs beyond the message or the last option number",
+            Self::NoPayload => "no payload follows the payload marker",
+        })
+    }
+}
+
+impl core::error::Error for ParseError {}
 
 /// A received message: a view of its bytes, checked when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
