@@ -1,3 +1,5 @@
+use core::fmt;
+
 use crate::Error;
 
 /// Whether an alert ends the connection.
@@ -39,6 +41,15 @@ impl AlertDescription {
     pub const PROTOCOL_VERSION: Self = Self(70);
     /// The sender does not renegotiate.
     pub const NO_RENEGOTIATION: Self = Self(100);
+}
+
+impl fmt::Display for AlertDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::CLOSE_NOTIFY => f.write_str("close notify"),
+            Self(number) => write!(f, "alert {number}"),
+        }
+    }
 }
 
 /// An alert ([RFC 5246 section 7.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2)).

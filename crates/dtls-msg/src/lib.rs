@@ -17,6 +17,8 @@ mod sequence;
 mod ticket;
 mod window;
 
+use core::fmt;
+
 pub use alert::{Alert, AlertDescription, AlertLevel};
 pub use certificate::{
     Certificate, CertificateRequest, CertificateType, Chain, ECDSA_SIGN, EphemeralKeyExchange,
@@ -48,3 +50,16 @@ pub enum Error {
     /// A type or level is not one that is known.
     UnknownType,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "the bytes end inside a field",
+            Self::TrailingBytes => "bytes follow the end of the message",
+            Self::Length => "a length field has a value that it may not have",
+            Self::UnknownType => "a type or level is none that is known",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
