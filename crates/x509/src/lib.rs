@@ -17,6 +17,8 @@ mod purpose;
 mod signature;
 mod time;
 
+use core::fmt;
+
 pub use certificate::{BasicConstraints, Certificate, KeyUsage, MAX_EXTENSIONS};
 pub use chain::{MAX_CHAIN, Trust, verified_key, verify};
 pub use issue::Template;
@@ -59,3 +61,29 @@ pub enum Error {
     /// Nobody who is trusted signed it, or the chain has no certificate.
     UnknownAuthority,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encoding => "the certificate is not DER, or has too many extensions",
+            Self::Version => "the certificate's version is not 3",
+            Self::Algorithm => "the certificate is signed by another algorithm than ECDSA with SHA-256",
+            Self::Key => "the certificate's key is none of P-256, uncompressed",
+            Self::CriticalExtension => "an extension of the certificate must be known, and is not",
+            Self::RepeatedExtension => "an extension of the certificate comes twice",
+            Self::Expired => "the certificate has expired",
+            Self::NotYetValid => "the certificate is not valid yet",
+            Self::KeyUsage => "the certificate's key may not be used for this",
+            Self::Purpose => "the certificate, or one above it, is not for this role",
+            Self::Name => "the certificate does not bear the name that was asked for",
+            Self::NotAuthority => "a certificate that is no authority's signs another",
+            Self::PathLength => {
+                "the chain of certificates is longer than an authority in it, or this library, allows"
+            }
+            Self::Signature => "the certificate's signature is wrong",
+            Self::UnknownAuthority => "no authority that is trusted signed the certificate",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
