@@ -1,5 +1,6 @@
 //! What makes one device of an image that is the same for all.
 
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Duration, Eui64, LinkSuite};
@@ -106,6 +107,18 @@ pub enum DeviceError {
     /// The link security level is none of those with a MIC.
     LinkLevel,
 }
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "the device's data was never written, or its layout is of another version",
+            Self::TooLong => "the device has more routes, or longer names, than there is room for",
+            Self::LinkLevel => "the link security level is none of those with a MIC",
+        })
+    }
+}
+
+impl core::error::Error for DeviceError {}
 
 impl Route {
     /// The route that is `bytes` in [`Device::routes`].
