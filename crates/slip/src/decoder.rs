@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_base::Array;
 
 use crate::{END, ESCAPE, ESCAPED_END, ESCAPED_ESCAPE};
@@ -10,6 +12,17 @@ pub enum Error {
     /// What stands behind an escape stands for nothing.
     Escape,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLong => "the packet is longer than there is room for",
+            Self::Escape => "what stands behind an escape stands for nothing",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// Puts packets together in the buffer `B`, such as `[u8; 1280]`. A longer one is dropped, as is one that is escaped wrongly; empty ones,
 /// which stand between any two packets, are passed over.
