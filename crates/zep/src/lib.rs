@@ -5,6 +5,8 @@
 //! acknowledgement [`ACKNOWLEDGEMENT`] bytes.
 #![no_std]
 
+use core::fmt;
+
 /// The UDP port of ZEP.
 pub const PORT: u16 = 17754;
 
@@ -58,6 +60,18 @@ pub enum Error {
     /// It is of a type that is not known.
     OtherType,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "the datagram is shorter than it says",
+            Self::NotZep => "the datagram is of another protocol or version than ZEP 2",
+            Self::OtherType => "the datagram is of a type that is not known",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// What stands before a frame of `len` bytes, at most 127.
 #[rustfmt::skip]
