@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_base::{Cx, Entropy, Eui64, New, Nv, NvError, Symbols};
 use sixlock_crypto::Crypto;
 
@@ -71,6 +73,20 @@ pub enum SendError {
     /// There is no frame counter to secure it with.
     NoCounter(NvError),
 }
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::QueueFull => f.write_str("every transmit frame is in use: send it later"),
+            Self::TooLong => f.write_str("the payload does not fit a frame"),
+            Self::NoCounter(error) => {
+                write!(f, "there is no frame counter to secure the frame with: {error}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
 
 /// A MAC, whatever it is: the verbs by which an interface drives it. [`Mac`](crate::Mac) says what each of them does.
 pub trait MacLayer<C: Crypto>: New {
