@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -128,6 +130,18 @@ pub enum SendError {
     /// It is no IPv6 packet of the length that its header says.
     NotIpv6,
 }
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "all datagrams open to transmission are in use: send it later",
+            Self::TooLong => "the packet is longer than a datagram of the pool",
+            Self::NotIpv6 => "the packet is not IPv6, or its length is not the one that its header has",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
 
 impl<P: Pool> Lowpan<P> {
     /// The longest packet, in bytes.
