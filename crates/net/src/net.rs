@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
@@ -88,6 +89,21 @@ pub enum SendError {
     /// Policy demands that it is not sent, or protected in a way that it cannot be.
     Refused,
 }
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoRoute => "no route leads to the destination",
+            Self::NoRoom => "the packet has no room for the headers",
+            Self::TooLong => "the packet would be longer than the mesh carries",
+            Self::Refused => {
+                "policy demands that the packet is not sent, or protected in a way that it cannot be"
+            }
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
 
 impl<R: Router, D: Discovery> Net<R, D> {
     /// A node without address or routes. It is all zero bytes.

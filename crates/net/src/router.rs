@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, New, Nv};
@@ -91,3 +92,17 @@ pub enum ForwardError {
         pointer: u16,
     },
 }
+
+impl fmt::Display for ForwardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dropped => f.write_str("the router dropped the packet, and counted it"),
+            Self::NoRoute => f.write_str("no route leads to the packet's destination"),
+            Self::SourceRoute { pointer } => {
+                write!(f, "the source route cannot be followed from byte {pointer} of the packet on")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ForwardError {}

@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Eui64, MESH_PREFIX, New};
@@ -28,6 +29,14 @@ pub enum NextHop {
 /// The route table is full: the new route was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutesFull;
+
+impl fmt::Display for RoutesFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the route table is full")
+    }
+}
+
+impl core::error::Error for RoutesFull {}
 
 /// The route to a node of the mesh: `[Route; N]` is room for `N`.
 #[derive(Clone, Copy)]

@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_base::{Counter, Counters};
 
 /// Why a message is refused.
@@ -20,6 +22,25 @@ pub enum Error {
     /// An address that the message registers is refused; the answer says so.
     Refused,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "the message did not parse, or was sent on by a router",
+            Self::NotForUs => {
+                "the message is for another role, or about an address that is not this machine's"
+            }
+            Self::Unasked => "the message answers what was not asked, or comes from another than was asked",
+            Self::Stale => "the message is older than what is known",
+            Self::Full => "there is no room for what the message says",
+            Self::Busy => "there is no room for the answer",
+            Self::NotConfigured => "the router is not configured yet",
+            Self::Refused => "an address that the message registers is refused",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 impl Error {
     /// Counts a message that was refused so.
