@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::Duration;
@@ -121,6 +122,19 @@ pub enum StartError {
     InTheClear,
 }
 
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => TooLong.fmt(f),
+            Self::InTheClear => f.write_str(
+                "the node would serve in the clear beside DTLS: turn off what it serves and echoes",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for StartError {}
+
 impl From<TooLong> for StartError {
     fn from(_: TooLong) -> Self {
         Self::TooLong
@@ -130,3 +144,11 @@ impl From<TooLong> for StartError {
 /// A key or name is longer than a device has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key or name is longer than a device has room for")
+    }
+}
+
+impl core::error::Error for TooLong {}
