@@ -5,6 +5,8 @@ mod decision;
 mod seen;
 mod states;
 
+use core::fmt;
+
 use sixlock_base::{Instant, Slot};
 use sixlock_interface::ipsec::{Flow as Ends, Selector};
 use sixlock_ipv6::next_header;
@@ -47,6 +49,14 @@ pub struct Defaults {
 /// There are more rules than there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyRules;
+
+impl fmt::Display for TooManyRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there are more rules than there is room for")
+    }
+}
+
+impl core::error::Error for TooManyRules {}
 
 /// What passes a border router.
 #[derive(Clone, Copy, Debug)]

@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, LINK_LOCAL_PREFIX, Nv};
@@ -53,6 +54,22 @@ pub enum Error {
     /// Policy demands that it is not sent, or protected in a way that it cannot be.
     Refused,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownFlow => "the flow is gone",
+            Self::TooLong => "the datagram is longer than the mesh carries",
+            Self::NoRoute => "no route leads to the node",
+            Self::Full => "every buffer is in use: send it later",
+            Self::Refused => {
+                "policy demands that the datagram is not sent, or protected in a way that it cannot be"
+            }
+        })
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// The side of a border router that is not the mesh: `F` says which packets pass, `I` protects those that leave whole.
 pub(crate) struct Outside<const FLOWS: usize, I, F> {
