@@ -1,5 +1,20 @@
 //! SenML ([RFC 8428](https://www.rfc-editor.org/rfc/rfc8428)) in JSON and in CBOR: for each a writer for devices,
 //! without floating point or allocation, and a bounded reader for servers that borrows the pack.
+//!
+//! # Use
+//! A device makes a [`json::PackWriter`] or a [`cbor::PackWriter`], adds each record, and ends it. A server iterates over a
+//! [`json::PackReader`] or a [`cbor::PackReader`], and takes no record before the last was read. `examples/readings.rs` does both.
+//!
+//! ```
+//! use sixlock_senml::{Decimal, Reading, json};
+//!
+//! let mut pack = [0; 64];
+//! let mut writer = json::PackWriter::new(&mut pack, "");
+//! writer.record("t", "Cel", Reading::Number(Decimal::new(215, -1)))?;
+//! let length = writer.finish()?;
+//! assert_eq!(&pack[..length], br#"[{"n":"t","u":"Cel","v":21.5}]"#);
+//! # Ok::<(), sixlock_senml::NoRoom>(())
+//! ```
 #![no_std]
 
 pub mod cbor;

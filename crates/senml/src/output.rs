@@ -1,6 +1,16 @@
+use core::fmt;
+
 /// The buffer is too small for the pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the buffer is too small for the pack")
+    }
+}
+
+impl core::error::Error for NoRoom {}
 
 /// Bytes written so far into a buffer. It remembers that they found no room, instead of saying so each time.
 #[derive(Debug)]

@@ -1,3 +1,5 @@
+use core::fmt;
+
 use crate::cbor::CborError;
 use crate::json::JsonError;
 use crate::number::{Number, Numeral};
@@ -24,6 +26,24 @@ pub enum ReadError {
     /// A field that has to be understood is not known.
     Unknown,
 }
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "the payload is not SenML JSON: {error}"),
+            Self::Cbor(error) => write!(f, "the payload is not SenML CBOR: {error}"),
+            Self::Version => {
+                f.write_str("the pack is of a version that is not known, or its records are of several")
+            }
+            Self::Duplicate => f.write_str("a record states a field twice"),
+            Self::Value => f.write_str("a record has no value, or more than one"),
+            Self::Name => f.write_str("a record's name is empty or holds a character that none may hold"),
+            Self::Unknown => f.write_str("a record has a field that must be understood and is not"),
+        }
+    }
+}
+
+impl core::error::Error for ReadError {}
 
 impl From<JsonError> for ReadError {
     fn from(error: JsonError) -> Self {

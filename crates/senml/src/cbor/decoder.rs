@@ -1,5 +1,7 @@
 //! As much of CBOR ([RFC 8949](https://www.rfc-editor.org/rfc/rfc8949)) as reading a pack takes.
 
+use core::fmt;
+
 use super::{DECIMAL_FRACTION, FALSE, TRUE, major};
 use crate::number::{Integer, Numeral};
 
@@ -23,6 +25,23 @@ pub enum CborError {
     /// Values are nested too deeply.
     Depth,
 }
+
+impl fmt::Display for CborError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::End => "it ends too early",
+            Self::Trailing => "bytes follow the pack",
+            Self::Syntax => "a byte begins nothing that there is in CBOR",
+            Self::Type => "an item is not of the type that belongs there",
+            Self::Utf8 => "a text is not UTF-8",
+            Self::Pieces => "a text or byte string comes in pieces",
+            Self::Number => "a number is not finite, or its exponent has more than 16 bits",
+            Self::Depth => "values are nested too deeply",
+        })
+    }
+}
+
+impl core::error::Error for CborError {}
 
 /// How deep values of unknown fields may be nested.
 const MAX_DEPTH: usize = 16;

@@ -1,5 +1,7 @@
 //! As much of JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)) as reading a pack takes.
 
+use core::fmt;
+
 use crate::text::{Text, unescape};
 
 /// Why text is not JSON, or not as SenML uses it.
@@ -16,6 +18,20 @@ pub enum JsonError {
     /// Values are nested too deeply.
     Depth,
 }
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Utf8 => "it is not UTF-8",
+            Self::Syntax => "it ends too early, or something else stands where a part of it belongs",
+            Self::String => "a string holds a control character, or an escape that stands for nothing",
+            Self::Number => "a number is not written as JSON writes numbers",
+            Self::Depth => "values are nested too deeply",
+        })
+    }
+}
+
+impl core::error::Error for JsonError {}
 
 /// How deep values of unknown fields may be nested.
 const MAX_DEPTH: u8 = 16;
