@@ -1,7 +1,5 @@
 //! SenML packs.
 
-use sixlock_senml::cbor::CborError;
-use sixlock_senml::json::JsonError;
 use sixlock_senml::{ReadError, Record, Text, Value as Stated};
 
 use crate::time::LATEST_SECONDS;
@@ -23,41 +21,7 @@ pub(crate) fn read<'a>(
 }
 
 fn malformed(error: ReadError) -> Refused {
-    let why = match error {
-        ReadError::Json(error) => format!("the payload is not SenML JSON: {}", json_words(error)),
-        ReadError::Cbor(error) => format!("the payload is not SenML CBOR: {}", cbor_words(error)),
-        ReadError::Version => {
-            "the pack is of a version that is not known, or its records are of several".into()
-        }
-        ReadError::Duplicate => "a record states a field twice".into(),
-        ReadError::Value => "a record has no value, or more than one".into(),
-        ReadError::Name => "a record's name is empty or holds a character that none may hold".into(),
-        ReadError::Unknown => "a record has a field that must be understood and is not".into(),
-    };
-    Refused::new(why)
-}
-
-const fn json_words(error: JsonError) -> &'static str {
-    match error {
-        JsonError::Utf8 => "it is not UTF-8",
-        JsonError::Syntax => "it ends too early, or something else stands where a part of it belongs",
-        JsonError::String => "a string holds a control character, or an escape that stands for nothing",
-        JsonError::Number => "a number is not written as JSON writes numbers",
-        JsonError::Depth => "values are nested too deeply",
-    }
-}
-
-const fn cbor_words(error: CborError) -> &'static str {
-    match error {
-        CborError::End => "it ends too early",
-        CborError::Trailing => "bytes follow the pack",
-        CborError::Syntax => "a byte begins nothing that there is in CBOR",
-        CborError::Type => "an item is not of the type that belongs there",
-        CborError::Utf8 => "a text is not UTF-8",
-        CborError::Pieces => "a text or byte string comes in pieces",
-        CborError::Number => "a number is not finite, or its exponent has more than 16 bits",
-        CborError::Depth => "values are nested too deeply",
-    }
+    Refused::new(error.to_string())
 }
 
 fn read_record(record: &Record<'_>, arrival: i64) -> Result<Reading, Refused> {
