@@ -51,6 +51,22 @@ pub enum Failure {
     Alert(AlertDescription),
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("the peer did not answer"),
+            Self::Refused(alert) => {
+                write!(f, "the handshake timed out after an alert that anyone may have sent: {alert}")
+            }
+            Self::Negotiation(refusal) => write!(f, "the handshake failed: {refusal}"),
+            Self::Authentication(refusal) => write!(f, "the peer is not authenticated: {refusal}"),
+            Self::Alert(alert) => write!(f, "the peer ended the session: {alert}"),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}
+
 impl Failure {
     /// Why the peer was refused, if it was.
     pub const fn refusal(self) -> Option<Refusal> {

@@ -20,6 +20,16 @@
 //! it can: part of the session or lent to it on a device, in a box on a host ([`HandshakeSlot`]).
 //! A session and a handshake that have not begun are all zero bytes, and begin where they are: a
 //! device has them in a static, and never moves them.
+//!
+//! # Use
+//! 1. Make an [`Environment`](sixlock_base::Environment), which lends time, crypto and entropy, and a [`Session`]: a client calls
+//!    [`Session::connect`]; a server calls [`listen`] with each datagram of a stranger, and [`Session::server`] with the hello that it accepts.
+//! 2. Feed it: [`Session::handle_all`] takes a datagram, [`Session::handle_timeout`] the time, [`Session::complete`] what an event asked for.
+//! 3. After each of these, drain it: [`Session::poll_event`] until there is none, [`Session::poll_transmit`] until there is none, and
+//!    then wait for the next datagram or for [`Session::poll_timeout`], whichever comes first.
+//! 4. After [`Event::Connected`], [`Session::seal_into`] makes records of data.
+//!
+//! All of it, over UDP: `examples/psk_client.rs` and `examples/psk_server.rs`.
 #![no_std]
 
 mod config;

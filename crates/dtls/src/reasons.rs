@@ -52,6 +52,24 @@ macro_rules! reasons {
             }
         }
 
+        impl core::fmt::Display for $enum {
+            #[cfg(target_pointer_width = "64")]
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let documented = match self {
+                    $($(Self::$reason => concat!($($doc),*),)*)*
+                    $(Self::$version(reason) => return <$reasons as core::fmt::Display>::fmt(reason, f),)?
+                };
+                sixlock_base::write_reason(f, documented)
+            }
+
+            #[cfg(not(target_pointer_width = "64"))]
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("it is refused")
+            }
+        }
+
+        impl core::error::Error for $enum {}
+
         $(impl From<$reasons> for $enum {
             #[cfg(target_pointer_width = "64")]
             fn from(reason: $reasons) -> Self {

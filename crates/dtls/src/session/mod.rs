@@ -36,6 +36,17 @@ pub struct Received<'d> {
 }
 
 /// A session with one peer, of role `R`, whose handshake is in an `H`.
+///
+/// Its methods, in the order in which they are called:
+///
+/// 1. **Begin**, once: [`Session::connect`] of a client, [`Session::server`] of a server; then go on with 3.
+/// 2. **Feed**, whenever something comes: a datagram by [`Session::handle_all`], or record by record by [`Session::handle`]; the time by
+///    [`Session::handle_timeout`]; the answer to an event by [`Session::complete`]; data to send by [`Session::seal_into`] or
+///    [`Session::seal`], and the end by [`Session::close`].
+/// 3. **Poll**, after each of these: [`Session::poll_event`] until there is none, then [`Session::poll_transmit`] until there is none, and
+///    [`Session::poll_timeout`] for when to call [`Session::handle_timeout`].
+/// 4. **Ask**, at any time: [`Session::is_connected`], [`Session::is_over`], [`Session::max_data`], [`Session::overhead`]. A session that is over is
+///    dropped, and another begins.
 pub struct Session<C: Crypto, R: HandshakeRole, H> {
     pub(crate) role: R,
     pub(crate) handshake: H,
