@@ -1,3 +1,5 @@
+use core::fmt;
+
 use alloc::vec::Vec;
 
 use sixlock_coap_msg::Block;
@@ -12,6 +14,18 @@ pub enum AssemblyError {
     /// The body is longer than is taken.
     TooLarge,
 }
+
+impl fmt::Display for AssemblyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gap => "a block before it is missing",
+            Self::Size => "a block that others follow is not full, or is longer than it says",
+            Self::TooLarge => "the body is longer than is taken",
+        })
+    }
+}
+
+impl core::error::Error for AssemblyError {}
 
 /// A body that comes in blocks, one after the other
 /// ([RFC 7959 section 2.5](https://www.rfc-editor.org/rfc/rfc7959#section-2.5)).

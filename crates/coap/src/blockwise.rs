@@ -1,8 +1,18 @@
+use core::fmt;
+
 use sixlock_coap_msg::Block;
 
 /// A client asks for a block that begins behind the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BeyondTheEnd;
+
+impl fmt::Display for BeyondTheEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the block begins behind the end of the body")
+    }
+}
+
+impl core::error::Error for BeyondTheEnd {}
 
 /// What of a body goes into one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+use core::fmt;
+
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Slot};
 use sixlock_coap_msg::{BuildError, Builder, Code, HEADER, Message, OptionNumber, Type, empty, reset_for};
 
@@ -24,6 +26,17 @@ pub enum RequestError {
     Build(BuildError),
 }
 
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy => f.write_str("the request before it is still under way"),
+            Self::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for RequestError {}
+
 /// How a request ended that got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -33,6 +46,16 @@ pub enum Event {
     Reset,
     /// The response had a critical option that is not known.
     Unacceptable,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "the server did not answer",
+            Self::Reset => "the server rejected the message",
+            Self::Unacceptable => "the response has a critical option that is not known",
+        })
+    }
 }
 
 /// A client with one request under way at a time (NSTART = 1), held as a plaintext message of at most `N` bytes.
