@@ -8,6 +8,15 @@
 //! [`Endpoint::poll_event`], and the timer is set to [`Endpoint::poll_timeout`].
 //!
 //! [`Datagrams`] is the same for who passes on what comes through the sessions, and does not look at it.
+//!
+//! # Use
+//! 1. [`Endpoint::new`], of an address, a [`Storage`] and a [`Config`].
+//! 2. [`Endpoint::handle`] with each datagram, until its `rest` is empty; [`Endpoint::respond`] to each request.
+//! 3. [`Endpoint::poll_event`] until there is none; [`Endpoint::provide_key`] for each [`Event::Work`].
+//! 4. [`Endpoint::handle_timeout`], and [`Endpoint::poll_transmit`] until there is none; then wait for a datagram or for
+//!    [`Endpoint::poll_timeout`].
+//!
+//! All of it, over UDP: `examples/coaps_psk_server.rs`.
 #![no_std]
 
 #[cfg(feature = "alloc")]

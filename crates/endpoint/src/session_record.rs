@@ -1,5 +1,7 @@
 //! The record of a session that can be resumed, as it outlives the endpoint.
 
+use core::fmt;
+
 use sixlock_base::{Duration, Instant};
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::wipe;
@@ -53,6 +55,14 @@ pub enum SessionUpdate {
 /// These bytes were not written by [`Endpoint::poll_session_update`](crate::Endpoint::poll_session_update).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes are no record of a session")
+    }
+}
+
+impl core::error::Error for Malformed {}
 
 impl SessionUpdate {
     /// The id of the session of which [`Endpoint::poll_session_update`](crate::Endpoint::poll_session_update) wrote this.
