@@ -1,6 +1,8 @@
 //! Why packets are refused.
 
-use sixlock_base::Counter;
+use core::fmt;
+
+use sixlock_base::{Counter, write_reason};
 use sixlock_crypto::AuthenticationFailed;
 
 /// Makes an enum of reasons, in groups that each have a counter. On small processors the first reason of a group stands for all of it: to tell
@@ -8,7 +10,7 @@ use sixlock_crypto::AuthenticationFailed;
 macro_rules! reasons {
     (
         $(#[doc = $about:literal])*
-        $type:ident {
+        $type:ident: $title:literal {
             $($counter:ident:
                 $(#[doc = $doc:literal])* $first:ident = $name:literal
                 $(, $(#[doc = $other_doc:literal])* $other:ident = $other_name:literal)*;
@@ -56,12 +58,26 @@ macro_rules! reasons {
                 }
             }
         }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($title)?;
+                write_reason(f, match self {
+                    $(
+                        Self::$first => concat!($($doc),*),
+                        $(#[cfg(target_pointer_width = "64")] Self::$other => concat!($($other_doc),*),)*
+                    )*
+                })
+            }
+        }
+
+        impl core::error::Error for $type {}
     };
 }
 
 reasons! {
     /// Why a packet does not go out.
-    OutboundError {
+    OutboundError: "the packet does not go out: " {
         IpsecDiscarded:
             /// A policy says so.
             Discarded = "policy",
@@ -98,7 +114,7 @@ reasons! {
 
 reasons! {
     /// Why a packet is not let in.
-    InboundError {
+    InboundError: "the packet is not let in: " {
         IpsecMalformed:
             /// It is no IPv6 packet of the length that its header says.
             Malformed = "length",
@@ -146,8 +162,7 @@ reasons! {
             /// It came through a tunnel that does not end at its destination.
             TunnelEnd = "tunnel-end";
         IpsecDummies:
-            /// There is nothing in it, on purpose
-            /// ([RFC 4303 section 2.6](https://www.rfc-editor.org/rfc/rfc4303#section-2.6)).
+            /// There is nothing in it, on purpose.
             Dummy = "dummy";
     }
 }
@@ -178,3 +193,22 @@ pub enum ConfigError {
     /// A policy that does not permit it names an association that does not authenticate packets.
     Unauthenticated,
 }
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the table is full",
+            Self::ReservedSpi => "the security parameters index 0 is reserved",
+            Self::SpiTaken => "an association of the same protocol already has the security parameters index",
+            Self::NotLinked => "the association asks for what is not linked",
+            Self::NoAssociation => "there is no such association",
+            Self::NoPolicy => "there is no such policy",
+            Self::InUse => "a policy names the association",
+            Self::Unauthenticated => {
+                "the policy must permit associations that do not authenticate packets, or name another"
+            }
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

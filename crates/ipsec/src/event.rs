@@ -1,3 +1,5 @@
+use core::fmt;
+
 use crate::{Flow, InboundError, InboundId, OutboundError, OutboundId};
 
 /// An association, of either direction.
@@ -17,6 +19,17 @@ pub enum Refusal {
     /// It is not let in.
     Inbound(InboundError),
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outbound(error) => error.fmt(f),
+            Self::Inbound(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 /// An event for the key exchange and for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

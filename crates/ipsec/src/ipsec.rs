@@ -316,6 +316,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let lifetime = &inbound.association.lifetime;
         self.notifications.note_stage(lifetime.count(&mut inbound.usage, payload.len(), now));
         if next_header == next_header::NONE && protocol == Protocol::Esp {
+            // https://www.rfc-editor.org/rfc/rfc4303#section-2.6
             return Err(InboundError::Dummy);
         }
         if let Mode::Tunnel { local, .. } = inbound.association.mode() {

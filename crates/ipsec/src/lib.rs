@@ -20,6 +20,14 @@
 //! negotiates its replacement and first calls [`Ipsec::replace_inbound`], then, once the far end has done the same,
 //! [`Ipsec::replace_outbound`]; (3) calls [`Ipsec::remove_inbound`] when the far end sends nothing more under the old one; (4) on
 //! [`Event::Acquire`], adds associations and names them in the policy ([`Ipsec::change_policy`]).
+//!
+//! # Use
+//! 1. [`Ipsec::new`]; then [`Ipsec::add_outbound`] and [`Ipsec::add_inbound`] with an [`Association`] each, and [`Ipsec::add_policy`], which
+//!    names them. Before, nothing goes out and nothing is let in.
+//! 2. [`Ipsec::outbound`] with each packet before it is sent, in a [`Packet`](sixlock_base::Packet) with room before and behind it.
+//! 3. [`Ipsec::inbound`] with each packet that came in, before anybody looks at what it holds.
+//!
+//! All of it, in memory: `examples/esp_round_trip.rs`.
 #![no_std]
 
 mod ah;

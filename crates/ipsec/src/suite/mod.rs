@@ -6,6 +6,7 @@ mod cipher;
 mod combined;
 mod integrity;
 
+use core::fmt;
 use core::ops::Range;
 
 use sixlock_crypto::AuthenticationFailed;
@@ -27,6 +28,14 @@ pub const MAX_IV: usize = 16;
 /// Keying material has the wrong length for the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadKey;
+
+impl fmt::Display for BadKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the keying material has the wrong length for the suite")
+    }
+}
+
+impl core::error::Error for BadKey {}
 
 /// The algorithms that ESP protects a payload with.
 pub trait EspAlgorithm<C> {
