@@ -15,6 +15,14 @@
 //! multicast (storing mode with it is refused, and there is no MPL), and the compression of RFC 8138. Of RFC 9010, the root does not keep
 //! registrations alive in the name of routers (a router asks the border router itself), a rejected DAO ends no registration, and hosts
 //! join no groups.
+//!
+//! # Use
+//! 1. [`Root::start`] or [`Node::start`], with an address.
+//! 2. `handle` with each control message, `handle_outcome` with what became of each frame to a neighbour, and `handle_timeout` at
+//!    `poll_timeout`.
+//! 3. After each of these, `poll_transmit` until there is none, and `poll_event` until there is none.
+//!
+//! A root and a router, in memory: `examples/dodag.rs`.
 #![no_std]
 
 mod advertising;

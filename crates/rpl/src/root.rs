@@ -1,3 +1,4 @@
+use core::fmt;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, NvError, Slot, lollipop};
@@ -288,6 +289,17 @@ pub enum StartError {
     /// No durable version is left, or their storage failed.
     Version(NvError),
 }
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configuration => f.write_str("no node could keep the configuration"),
+            Self::Version(error) => write!(f, "there is no number for a new version of the DODAG: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for StartError {}
 
 /// The root of a DODAG, which knows the ways down by `K`.
 ///
