@@ -3,6 +3,7 @@
 //! `tests/workspace.rs` applies them to this workspace.
 
 pub mod documents;
+pub mod examples;
 pub mod floors;
 pub mod names;
 pub mod patches;

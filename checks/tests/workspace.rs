@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sixlock_checks::documents;
+use sixlock_checks::examples;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
 use sixlock_checks::patches;
@@ -109,6 +110,22 @@ fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
                 found.push(format!("{}:{line}: no protocol may use tiny::benchmark", file.display()));
             }
         }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn the_front_page_of_a_protocol_names_an_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut found = Vec::new();
+    for name in examples::SHOWN {
+        let lib = fs::read_to_string(root.join(name).join("src/lib.rs")).expect("a library");
+        let files: Vec<String> = fs::read_dir(root.join(name).join("examples"))
+            .into_iter()
+            .flatten()
+            .map(|file| file.expect("a folder's entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        found.extend(examples::violations(name, &files, &lib));
     }
     assert_none(&found);
 }
