@@ -45,7 +45,7 @@ pub enum Event<'a, A> {
         from: A,
         /// Its identity.
         identity: &'a [u8],
-        /// What opens a record of the session, if [`Config::key_log`] asks for it.
+        /// What opens a record of the session, if [`Config::key_log`](crate::Config::key_log) asks for it.
         key_log: Option<KeyLogEntry<'a>>,
     },
     /// The session was closed by either side, or has made room: for another of the same client, or, unused for

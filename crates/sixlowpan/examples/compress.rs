@@ -9,7 +9,7 @@ use sixlock_sixlowpan::{LinkAddresses, compress, decompress};
 /// From `fe80::212:7400:0:1` to `fe80::212:7400:0:2`, port 61616 to 61617: their addresses follow from those of the frame, and the ports are
 /// among the few that take four bits.
 const PACKET: &[u8] =
-    b"\x60\0\0\0\0\x10\x11\xff\xfe\x80\0\0\0\0\0\0\x02\x12\x74\0\0\0\0\x01\xfe\x80\0\0\0\0\0\0\x02\x12\x74\0\0\0\0\x02\
+    b"\x60\0\0\0\0\x10\x11\x40\xfe\x80\0\0\0\0\0\0\x02\x12\x74\0\0\0\0\x01\xfe\x80\0\0\0\0\0\0\x02\x12\x74\0\0\0\0\x02\
       \xf0\xb0\xf0\xb1\0\x10\x4f\x2c21.5 Cel";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
