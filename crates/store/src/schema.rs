@@ -52,6 +52,7 @@ fn migrations() -> Migrator {
         (27, "groups", include_str!("../migrations/0027_groups.sql")),
         (28, "values of types", include_str!("../migrations/0028_values_of_types.sql")),
         (29, "resource logs", include_str!("../migrations/0029_resource_logs.sql")),
+        (30, "oidc links", include_str!("../migrations/0030_oidc_links.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

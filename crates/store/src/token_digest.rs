@@ -12,6 +12,11 @@ impl TokenDigest {
         Self(secrets::digest(&[token.as_bytes()]))
     }
 
+    /// The one of these bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Its bytes.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
