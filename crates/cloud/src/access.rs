@@ -56,6 +56,11 @@ pub(crate) enum Action {
     /// Begin to use a second factor.
     ChangeSecondFactor,
     RemoveSecondFactor,
+    /// Read by which accounts at OpenID providers a user signs in.
+    ReadOidcLinks,
+    /// Begin to link one.
+    LinkOidc,
+    UnlinkOidc,
     ReadQuotas,
     ChangeQuotas,
     ReadTokens,
@@ -195,7 +200,7 @@ impl Action {
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
-            Self::ChangeSecondFactor | Self::ChangeMembership => People::Oneself,
+            Self::ChangeSecondFactor | Self::LinkOidc | Self::ChangeMembership => People::Oneself,
             Self::ReadAudit
             | Self::ReadStatistics
             | Self::ListUsers
@@ -210,6 +215,8 @@ impl Action {
             | Self::ExportUser
             | Self::ReadSecondFactor
             | Self::RemoveSecondFactor
+            | Self::ReadOidcLinks
+            | Self::UnlinkOidc
             | Self::ReadQuotas
             | Self::ReadTokens
             | Self::ChangeTokens
@@ -270,6 +277,7 @@ impl Action {
                 | Self::ExportUser
                 | Self::ReadUser
                 | Self::ReadSecondFactor
+                | Self::ReadOidcLinks
                 | Self::ReadQuotas
                 | Self::ReadTokens
                 | Self::ReadResource
@@ -311,6 +319,8 @@ impl Action {
                             | Self::ChangeMembership
                             | Self::ChangeSecondFactor
                             | Self::RemoveSecondFactor
+                            | Self::LinkOidc
+                            | Self::UnlinkOidc
                     )
             }
         }

@@ -28,6 +28,7 @@ use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::identities::Identities;
 use crate::mail::Mailer;
+use crate::oidc::{Oidc, OidcSettings};
 use crate::pollers::{Guard, Http, PollAllow, Pollers, Purpose};
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::resource_logs::{self, keep_resource_logs};
@@ -74,6 +75,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Whether strangers may make accounts for themselves, as members.
     pub sign_up: bool,
+    /// The OpenID provider by which people sign in beside their password, if there is one.
+    pub oidc: Option<OidcSettings>,
     /// How long points of streams are kept that are made from now on, unless their owners say otherwise; without it, for ever.
     pub keep: Option<Duration>,
     /// Where pollers may poll besides the open Internet.
@@ -115,6 +118,7 @@ impl Config {
             trusted_proxies: Vec::new(),
             hosts: Vec::new(),
             sign_up: false,
+            oidc: None,
             keep: None,
             poll_allow: Vec::new(),
             alert_allow: Vec::new(),
@@ -223,6 +227,8 @@ pub async fn start(
         http: Http::trusting_the_system()?,
         mailer,
     };
+    let oidc = config.oidc.map(|settings| Oidc::new(settings, tellers.http.clone(), events.clone()));
+    let oidc = oidc.transpose()?;
     let delivery = Delivery::new(store.clone(), events.clone(), tellers.clone());
     let delivery = tokio::spawn(delivery.run(stopping.clone()));
     // What it had no time for, the next cloud does.
@@ -246,7 +252,8 @@ pub async fn start(
     };
     let app =
         App::new(store.clone(), events.clone(), network, link, reach, (guard, tellers), stopping.clone())
-            .with_backups(backup_folder);
+            .with_backups(backup_folder)
+            .with_oidc(oidc);
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });

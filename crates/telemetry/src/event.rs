@@ -184,11 +184,13 @@ pub enum At {
     Backups,
     /// Keeping what happened to resources. What happened of late is in no log of theirs.
     ResourceLogs,
+    /// Asking the OpenID provider. Nobody signs in by it meanwhile.
+    SignIn,
 }
 
 impl At {
     /// Each of them.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::LookUp,
         Self::Request(Scheme::Http),
         Self::Request(Scheme::Coap),
@@ -203,6 +205,7 @@ impl At {
         Self::Sessions,
         Self::Backups,
         Self::ResourceLogs,
+        Self::SignIn,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -219,6 +222,7 @@ impl At {
             Self::Sessions => "sessions",
             Self::Backups => "backups",
             Self::ResourceLogs => "resource_logs",
+            Self::SignIn => "sign_in",
         }
     }
 }

@@ -23,6 +23,7 @@ use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
 use super::caller::{COOKIE, Caller, Given, Owner, Shared, for_policy, is_strangers};
 use super::connections::Permit;
+use super::cookies::cookie_of;
 use super::failure::{Failure, Fault, Reason, Refusal};
 use super::openapi::Document;
 use super::paths::API;
@@ -388,10 +389,7 @@ fn credentials(headers: &HeaderMap) -> Option<(&str, bool)> {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         return scheme.eq_ignore_ascii_case("bearer").then_some((token.trim(), false));
     }
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs =
-        cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, token)| (token, true))
+    cookie_of(headers, COOKIE).map(|token| (token, true))
 }
 
 /// Refuses names that are not ours. A page of another site whose name was pointed at this machine (DNS

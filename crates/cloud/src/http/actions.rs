@@ -8,9 +8,12 @@ use crate::access::Action;
 /// What each method of each path does. A route that is not listed is closed.
 pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     const RESOURCE: &str = "/users/{user}/resources/{resource}";
-    if path == paths::SIGN_IN {
+    if matches!(path, paths::SIGN_IN | paths::OIDC_SIGN_IN | paths::OIDC_CALLBACK) {
         // Not HEAD: a link's preview must not use the link up.
         return (method == Method::GET).then_some(Action::SignIn);
+    }
+    if path == paths::OIDC_CODE {
+        return (method == Method::POST).then_some(Action::SignIn);
     }
     if path == paths::RESET_PASSWORD {
         return matches!(*method, Method::GET | Method::POST).then_some(Action::ResetPassword);
@@ -71,6 +74,9 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/users/{user}/totp") => Some(Action::ReadSecondFactor),
         ("POST" | "PUT", "/users/{user}/totp") => Some(Action::ChangeSecondFactor),
         ("DELETE", "/users/{user}/totp") => Some(Action::RemoveSecondFactor),
+        ("GET" | "HEAD", "/users/{user}/oidc") => Some(Action::ReadOidcLinks),
+        ("POST", "/users/{user}/oidc") => Some(Action::LinkOidc),
+        ("DELETE", "/users/{user}/oidc") => Some(Action::UnlinkOidc),
         ("GET" | "HEAD", "/users/{user}/export") => Some(Action::ExportUser),
         ("GET" | "HEAD", "/users/{user}/quotas") => Some(Action::ReadQuotas),
         ("PUT", "/users/{user}/quotas") => Some(Action::ChangeQuotas),

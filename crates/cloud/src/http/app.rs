@@ -16,6 +16,7 @@ use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
 use super::strangers::Strangers;
 use crate::alerts::Tellers;
+use crate::oidc::Oidc;
 use crate::pollers::Guard;
 
 /// What a handler answers when all is well, or why it is not.
@@ -39,6 +40,9 @@ pub(crate) struct App {
     pub(super) codes: Backoff,
     /// How often accounts were asked for of late.
     pub(super) sign_ups: Backoff,
+    /// The provider by which people sign in, if there is one, and how often that came to nothing of late.
+    pub(super) oidc: Option<Arc<Oidc>>,
+    pub(super) oidc_tries: Backoff,
     /// Where pollers may poll.
     pub(super) guard: Guard,
     /// How messages of alerts are told.
@@ -60,7 +64,7 @@ impl App {
         (guard, tellers): (Guard, Tellers),
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let (live_feeds, strangers, backoff, codes, sign_ups) = Default::default();
+        let (live_feeds, strangers, backoff, codes, sign_ups, oidc_tries) = Default::default();
         Self {
             store,
             events,
@@ -72,12 +76,19 @@ impl App {
             backoff,
             codes,
             sign_ups,
+            oidc: None,
+            oidc_tries,
             guard,
             tellers,
             backup_folder: None,
             started: now_ms(),
             stopping,
         }
+    }
+
+    /// The same, where people sign in by this provider.
+    pub(crate) fn with_oidc(self, oidc: Option<Arc<Oidc>>) -> Self {
+        Self { oidc, ..self }
     }
 
     /// The same, which takes backups by itself into this folder.

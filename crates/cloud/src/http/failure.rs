@@ -96,6 +96,11 @@ impl Failure {
         &self.message
     }
 
+    /// What to do.
+    pub(super) const fn hint(&self) -> &'static str {
+        self.hint
+    }
+
     /// The same, of which the record has a line already.
     pub(super) fn recorded(self) -> Self {
         Self { is_recorded: true, ..self }

@@ -44,6 +44,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::RemoveSecondFactor => Some("second_factor_removed"),
         Action::ChangeSecondFactor if *method == Method::PUT => Some("second_factor_confirmed"),
         Action::ChangeSecondFactor => Some("second_factor_begun"),
+        Action::LinkOidc => Some("oidc_link_begun"),
+        Action::UnlinkOidc => Some("oidc_unlinked"),
         Action::ExportUser => Some("data_exported"),
         Action::ChangeQuotas => Some("quotas_changed"),
         Action::MakeResetLink => Some("reset_link_made"),
@@ -96,6 +98,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ReadTokens
         | Action::ReadQuotas
         | Action::ReadSecondFactor
+        | Action::ReadOidcLinks
         | Action::ReadResource
         | Action::ReadResourceLog
         | Action::ReadPoller

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Form, Json};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use super::app::{App, Body};
 use super::caller::{Caller, Owner};
 use super::failure::Failure;
+use super::pages::{instead, page as shown_as};
 use super::paths::reset_path;
 use super::recorded::AuditDetails;
 
@@ -120,18 +121,13 @@ pub(super) async fn send(
         }
         Err(refused) => {
             let said = format!("<p>{}", refused.message());
-            let mut response = refused.into_response();
-            let page = shown(response.status(), &said);
-            // The record has its line by what stands beside the answer.
-            *response.body_mut() = page.into_body();
-            response.headers_mut().remove(header::CONTENT_LENGTH);
-            response.headers_mut().insert(header::CONTENT_TYPE, HTML);
-            Ok(response)
+            Ok(instead(refused, SUBJECT, &said))
         }
     }
 }
 
-const HTML: header::HeaderValue = header::HeaderValue::from_static("text/html; charset=utf-8");
+/// What the page is about.
+const SUBJECT: &str = "New password";
 
 fn form(status: StatusCode, token: &str, said: &str) -> Response {
     // What is no token must not become a part of the page.
@@ -146,16 +142,5 @@ fn form(status: StatusCode, token: &str, said: &str) -> Response {
 }
 
 fn shown(status: StatusCode, content: &str) -> Response {
-    const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>Sixlock: new password</title><h1>New password</h1>{content}"
-    );
-    let headers = [
-        (header::CONTENT_TYPE, HTML),
-        (header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(POLICY)),
-        // Without a referrer, a browser does not say either where the form comes from.
-        (header::REFERRER_POLICY, header::HeaderValue::from_static("same-origin")),
-    ];
-    (status, headers, html).into_response()
+    shown_as(status, SUBJECT, content)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Extension, Router};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
@@ -15,9 +15,9 @@ use super::openapi::Document;
 use super::{
     access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
     credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, import, live,
-    memberships, metrics, network, openapi, parsers, paths, poller, profiles, quotas, reset_links,
-    resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in, sign_up,
-    statistics, streams, tokens, user_export, users,
+    memberships, metrics, network, oidc, oidc_links, openapi, parsers, paths, poller, profiles, quotas,
+    reset_links, resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in,
+    sign_up, statistics, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -44,6 +44,7 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
             second_factors::confirm,
             second_factors::remove
         ))
+        .routes(routes!(oidc_links::show, oidc_links::begin, oidc_links::remove))
         .routes(routes!(user_export::export))
         .routes(routes!(all_resources::list))
         .routes(routes!(device_metrics::all))
@@ -116,6 +117,9 @@ pub(super) fn all(document: &Arc<Document>) -> Router<Arc<App>> {
     let (api, routes) = api(document.clone()).split_for_parts();
     document.describe(routes);
     api.route(paths::SIGN_IN, get(sign_in::sign_in))
+        .route(paths::OIDC_SIGN_IN, get(oidc::begin))
+        .route(paths::OIDC_CALLBACK, get(oidc::callback))
+        .route(paths::OIDC_CODE, post(oidc::code))
         .route(paths::RESET_PASSWORD, get(reset_links::page).post(reset_links::send))
         .route(paths::METRICS, get(metrics::show))
         .fallback(dashboard::serve)

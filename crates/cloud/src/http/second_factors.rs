@@ -31,7 +31,7 @@ pub(super) async fn show(
 pub(super) struct PresentPassword {
     /// The user's present password.
     #[schema(max_length = 256)]
-    current_password: Option<String>,
+    pub(super) current_password: Option<String>,
 }
 
 /// A secret just made: the only answer that ever holds it.

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::app::{App, Body};
 use super::caller::{COOKIE, Caller};
+use super::cookies::is_secure;
 use super::failure::{Failure, Refusal};
 use super::one_time_codes;
 use super::recorded::AuditDetails;
@@ -37,7 +38,7 @@ pub(super) async fn sign_in(
     remove_sign_in_file(app.store.directory(), SIGN_IN_LINK)?;
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
     let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(ADMINISTRATOR));
-    Ok((deed, [(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
+    Ok((deed, [(header::SET_COOKIE, session_cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -89,17 +90,22 @@ pub(super) async fn login(
     };
     one_time_codes::check(&app, client, &user, code.as_deref()).await?;
     if user.disabled {
-        return Err(Failure::new(
-            StatusCode::FORBIDDEN,
-            "account_disabled",
-            "This account is disabled.",
-            "Ask an administrator.",
-        ));
+        return Err(disabled());
     }
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
-    let cookie = cookie(&app, &token);
+    let cookie = session_cookie(&app, &token);
     let deed = Extension(AuditDetails::actions(vec!["signed_in"]).who(user.username));
     Ok((deed, [(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
+}
+
+/// The answer to somebody who has proved to be a user who is disabled.
+pub(super) fn disabled() -> Failure {
+    Failure::new(
+        StatusCode::FORBIDDEN,
+        "account_disabled",
+        "This account is disabled.",
+        "Ask an administrator.",
+    )
 }
 
 /// The user whose name and password these are, tried by `client`. Who has tried too many wrong ones has to wait.
@@ -149,8 +155,8 @@ pub(super) async fn logout(
 }
 
 /// The cookie that carries a session's `token`: no script reads it, no other site's page sends it.
-fn cookie(app: &App, token: &str) -> String {
-    let secure = if app.reach.tls || app.reach.behind_proxy { "; Secure" } else { "" };
+pub(super) fn session_cookie(app: &App, token: &str) -> String {
+    let secure = if is_secure(app) { "; Secure" } else { "" };
     let seconds = SESSION_MS / 1000;
     format!("{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }

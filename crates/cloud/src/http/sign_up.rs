@@ -12,22 +12,38 @@ use utoipa::ToSchema;
 
 use super::app::{App, Body};
 use super::failure::Failure;
+use super::paths::OIDC_SIGN_IN;
 use super::recorded::AuditDetails;
 use crate::Error;
+use crate::oidc::Oidc;
 
 /// After how many seconds to come again when too many accounts wait for their first sign-in.
 const PENDING_WAIT_S: u32 = 600;
 
-/// Whether people make accounts for themselves.
+/// Whether people make accounts for themselves, and by which provider they sign in.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SignUpAllowed {
     allowed: bool,
+    /// The OpenID provider by which people sign in beside their password, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oidc: Option<ProviderOffered>,
 }
 
-/// Whether people make accounts for themselves, which the operator decides
+/// A provider by which people sign in.
+#[derive(Serialize, ToSchema)]
+struct ProviderOffered {
+    /// What people call it
+    label: String,
+    /// Where the browser goes to sign in by it, at the address of this cloud
+    path: &'static str,
+}
+
+/// Whether people make accounts for themselves, and by which provider they sign in, which the operator decides
 #[utoipa::path(get, path = "/sign-up", tag = "sessions", responses((status = 200, body = SignUpAllowed)))]
 pub(super) async fn show(State(app): State<Arc<App>>) -> Json<SignUpAllowed> {
-    Json(SignUpAllowed { allowed: app.reach.sign_up })
+    let offered =
+        |oidc: &Oidc| ProviderOffered { label: oidc.settings().label().to_owned(), path: OIDC_SIGN_IN };
+    Json(SignUpAllowed { allowed: app.reach.sign_up, oidc: app.oidc.as_deref().map(offered) })
 }
 
 #[derive(Deserialize, ToSchema)]

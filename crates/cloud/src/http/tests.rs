@@ -32,6 +32,7 @@ use super::trusted_proxies::TrustedProxies;
 use super::paths;
 use super::routes;
 use crate::alerts::Tellers;
+use crate::oidc::Oidc;
 use crate::pollers::{Guard, Http, Purpose};
 
 /// For whom a route is.
@@ -108,7 +109,10 @@ fn rows() -> Vec<Row> {
         row("GET", "/users/{user}/totp", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/totp", For::Oneself, present.clone(), 201),
         row("PUT", "/users/{user}/totp", For::Oneself, json!({"code": "{code}"}), 200),
-        row("DELETE", "/users/{user}/totp", For::Owner, present, 204),
+        row("DELETE", "/users/{user}/totp", For::Owner, present.clone(), 204),
+        row("GET", "/users/{user}/oidc", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/oidc", For::Oneself, present.clone(), 201),
+        row("DELETE", "/users/{user}/oidc", For::Owner, present, 204),
         row("GET", "/resources", For::Administrator, none.clone(), 200),
         row("GET", "/users/{user}/alert-definitions", For::Owner, none.clone(), 200),
         row("PUT", "/users/{user}/alert-definitions", For::Owner, definitions, 200),
@@ -395,6 +399,8 @@ const OWN_ACCOUNT: &[(&str, &str)] = &[
     ("POST", "/users/{user}/totp"),
     ("PUT", "/users/{user}/totp"),
     ("DELETE", "/users/{user}/totp"),
+    ("POST", "/users/{user}/oidc"),
+    ("DELETE", "/users/{user}/oidc"),
     ("PUT", FOLLOWED),
     ("DELETE", FOLLOWED),
     ("PUT", MEMBERSHIP),
@@ -667,6 +673,9 @@ impl Bench {
             sending,
         };
         let guard = Guard::new(Purpose::Polls, Vec::new(), Vec::new());
+        let settings = json!({"issuer": "https://id.example.org", "client_id": "sixlock"});
+        let http = Http::trusting_the_system().unwrap();
+        let oidc = Oidc::new(serde_json::from_value(settings).unwrap(), http, Events::unheard()).unwrap();
         let app = App::new(
             store,
             Events::unheard().recorded_by(audit),
@@ -675,7 +684,8 @@ impl Bench {
             reach,
             (guard.clone(), Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None }),
             watch::channel(false).1,
-        );
+        )
+        .with_oidc(Some(oidc));
         Self { app: Arc::new(app), template, _directory: directory }
     }
 

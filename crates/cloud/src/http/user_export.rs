@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, FollowedStream, GroupDetails, GroupOfResource,
-    HOUR_MS, Listing, LogLine, Membership, NamedProfile, Parser, PointId, Poller, Quotas, Resource,
+    HOUR_MS, Listing, LogLine, Membership, NamedProfile, OidcLink, Parser, PointId, Poller, Quotas, Resource,
     ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Value, Width,
     Windows, now_ms,
 };
@@ -38,6 +38,7 @@ enum Line<'a> {
     User(&'a User),
     Quotas(&'a Quotas),
     Token(&'a Token),
+    OidcLink(&'a OidcLink),
     Channel(&'a Channel),
     Rule(&'a Rule),
     Alert(&'a Alert),
@@ -114,7 +115,7 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
 /// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
@@ -203,6 +204,9 @@ impl Export {
         }
         for token in self.store.tokens(self.owner.id, now_ms()).await? {
             Line::Token(&token).write(&mut text)?;
+        }
+        for link in self.store.oidc_links(self.owner.id).await?.links {
+            Line::OidcLink(&link).write(&mut text)?;
         }
         for FollowedStream { id: stream, since, .. } in self.store.followed(self.owner.id).await? {
             Line::Followed { stream, since }.write(&mut text)?;

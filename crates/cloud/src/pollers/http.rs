@@ -92,6 +92,22 @@ impl Http {
         tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
     }
 
+    /// Sends `asked` to `target`, and gives the status and the body of the answer, which has at most 65536 bytes. Redirects are not
+    /// followed.
+    pub(crate) async fn call(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        asked: &Asked,
+    ) -> Result<(StatusCode, Bytes), Failure> {
+        let asked = async {
+            let Answered { response, _connection } = self.ask(guard, target, asked).await?;
+            check_encoding(&response)?;
+            Ok((response.status(), body(response).await?))
+        };
+        tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
+    }
+
     async fn follow(
         &self,
         guard: &Guard,
@@ -152,10 +168,10 @@ struct Answered {
 }
 
 /// What is asked of a server.
-struct Asked {
-    method: Method,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    body: Bytes,
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) body: Bytes,
 }
 
 impl Asked {
@@ -201,24 +217,37 @@ where
 }
 
 async fn read(answered: Answered) -> Result<Payload, Failure> {
-    let response = answered.response;
+    let Answered { response, _connection } = answered;
     if response.status() != StatusCode::OK {
         return Err(Failure::Status(response.status().as_u16()));
     }
-    let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    if header(header::CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        return Err(Failure::Encoded);
-    }
-    let format = match header(header::CONTENT_TYPE) {
+    check_encoding(&response)?;
+    let format = match header(&response, header::CONTENT_TYPE) {
         None => Format::SenmlJson,
         Some(media_type) => Format::of_media_type(media_type).ok_or(Failure::Format)?,
     };
+    Ok(Payload { format, bytes: body(response).await?.to_vec() })
+}
+
+fn header(response: &Response<Incoming>, name: HeaderName) -> Option<&str> {
+    response.headers().get(name)?.to_str().ok()
+}
+
+fn check_encoding(response: &Response<Incoming>) -> Result<(), Failure> {
+    match header(response, header::CONTENT_ENCODING) {
+        Some(encoding) if !encoding.eq_ignore_ascii_case("identity") => Err(Failure::Encoded),
+        _ => Ok(()),
+    }
+}
+
+/// The body of an answer.
+async fn body(response: Response<Incoming>) -> Result<Bytes, Failure> {
     let body = Limited::new(response.into_body(), LONGEST_BODY).collect().await;
     let body = body.map_err(|error| match error.downcast::<hyper::Error>() {
         Ok(error) => Failure::Http(*error),
         Err(_) => Failure::TooLong,
     })?;
-    Ok(Payload { format, bytes: body.to_bytes().to_vec() })
+    Ok(body.to_bytes())
 }
 
 #[cfg(test)]

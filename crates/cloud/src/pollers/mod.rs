@@ -39,7 +39,7 @@ use tokio::time::Instant;
 pub(crate) use failure::Failure;
 pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Purpose, Refusal};
-pub(crate) use http::Http;
+pub(crate) use http::{Asked, Http};
 pub(crate) use target::{BadUrl, Scheme, Target};
 
 use crate::public_keys::KeyRing;
