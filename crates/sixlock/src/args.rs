@@ -234,6 +234,10 @@ pub(crate) struct CloudOptions {
     /// Let whoever reaches the dashboard make an account, as a member with the usual quotas
     #[arg(long)]
     pub(crate) sign_up: bool,
+    /// TOML file, readable by its owner only, of the OpenID provider by which people sign in at the dashboard beside their password: issuer,
+    /// client_id, client_secret, label, name_claim, sign_up, scopes, audiences, url (docs/people.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) oidc: Option<PathBuf>,
     /// How long readings of streams are kept that are made from now on, as 365d, unless their owners say otherwise: at least 1h [default:
     /// for ever]
     #[arg(long, value_name = "TIME", value_parser = keep)]

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let Gateway { packets, clients, listen } = gateway;
         let tun = args.tun.as_deref().map(|name| Tun::open(name, has_tunnels)).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
-        let mut config = cloud::config(&args.cloud);
+        let mut config = cloud::config(&args.cloud)?;
         if args.security.transport.is_none() {
             // Without DTLS the nodes have no other way in.
             config.coap = config.coap.or(Some(([127, 0, 0, 1], 5683).into()));

@@ -11,7 +11,7 @@ mod make;
 mod network_file;
 mod pinned_tls;
 mod registry;
-mod secret_file;
+pub(crate) mod secret_file;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_cloud::public_keys::{KeyPair, date, pem};

@@ -16,7 +16,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Reads such a file, which must not be open to others.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Box<dyn Error>> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Box<dyn Error>> {
     let text = read_private(path).map_err(|error| format!("{}: {error}", path.display()))?;
     parse(&text).map_err(|error| format!("{}: {error}", path.display()).into())
 }

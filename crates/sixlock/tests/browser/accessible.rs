@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sixlock_cloud::create_private;
+
 use crate::support::Up;
 use crate::webdriver::Browser;
 use crate::{LAPTOP, TELEPHONE, check_page};
@@ -16,7 +18,7 @@ const WRONG: &str = "const done = arguments[0];
 type View = (&'static str, &'static [&'static str], &'static str);
 
 /// `DEVICE` stands for the id of a device with everything, `SILO` for that of one which a command waits for.
-const VIEWS: [View; 38] = [
+const VIEWS: [View; 39] = [
     ("#/", &[], "document.querySelectorAll('.card .chart-canvas canvas').length >= 2"),
     ("#/devices", &[], "document.querySelector('.devices .latest .value')"),
     ("#/devices", &["Add a device"], "document.querySelector('dialog #device-label')"),
@@ -69,6 +71,11 @@ const VIEWS: [View; 38] = [
     ),
     ("#/account", &["Make a token"], "document.querySelector('dialog #token-device')"),
     ("#/account", &["Set up one-time codes"], "document.querySelector('dialog #present-password')"),
+    (
+        "#/account",
+        &["Sign in with Farm account from now on"],
+        "document.querySelector('dialog #provider-password')",
+    ),
     ("#/account", &["Erase account"], "document.querySelector('dialog #typed-name')"),
     // Without a dialog, so that the way out can be clicked.
     ("#/account", &[], ACCOUNT),
@@ -83,7 +90,7 @@ const ALERTS: &str =
 
 const ACCOUNT: &str =
     "document.querySelector('.tokens tbody tr') && document.querySelector('.own-data dd') &&
-    document.querySelector('.second-factor button')";
+    document.querySelector('.second-factor button') && document.querySelector('.provider button')";
 
 fn check_rules(browser: &Browser, axe: &str, view: &str) {
     browser.run(axe);
@@ -97,7 +104,14 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let axe = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}; run npm ci in web/", path.display()));
+    // Nobody has to be there: it is asked when somebody signs in.
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("provider.toml");
+    let provider = "issuer = \"http://127.0.0.1:9\"\nclient_id = \"sixlock\"\nlabel = \"Farm account\"\n";
+    create_private(&settings, provider).unwrap();
     let up = Up::start(&[
+        "--oidc",
+        settings.to_str().unwrap(),
         "--seed",
         "1",
         "--nodes",
@@ -135,6 +149,9 @@ fn every_page_is_accessible_light_and_dark_on_a_laptop_and_on_a_telephone() {
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         browser.until("document.querySelector('#password')");
+        browser.until(
+            "document.querySelector('.sign-in .provider a')?.innerText === 'Sign in with Farm account'",
+        );
         check_rules(&browser, &axe, &format!("the way in, {scheme}"));
         browser.click("Make an account");
         browser.until("document.querySelector('#sign-up-name')");
