@@ -39,6 +39,26 @@ export interface SecondFactor {
   recovery_codes: number;
 }
 
+/** An OpenID provider by which people sign in. */
+export interface Provider {
+  label: string;
+  /** Where the browser goes to sign in by it. */
+  path: string;
+}
+
+/** How people come in who have no session yet. */
+export interface WaysIn {
+  /** Whether they make accounts for themselves. */
+  allowed: boolean;
+  oidc?: Provider;
+}
+
+/** The accounts at OpenID providers by which a user signs in. */
+export interface OidcLinks {
+  links: { issuer: string; subject: string; linked: number }[];
+  has_password: boolean;
+}
+
 const user = (name: string) => `/users/${part(name)}`;
 const tokens = (name: string) => `${user(name)}/tokens`;
 
@@ -84,7 +104,15 @@ export const accountApi = {
   removeSecondFactor: (name: string, current_password?: string) =>
     send<void>("DELETE", `${user(name)}/totp`, { current_password }),
 
-  signUpIsAllowed: async () => (await call<{ allowed: boolean }>("/sign-up")).allowed,
+  oidcLinks: (name: string) => call<OidcLinks>(`${user(name)}/oidc`),
+  /** Where the browser goes then. */
+  beginOidcLink: (name: string, current_password: string) =>
+    send<{ path: string }>("POST", `${user(name)}/oidc`, { current_password }),
+  /** Whoever unlinks their own gives the present password. */
+  unlinkOidc: (name: string, current_password?: string) =>
+    send<void>("DELETE", `${user(name)}/oidc`, { current_password }),
+
+  waysIn: () => call<WaysIn>("/sign-up"),
   signUp: (username: string, password: string, email: string) =>
     send<User>("POST", "/sign-up", { username, password, email }),
 };

@@ -1,6 +1,7 @@
 import { accountApi } from "./account-api";
 import { api, ApiError } from "./api";
 import { html, mark } from "./dom";
+import { shown } from "./format";
 import { Refusal } from "./refusal";
 import { signUpPage } from "./sign-up";
 
@@ -69,6 +70,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     }
   });
   const signUp = html("button", { type: "button", class: "quiet" }, "Make an account");
+  const provider = html("p", { class: "provider", hidden: true });
   const newcomers = html("p", { hidden: true }, "You have none yet? ", signUp);
   const page = html(
     "main",
@@ -77,6 +79,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     html("p", { class: "why", role: "status", hidden: why === "" }, why),
     html("h2", {}, "Sign in to see your devices"),
     form,
+    provider,
     newcomers,
     html("p", { class: "or", "aria-hidden": "true" }, html("span", {}, "or without a password")),
     html(
@@ -95,9 +98,14 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     page.replaceWith(other);
     other.querySelector("input")?.focus();
   });
-  accountApi.signUpIsAllowed().then(
-    (allowed) => {
+  accountApi.waysIn().then(
+    ({ allowed, oidc }) => {
       newcomers.hidden = !allowed;
+      if (oidc === undefined) return;
+      provider.replaceChildren(
+        html("a", { class: "secondary", href: oidc.path }, `Sign in with ${shown(oidc.label)}`),
+      );
+      provider.hidden = false;
     },
     // Whoever has an account signs in all the same.
     () => undefined,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { mayWords } from "../src/account/tokens";
+import { linkWords } from "../src/account/provider";
 import { stateWords } from "../src/account/second-factor";
 import { roleWords } from "../src/pages/users";
 import { tooMany } from "../src/refusal";
@@ -34,6 +35,19 @@ test("whether a code is asked for is said, and how many recovery codes are left"
   );
   expect(stateWords({ confirmed: true, recovery_codes: 1 })).toContain("1 recovery code is left.");
   expect(stateWords({ confirmed: true, recovery_codes: 0 })).toContain("No recovery code is left");
+});
+
+test("a user is told by which account at a provider they sign in, and what to do without a password", () => {
+  const links = [{ issuer: "https://id.example.org", subject: "17", linked: 0 }];
+  const provider = { label: "Example", path: "/sign-in/oidc" };
+  expect(linkWords({ links: [], has_password: true }, provider)).toBe(
+    "You sign in by your password, and not with Example.",
+  );
+  expect(linkWords({ links: [], has_password: true }, undefined)).toBe("You sign in by your password.");
+  expect(linkWords({ links, has_password: true }, undefined)).toMatch(
+    /^You sign in as 17 at https:\/\/id\.example\.org, linked on .*[^.]\.$/,
+  );
+  expect(linkWords({ links, has_password: false }, provider)).toContain("an administrator makes you a link");
 });
 
 test("who has to wait is told of what there were too many", () => {

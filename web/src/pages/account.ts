@@ -1,12 +1,14 @@
 import { EmailPanel } from "../account/email";
 import { OwnDataPanel } from "../account/own-data";
 import { PasswordPanel } from "../account/password";
+import { ProviderPanel } from "../account/provider";
 import { SecondFactorPanel } from "../account/second-factor";
 import { TokensPanel } from "../account/tokens";
 import type { Resource } from "../api";
 import { html } from "../dom";
 import { shown } from "../format";
 import type { Desk, Page } from "../page";
+import type { Panel } from "../panel";
 
 const ROLE_WORDS = {
   administrator: ", an administrator",
@@ -20,6 +22,7 @@ export class AccountPage implements Page {
   readonly title = "Account";
   private readonly password: PasswordPanel;
   private readonly email: EmailPanel;
+  private readonly provider: ProviderPanel;
   private readonly secondFactor: SecondFactorPanel;
   private readonly tokens: TokensPanel;
   private readonly data: OwnDataPanel;
@@ -28,6 +31,7 @@ export class AccountPage implements Page {
     const { username, role } = desk.user;
     this.password = new PasswordPanel(desk);
     this.email = new EmailPanel(desk);
+    this.provider = new ProviderPanel(desk);
     this.secondFactor = new SecondFactorPanel(desk);
     this.tokens = new TokensPanel(desk);
     this.data = new OwnDataPanel(desk);
@@ -37,11 +41,16 @@ export class AccountPage implements Page {
       html("h2", {}, "Account"),
       html("p", { class: "hint" }, `You are signed in as ${shown(username)}${ROLE_WORDS[role]}.`),
       html("div", { class: "beside" }, this.password.root, this.email.root),
+      this.provider.root,
       this.secondFactor.root,
       this.tokens.root,
       this.data.root,
     );
-    for (const panel of [this.email, this.secondFactor, this.tokens, this.data]) void panel.load();
+    for (const panel of this.loaded) void panel.load();
+  }
+
+  private get loaded(): Panel[] {
+    return [this.email, this.provider, this.secondFactor, this.tokens, this.data];
   }
 
   devices(resources: Resource[]): void {
@@ -49,6 +58,6 @@ export class AccountPage implements Page {
   }
 
   stop(): void {
-    for (const panel of [this.password, this.email, this.secondFactor, this.tokens, this.data]) panel.stop();
+    for (const panel of [this.password, ...this.loaded]) panel.stop();
   }
 }

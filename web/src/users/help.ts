@@ -15,6 +15,9 @@ export function helpDialog(desk: Desk, { username }: User): void {
   const factor = html("p", { class: "hint", role: "status" }, "Looking for a second factor.");
   const remove = button("Remove the second factor", () => void removeFactor(), "secondary destructive");
   remove.hidden = true;
+  const accounts = html("p", { class: "hint", role: "status" }, "Looking for accounts at providers.");
+  const unlink = button("Unlink the provider", () => void unlinkProvider(), "secondary destructive");
+  unlink.hidden = true;
   const close = button("Close", () => dialog.close());
   const dialog = openDialog(
     `${shown(username)} cannot sign in`,
@@ -27,8 +30,10 @@ export function helpDialog(desk: Desk, { username }: User): void {
     link,
     html("h3", {}, "Second factor"),
     factor,
+    html("h3", {}, "Provider"),
+    accounts,
     problem,
-    html("div", { class: "buttons" }, close, remove, make),
+    html("div", { class: "buttons" }, close, unlink, remove, make),
   );
   make.focus();
 
@@ -68,5 +73,24 @@ export function helpDialog(desk: Desk, { username }: User): void {
       close.focus();
       await look();
     });
+  const lookForAccounts = () =>
+    attempt(async () => {
+      const { links } = await accountApi.oidcLinks(username);
+      unlink.hidden = links.length === 0;
+      const named = links.map(({ issuer, subject }) => `${shown(subject)} at ${shown(issuer)}`);
+      setText(
+        accounts,
+        links.length === 0
+          ? "None: the user signs in by the password alone."
+          : `The user signs in as ${named.join(", and as ")}.`,
+      );
+    });
+  const unlinkProvider = () =>
+    attempt(async () => {
+      await accountApi.unlinkOidc(username);
+      close.focus();
+      await lookForAccounts();
+    });
   void look();
+  void lookForAccounts();
 }
