@@ -12,7 +12,7 @@ pub(crate) enum Caller {
     ThisMachine,
     /// The device of this resource: its key has been proved.
     Device(ResourceId),
-    /// A person who is signed in, or a program with a token of that person. The token may allow less than the person may do.
+    /// A person who is signed in, or a program with a token or a DTLS identity of that person, which may allow less than the person may do.
     User { id: UserId, role: Role, scope: TokenScope },
 }
 
@@ -66,6 +66,10 @@ pub(crate) enum Action {
     ReadTokens,
     /// Make and end tokens for programs.
     ChangeTokens,
+    /// Read which DTLS identities a user has.
+    ReadIdentities,
+    /// Make and end DTLS identities of a user.
+    ChangeIdentities,
     ReadResource,
     AddResource,
     ChangeResource,
@@ -220,6 +224,8 @@ impl Action {
             | Self::ReadQuotas
             | Self::ReadTokens
             | Self::ChangeTokens
+            | Self::ReadIdentities
+            | Self::ChangeIdentities
             | Self::ReadResource
             | Self::AddResource
             | Self::ChangeResource
@@ -280,6 +286,7 @@ impl Action {
                 | Self::ReadOidcLinks
                 | Self::ReadQuotas
                 | Self::ReadTokens
+                | Self::ReadIdentities
                 | Self::ReadResource
                 | Self::ReadResourceLog
                 | Self::ReadPoller
@@ -331,7 +338,7 @@ impl Action {
         matches!(self, Self::FindStreams | Self::ReadShared)
     }
 
-    /// Whether a token of this scope may be used for it. No token but one for everything makes tokens or credentials, or
+    /// Whether a token or identity of this scope may be used for it. None but one for everything makes tokens or credentials, or
     /// changes a user. One for a stream may be anybody's, so it reads that stream and nothing else.
     fn is_for_scope(self, scope: TokenScope, target: Target) -> bool {
         if let Some(only) = scope.stream {
@@ -538,6 +545,7 @@ mod tests {
             for narrow in [reader, one, both] {
                 for action in [
                     Action::ChangeTokens,
+                    Action::ChangeIdentities,
                     Action::ChangeUser,
                     Action::ChangeRole,
                     Action::DeleteUser,

@@ -1,9 +1,10 @@
-//! The identities of devices, for the CoAP server.
+//! The identities of devices and of users, for the CoAP server.
 
 use std::sync::Arc;
 
 use sixlock_coap_server::{
-    CredentialId, DeviceId, Directory, KeyOperation, Known, LookUpFailed, Performed, Revocation,
+    CredentialId, DeviceId, Directory, Holder, KeyOperation, Known, LookUpFailed, Performed, Revocation,
+    UserId,
 };
 use sixlock_dtls::Credentials;
 use sixlock_endpoint::AuthenticationMethod;
@@ -15,6 +16,14 @@ use zeroize::Zeroizing;
 
 use crate::fast::Ephemeral;
 use crate::public_keys::{KeyRing, expires};
+
+/// What or who has an identity, as the server calls it.
+pub(crate) const fn holder(holder: sixlock_store::Holder) -> Holder {
+    match holder {
+        sixlock_store::Holder::Device(resource) => Holder::Device(DeviceId(resource.0)),
+        sixlock_store::Holder::User(user) => Holder::User(UserId(user.0)),
+    }
+}
 
 /// The identities in the store, and the cloud's keys.
 pub(crate) struct Identities {
@@ -47,7 +56,7 @@ impl Directory for Identities {
         })?;
         Ok(known.map(|known| Known {
             credential: CredentialId(known.credential.0),
-            device: DeviceId(known.resource.0),
+            holder: holder(known.holder),
             key: Zeroizing::new(known.key.bytes().to_vec()),
             expires: known.expires,
         }))

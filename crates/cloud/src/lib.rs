@@ -41,10 +41,11 @@ pub use sixlock_coap_server::SystemEntropy;
 pub use sixlock_endpoint::AuthenticationMethod;
 pub use sixlock_store::{
     ADMIN_PASSWORD, ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device,
-    Enrolled, Error, HeldCredential, Idempotency, Known, LONGEST_PAGE, Latest, Listing, Page, Parser,
-    ParserId, Point, PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Role, Rotated,
-    Rotation, SIGN_IN_LINK, STREAMS_PER_RESOURCE, Secret, Store, Stream, StreamId, Transmission, User,
-    UserId, Writer, back_up, create_private, read_private, replace_private, restore,
+    Enrolled, Error, HeldCredential, Holder, Idempotency, Known, LONGEST_PAGE, Latest, Listing, MadeIdentity,
+    NewIdentity, Page, Parser, ParserId, Point, PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource,
+    ResourceId, Role, Rotated, Rotation, SIGN_IN_LINK, STREAMS_PER_RESOURCE, Secret, Store, Stream, StreamId,
+    TokenScope, Transmission, User, UserId, UserIdentity, Writer, back_up, create_private, read_private,
+    replace_private, restore,
 };
 pub use sixlock_telemetry::LogLevel;
 pub use start::{Config, RouterMetrics, Running, start};

@@ -1,6 +1,8 @@
-//! The keys of devices of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
+//! The keys of devices and of users of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
-use sixlock_store::{Device, Enrolled, ResourceId, Rotated, Rotation, User, now_ms};
+use sixlock_store::{
+    Device, Enrolled, MadeIdentity, NewIdentity, ResourceId, Rotated, Rotation, User, now_ms,
+};
 use sixlock_telemetry::{Done, Scheme};
 
 use crate::{Error, Offline};
@@ -48,6 +50,19 @@ impl Offline {
         self.store.remove_credentials(device, identity.map(str::to_owned)).await?;
         let one = identity.map(|identity| format!("/{identity}")).unwrap_or_default();
         self.record_key("key_removed", owner, &format!("resources/{}/credentials{one}", device.0))
+    }
+
+    /// Makes a DTLS identity of `owner`.
+    pub async fn add_identity(&self, owner: &User, new: NewIdentity) -> Result<MadeIdentity, Error> {
+        let made = self.store.add_user_identity(owner, new, now_ms()).await?;
+        self.record_key("identity_made", owner, &format!("identities/{}", made.identity.label))?;
+        Ok(made)
+    }
+
+    /// Ends a DTLS identity of `owner`, by its id or label.
+    pub async fn remove_identity(&self, owner: &User, id_or_label: &str) -> Result<(), Error> {
+        self.store.delete_user_identity(owner.id, id_or_label).await?;
+        self.record_key("identity_revoked", owner, &format!("identities/{id_or_label}"))
     }
 
     fn record_key(&self, action: &'static str, owner: &User, what: &str) -> Result<(), Error> {

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_coap_server::{
-    Answer, Answering, Changes, Config, CredentialId, DeviceId, Directory, KeyOperation, Known, LookUpFailed,
-    NoStorage, Peer, Performed, Revocation, Server, Service, Sockets, Topic, bind_all,
+    Answer, Answering, Changes, Config, CredentialId, DeviceId, Directory, Holder, KeyOperation, Known,
+    LookUpFailed, NoStorage, Peer, Performed, Revocation, Server, Service, Sockets, Topic, bind_all,
 };
 use sixlock_dtls::Credentials;
 use sixlock_endpoint::AuthenticationMethod;
@@ -93,7 +93,7 @@ impl Directory for OneDevice {
         let is_known = method == AuthenticationMethod::PreSharedKey && identity == IDENTITY;
         Ok(is_known.then(|| Known {
             credential: CredentialId(1),
-            device: DeviceId(1),
+            holder: Holder::Device(DeviceId(1)),
             key: Zeroizing::new(KEY.to_vec()),
             expires: None,
         }))

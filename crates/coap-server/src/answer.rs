@@ -2,7 +2,7 @@
 
 use sixlock_coap_msg::{Block, Code, ContentFormat};
 
-use crate::ids::DeviceId;
+use crate::ids::Holder;
 
 /// The longest payload of a message, in bytes: with its headers it fits an IPv6 packet of 1280 bytes.
 pub const LONGEST_PAYLOAD: usize = 1024;
@@ -29,8 +29,8 @@ pub struct Answer {
     pub size1: Option<u32>,
     /// The number of seconds after which it may be another; `None` for CoAP's own, 60.
     pub max_age: Option<u32>,
-    /// The device whose data it is; `None` if that was not found out. Of each device, a limited number of observations is taken.
-    pub about: Option<DeviceId>,
+    /// The device or user whose observation it begins, if it does; `None` if that was not found out. Of each, a limited number is taken.
+    pub about: Option<Holder>,
     /// The payload, of at most [`LONGEST_PAYLOAD`] bytes.
     pub payload: Vec<u8>,
 }

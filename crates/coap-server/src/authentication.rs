@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::directory::{Directory, Revocation};
 use crate::handshake_share::HandshakeShare;
-use crate::ids::DeviceId;
+use crate::ids::Holder;
 use crate::key_operations::KeyOperations;
 use crate::known_keys::KnownKeys;
 use crate::look_ups::{Claim, LookUps, LookedUp};
@@ -94,7 +94,7 @@ impl<D: Directory> Authentication<D> {
         &mut self,
         session: SessionId,
         identity: &[u8],
-        whose: Option<Option<DeviceId>>,
+        whose: Option<Option<Holder>>,
         failure: Failure,
     ) -> Option<(String, &'static str)> {
         let who = || String::from_utf8_lossy(identity).into_owned();

@@ -10,14 +10,14 @@ use sixlock_endpoint::{Answered, OutgoingRequest, PeerId, RespondError, SessionI
 use crate::command::Command;
 use crate::commands::CommandEvent;
 use crate::directory::Directory;
-use crate::ids::{CommandId, DeviceId};
+use crate::ids::{CommandId, DeviceId, Holder};
 use crate::service::Service;
 use crate::shard::Shard;
 
 impl<S: Service, D: Directory> Shard<S, D> {
     /// A device has been heard in its session: it is given what waits for it.
     pub(crate) fn on_heard(&mut self, session: SessionId) {
-        let Some((Some(device), _)) = self.machine.sessions.of(session) else { return };
+        let Some(Some(Holder::Device(device))) = self.machine.sessions.holder(session) else { return };
         if self.serving.service.has_command(device) {
             self.find_command(session, device);
         }

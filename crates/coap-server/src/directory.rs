@@ -7,10 +7,10 @@ use sixlock_endpoint::AuthenticationMethod;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-use crate::ids::{CredentialId, DeviceId};
+use crate::ids::{CredentialId, Holder};
 use crate::key_operation::{KeyOperation, Performed};
 
-/// Knows identities, by what devices prove them, and the server's own keys.
+/// Knows identities, by what clients prove them, and the server's own keys.
 pub trait Directory: Send + Sync + 'static {
     /// A key pair that is made for one handshake.
     type KeyPair: Send + 'static;
@@ -41,8 +41,8 @@ pub trait Directory: Send + Sync + 'static {
 pub struct Known {
     /// The credential.
     pub credential: CredentialId,
-    /// The device that the identity is bound to.
-    pub device: DeviceId,
+    /// What the identity is bound to.
+    pub holder: Holder,
     /// The pre-shared key. With a certificate, the only public key that it may have, or nothing if it may have any, but is not
     /// signed by the server's own authority; nothing with a raw public key.
     pub key: Zeroizing<Vec<u8>>,

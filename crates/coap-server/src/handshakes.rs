@@ -50,7 +50,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
         known: Result<Option<&Known>, &LookUpFailed>,
         method: AuthenticationMethod,
     ) {
-        let whose = known.map(|known| known.map(|known| (known.device, known.credential)));
+        let whose = known.map(|known| known.map(|known| (known.holder, known.credential)));
         let known = known.ok().flatten();
         let (endpoint, mut cx) = self.machine.endpoint();
         let cx = &mut cx;

@@ -4,7 +4,20 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub i64);
 
-/// A credential, by which a device proves an identity.
+/// A user, to whom identities are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserId(pub i64);
+
+/// What or who has an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Holder {
+    /// A device, which may be given commands.
+    Device(DeviceId),
+    /// A user.
+    User(UserId),
+}
+
+/// A credential, by which an identity is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CredentialId(pub i64);
 

@@ -70,7 +70,7 @@ mod tests {
     use zeroize::Zeroizing;
 
     use super::*;
-    use crate::ids::DeviceId;
+    use crate::ids::{DeviceId, Holder};
 
     fn claim(n: usize) -> Vec<u8> {
         n.to_be_bytes().to_vec()
@@ -78,7 +78,8 @@ mod tests {
 
     fn known(n: usize, expires: Option<i64>) -> Known {
         let key = Zeroizing::new(vec![n as u8; 16]);
-        Known { credential: CredentialId(n as i64), device: DeviceId(1), key, expires }
+        let holder = Holder::Device(DeviceId(1));
+        Known { credential: CredentialId(n as i64), holder, key, expires }
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub use command::Command;
 pub use directory::{Directory, Known, LookUpFailed, Revocation};
 pub use error::Error;
 pub use host_context::{DrawnAhead, HostContext, SystemEntropy};
-pub use ids::{CommandId, CredentialId, DeviceId, Topic};
+pub use ids::{CommandId, CredentialId, DeviceId, Holder, Topic, UserId};
 pub use key_operation::{KeyOperation, PeerKey, Performed};
 pub use peer::{Association, Peer};
 pub use server::{Config, Server};

@@ -1,22 +1,22 @@
-//! How many observations there are of each device, at all shards together.
+//! How many observations there are of each device and of each user, at all shards together.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::ids::DeviceId;
+use crate::ids::Holder;
 use crate::observation_id::ObservationId;
 
-/// The most of one device, whatever addresses and sessions they come from. One more takes the place of the oldest.
-pub(crate) const OF_ONE_DEVICE: usize = 16;
+/// The most of one device or user, whatever addresses and sessions they come from. One more takes the place of the oldest.
+const OF_ONE_HOLDER: usize = 16;
 
-/// Which observations there are of each device, the oldest first. It has an entry for each that a shard keeps, and those are
+/// Which observations there are of each device and of each user, the oldest first. It has an entry for each that a shard keeps, and those are
 /// limited. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Observed(Arc<Mutex<Table>>);
 
 #[derive(Default)]
 struct Table {
-    known: BTreeMap<DeviceId, VecDeque<Held>>,
+    known: BTreeMap<Holder, VecDeque<Held>>,
     /// Those of each shard that have lost their place, until it looks.
     ended: BTreeMap<usize, Vec<ObservationId>>,
     shards: usize,
@@ -36,12 +36,12 @@ impl Observed {
         table.shards
     }
 
-    /// Notes an observation of `device` at `shard`; if there are too many, the oldest has to end.
-    pub(crate) fn add(&self, device: DeviceId, shard: usize, id: ObservationId) {
+    /// Notes an observation of `holder` at `shard`; if there are too many, the oldest has to end.
+    pub(crate) fn add(&self, holder: Holder, shard: usize, id: ObservationId) {
         let mut table = self.table();
-        let known = table.known.entry(device).or_default();
+        let known = table.known.entry(holder).or_default();
         known.push_back(Held { shard, id });
-        if known.len() > OF_ONE_DEVICE
+        if known.len() > OF_ONE_HOLDER
             && let Some(oldest) = known.pop_front()
         {
             table.ended.entry(oldest.shard).or_default().push(oldest.id);
@@ -49,12 +49,12 @@ impl Observed {
     }
 
     /// An observation is over.
-    pub(crate) fn remove(&self, device: DeviceId, shard: usize, id: ObservationId) {
+    pub(crate) fn remove(&self, holder: Holder, shard: usize, id: ObservationId) {
         let mut table = self.table();
-        let Some(known) = table.known.get_mut(&device) else { return };
+        let Some(known) = table.known.get_mut(&holder) else { return };
         known.retain(|held| (held.shard, held.id) != (shard, id));
         if known.is_empty() {
-            table.known.remove(&device);
+            table.known.remove(&holder);
         }
     }
 

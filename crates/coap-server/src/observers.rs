@@ -7,7 +7,7 @@ use sixlock_coap::{Notice, Observation};
 use sixlock_endpoint::{PeerId, Token};
 
 use crate::answer::Answer;
-use crate::ids::{DeviceId, Topic};
+use crate::ids::{Holder, Topic};
 use crate::observation_id::ObservationId;
 use crate::observed::Observed;
 use crate::peer::Peer;
@@ -28,8 +28,8 @@ pub(crate) struct PendingQuery<R> {
 
 struct Observer<R> {
     serial: u64,
-    /// Whose topic it is. Before the first answer it is not known whether the peer may observe it.
-    device: Option<DeviceId>,
+    /// As whose it counts. Before the first answer it is not known whether the peer may observe it.
+    holder: Option<Holder>,
     peer: Peer,
     request: R,
     topic: Topic,
@@ -40,15 +40,15 @@ struct Observer<R> {
     is_stale: bool,
 }
 
-/// The observations, a few of each peer and of each device. When there are too many of a peer or in all, another is not taken: its
-/// request is answered as if it did not ask to observe. Of a device, another takes the place of the oldest, wherever that comes
+/// The observations, a few of each peer, and of each device and user. When there are too many of a peer or in all, another is not taken: its
+/// request is answered as if it did not ask to observe. Of a device or user, another takes the place of the oldest, wherever that comes
 /// from, and the peer of that is told no more.
 pub(crate) struct Observers<R> {
     /// How many there may be.
     limit: usize,
     known: BTreeMap<(PeerId, Token), Observer<R>>,
     serial: u64,
-    /// Those of each device, here and at other shards.
+    /// Those of each device and user, here and at other shards.
     observed: Observed,
     /// Which shard this is.
     shard: usize,
@@ -58,7 +58,7 @@ pub(crate) struct Observers<R> {
 }
 
 impl<R: Clone> Observers<R> {
-    /// None yet, and at most `limit`; how many there are of each device stands in `observed`.
+    /// None yet, and at most `limit`; how many there are of each device and user stands in `observed`.
     pub(crate) fn new(limit: usize, observed: Observed) -> Self {
         let shard = observed.shard();
         Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notifications: Work::new() }
@@ -86,7 +86,7 @@ impl<R: Clone> Observers<R> {
         self.serial += 1;
         let observer = Observer {
             serial: self.serial,
-            device: None,
+            holder: None,
             peer: peer.clone(),
             request: request.clone(),
             topic,
@@ -98,20 +98,20 @@ impl<R: Clone> Observers<R> {
         Some(ObservationId { peer: peer_id, token, serial: self.serial })
     }
 
-    /// An observation was found to be of a topic of `device`, which its peer may read.
-    pub(crate) fn admit(&mut self, id: ObservationId, device: DeviceId) {
-        let Some(observer) = self.get(id).filter(|observer| observer.device.is_none()) else { return };
-        observer.device = Some(device);
-        self.observed.add(device, self.shard, id);
+    /// An observation was found to be of what its peer may read: it counts as one of `holder`.
+    pub(crate) fn admit(&mut self, id: ObservationId, holder: Holder) {
+        let Some(observer) = self.get(id).filter(|observer| observer.holder.is_none()) else { return };
+        observer.holder = Some(holder);
+        self.observed.add(holder, self.shard, id);
         self.end_displaced();
     }
 
     /// Ends an observation.
     pub(crate) fn remove(&mut self, peer: PeerId, token: Token) {
-        let Some(Observer { serial, device: Some(device), .. }) = self.known.remove(&(peer, token)) else {
+        let Some(Observer { serial, holder: Some(holder), .. }) = self.known.remove(&(peer, token)) else {
             return;
         };
-        self.observed.remove(device, self.shard, ObservationId { peer, token, serial });
+        self.observed.remove(holder, self.shard, ObservationId { peer, token, serial });
     }
 
     /// Ends the observations whose place others have taken.
@@ -192,6 +192,7 @@ mod tests {
 
     use super::*;
     use crate::host_context::HostContext;
+    use crate::ids::DeviceId;
     use crate::machine::CoapEndpoint;
 
     /// An endpoint that clients ask without a session.
@@ -251,7 +252,7 @@ mod tests {
         let mut register = |shard: usize, port: u16, device, observers: &mut [Observers<()>; 2]| {
             let (now, key, peer) = asked.get(port);
             let id = observers[shard].register(now, key, Topic(1), &peer, &()).unwrap();
-            observers[shard].admit(id, DeviceId(device));
+            observers[shard].admit(id, Holder::Device(DeviceId(device)));
             assert!(observers[shard].on_notified(now, id.peer, id.token).is_none());
             (now, id)
         };

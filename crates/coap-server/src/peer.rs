@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use sixlock_telemetry::Scheme;
 
-use crate::ids::DeviceId;
+use crate::ids::{CredentialId, Holder};
 
 /// Tells a DTLS session, or the address and port of a peer without one, from all others. No two sessions have the same one, also
 /// after a restart.
@@ -17,8 +17,10 @@ pub struct Peer {
     pub scheme: Scheme,
     /// The peer's address.
     pub from: SocketAddr,
-    /// The device that has proved its identity by DTLS; `None` without DTLS.
-    pub device: Option<DeviceId>,
+    /// What or who has proved an identity by DTLS; `None` without DTLS.
+    pub holder: Option<Holder>,
+    /// The credential that proved it; `None` without DTLS.
+    pub credential: Option<CredentialId>,
     /// The association of the request.
     pub association: Association,
 }
@@ -26,7 +28,8 @@ pub struct Peer {
 impl Peer {
     /// A peer without DTLS.
     pub fn plain(from: SocketAddr) -> Self {
-        Self { scheme: Scheme::Coap, from, device: None, association: association_of(from) }
+        let association = association_of(from);
+        Self { scheme: Scheme::Coap, from, holder: None, credential: None, association }
     }
 }
 

@@ -27,8 +27,10 @@ fn diagnostic(longest: usize) -> &'static [u8] {
 /// Returns who asks; `None` if it is a session of an identity that is not known.
 fn peer_of(sessions: &Sessions, id: RequestId, from: SocketAddr) -> Option<Peer> {
     let Some(session) = id.session() else { return Some(Peer::plain(from)) };
-    let (device, association) = sessions.of(session)?;
-    Some(Peer { scheme: Scheme::Coaps, from, device: Some(device?), association })
+    let (whose, association) = sessions.of(session)?;
+    let (holder, credential) = whose?;
+    let (holder, credential) = (Some(holder), Some(credential));
+    Some(Peer { scheme: Scheme::Coaps, from, holder, credential, association })
 }
 
 impl<S: Service> Serving<S> {

@@ -7,7 +7,7 @@ use sixlock_endpoint::RequestId;
 use sixlock_telemetry::Scheme;
 
 use crate::answer::Answer;
-use crate::ids::{DeviceId, Topic};
+use crate::ids::{Holder, Topic};
 use crate::observation_id::ObservationId;
 use crate::observers::Observers;
 use crate::service::{Changes, Service};
@@ -103,14 +103,14 @@ impl<S: Service> Serving<S> {
         &mut self,
         observes: Option<ObservationId>,
         is_observed: bool,
-        about: Option<DeviceId>,
+        holder: Option<Holder>,
     ) -> Option<u32> {
         let id = observes?;
         if !is_observed {
             self.observers.end(id);
             return None;
         }
-        about.into_iter().for_each(|device| self.observers.admit(id, device));
+        holder.into_iter().for_each(|holder| self.observers.admit(id, holder));
         Some(0)
     }
 }

@@ -8,7 +8,7 @@ use sixlock_endpoint::FINGERPRINT_SECRET;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
-use crate::ids::{CredentialId, DeviceId};
+use crate::ids::{CredentialId, Holder};
 use crate::peer::Association;
 
 /// Why a storage cannot be used.
@@ -72,7 +72,7 @@ pub enum SessionRecord<S> {
 /// An open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenSession<'a> {
-    /// The credential that its device has proved to have.
+    /// The credential that its client has proved to have.
     pub credential: CredentialId,
     /// Its association.
     pub association: Association,
@@ -90,8 +90,8 @@ pub type SaveSession<'a> = dyn FnMut(&OpenSession<'_>) -> bool + 'a;
 /// How an open session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
-    /// The device whose credential it is.
-    pub device: DeviceId,
+    /// Whose credential it is.
+    pub holder: Holder,
     /// For how long there was no server.
     pub pause: Duration,
     /// How many sequence numbers are left out: at least as many as have been used if the storage was set back to an earlier state.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sixlock_endpoint::SessionId;
 
-use crate::ids::{CredentialId, DeviceId};
+use crate::ids::{CredentialId, Holder};
 use crate::peer::Association;
 
 /// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
@@ -25,7 +25,7 @@ struct Known {
     /// Which number it had in its run.
     begun: u64,
     run: u32,
-    whose: Option<(DeviceId, CredentialId)>,
+    whose: Option<(Holder, CredentialId)>,
     connected: bool,
 }
 
@@ -36,7 +36,7 @@ impl Sessions {
     }
 
     /// Adds a session.
-    pub(crate) fn insert(&mut self, session: SessionId, whose: Option<(DeviceId, CredentialId)>) {
+    pub(crate) fn insert(&mut self, session: SessionId, whose: Option<(Holder, CredentialId)>) {
         self.begun += 1;
         self.put(Known { session, begun: self.begun, run: 0, whose, connected: false });
     }
@@ -83,9 +83,14 @@ impl Sessions {
     }
 
     /// Whose `session` is, if it is known, and a name that no session had or will have.
-    pub(crate) fn of(&self, session: SessionId) -> Option<(Option<DeviceId>, Association)> {
+    pub(crate) fn of(&self, session: SessionId) -> Option<(Option<(Holder, CredentialId)>, Association)> {
         let known = self.get(session)?;
-        Some((known.whose.map(|(device, _)| device), self.association(known)?))
+        Some((known.whose, self.association(known)?))
+    }
+
+    /// Whose `session` is, if anybody's; `None` if it is not known.
+    pub(crate) fn holder(&self, session: SessionId) -> Option<Option<Holder>> {
+        self.get(session).map(|known| known.whose.map(|(holder, _)| holder))
     }
 
     fn association(&self, known: &Known) -> Option<Association> {
@@ -106,7 +111,7 @@ impl Sessions {
     pub(crate) fn restore(
         &mut self,
         session: SessionId,
-        whose: (DeviceId, CredentialId),
+        whose: (Holder, CredentialId),
         association: &Association,
     ) {
         let Some((run, begun)) = association.split_first_chunk() else { return };

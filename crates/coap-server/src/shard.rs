@@ -206,7 +206,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
                     self.events.tell(telemetry::Event::Dropped { from, refusal });
                 }
                 Event::Failed { session, from, identity, failure } => {
-                    let whose = self.machine.sessions.of(session).map(|(device, _)| device);
+                    let whose = self.machine.sessions.holder(session);
                     let refused = self.authentication.refusal(session, identity, whose, failure);
                     self.events.tell(telemetry::Event::Failed { from, identity, failure });
                     if let Some((who, reason)) = refused {

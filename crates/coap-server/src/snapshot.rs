@@ -76,7 +76,7 @@ pub(crate) fn restore_snapshot(
 /// Restores a session: returns the number of its shard, and whether its device names it in its records.
 fn restore(
     OpenSession { credential, association, from, idle, state }: &OpenSession<'_>,
-    Continuation { device, pause, skipped }: &Continuation,
+    Continuation { holder, pause, skipped }: &Continuation,
     machines: &mut [Machine],
     shard: &sixlock_endpoint::Shard,
 ) -> Option<(u16, bool)> {
@@ -84,6 +84,6 @@ fn restore(
     let Machine { endpoint, lent, sessions } = machines.get_mut(usize::from(number))?;
     let idle = Duration::from_millis(idle.millis().saturating_add(pause.millis()));
     let restored = endpoint.wake(&mut lent.cx(), (*from, idle), state, *skipped)?;
-    sessions.restore(restored, (*device, *credential), association);
+    sessions.restore(restored, (*holder, *credential), association);
     Some((number, endpoint.is_named(restored)))
 }

@@ -1,7 +1,7 @@
 //! Credentials: DTLS identities, and the keys that they are proved by.
 //!
-//! An identity belongs to one resource. A resource has one current credential and, while that is being introduced, the
-//! one it replaces, until a stated end. Keys are sealed under the master key.
+//! An identity belongs to one resource, or to one user ([`crate::user_identities`]). A resource has one current credential and, while that
+//! is being introduced, the one it replaces, until a stated end. Keys are sealed under the master key.
 
 use std::sync::PoisonError;
 
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use crate::enrolment::NewCredential;
 use crate::error::Error;
 use crate::ids::{CredentialId, Listing, ResourceId, UserId};
-use crate::known::{Known, KnownKey};
+use crate::known::{Holder, Known, KnownKey};
 use crate::master_key::MasterKey;
 use crate::secrets::Secret;
 use crate::store::Store;
@@ -69,25 +69,29 @@ pub struct HeldCredential {
 }
 
 impl Store {
-    /// Whose `identity` is that is proved so, if it is good at the time `now`.
+    /// Whose `identity` is that is proved so, if it is good at the time `now`. That of a user whose account is disabled is not.
     pub async fn known(
         &self,
         method: AuthenticationMethod,
         identity: &str,
         now: i64,
     ) -> Result<Option<Known>, Error> {
-        let row: Option<(i64, i64, Vec<u8>, Option<i64>)> = sqlx::query_as(
-            "SELECT id, resource, key, expires FROM credentials
-             WHERE identity = $1 AND (expires IS NULL OR expires > $2) AND kind = $3",
+        type Row = (i64, Option<i64>, Option<i64>, Vec<u8>, Option<i64>);
+        let row: Option<Row> = sqlx::query_as(
+            "SELECT credentials.id, resource, holder, key, expires
+             FROM credentials LEFT JOIN users ON users.id = credentials.holder
+             WHERE identity = $1 AND (expires IS NULL OR expires > $2) AND kind = $3
+             AND NOT coalesce(users.disabled, FALSE)",
         )
         .bind(identity)
         .bind(now)
         .bind(kind(method))
         .fetch_optional(&self.keys)
         .await?;
-        let Some((id, resource, sealed, expires)) = row else { return Ok(None) };
+        let Some((id, resource, user, sealed, expires)) = row else { return Ok(None) };
+        let Some(holder) = Holder::read(resource, user) else { return Ok(None) };
         let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-        Ok(Some(Known { credential: CredentialId(id), resource: ResourceId(resource), key, expires }))
+        Ok(Some(Known { credential: CredentialId(id), holder, key, expires }))
     }
 
     /// Whether `key` is a pre-shared key of `resource` that is good at the time `now`. Who sends one again does not wait for the
@@ -106,7 +110,7 @@ impl Store {
         let known = self.keys_of(resource, now).await?.into_iter().find(is_it);
         let is_known = known.is_some();
         if let Some(known) = known {
-            sent().insert(known, revocations);
+            sent().insert(resource, known, revocations);
         }
         Ok(is_known)
     }
@@ -123,7 +127,7 @@ impl Store {
         .await?;
         let open = |(id, identity, sealed, expires): (i64, String, Vec<u8>, _)| {
             let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-            Ok(Known { credential: CredentialId(id), resource, key, expires })
+            Ok(Known { credential: CredentialId(id), holder: Holder::Device(resource), key, expires })
         };
         rows.into_iter().map(open).collect()
     }
@@ -246,6 +250,18 @@ pub(crate) async fn is_current(
     let key = master.open_sealed(identity.as_bytes(), sealed).ok();
     let same_key = key.is_some_and(|key| constant_time_eq(key.bytes(), credential.key.bytes()));
     Ok(*identity == credential.identity && known == kind(credential.method) && same_key)
+}
+
+/// Removes the identities of users that are for `resource` alone, to be revoked after the commit.
+pub(crate) async fn delete_those_for(
+    connection: &mut SqliteConnection,
+    resource: ResourceId,
+) -> Result<Vec<CredentialId>, Error> {
+    let ended: Vec<i64> = sqlx::query_scalar("DELETE FROM credentials WHERE only_resource = $1 RETURNING id")
+        .bind(resource.0)
+        .fetch_all(connection)
+        .await?;
+    Ok(ended.into_iter().map(CredentialId).collect())
 }
 
 /// Removes what credentials `resource` has, to be revoked after the commit.

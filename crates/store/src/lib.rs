@@ -87,6 +87,7 @@ mod token_scope;
 mod tokens;
 mod totp;
 mod user_change;
+mod user_identities;
 mod values;
 mod windows;
 
@@ -128,7 +129,7 @@ pub use ids::{
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
 };
-pub use known::{Known, KnownKey};
+pub use known::{Holder, Known, KnownKey};
 pub use latest::Latest;
 pub use left_out::{LeftOut, LeftOutReason, Stored};
 pub use location::Location;
@@ -163,5 +164,6 @@ pub use token_digest::TokenDigest;
 pub use token_scope::TokenScope;
 pub use tokens::{ADMINISTRATORS_FILE, SESSION_MS, Token};
 pub use user_change::UserChange;
+pub use user_identities::{IdentityAccess, MadeIdentity, NewIdentity, UserIdentity};
 pub use values::{type_schema, value_schema};
 pub use windows::{NumberSummary, Summary, Width, Windows};

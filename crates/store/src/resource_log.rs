@@ -96,7 +96,7 @@ impl Store {
         }
         let ids: Vec<i64> = query.fetch_all(&self.readers).await?;
         let sql = format!(
-            "SELECT identity, resource FROM credentials WHERE identity IN ({})",
+            "SELECT identity, resource FROM credentials WHERE resource IS NOT NULL AND identity IN ({})",
             places(identities.len())
         );
         let mut query = sqlx::query_as(AssertSqlSafe(sql));

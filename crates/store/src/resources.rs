@@ -447,7 +447,7 @@ impl Store {
         }
     }
 
-    /// Deletes a resource with its streams and points, and closes the sessions of its device.
+    /// Deletes a resource with its streams and points, and closes the sessions of its device, and those of users that are for it alone.
     pub async fn delete_resource(&self, id: ResourceId) -> Result<(), Error> {
         self.delete_resources(vec![id]).await?;
         Ok(())
@@ -462,6 +462,7 @@ impl Store {
             let (mut ended, mut deleted) = (Vec::new(), 0);
             for id in &ids {
                 ended.append(&mut credentials::delete_all(&mut transaction, *id).await?);
+                ended.append(&mut credentials::delete_those_for(&mut transaction, *id).await?);
                 let sql = "DELETE FROM resources WHERE id = $1";
                 deleted += sqlx::query(sql).bind(id.0).execute(&mut *transaction).await?.rows_affected();
             }
@@ -479,7 +480,7 @@ impl Store {
         .await
     }
 
-    /// Deletes a user with all that is theirs, and closes the sessions of their devices.
+    /// Deletes a user with all that is theirs, and closes their DTLS sessions and those of their devices.
     pub async fn delete_user(&self, user: User) -> Result<(), Error> {
         if user.username == ADMINISTRATOR {
             return Err(Error::Invalid("the administrator of the first start stays"));
@@ -489,8 +490,8 @@ impl Store {
             let mut writer = store.writer.lock().await;
             let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
             let ended: Vec<i64> = sqlx::query_scalar(
-                "DELETE FROM credentials WHERE resource IN (SELECT id FROM resources WHERE owner = $1)
-                 RETURNING id",
+                "DELETE FROM credentials WHERE holder = $1
+                 OR resource IN (SELECT id FROM resources WHERE owner = $1) RETURNING id",
             )
             .bind(user.id.0)
             .fetch_all(&mut *transaction)

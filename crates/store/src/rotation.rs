@@ -180,7 +180,7 @@ impl Store {
         if next.is_none_or(|next| next > now) {
             return Ok(next);
         }
-        let ended: Vec<(i64, i64)> =
+        let ended: Vec<(i64, Option<i64>)> =
             sqlx::query_as("DELETE FROM credentials WHERE expires <= $1 RETURNING id, resource")
                 .bind(now)
                 .fetch_all(&mut *writer)
@@ -189,7 +189,8 @@ impl Store {
             sqlx::query_scalar("SELECT min(expires) FROM credentials").fetch_one(&mut *writer).await?;
         drop(writer);
         self.revoke(ended.iter().map(|&(id, _)| CredentialId(id)).collect()).await;
-        ended.iter().for_each(|&(_, resource)| self.poller_changed(ResourceId(resource)));
+        let resources = ended.into_iter().filter_map(|(_, resource)| resource);
+        resources.for_each(|resource| self.poller_changed(ResourceId(resource)));
         Ok(next)
     }
 

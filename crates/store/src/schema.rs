@@ -53,6 +53,7 @@ fn migrations() -> Migrator {
         (28, "values of types", include_str!("../migrations/0028_values_of_types.sql")),
         (29, "resource logs", include_str!("../migrations/0029_resource_logs.sql")),
         (30, "oidc links", include_str!("../migrations/0030_oidc_links.sql")),
+        (31, "identities of users", include_str!("../migrations/0031_identities_of_users.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);
@@ -67,6 +68,7 @@ mod tests {
 
     use super::*;
     use crate::ids::{ResourceId, StreamId, UserId};
+    use crate::known::Holder;
     use crate::master_key::MasterKey;
     use crate::points::Page;
     use crate::store::Store;
@@ -99,7 +101,8 @@ mod tests {
 
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
         let psk = store.known(AuthenticationMethod::PreSharedKey, "sensor", 0).await.unwrap().unwrap();
-        assert_eq!((psk.resource, psk.key.bytes()), (ResourceId(7), &b"0123456789abcdef"[..]));
+        let holder = Holder::Device(ResourceId(7));
+        assert_eq!((psk.holder, psk.key.bytes()), (holder, &b"0123456789abcdef"[..]));
         let resource = store.resource(UserId(1), "node-1").await.unwrap().unwrap();
         assert_eq!((resource.id, resource.identity.as_deref()), (ResourceId(7), Some("sensor")));
         let page = Page { limit: 10, from: None, until: None };

@@ -26,14 +26,14 @@ impl SentKeys {
 
     /// Remembers a key that was looked up, unless credentials have ended since the look-up began, when [`SentKeys::revocations`]
     /// returned `revocations`: the key may be one of them.
-    pub(crate) fn insert(&mut self, known: Known, revocations: u64) {
+    pub(crate) fn insert(&mut self, resource: ResourceId, known: Known, revocations: u64) {
         if revocations != self.revocations {
             return;
         }
         if self.keys.len() >= REMEMBERED {
             self.keys.clear();
         }
-        self.keys.insert(known.resource, known);
+        self.keys.insert(resource, known);
     }
 
     /// Forgets the credentials for which `is_revoked` holds.
@@ -51,18 +51,20 @@ impl SentKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known::Holder;
     use crate::secrets::Secret;
 
     fn known(n: i64, expires: Option<i64>) -> Known {
         let key = Secret::new(vec![n as u8; 16]);
-        Known { credential: CredentialId(n), resource: ResourceId(n), key, expires }
+        let holder = Holder::Device(ResourceId(n));
+        Known { credential: CredentialId(n), holder, key, expires }
     }
 
     #[test]
     fn a_key_is_remembered_until_it_ends_or_is_revoked() {
         let mut keys = SentKeys::default();
-        keys.insert(known(1, None), 0);
-        keys.insert(known(2, Some(100)), 0);
+        keys.insert(ResourceId(1), known(1, None), 0);
+        keys.insert(ResourceId(2), known(2, Some(100)), 0);
         assert_eq!(keys.get(ResourceId(1), i64::MAX).map(|known| known.credential), Some(CredentialId(1)));
         assert!(keys.get(ResourceId(3), 0).is_none());
         assert!(keys.get(ResourceId(2), 99).is_some());
@@ -71,9 +73,9 @@ mod tests {
         assert_eq!(keys.revocations(), 1);
         assert!(keys.get(ResourceId(1), 0).is_none());
         assert!(keys.get(ResourceId(2), 99).is_some());
-        keys.insert(known(1, None), 0);
+        keys.insert(ResourceId(1), known(1, None), 0);
         assert!(keys.get(ResourceId(1), 0).is_none(), "it was looked up before the credential ended");
-        keys.insert(known(1, None), 1);
+        keys.insert(ResourceId(1), known(1, None), 1);
         assert!(keys.get(ResourceId(1), 0).is_some());
     }
 
@@ -81,7 +83,7 @@ mod tests {
     fn no_more_keys_are_remembered_than_stated() {
         let mut keys = SentKeys::default();
         for n in 0..3 * REMEMBERED as i64 {
-            keys.insert(known(n, None), 0);
+            keys.insert(ResourceId(n), known(n, None), 0);
             assert!(keys.get(ResourceId(n), 0).is_some());
             assert!(keys.keys.len() <= REMEMBERED);
         }

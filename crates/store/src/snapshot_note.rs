@@ -1,7 +1,8 @@
 //! Which file holds the sessions that were open when the cloud last ended in order.
 
 use crate::error::Error;
-use crate::ids::{CredentialId, ResourceId};
+use crate::ids::CredentialId;
+use crate::known::Holder;
 use crate::store::Store;
 
 /// The file, and when it was written.
@@ -41,13 +42,17 @@ impl Store {
     }
 
     /// All credentials that are good at the time `now`, in their order, with whose they are.
-    pub async fn good_credentials(&self, now: i64) -> Result<Vec<(CredentialId, ResourceId)>, Error> {
-        let rows: Vec<(i64, i64)> = sqlx::query_as(
-            "SELECT id, resource FROM credentials WHERE expires IS NULL OR expires > $1 ORDER BY id",
+    pub async fn good_credentials(&self, now: i64) -> Result<Vec<(CredentialId, Holder)>, Error> {
+        let rows: Vec<(i64, Option<i64>, Option<i64>)> = sqlx::query_as(
+            "SELECT credentials.id, resource, holder
+             FROM credentials LEFT JOIN users ON users.id = credentials.holder
+             WHERE (expires IS NULL OR expires > $1) AND NOT coalesce(users.disabled, FALSE)
+             ORDER BY credentials.id",
         )
         .bind(now)
         .fetch_all(&self.readers)
         .await?;
-        Ok(rows.into_iter().map(|(id, resource)| (CredentialId(id), ResourceId(resource))).collect())
+        let good = |(id, resource, user)| Some((CredentialId(id), Holder::read(resource, user)?));
+        Ok(rows.into_iter().filter_map(good).collect())
     }
 }

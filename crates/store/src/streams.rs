@@ -1,9 +1,11 @@
 //! Streams: what is measured by a resource.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use sixlock_ingest::{LONGEST_UNIT, ValueType, is_bidi_control, is_hidden};
-use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
 use crate::error::Error;
@@ -123,6 +125,22 @@ impl Store {
             .fetch_optional(&self.readers)
             .await?;
         Ok(row.map(ResourceId))
+    }
+
+    /// The resources that these streams belong to, each once.
+    pub async fn resources_of_streams(&self, streams: &[StreamId]) -> Result<Vec<ResourceId>, Error> {
+        /// Streams that are asked for at a time.
+        const AT_A_TIME: usize = 1_000;
+        let mut resources = BTreeSet::new();
+        for some in streams.chunks(AT_A_TIME) {
+            // They are numbers, so nothing in them is SQL of its own.
+            let ids = some.iter().map(|id| id.0.to_string()).collect::<Vec<_>>().join(",");
+            let sql = format!("SELECT DISTINCT resource FROM streams WHERE id IN ({ids})");
+            let rows: Vec<i64> =
+                sqlx::query_scalar(AssertSqlSafe(sql)).persistent(false).fetch_all(&self.readers).await?;
+            resources.extend(rows.into_iter().map(ResourceId));
+        }
+        Ok(resources.into_iter().collect())
     }
 
     /// Adds a stream of values of this type to `resource`; an empty unit is none.

@@ -8,9 +8,11 @@ use crate::hashing_turns::Origin;
 use crate::ids::UserId;
 use crate::password;
 use crate::roles::Role;
+use crate::rotation::to_its_end;
 use crate::sign_in_files::{self, ADMIN_PASSWORD};
 use crate::store::Store;
 use crate::token_digest::TokenDigest;
+use crate::user_identities;
 
 /// What is to change of a user: what is not given stays.
 #[derive(Debug, Default)]
@@ -27,7 +29,8 @@ pub struct UserChange {
 
 impl Store {
     /// Changes what is given of `user`, all of it or, if some of it cannot be, nothing, and returns the user as they are
-    /// then. A new password ends all their sessions but that of the token `kept`, if there is one; tokens for programs stay.
+    /// then. A new password ends all their sessions but that of the token `kept`, if there is one; tokens for programs and DTLS identities
+    /// stay. DTLS sessions of a user who is disabled are closed.
     /// The file of the first start's password goes with the administrator's.
     pub async fn change_user(
         &self,
@@ -69,8 +72,19 @@ impl Store {
         if hash.is_some() {
             password_is_set(&mut transaction, user.id, kept).await?;
         }
+        let ended = match disabled {
+            Some(true) => user_identities::of_user(&mut transaction, user.id).await?,
+            _ => Vec::new(),
+        };
         transaction.commit().await?;
         drop(writer);
+        // Those of a disabled user are not good, though they are there.
+        let store = self.clone();
+        to_its_end(async move {
+            store.revoke(ended).await;
+            Ok(())
+        })
+        .await?;
         if hash.is_some() {
             tell_of_password(self, user);
         } else if role.is_some() || disabled.is_some() {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sixlock_store::{
-    Append, AuthenticationMethod, Device, Error, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId,
-    Rotation, STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
+    Append, AuthenticationMethod, Device, Error, Holder, Idempotency, LONGEST_PAGE, Page, Reading,
+    ResourceId, Rotation, STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
 };
 use sixlock_testing::crash::copy;
 
@@ -205,8 +205,8 @@ async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_ow
     store.enrol(ann.id, device("node-2")).await.unwrap();
     assert!(matches!(store.enrol(ann.id, other_label).await, Err(Error::Taken(_))));
     assert_eq!(
-        store.known(AuthenticationMethod::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().resource,
-        first.id
+        store.known(AuthenticationMethod::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().holder,
+        Holder::Device(first.id)
     );
     assert!(store.known(AuthenticationMethod::PreSharedKey, "node-3", NOW).await.unwrap().is_none());
     assert!(matches!(store.add_user("ann", "", "a long password".into(), false).await, Err(Error::Taken(_))));
@@ -281,8 +281,8 @@ async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_o
     let other = store.enrol(ann.id, device("node-1#5")).await.unwrap().resource;
     assert_eq!(store.rotate(resource, Rotation::until(NOW), NOW).await.unwrap().identity, "node-1#6");
     assert_eq!(
-        store.known(AuthenticationMethod::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().resource,
-        other.id
+        store.known(AuthenticationMethod::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().holder,
+        Holder::Device(other.id)
     );
     let theirs = Rotation { identity: Some("node-1#5".into()), ..Rotation::until(NOW + 100) };
     assert!(matches!(store.rotate(resource, theirs, NOW).await, Err(Error::Taken(_))));

@@ -22,6 +22,14 @@ pub(super) fn show(format: Format, content: &impl Serialize) -> Result<Answer, R
     }
 }
 
+/// JSON or CBOR, if it is one of these that is asked for: what is to be made is not, where its answer could not be given.
+pub(super) fn structured(format: Format) -> Result<Format, Refusal> {
+    match format {
+        Format::Json | Format::Cbor => Ok(format),
+        _ => Err(Refusal::NotAcceptable),
+    }
+}
+
 /// 2.01 with what was made, as JSON or CBOR.
 pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Answer, Refusal> {
     Ok(Answer { code: Code::CREATED, ..show(format, made)? })

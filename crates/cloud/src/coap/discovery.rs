@@ -13,7 +13,7 @@ const POINTS: (&str, Option<&str>) = ("ct", Some("50 60 110 112 0"));
 const LINKS: [Link<'static>; 5] = [
     Link { target: "/users", attributes: &[CONTENT] },
     Link { target: "/resources", attributes: &[CONTENT] },
-    Link { target: "/resources/data", attributes: &[POINTS] },
+    Link { target: "/resources/data", attributes: &[POINTS, ("obs", None)] },
     Link { target: "/streams", attributes: &[CONTENT] },
     Link { target: "/streams/data", attributes: &[POINTS, ("obs", None)] },
 ];

@@ -1,4 +1,4 @@
-//! Why devices are refused.
+//! Why requests are refused.
 
 use sixlock_coap_msg::Code;
 use sixlock_ingest::Refused;
@@ -21,6 +21,10 @@ pub(super) enum Refusal {
     AnothersResource,
     /// Devices may not do this, to no resource at all.
     NotForDevices,
+    /// The identity of a user is not for this: by its scope, or as the user may not.
+    NotForIdentity,
+    /// The identity of a user is good no more.
+    Ended,
     NotFound,
     Method,
     ContentFormat,
@@ -34,6 +38,8 @@ pub(super) enum Refusal {
     Incomplete,
     TooLarge,
     Malformed(&'static str),
+    /// So is what it names: how.
+    Invalid(String),
     /// The payload does not give readings.
     Payload(Refused),
     /// Its owner may not have more: what, and how much.
@@ -55,8 +61,10 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) const fn code(&self) -> Code {
         match self {
-            Self::Key => Code::UNAUTHORIZED,
-            Self::AnothersResource | Self::NotForDevices | Self::Quota(_) => Code::FORBIDDEN,
+            Self::Key | Self::Ended => Code::UNAUTHORIZED,
+            Self::AnothersResource | Self::NotForDevices | Self::NotForIdentity | Self::Quota(_) => {
+                Code::FORBIDDEN
+            }
             Self::PointsOfDay(..) => Code::TOO_MANY_REQUESTS,
             Self::NotFound => Code::NOT_FOUND,
             Self::Method => Code::METHOD_NOT_ALLOWED,
@@ -66,7 +74,7 @@ impl Refusal {
             Self::Precondition => Code::PRECONDITION_FAILED,
             Self::Incomplete => Code::REQUEST_ENTITY_INCOMPLETE,
             Self::TooLarge => Code::REQUEST_ENTITY_TOO_LARGE,
-            Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
+            Self::Malformed(_) | Self::Invalid(_) | Self::Payload(_) => Code::BAD_REQUEST,
             Self::Conflict(_) | Self::LeftOut(_) => Code::CONFLICT,
             Self::Busy | Self::DiskFull => Code::SERVICE_UNAVAILABLE,
             Self::Internal(_) => Code::INTERNAL_SERVER_ERROR,
@@ -91,6 +99,10 @@ impl Refusal {
             Self::Key => "id and key do not belong together",
             Self::AnothersResource => "this is another's",
             Self::NotForDevices => "this is for people, by HTTP",
+            Self::NotForIdentity => {
+                "this identity is not for that: it may be to read only or for one resource, or its user may not"
+            }
+            Self::Ended => "this identity is good no more: make another by HTTP",
             Self::NotFound => "there is no such resource here",
             Self::Method => "this method is not for this resource",
             Self::ContentFormat => {
@@ -105,7 +117,7 @@ impl Refusal {
             Self::TooLarge => "a body has at most 65536 bytes",
             Self::Malformed(why) | Self::Conflict(why) | Self::Option(why) => why,
             Self::Quota(why) | Self::PointsOfDay(why, _) => why,
-            Self::LeftOut(why) => return why.chars().take(LONGEST_DIAGNOSTIC).collect(),
+            Self::LeftOut(why) | Self::Invalid(why) => return why.chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
             Self::DiskFull => "the disk of the cloud is full, try again later",
@@ -128,7 +140,10 @@ impl From<Error> for Refusal {
             }
             Error::LeftOut(_) => Self::LeftOut(error.to_string()),
             Error::Full(rule) => Self::Conflict(rule),
-            Error::Taken(_) => Self::Conflict("this label is in use"),
+            Error::Taken("identity") => Self::Conflict("this identity is in use"),
+            Error::Taken("label") => Self::Conflict("this label is in use"),
+            Error::Taken(_) => Self::Conflict("this name is in use"),
+            Error::KeyTaken => Self::Conflict("this key is in use: have another made"),
             Error::Computed => {
                 Self::Conflict("this stream is computed: its points are what those of its inputs make them")
             }

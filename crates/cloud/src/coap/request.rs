@@ -14,7 +14,7 @@ use sixlock_store::Secret;
 const BESIDE_BLOCK: usize = HEADER + MAX_TOKEN + (3 + 8) + (3 + 2) + 2 * (3 + 3) + (3 + 3) + 1;
 
 /// The arguments that queries may have, besides a key.
-const ARGUMENTS: [&str; 7] = ["id", "resource", "limit", "from", "until", "after", "all"];
+const ARGUMENTS: [&str; 8] = ["id", "resource", "user", "limit", "from", "until", "after", "all"];
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -46,6 +46,15 @@ pub(crate) struct Request {
     pub(super) message_id: u16,
     pub(super) token: Vec<u8>,
     pub(super) payload: Vec<u8>,
+}
+
+/// What can be observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Observable {
+    /// The points of a stream.
+    Stream(StreamId),
+    /// The latest point of each stream of a resource.
+    Resource(ResourceId),
 }
 
 /// What a request does: what its blocks have in common
@@ -113,6 +122,21 @@ impl Kind {
                 (&["id", "resource", "after"], "the query may have id, resource, key and after")
             }
             _ => (&["id", "resource"], "the query may have id, resource and key"),
+        }
+    }
+
+    /// The same, of a user.
+    fn arguments_of_user(self, method: Code) -> (&'static [&'static str], &'static str) {
+        match (self, method) {
+            (Self::Users, Code::GET) => (&["id", "after"], "the query may have id or after"),
+            (Self::Users, Code::PUT | Code::DELETE) => (&["id"], "the query may have id"),
+            (Self::Users, _) => (&[], "the query is to be empty"),
+            (Self::Resources, Code::GET) => {
+                (&["id", "user", "after", "all"], "the query may have id, or user or all, and after")
+            }
+            (Self::Resources, Code::POST) => (&["user"], "the query may have user"),
+            (Self::Resources, _) => (&["id"], "the query may have id"),
+            _ => self.arguments(method),
         }
     }
 
@@ -291,11 +315,15 @@ impl Request {
         self.block.flatten()
     }
 
-    /// The stream that it can observe: whose points it asks for, from the first block on.
-    pub(crate) fn observable(&self) -> Option<StreamId> {
+    /// What it can observe: the stream or resource whose points it asks for by its id, from the first block on.
+    pub(crate) fn observable(&self) -> Option<Observable> {
         let is_first = self.block().is_none_or(|block| block.number() == 0);
-        let observable = self.is_get() && self.kind == Some(Kind::StreamsData) && is_first;
-        self.number("id").ok().flatten().map(StreamId).filter(|_| observable)
+        let id = self.number("id").ok().flatten().filter(|_| self.is_get() && is_first)?;
+        match self.kind? {
+            Kind::StreamsData => Some(Observable::Stream(StreamId(id))),
+            Kind::ResourcesData => Some(Observable::Resource(ResourceId(id))),
+            _ => None,
+        }
     }
 
     /// Whether it changes nothing, so that its client may be made to repeat it.
@@ -319,18 +347,24 @@ impl Request {
     }
 
     /// Whether its query has nothing but what its method asks for.
-    pub(super) fn check_arguments(&self) -> Result<(), Refusal> {
+    pub(super) fn check_arguments(&self, is_users: bool) -> Result<(), Refusal> {
         let Some(kind) = self.kind else { return Ok(()) };
-        let (known, rule) = kind.arguments(self.operation.method);
+        let method = self.operation.method;
+        let (known, rule) = if is_users { kind.arguments_of_user(method) } else { kind.arguments(method) };
         let all_known = self.operation.arguments.iter().all(|(name, _)| known.contains(name));
         if self.unknown_argument || !all_known { Err(Refusal::Malformed(rule)) } else { Ok(()) }
+    }
+
+    /// Whether it says `all=true`.
+    pub(super) fn is_of_all(&self) -> bool {
+        let is_true = |(name, value): &(&str, Vec<u8>)| *name == "all" && value == b"true";
+        self.operation.arguments.iter().any(is_true)
     }
 
     /// The points that are to be deleted: those of the span, or with `all=true`, which stands alone, all.
     pub(super) fn deleted_span(&self) -> Result<(Option<i64>, Option<i64>), Refusal> {
         let span = (self.number("from")?, self.number("until")?);
-        let is_true = |(name, value): &(&str, Vec<u8>)| *name == "all" && value == b"true";
-        let all = self.operation.arguments.iter().any(is_true);
+        let all = self.is_of_all();
         if all == (span != (None, None)) {
             return Err(Refusal::Malformed("say which points: from=, until= or both; or all=true, alone"));
         }
@@ -372,22 +406,31 @@ impl Request {
 
     /// What it asks for, without its query: keys can stand there.
     pub(super) fn what(&self) -> String {
-        let method = match self.operation.method {
+        format!("{} {}", self.method(), self.path())
+    }
+
+    /// What it does to it, in a word.
+    fn method(&self) -> &'static str {
+        match self.operation.method {
             Code::GET => "GET",
             Code::POST => "POST",
             Code::PUT => "PUT",
             Code::DELETE => "DELETE",
             _ => "?",
-        };
+        }
+    }
+
+    /// Its path, with the id in its query.
+    pub(super) fn path(&self) -> String {
         let segments = match (self.kind, &self.discovery) {
             (Some(kind), _) => kind.segments(),
             (None, Some(_)) => &[".well-known", "core"],
             (None, None) => &["?"],
         };
-        let what = format!("{method} /{}", segments.join("/"));
+        let path = format!("/{}", segments.join("/"));
         match self.number("id") {
-            Ok(Some(id)) => format!("{what} id={id}"),
-            _ => what,
+            Ok(Some(id)) => format!("{path} id={id}"),
+            _ => path,
         }
     }
 }

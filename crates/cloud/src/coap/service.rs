@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixlock_coap_msg::{Code, ContentFormat, Message};
@@ -12,9 +13,9 @@ use sixlock_store::{CommandOutcome, Cursor, ResourceId, Store};
 use sixlock_telemetry::{At, Event, Events};
 
 use super::answer::for_request;
-use super::request::Request;
+use super::request::{Observable, Request};
 use super::{Devices, discovery};
-use crate::{access, commands};
+use crate::{Error, access, commands};
 
 /// How long points gather before observers are told of them: however fast points come, observers are not looked through more often.
 const GATHERING: Duration = Duration::from_millis(50);
@@ -28,7 +29,11 @@ impl Service for Devices {
     }
 
     fn topic(&self, request: &Request) -> Option<Topic> {
-        request.observable().map(|stream| Topic(stream.0))
+        let observable = request.observable()?;
+        if matches!(observable, Observable::Resource(_)) {
+            self.has_observed_resources.store(true, Ordering::Relaxed);
+        }
+        Some(topic(observable))
     }
 
     /// A post is answered with 2.04 after the commit that stores it.
@@ -77,14 +82,25 @@ impl Service for Devices {
     fn changes(&self) -> NewPoints {
         let feed = self.store.changes();
         let last = feed.end();
-        NewPoints { store: self.store.clone(), events: self.events.clone(), feed, last }
+        let of_resources = self.has_observed_resources.clone();
+        NewPoints { store: self.store.clone(), events: self.events.clone(), of_resources, feed, last }
     }
 }
 
-/// The streams that have new points.
+/// What is observed, as a number: ids are not negative, so those of streams and of resources are told apart.
+const fn topic(observable: Observable) -> Topic {
+    match observable {
+        Observable::Stream(stream) => Topic(stream.0),
+        Observable::Resource(resource) => Topic(!resource.0),
+    }
+}
+
+/// The streams that have new points, and their resources.
 pub(crate) struct NewPoints {
     store: Store,
     events: Events,
+    /// Whether resources are to be told.
+    of_resources: Arc<AtomicBool>,
     feed: sixlock_store::Changes,
     /// The position up to which they were told.
     last: Cursor,
@@ -99,15 +115,23 @@ impl Changes for NewPoints {
         // The sender lives as long as the store.
         let _ = self.feed.changed().await;
         tokio::time::sleep(GATHERING).await;
-        match self.store.changes_since(self.last).await {
-            Ok(changed) => {
-                self.last = changed.upto;
-                changed.streams.iter().map(|change| Topic(change.stream.0)).collect()
-            }
-            Err(error) => {
-                self.events.tell(Event::Fault { at: At::LookUp, error: &error });
-                BTreeSet::new()
-            }
-        }
+        self.topics().await.unwrap_or_else(|error| {
+            self.events.tell(Event::Fault { at: At::LookUp, error: &error });
+            BTreeSet::new()
+        })
+    }
+}
+
+impl NewPoints {
+    async fn topics(&mut self) -> Result<BTreeSet<Topic>, Error> {
+        let changed = self.store.changes_since(self.last).await?;
+        let streams: Vec<_> = changed.streams.iter().map(|change| change.stream).collect();
+        let resources = match self.of_resources.load(Ordering::Relaxed) {
+            true => self.store.resources_of_streams(&streams).await?,
+            false => Vec::new(),
+        };
+        self.last = changed.upto;
+        let streams = streams.into_iter().map(Observable::Stream);
+        Ok(streams.chain(resources.into_iter().map(Observable::Resource)).map(topic).collect())
     }
 }

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use sixlock_coap_msg::Code;
 use sixlock_coap_server::Answer;
-use sixlock_ingest::Format;
 use sixlock_store::{ResourceId, Stream, StreamChange, StreamId, ValueType};
 
 use super::answer::LONGEST_BODY;
@@ -64,10 +63,7 @@ impl Devices {
         request: &Request,
     ) -> Result<Answer, Refusal> {
         let New { label, unit, description, value_type } = request.content()?;
-        let format = request.accepted()?;
-        if !matches!(format, Format::Json | Format::Cbor) {
-            return Err(Refusal::NotAcceptable);
-        }
+        let format = content::structured(request.accepted()?)?;
         let named = (&*label, unit.as_deref(), &*description);
         let made = self.store.add_stream(resource, named, value_type).await?;
         content::created(format, &made)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sixlock_coap::{Assembly, AssemblyError};
 use sixlock_coap_msg::Block;
-use sixlock_store::ResourceId;
+use sixlock_coap_server::Holder;
 
 use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
@@ -15,9 +15,9 @@ use super::request::Operation;
 
 /// Peers of whom a body is coming. When there are as many, those that begin are refused until one is whole or given up.
 const PEERS: usize = 256;
-/// The most of one resource, whatever addresses and sessions they come from. One more takes the place of the one whose last block is
+/// The most of one device or user, whatever addresses and sessions they come from. One more takes the place of the one whose last block is
 /// the oldest.
-const OF_ONE_RESOURCE: usize = 2;
+const OF_ONE_HOLDER: usize = 2;
 /// How long the next block is waited for.
 const PATIENCE: Duration = Duration::from_secs(247);
 
@@ -33,7 +33,7 @@ struct Table {
 }
 
 struct Upload {
-    resource: ResourceId,
+    holder: Holder,
     operation: Operation,
     assembly: Assembly,
     /// When the last block came.
@@ -43,12 +43,12 @@ struct Upload {
 }
 
 impl Table {
-    /// Makes room for another body of `resource`, if there may be one.
-    fn make_room(&mut self, now: Instant, resource: ResourceId) -> Result<(), Refusal> {
+    /// Makes room for another body of `holder`, if there may be one.
+    fn make_room(&mut self, now: Instant, holder: Holder) -> Result<(), Refusal> {
         self.coming.retain(|_, upload| now.duration_since(upload.heard) < PATIENCE);
-        let of_resource = || self.coming.iter().filter(|(_, upload)| upload.resource == resource);
-        if of_resource().count() >= OF_ONE_RESOURCE {
-            let oldest = of_resource().min_by_key(|(_, upload)| upload.block).map(|(peer, _)| peer.clone());
+        let of_holder = || self.coming.iter().filter(|(_, upload)| upload.holder == holder);
+        if of_holder().count() >= OF_ONE_HOLDER {
+            let oldest = of_holder().min_by_key(|(_, upload)| upload.block).map(|(peer, _)| peer.clone());
             oldest.and_then(|peer| self.coming.remove(&peer));
         }
         if self.coming.len() < PEERS { Ok(()) } else { Err(Refusal::Busy) }
@@ -56,21 +56,21 @@ impl Table {
 }
 
 impl Uploads {
-    /// Takes a block of the peer `association`, which is about `resource`; the body when it is whole.
+    /// Takes a block of the peer `association`, which counts as one of `holder`; the body when it is whole.
     pub(super) fn take(
         &self,
-        (association, resource): (&[u8], ResourceId),
+        (association, holder): (&[u8], Holder),
         operation: Operation,
         block: Block,
         bytes: &[u8],
     ) -> Result<Option<Vec<u8>>, Refusal> {
-        self.take_at(Instant::now(), (association, resource), operation, block, bytes)
+        self.take_at(Instant::now(), (association, holder), operation, block, bytes)
     }
 
     fn take_at(
         &self,
         now: Instant,
-        (association, resource): (&[u8], ResourceId),
+        (association, holder): (&[u8], Holder),
         operation: Operation,
         block: Block,
         bytes: &[u8],
@@ -80,9 +80,9 @@ impl Uploads {
         let number = table.blocks;
         if block.number() == 0 {
             table.coming.remove(association);
-            table.make_room(now, resource)?;
+            table.make_room(now, holder)?;
             let (operation, assembly) = (operation.clone(), Assembly::new());
-            let upload = Upload { resource, operation, assembly, heard: now, block: number };
+            let upload = Upload { holder, operation, assembly, heard: now, block: number };
             table.coming.insert(association.to_vec(), upload);
         }
         let upload = table.coming.get_mut(association).filter(|upload| upload.operation == operation);
@@ -104,8 +104,9 @@ impl Uploads {
 mod tests {
     use super::*;
     use crate::coap::request::operation;
+    use sixlock_coap_server::DeviceId;
 
-    const OWN: ResourceId = ResourceId(1);
+    const OWN: Holder = Holder::Device(DeviceId(1));
 
     fn block(number: u32, more: bool) -> Block {
         Block::new(number, more, 0).unwrap()
@@ -116,8 +117,8 @@ mod tests {
         let uploads = Uploads::default();
         let take = |peer: &[u8], tag: &[u8], block, bytes: &[u8]| {
             // Each peer is a device of its own.
-            let resource = ResourceId(peer[0].into());
-            uploads.take((peer, resource), operation(tag), block, bytes)
+            let holder = Holder::Device(DeviceId(peer[0].into()));
+            uploads.take((peer, holder), operation(tag), block, bytes)
         };
         assert_eq!(take(b"a", b"1", block(0, true), &[1; 16]), Ok(None));
         assert_eq!(take(b"b", b"1", block(0, true), &[2; 16]), Ok(None));
@@ -143,7 +144,7 @@ mod tests {
         let last = uploads.take_at(now, (b"a", OWN), operation(b""), large(64, false), &[0]);
         assert_eq!(last, Err(Refusal::TooLarge));
         let begin = |peer: usize, now| {
-            let from = (&peer.to_be_bytes()[..], ResourceId(peer as i64 / 2));
+            let from = (&peer.to_be_bytes()[..], Holder::Device(DeviceId(peer as i64 / 2)));
             uploads.take_at(now, from, operation(b""), block(0, true), &[0; 16])
         };
         for peer in 0..PEERS {
@@ -158,7 +159,7 @@ mod tests {
     fn a_device_with_many_addresses_takes_nobody_elses_place() {
         let uploads = Uploads::default();
         let take = |peer: u16, resource, number, more| {
-            let from = (&peer.to_be_bytes()[..], ResourceId(resource));
+            let from = (&peer.to_be_bytes()[..], Holder::Device(DeviceId(resource)));
             uploads.take(from, operation(b""), block(number, more), &[0; 16])
         };
         assert_eq!(take(0, 7, 0, true), Ok(None));

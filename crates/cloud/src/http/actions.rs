@@ -104,6 +104,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/users/{user}/tokens") | ("DELETE", "/users/{user}/tokens/{token}") => {
             Some(Action::ChangeTokens)
         }
+        ("GET" | "HEAD", "/users/{user}/identities") => Some(Action::ReadIdentities),
+        ("POST", "/users/{user}/identities") | ("DELETE", "/users/{user}/identities/{identity}") => {
+            Some(Action::ChangeIdentities)
+        }
         (
             "GET" | "HEAD",
             "/users/{user}/resources"

@@ -9,10 +9,15 @@ use sixlock_base::{Security, TransportSuite};
 use super::caller::Caller;
 use super::failure::Failure;
 
+/// Whether an identity is one that another authority proves.
+pub(super) fn is_proved_elsewhere(mode: Security, has_key: bool) -> bool {
+    mode.transport == Some(TransportSuite::DtlsX509) && !has_key
+}
+
 /// Refuses that `caller` binds an identity that certificates of other authorities prove, unless they are an administrator.
 /// That is so with `dtls-x509` where no key or certificate is stated.
 pub(super) fn check_authority(caller: &Caller, mode: Security, has_key: bool) -> Result<(), Failure> {
-    if caller.user.admin || has_key || mode.transport != Some(TransportSuite::DtlsX509) {
+    if caller.user.admin || !is_proved_elsewhere(mode, has_key) {
         return Ok(());
     }
     Err(Failure::new(

@@ -37,7 +37,7 @@ impl AuditDetails {
 }
 
 /// What a request does that matters to security, in one word. Reading and adding points does not, nor do names and units.
-pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
+pub(crate) fn name(action: Action, method: &Method) -> Option<&'static str> {
     let removes = *method == Method::DELETE;
     match action {
         Action::SignOut => Some("signed_out"),
@@ -53,6 +53,8 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::DeleteUser => Some("user_deleted"),
         Action::ChangeTokens if removes => Some("token_revoked"),
         Action::ChangeTokens => Some("token_made"),
+        Action::ChangeIdentities if removes => Some("identity_revoked"),
+        Action::ChangeIdentities => Some("identity_made"),
         Action::AddResource => Some("resource_added"),
         Action::ChangeResource => Some("resource_changed"),
         Action::DeleteResource => Some("resource_deleted"),
@@ -96,6 +98,7 @@ pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::ListResources
         | Action::ReadUser
         | Action::ReadTokens
+        | Action::ReadIdentities
         | Action::ReadQuotas
         | Action::ReadSecondFactor
         | Action::ReadOidcLinks

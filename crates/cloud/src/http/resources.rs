@@ -8,14 +8,16 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
-use sixlock_store::{CertificateTerms, Device, Location, Resource, ResourceChange, ResourceId, Secret};
+use sixlock_store::{
+    CertificateTerms, Device, Enrolled, Location, Resource, ResourceChange, ResourceId, Secret,
+};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
 use super::caller::{Caller, Given, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
-use super::other_authorities::check_authority;
+use super::other_authorities::{check_authority, is_proved_elsewhere};
 use super::query::given;
 use super::recorded::AuditDetails;
 use crate::public_keys::pem;
@@ -48,7 +50,7 @@ pub(super) async fn list(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewResource {
+pub(crate) struct NewResource {
     #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     label: String,
     /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`; without it `none`, as for a resource
@@ -87,7 +89,7 @@ pub(super) struct NewResource {
 
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
-    pub(super) fn read(self) -> Result<Device, String> {
+    pub(crate) fn read(self) -> Result<Device, String> {
         let Self { label, mode, identity, key, valid_s, server, tags, folder, period_s, place, profile } =
             self;
         let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
@@ -105,6 +107,12 @@ impl NewResource {
         }
     }
 
+    /// Whether its identity is one that another authority proves: only an administrator says whose such a one is.
+    pub(crate) fn is_proved_elsewhere(&self) -> bool {
+        let mode = self.mode.as_deref().and_then(|mode| security(mode).ok());
+        mode.is_some_and(|mode| is_proved_elsewhere(mode, self.key.is_some()))
+    }
+
     /// Whether its key is to be made.
     pub(super) fn has_no_key(&self) -> bool {
         self.key.is_none()
@@ -113,7 +121,7 @@ impl NewResource {
 
 /// A resource just made: the only answer that ever holds its key.
 #[derive(Serialize, ToSchema)]
-pub(super) struct ResourceWithKey {
+pub(crate) struct ResourceWithKey {
     id: ResourceId,
     label: String,
     mode: String,
@@ -122,9 +130,17 @@ pub(super) struct ResourceWithKey {
     made: Made,
 }
 
+impl ResourceWithKey {
+    pub(crate) fn new(Enrolled { resource, key, certificate }: Enrolled) -> Self {
+        let made = Made::new(key.as_ref(), certificate.as_deref());
+        let Resource { id, label, mode, identity, .. } = resource;
+        Self { id, label, mode, identity, made }
+    }
+}
+
 /// What proves an identity and is told once.
 #[derive(Serialize, ToSchema)]
-pub(super) struct Made {
+pub(crate) struct Made {
     /// The pre-shared key
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
@@ -154,10 +170,8 @@ pub(super) async fn add(
     let Json(device) = body?;
     device.check_authority(&caller)?;
     let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
-    let made = Made::new(enrolled.key.as_ref(), enrolled.certificate.as_deref());
-    let Resource { id, label, mode, identity, .. } = enrolled.resource;
-    let deed = Extension(AuditDetails::made(label.clone()));
-    Ok((StatusCode::CREATED, deed, Json(ResourceWithKey { id, label, mode, identity, made })))
+    let deed = Extension(AuditDetails::made(enrolled.resource.label.clone()));
+    Ok((StatusCode::CREATED, deed, Json(ResourceWithKey::new(enrolled))))
 }
 
 /// A resource
@@ -179,7 +193,7 @@ pub(super) fn security(mode: &str) -> Result<Security, String> {
 /// What is to change: what is not given stays.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewDetails {
+pub(crate) struct NewDetails {
     #[schema(min_length = 1, max_length = 64, pattern = "^[+-]*([0-9]+[^/0-9][^/]*|[^/0-9+-][^/]*)?$")]
     label: Option<String>,
     #[schema(pattern = "^([a-z0-9:@-]+)([+][a-z0-9:@-]+)*$")]
@@ -202,6 +216,27 @@ pub(super) struct NewDetails {
     place: Option<Option<Location>>,
 }
 
+impl NewDetails {
+    /// Whether some of it is for the owner alone, and not for members of a group that has the resource.
+    pub(crate) const fn is_for_owner(&self) -> bool {
+        self.label.is_some() || self.mode.is_some() || self.folder.is_some()
+    }
+
+    /// What is to change, or what is wrong with it.
+    pub(crate) fn read(&self) -> Result<ResourceChange<'_>, String> {
+        let Self { label, mode, description, tags, folder, period_s, place } = self;
+        Ok(ResourceChange {
+            label: label.as_deref(),
+            mode: mode.as_deref().map(security).transpose()?,
+            description: description.as_deref(),
+            tags: tags.as_deref(),
+            folder: folder.as_deref(),
+            period_s: *period_s,
+            place: *place,
+        })
+    }
+}
+
 /// Changes a resource's label, mode, description, tags, folder, period or place
 ///
 /// Its identity and key stay. Devices change nothing of it but label and description, and members of groups neither label nor mode nor folder.
@@ -214,21 +249,12 @@ pub(super) async fn change(
     given: Option<Extension<Given>>,
     body: Body<NewDetails>,
 ) -> Answer<HeardResource> {
-    let Json(NewDetails { label, mode, description, tags, folder, period_s, place }) = body?;
-    if given.is_some() && (label.is_some() || mode.is_some() || folder.is_some()) {
+    let Json(details) = body?;
+    if given.is_some() && details.is_for_owner() {
         return Err(Failure::is_owners());
     }
-    let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
+    let change = details.read().map_err(Failure::invalid)?;
     let heard = app.store.heard_of(owner.id, resource.id).await?;
-    let change = ResourceChange {
-        label: label.as_deref(),
-        mode,
-        description: description.as_deref(),
-        tags: tags.as_deref(),
-        folder: folder.as_deref(),
-        period_s,
-        place,
-    };
     app.store.change_resource(resource.id, change, None).await?;
     let resource = app.store.resource_by_id(resource.id).await?.ok_or(Failure::unknown("resource"))?;
     Ok(Json(HeardResource { resource, heard }))

@@ -14,8 +14,8 @@ use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
     access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
-    credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, import, live,
-    memberships, metrics, network, oidc, oidc_links, openapi, parsers, paths, poller, profiles, quotas,
+    credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, identities, import,
+    live, memberships, metrics, network, oidc, oidc_links, openapi, parsers, paths, poller, profiles, quotas,
     reset_links, resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in,
     sign_up, statistics, streams, tokens, user_export, users,
 };
@@ -52,6 +52,8 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(quotas::show, quotas::set))
         .routes(routes!(tokens::list, tokens::add))
         .routes(routes!(tokens::delete))
+        .routes(routes!(identities::list, identities::add))
+        .routes(routes!(identities::delete))
         .routes(routes!(resources::list, resources::add))
         .routes(routes!(resources::show, resources::change, resources::delete))
         .routes(routes!(resource_log::show))

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
     Append, ChannelKind, CommandValue, Computation, Condition, Device, GroupAccess, GroupId, Idempotency,
-    InputReference, Location, NewChannel, NewCommand, NewPoller, NewRule, PollCredential, Profile, Reading,
-    ResourceId, Role, Severity, Store, StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User,
-    ValueType, now_ms,
+    InputReference, Location, NewChannel, NewCommand, NewIdentity, NewPoller, NewRule, PollCredential,
+    Profile, Reading, ResourceId, Role, Severity, Store, StreamChange, StreamId, TokenScope, TotpSecret,
+    Transmission, User, ValueType, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -138,6 +138,9 @@ fn rows() -> Vec<Row> {
         row("GET", "/users/{user}/tokens", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/tokens", For::Owner, json!({"label": "new"}), 201),
         row("DELETE", "/users/{user}/tokens/{token}", For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/identities", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/identities", For::Owner, json!({"label": "new", "read_only": true}), 201),
+        row("DELETE", "/users/{user}/identities/{identity}", For::Owner, none.clone(), 204),
         row("GET", "/users/{user}/resources", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources", For::Owner, resource, 201),
         row("GET", "/users/{user}/fleet", For::Owner, none.clone(), 200),
@@ -507,6 +510,16 @@ impl Template {
         let (reset, _) = store.make_reset_link(ann.id, now_ms()).await.unwrap();
         store.add_token(ann.id, "script", (None, TokenScope::default()), now_ms()).await.unwrap();
         let mode = "dtls-psk".parse().unwrap();
+        let identity = NewIdentity {
+            label: "node".into(),
+            mode,
+            identity: None,
+            key: None,
+            valid_s: None,
+            expires: None,
+            scope: TokenScope::default(),
+        };
+        store.add_user_identity(&ann, identity, now_ms()).await.unwrap();
         let place = Some(Location { latitude: 59.4, longitude: 17.95 });
         let device = Device { mode, place, ..Device::named("node") };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;

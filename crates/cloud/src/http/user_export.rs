@@ -11,8 +11,8 @@ use serde::Serialize;
 use sixlock_store::{
     Alert, Channel, Command, ComputedStream, Credential, FollowedStream, GroupDetails, GroupOfResource,
     HOUR_MS, Listing, LogLine, Membership, NamedProfile, OidcLink, Parser, PointId, Poller, Quotas, Resource,
-    ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, Value, Width,
-    Windows, now_ms,
+    ResourceId, Retention, Rule, Sharing, Store, Stream, StreamId, Summary, Token, User, UserIdentity, Value,
+    Width, Windows, now_ms,
 };
 
 use super::app::App;
@@ -39,6 +39,7 @@ enum Line<'a> {
     Quotas(&'a Quotas),
     Token(&'a Token),
     OidcLink(&'a OidcLink),
+    Identity(&'a UserIdentity),
     Channel(&'a Channel),
     Rule(&'a Rule),
     Alert(&'a Alert),
@@ -115,7 +116,7 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `identity`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
 /// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
@@ -207,6 +208,9 @@ impl Export {
         }
         for link in self.store.oidc_links(self.owner.id).await?.links {
             Line::OidcLink(&link).write(&mut text)?;
+        }
+        for identity in self.store.user_identities(self.owner.id, now_ms()).await? {
+            Line::Identity(&identity).write(&mut text)?;
         }
         for FollowedStream { id: stream, since, .. } in self.store.followed(self.owner.id).await? {
             Line::Followed { stream, since }.write(&mut text)?;

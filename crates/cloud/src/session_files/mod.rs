@@ -7,17 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use sixlock_coap_server::{
-    Continuation, CredentialId, DeviceId, Limits, OpenSession, SaveSession, Saving, SessionRecord,
-    SessionStorage, StorageError,
+    Continuation, CredentialId, Limits, OpenSession, SaveSession, Saving, SessionRecord, SessionStorage,
+    StorageError,
 };
 use sixlock_endpoint::TicketKeys;
 use sixlock_store::resumption::{self, Owner, Record, ResumptionFiles, ResumptionWriter};
 use sixlock_store::snapshot::{self, Block, Snapshot, SnapshotWriter, skipped_sequence_numbers};
-use sixlock_store::{Error, ResourceId, Secret, Store, now_ms};
+use sixlock_store::{Error, Holder, Secret, Store, now_ms};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use zeroize::Zeroizing;
 
+use crate::identities;
 use ticket_keys::TicketKeyRing;
 
 /// The files of sessions.
@@ -27,7 +28,7 @@ pub(crate) struct SessionFiles {
     /// The open sessions of the cloud before this one, until they are taken.
     before: Mutex<Option<Snapshot>>,
     /// The credentials that are good, in order, and whose they are.
-    good: Vec<(sixlock_store::CredentialId, ResourceId)>,
+    good: Vec<(sixlock_store::CredentialId, Holder)>,
     /// Where open sessions go in the end.
     snapshot: SnapshotWriter,
     /// Writes the states of sessions that can be resumed.
@@ -78,8 +79,9 @@ impl SessionFiles {
     ) -> Option<Continuation> {
         let pause = pause?;
         let found = self.good.binary_search_by_key(&credential, |(credential, _)| *credential).ok()?;
-        let (_, resource) = self.good.get(found)?;
-        Some(Continuation { device: DeviceId(resource.0), pause, skipped: skipped_sequence_numbers(pause) })
+        let (_, whose) = self.good.get(found)?;
+        let holder = identities::holder(*whose);
+        Some(Continuation { holder, pause, skipped: skipped_sequence_numbers(pause) })
     }
 }
 

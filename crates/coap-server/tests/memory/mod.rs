@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use sixlock_base::Duration;
 use sixlock_coap_msg::{Code, Message};
 use sixlock_coap_server::{
-    Answer, Answering, Association, Changes, Continuation, CredentialId, DeviceId, Directory, KeyOperation,
-    Known, Limits, LookUpFailed, OpenSession, Peer, Performed, Revocation, SaveSession, Saving, Service,
-    SessionRecord, SessionStorage, StorageError, Topic,
+    Answer, Answering, Association, Changes, Continuation, CredentialId, DeviceId, Directory, Holder,
+    KeyOperation, Known, Limits, LookUpFailed, OpenSession, Peer, Performed, Revocation, SaveSession, Saving,
+    Service, SessionRecord, SessionStorage, StorageError, Topic,
 };
 use sixlock_dtls::Credentials;
 use sixlock_endpoint::AuthenticationMethod;
@@ -28,7 +28,7 @@ impl Value {
 
     fn get(&self) -> Answer {
         let payload = self.0.borrow().clone();
-        Answer { payload, about: Some(DeviceId(1)), ..Answer::new(Code::CONTENT) }
+        Answer { payload, about: Some(Holder::Device(DeviceId(1))), ..Answer::new(Code::CONTENT) }
     }
 }
 
@@ -54,7 +54,7 @@ impl Service for Value {
             return Answering::Now(self.get());
         }
         Answering::Later(async move {
-            if peer.device.is_none() {
+            if peer.holder.is_none() {
                 return Answer::new(Code::FORBIDDEN);
             }
             tokio::task::yield_now().await;
@@ -100,7 +100,7 @@ impl Keys {
         let (revoke, revocations) = mpsc::channel(1);
         let known = |number| Known {
             credential: CredentialId(number),
-            device: DeviceId(number),
+            holder: Holder::Device(DeviceId(number)),
             key: Zeroizing::new(key(number).to_vec()),
             expires: None,
         };
@@ -178,7 +178,8 @@ impl SessionStorage for Memory {
     fn take_open(&self, each: &mut dyn FnMut(&OpenSession<'_>, Option<Continuation>)) {
         for (credential, association, from, state) in std::mem::take(&mut *self.0.lock().unwrap()) {
             let pause = Duration::from_millis(1);
-            let continuation = Continuation { device: DeviceId(credential.0), pause, skipped: 1_000 };
+            let continuation =
+                Continuation { holder: Holder::Device(DeviceId(credential.0)), pause, skipped: 1_000 };
             let session =
                 OpenSession { credential, association, from, idle: Duration::from_millis(0), state: &state };
             each(&session, Some(continuation));

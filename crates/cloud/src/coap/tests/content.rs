@@ -281,7 +281,8 @@ async fn whoever_asks_is_told_what_there_is() {
     assert!(text.starts_with("</users>;ct=\"50 60\","), "{text}");
     let some = core("ct=112&href=/streams*", &[]).await;
     assert_eq!(some.payload, b"</streams/data>;ct=\"50 60 110 112 0\";obs");
-    assert_eq!(core("obs", &[]).await.payload, some.payload);
+    assert_eq!(core("obs&href=/streams*", &[]).await.payload, some.payload);
+    assert_eq!(core("obs", &[]).await.payload.split(|byte| *byte == b',').count(), 2);
     assert_eq!(core("rt=nothing", &[]).await.payload, b"");
     assert_eq!(core("", &[(OptionNumber::ACCEPT, &[40])]).await.code, Code::CONTENT);
     assert_eq!(core("", &[(OptionNumber::ACCEPT, &[50])]).await.code, Code::NOT_ACCEPTABLE);

@@ -1,6 +1,7 @@
-//! What devices are answered, without sockets.
+//! What devices and users are answered, without sockets.
 
 mod content;
+mod of_users;
 
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
 use std::sync::Arc;
@@ -48,11 +49,12 @@ async fn bench() -> Bench {
 impl Bench {
     fn secure(&self) -> Peer {
         let from = "127.0.0.1:1".parse().unwrap();
-        Peer { scheme: Scheme::Coaps, from, device: Some(DeviceId(self.own.0)), association: [1; 24] }
+        let holder = Some(Holder::Device(DeviceId(self.own.0)));
+        Peer { scheme: Scheme::Coaps, from, holder, credential: None, association: [1; 24] }
     }
 
     fn plain(&self) -> Peer {
-        Peer { scheme: Scheme::Coap, device: None, ..self.secure() }
+        Peer { scheme: Scheme::Coap, holder: None, ..self.secure() }
     }
 
     async fn answer(&self, peer: Peer, request: Request) -> Answer {
@@ -277,7 +279,7 @@ async fn a_device_reads_its_own_streams_and_no_others() {
     assert_eq!(values(&three), [7.0, 8.0, 9.0]);
     assert_eq!(values(&get(bench.plain(), &format!("{id}&limit=1&key={KEY}")).await), [99.0]);
 
-    let foreign = Peer { device: Some(DeviceId(bench.other.0)), ..bench.secure() };
+    let foreign = Peer { holder: Some(Holder::Device(DeviceId(bench.other.0))), ..bench.secure() };
     assert_eq!(get(foreign, &id).await.code, Code::FORBIDDEN);
     assert_eq!(get(bench.plain(), &id).await.code, Code::UNAUTHORIZED);
     assert_eq!(get(bench.plain(), &format!("{id}&key=x")).await.code, Code::UNAUTHORIZED);
@@ -314,7 +316,7 @@ async fn violations(policy: Policy) -> Vec<(Kind, Code, &'static str, Code)> {
         for method in [Code::GET, Code::POST, Code::PUT, Code::DELETE] {
             let own = due(kind, method);
             let others = if own == Code::METHOD_NOT_ALLOWED { own } else { Code::FORBIDDEN };
-            let other = Peer { device: Some(DeviceId(bench.other.0)), ..bench.secure() };
+            let other = Peer { holder: Some(Holder::Device(DeviceId(bench.other.0))), ..bench.secure() };
             let cases = [
                 ("no key", bench.plain(), None, Code::UNAUTHORIZED),
                 ("bad key", bench.plain(), Some("x"), Code::UNAUTHORIZED),
