@@ -531,7 +531,33 @@ pub(crate) enum KeysAction {
     List(KeysList),
     /// End a device's identity and key and close its sessions; what the device has sent is kept
     Remove(KeysRemove),
+    /// DTLS identities of a user, who acts by them over CoAP
+    Identity(KeysIdentity),
 }
+
+/// `sixlock keys identity`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysIdentity {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: IdentityAction,
+}
+
+/// What to do with DTLS identities of a user.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IdentityAction {
+    /// Make one; its key is told once
+    #[command(after_help = IDENTITY_HELP)]
+    Add(IdentityAdd),
+    /// List those of a user; keys are never told
+    List(KeysList),
+    /// End one and close its sessions
+    Remove(IdentityRemove),
+}
+
+const IDENTITY_HELP: &str = "\
+With dtls-rpk and dtls-x509, LABEL.pem has the private key and the public key or certificate, for
+OpenSSL, GnuTLS and libcoap, and LABEL.cloud.pem that by which they know the cloud.";
 
 const FILES_HELP: &str = "\
 Beside the device file LABEL.toml are LABEL.pem, with the private key and the public key or
@@ -832,6 +858,54 @@ pub(crate) struct KeysRemove {
     /// Which cloud.
     #[command(flatten)]
     pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys identity add`.
+#[derive(Debug, Args)]
+pub(crate) struct IdentityAdd {
+    /// What the user calls it; with a pre-shared key or certificate, the identity is the user's name, a slash and this
+    #[arg(value_name = "LABEL")]
+    pub(crate) label: String,
+    /// dtls-psk, dtls-rpk or dtls-x509
+    #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = dtls_alone)]
+    pub(crate) mode: Security,
+    /// It may only read
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// The label or id of the only device that it may be used for [default: all of the user's]
+    #[arg(long, value_name = "RESOURCE")]
+    pub(crate) resource: Option<String>,
+    /// For how long it is good, such as 720h [default: until it is removed]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) good_for: Option<Span>,
+    /// Where its key pair goes, with dtls-rpk and dtls-x509 [default: the label and .pem]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where it finds the cloud [default: where that says it takes CoAP over DTLS]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) coaps: Option<String>,
+    /// Which cloud, and which user.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys identity remove`.
+#[derive(Debug, Args)]
+pub(crate) struct IdentityRemove {
+    /// Its label or id
+    #[arg(value_name = "LABEL")]
+    pub(crate) label: String,
+    /// Which cloud, and which user.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// A mode of DTLS and nothing else.
+fn dtls_alone(text: &str) -> Result<Security, String> {
+    match text.parse() {
+        Ok(mode @ Security { transport: Some(suite), .. }) if mode.to_string() == suite.name() => Ok(mode),
+        _ => Err("a user's identity is of dtls-psk, dtls-rpk or dtls-x509".into()),
+    }
 }
 
 /// A mode with pre-shared keys: devices without DTLS have them, too.

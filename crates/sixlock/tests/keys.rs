@@ -360,3 +360,65 @@ fn what_is_done_while_the_cloud_does_not_run_is_recorded_too() {
         assert!(line.contains(r#""scheme":"command""#) && line.contains(what), "{line}");
     }
 }
+
+/// The lines of libcoap's clients among what was said.
+fn client_lines(said: &str) -> Vec<&str> {
+    said.lines().filter(|line| line.starts_with("coap-client-")).collect()
+}
+
+#[test]
+fn an_identity_of_a_user_is_made_listed_and_removed_whether_the_cloud_runs_or_not() {
+    let place = Workspace::new();
+    let cloud = Cloud::start(&place.data(), "127.0.0.1:0");
+    let coaps = cloud.coaps.clone();
+    place.done(&["psk", "--resource", "greenhouse"]);
+    let mut made = String::new();
+    for (label, more) in [
+        ("laptop", &["--read-only"][..]),
+        ("desk", &["--mode", "dtls-rpk", "--good-for", "1h"]),
+        ("bench", &["--mode", "dtls-x509", "--resource", "greenhouse"]),
+    ] {
+        made += &place.done(&[&["identity", "add", label], more].concat());
+    }
+    assert!(made.contains("laptop: identity admin/laptop, key "), "{made}");
+    let reads = |said: &str, clients: usize| {
+        let lines = client_lines(said);
+        assert_eq!(lines.len(), clients, "{said}");
+        for line in lines {
+            let answer = shell(line, place.directory.path());
+            assert!(answer.contains(r#""label":"greenhouse""#), "{line}: {answer}");
+        }
+    };
+    reads(&made, 4);
+    let mode = place.path("desk.pem").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let listed = place.done(&["identity", "list"]);
+    for words in ["admin/laptop", "reading", "dtls-rpk", "resource 1"] {
+        assert!(listed.contains(words), "{words}: {listed}");
+    }
+    let (done, why) = place.keys(&["identity", "add", "laptop"]);
+    assert!(!done && why.contains("label"), "{why}");
+    let (done, why) = place.keys(&["identity", "add", "other", "--mode", "llsec+dtls-psk"]);
+    assert!(!done && why.contains("dtls-psk, dtls-rpk or dtls-x509"), "{why}");
+    place.done(&["identity", "remove", "desk"]);
+    assert!(!place.done(&["identity", "list"]).contains("desk"));
+    cloud.stop();
+
+    let made = place.done(&["identity", "add", "shed"]);
+    place.done(&["identity", "remove", "laptop"]);
+    let listed = place.done(&["identity", "list"]);
+    assert!(listed.contains("shed") && !listed.contains("laptop"), "{listed}");
+    let record = std::fs::read_to_string(place.data().join("audit.jsonl")).unwrap();
+    for (action, scheme, what) in [
+        ("identity_made", "http", "/api/v1/users/admin/identities/laptop"),
+        ("identity_revoked", "http", "/api/v1/users/admin/identities/desk"),
+        ("identity_made", "command", "/api/v1/users/admin/identities/shed"),
+        ("identity_revoked", "command", "/api/v1/users/admin/identities/laptop"),
+    ] {
+        let is_it =
+            |line: &str| [action, scheme, what].iter().all(|word| line.contains(&format!("\"{word}\"")));
+        assert!(record.lines().any(is_it), "{action} {scheme}: {record}");
+    }
+    let _cloud = Cloud::start(&place.data(), &coaps);
+    reads(&made, 1);
+}

@@ -41,6 +41,23 @@ pub(super) fn print(path: &Path, file: &DeviceFile) {
     );
 }
 
+/// Prints lines for a shell, each of which reads as the user of an identity what they have.
+pub(super) fn print_for_user(coaps: &str, suite: TransportSuite, (identity, key): (&str, &str), path: &Path) {
+    let [own, cloud] = pem_paths(path).map(|path| word(&path.display().to_string()));
+    let (programs, proof): (&[&str], _) = match suite {
+        TransportSuite::DtlsPsk => {
+            (&["coap-client-openssl"], format!("-u {} -k {}", word(identity), word(key)))
+        }
+        TransportSuite::DtlsRpk => (&["coap-client-gnutls"], format!("-M {own}")),
+        TransportSuite::DtlsX509 => {
+            (&["coap-client-openssl", "coap-client-gnutls"], format!("-c {own} -C {cloud}"))
+        }
+    };
+    for program in programs {
+        to_stdout!("{program} {proof} {}", word(&format!("coaps://{coaps}/resources")));
+    }
+}
+
 /// The line that posts a reading as the device.
 fn post(program: &str, proof: &str, file: &DeviceFile) -> String {
     let uri = format!("coaps://{}/resources/data", file.cloud.coaps);

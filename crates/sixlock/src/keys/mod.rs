@@ -5,6 +5,7 @@ mod device_file;
 mod enrolment;
 mod files;
 mod http;
+mod identities;
 mod import;
 mod key;
 mod make;
@@ -12,6 +13,7 @@ mod network_file;
 mod pinned_tls;
 mod registry;
 pub(crate) mod secret_file;
+mod user_identity;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_cloud::public_keys::{KeyPair, date, pem};
@@ -38,6 +40,7 @@ pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {
         KeysAction::Rotate(args) => rotate(args),
         KeysAction::List(args) => list(args),
         KeysAction::Remove(args) => remove(args),
+        KeysAction::Identity(args) => identities::run(args),
     }
 }
 

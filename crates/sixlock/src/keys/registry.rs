@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use sixlock_cloud::public_keys::{CLOUD_NAME, pem};
 use sixlock_cloud::{
     CertificateTerms, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated, Rotation,
-    Secret, User,
+    Secret, TokenScope, User,
 };
 use tokio::runtime::Runtime;
 
 use super::enrolment::{EnrolledDevice, NewDevice, NotImported};
 use super::http::{Http, cloud_at, segment};
+use super::user_identity::{KnownIdentity, MadeIdentity, NewIdentity};
 use crate::args::WhichCloud;
 
 /// Entries of a list that are asked for at a time.
@@ -318,6 +319,63 @@ impl Registry {
             all.extend(page);
             if last {
                 return Ok(all);
+            }
+        }
+    }
+
+    /// Makes a DTLS identity of the user.
+    pub(super) fn add_identity(&self, new: NewIdentity) -> Result<MadeIdentity, Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => http.post(&format!("{user}/identities"), &new),
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                let NewIdentity { label, mode, key, read_only, resource, expires } = new;
+                let resource = resource.map(|name| self.resource(&name)).transpose()?;
+                let resource = resource.map(|resource| ResourceId(resource.id));
+                let new = sixlock_cloud::NewIdentity {
+                    label,
+                    mode: mode.parse()?,
+                    identity: None,
+                    key: key.map(|key| Secret::new(key.into_bytes())),
+                    valid_s: None,
+                    expires,
+                    scope: TokenScope { read_only, resource, stream: None },
+                };
+                let made = runtime.block_on(cloud.add_identity(owner, new))?;
+                Ok(MadeIdentity {
+                    identity: made.identity.identity,
+                    key: text(made.key.as_ref()),
+                    certificate: made.certificate.as_deref().map(pem::certificate),
+                })
+            }
+        }
+    }
+
+    /// The DTLS identities of the user that are good.
+    pub(super) fn identities(&self) -> Result<Vec<KnownIdentity>, Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => http.get(&format!("{user}/identities")),
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                let held = runtime.block_on(cloud.store.user_identities(owner.id, now_ms()))?;
+                let known = |held: sixlock_cloud::UserIdentity| KnownIdentity {
+                    id: held.id.0,
+                    label: held.label,
+                    identity: held.identity,
+                    mode: held.mode,
+                    expires: held.expires,
+                    read_only: held.read_only,
+                    resource: held.resource.map(|resource| resource.0),
+                };
+                Ok(held.into_iter().map(known).collect())
+            }
+        }
+    }
+
+    /// Ends a DTLS identity of the user, by its label or id.
+    pub(super) fn remove_identity(&self, name: &str) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => http.delete(&format!("{user}/identities/{}", segment(name))),
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                Ok(runtime.block_on(cloud.remove_identity(owner, name))?)
             }
         }
     }
