@@ -20,6 +20,39 @@ export interface Scope {
   resource?: string;
 }
 
+/** A DTLS identity by which a program acts for a user over CoAP. Times are milliseconds since 1970. */
+export interface Identity {
+  id: number | string;
+  label: string;
+  /** What is proved. */
+  identity: string;
+  /** By what: `dtls-psk`, `dtls-rpk` or `dtls-x509`. */
+  mode: string;
+  created: number;
+  /** Null if it does not end by itself. */
+  expires: number | null;
+  certificate_expires: number | null;
+  /** Whether it may only read. */
+  read_only: boolean;
+  /** The only device that it may be used for. */
+  resource: number | null;
+}
+
+/** An identity just made, with its pre-shared key, or the certificate that was made of its public one. */
+export interface IdentityWithKey extends Identity {
+  key?: string;
+  certificate?: string;
+}
+
+/** An identity that is to be made. */
+export interface NewIdentity extends Scope {
+  label: string;
+  mode: string;
+  /** A public key or certificate in PEM; without it, a pre-shared key is made. */
+  key?: string;
+  expires?: number;
+}
+
 export interface Quotas {
   resources: number;
   streams: number;
@@ -61,6 +94,7 @@ export interface OidcLinks {
 
 const user = (name: string) => `/users/${part(name)}`;
 const tokens = (name: string) => `${user(name)}/tokens`;
+const identities = (name: string) => `${user(name)}/identities`;
 
 /** Users and what is theirs alone. */
 export const accountApi = {
@@ -70,6 +104,13 @@ export const accountApi = {
     send<Token & { token: string }>("POST", tokens(name), { label, expires, ...scope }),
   revokeToken: (name: string, id: Token["id"]) =>
     call<void>(`${tokens(name)}/${part(id)}`, { method: "DELETE" }),
+
+  identities: (name: string) => call<Identity[]>(identities(name)),
+  /** The only answer that ever holds the key. */
+  makeIdentity: (name: string, identity: NewIdentity) =>
+    send<IdentityWithKey>("POST", identities(name), identity),
+  revokeIdentity: (name: string, id: Identity["id"]) =>
+    call<void>(`${identities(name)}/${part(id)}`, { method: "DELETE" }),
 
   changeEmail: (name: string, email: string) => send<User>("PUT", user(name), { email }),
 

@@ -20,6 +20,24 @@ export function reachable(endpoint: string, pageHost: string): string {
   return ["0.0.0.0", "[::]"].includes(host) ? `${pageHost}${endpoint.slice(at)}` : endpoint;
 }
 
+/** The line for a shell that reads which devices a user has, by a DTLS identity of theirs. */
+export function readCommand(
+  { mode, identity, key }: Pick<ResourceWithKey, "mode" | "identity" | "key">,
+  endpoints: Endpoints,
+  pageHost: string,
+): string {
+  const [client, ...proof] = prover(mode, identity, key ?? "");
+  const uri = `coaps://${reachable(endpoints.coaps, pageHost)}/resources`;
+  return [client, ...proof, uri].map(shellWord).join(" ");
+}
+
+/** The client of libcoap that proves an identity of this mode, and what it is told for that. */
+function prover(mode: string, identity: string, key: string): [string, ...string[]] {
+  if (isCertified(mode)) return ["coap-client-openssl", "-c", DEVICE_FILE, "-C", CLOUD_FILE];
+  if (hasPublicKey(mode)) return ["coap-client-gnutls", "-M", DEVICE_FILE];
+  return ["coap-client-openssl", "-u", identity, "-k", key];
+}
+
 /** The line for a shell that posts a reading as the device would; nothing where the server it needs is off. */
 export function postCommand(
   device: ResourceWithKey,
@@ -31,10 +49,8 @@ export function postCommand(
   const key = device.key ?? "";
   if (device.mode.includes("dtls")) {
     const uri = `coaps://${reachable(endpoints.coaps, pageHost)}/resources/data`;
-    if (isCertified(device.mode))
-      return words("coap-client-openssl", ["-c", DEVICE_FILE, "-C", CLOUD_FILE], uri);
-    if (hasPublicKey(device.mode)) return words("coap-client-gnutls", ["-M", DEVICE_FILE], uri);
-    return words("coap-client-openssl", ["-u", device.identity, "-k", key], uri);
+    const [client, ...proof] = prover(device.mode, device.identity, key);
+    return words(client, proof, uri);
   }
   if (endpoints.coap === null) return undefined;
   const query = `id=${device.id}&key=${encodeURIComponent(key)}`;

@@ -1,5 +1,6 @@
+import type { IdentityWithKey } from "./account-api";
 import type { Endpoints, ResourceWithKey } from "./api";
-import { CLOUD_FILE, DEVICE_FILE, postCommand } from "./command";
+import { CLOUD_FILE, DEVICE_FILE, postCommand, readCommand } from "./command";
 import { copyField } from "./copy";
 import { html } from "./dom";
 import { hasPublicKey, isCertified } from "./public-key";
@@ -28,7 +29,21 @@ export function keyAndCommand(device: ResourceWithKey, endpoints: Endpoints): HT
   ];
 }
 
-function made({ identity, key, certificate }: ResourceWithKey): HTMLElement[] {
+/** What a program has to be told that acts for a user: its new key or certificate, and the line that reads with it. */
+export function identityAndCommand(identity: IdentityWithKey, endpoints: Endpoints): HTMLElement[] {
+  return [
+    ...made(identity),
+    html("h3", {}, "Try it"),
+    html("p", { class: "hint" }, "Reads which devices you have (Debian: libcoap3-bin)."),
+    ...files(identity.mode),
+    copyField("the command", readCommand(identity, endpoints, window.location.hostname)),
+  ];
+}
+
+/** What proves an identity, as it is told once. */
+type Made = Pick<ResourceWithKey, "identity" | "key" | "certificate">;
+
+function made({ identity, key, certificate }: Made): HTMLElement[] {
   if (certificate !== undefined) {
     return [
       html("h3", {}, "Its certificate"),

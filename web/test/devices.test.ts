@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { postCommand, reachable, shellWord } from "../src/command";
+import { postCommand, reachable, readCommand, shellWord } from "../src/command";
 import { csv, fileName } from "../src/csv";
 import { eventsOf } from "../src/pages/audit";
 import { countWords } from "../src/pages/devices";
@@ -101,4 +101,14 @@ test("refusals and actions are offered once each, and lost lines have none", () 
     { time: 0, action: "signed_in" },
   ];
   expect(eventsOf(lines)).toEqual(["forbidden", "signed_in", "wrong_key"]);
+});
+
+test("the line that reads as a user proves the identity by what it has", () => {
+  const endpoints = { http: "", coap: null, coaps: "0.0.0.0:5684" };
+  const line = (mode: string) =>
+    readCommand({ mode, identity: "ann/my laptop", key: "k3y" }, endpoints, "cloud.example");
+  const uri = "coaps://cloud.example:5684/resources";
+  expect(line("dtls-psk")).toBe(`coap-client-openssl -u 'ann/my laptop' -k k3y ${uri}`);
+  expect(line("dtls-rpk")).toBe(`coap-client-gnutls -M device.pem ${uri}`);
+  expect(line("dtls-x509")).toBe(`coap-client-openssl -c device.pem -C cloud.pem ${uri}`);
 });

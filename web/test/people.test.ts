@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { endWords, provedWords } from "../src/account/identities";
 import { mayWords } from "../src/account/tokens";
 import { linkWords } from "../src/account/provider";
 import { stateWords } from "../src/account/second-factor";
@@ -27,6 +28,28 @@ test("a token says what it may do, and for which device", () => {
   expect(mayWords({ ...token, read_only: false, resource: null }, undefined)).toBe("do all");
   expect(mayWords({ ...token, read_only: true, resource: 7 }, "greenhouse")).toBe("read of greenhouse");
   expect(mayWords({ ...token, read_only: true, resource: 7 }, undefined)).toBe("read of device 7");
+});
+
+test("an identity says what is proved, and when it or its certificate ends", () => {
+  const identity = {
+    id: 1,
+    label: "laptop",
+    identity: "ann/laptop",
+    mode: "dtls-psk",
+    created: 0,
+    expires: null,
+    certificate_expires: null,
+    read_only: false,
+    resource: null,
+  };
+  expect(provedWords(identity)).toBe("ann/laptop");
+  expect(provedWords({ mode: "dtls-rpk", identity: "0123456789abcdef".repeat(4) })).toBe(
+    "key 0123456789abcdef…",
+  );
+  expect(endWords(identity)).toBe("not by itself");
+  const first = endWords({ ...identity, expires: 86_400_000 });
+  expect(endWords({ ...identity, expires: 10 * 86_400_000, certificate_expires: 86_400_000 })).toBe(first);
+  expect(endWords({ ...identity, certificate_expires: 86_400_000 })).toBe(first);
 });
 
 test("whether a code is asked for is said, and how many recovery codes are left", () => {

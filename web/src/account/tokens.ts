@@ -12,8 +12,9 @@ import { LINKS } from "../route";
 import { DAY_MS } from "../time";
 
 /** Devices that are offered by name; the name of any other can be typed. */
-const MOST_OFFERED = 1_000;
-const LIVES: readonly (readonly [string, string])[] = [
+export const MOST_OFFERED = 1_000;
+/** When a token or an identity ends by itself, in days. */
+export const LIVES: readonly (readonly [string, string])[] = [
   ["90", "in 90 days"],
   ["30", "in 30 days"],
   ["365", "in a year"],
@@ -128,8 +129,11 @@ export class TokensPanel extends Panel {
   }
 }
 
-/** What a token may do; `device` is the name of the only one that it is for. */
-export function mayWords({ read_only, resource }: Token, device: string | undefined): string {
+/** What a token or an identity may do; `device` is the name of the only one that it is for. */
+export function mayWords(
+  { read_only, resource }: Pick<Token, "read_only" | "resource">,
+  device: string | undefined,
+): string {
   const what = read_only ? "read" : "do all";
   return resource === null ? what : `${what} of ${shown(device ?? `device ${resource}`)}`;
 }

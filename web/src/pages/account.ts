@@ -1,4 +1,5 @@
 import { EmailPanel } from "../account/email";
+import { IdentitiesPanel } from "../account/identities";
 import { OwnDataPanel } from "../account/own-data";
 import { PasswordPanel } from "../account/password";
 import { ProviderPanel } from "../account/provider";
@@ -25,6 +26,7 @@ export class AccountPage implements Page {
   private readonly provider: ProviderPanel;
   private readonly secondFactor: SecondFactorPanel;
   private readonly tokens: TokensPanel;
+  private readonly identities: IdentitiesPanel;
   private readonly data: OwnDataPanel;
 
   constructor(desk: Desk) {
@@ -34,6 +36,7 @@ export class AccountPage implements Page {
     this.provider = new ProviderPanel(desk);
     this.secondFactor = new SecondFactorPanel(desk);
     this.tokens = new TokensPanel(desk);
+    this.identities = new IdentitiesPanel(desk);
     this.data = new OwnDataPanel(desk);
     this.root = html(
       "div",
@@ -44,17 +47,26 @@ export class AccountPage implements Page {
       this.provider.root,
       this.secondFactor.root,
       this.tokens.root,
+      this.identities.root,
       this.data.root,
     );
     for (const panel of this.loaded) void panel.load();
   }
 
   private get loaded(): Panel[] {
-    return [this.email, this.provider, this.secondFactor, this.tokens, this.data];
+    return [
+      this.email,
+      this.provider,
+      this.secondFactor,
+      this.tokens,
+      this.identities,
+      this.data,
+    ];
   }
 
   devices(resources: Resource[]): void {
     this.tokens.know(resources);
+    this.identities.know(resources);
   }
 
   stop(): void {

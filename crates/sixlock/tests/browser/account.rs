@@ -92,6 +92,39 @@ fn a_person_has_an_address_and_tokens_that_are_shown_once_and_revoked() {
 
 #[test]
 #[ignore = "drives Chromium; ./test runs it"]
+fn a_person_has_identities_for_coap_whose_keys_are_shown_once_and_that_are_revoked() {
+    let up = Up::start(&["--seed", "1", "--nodes", "1"]);
+    let browser = Browser::start();
+    browser.resize(TELEPHONE);
+    browser.open(&up.sign_in_link);
+    browser.click("Account of admin");
+    browser.until("document.querySelector('.identities').innerText.includes('No identity yet')");
+    browser.click("Make an identity");
+    browser.fill("#identity-label", "laptop");
+    browser.click("Make identity");
+    browser.until("document.querySelectorAll('dialog .copy-text').length === 2");
+    let key = browser.text("dialog .copy-text");
+    assert_eq!(key.len(), 32);
+    assert!(browser.text("dialog").contains("coap-client-openssl -u admin/laptop -k"));
+    browser.click_in_dialog("Done");
+    browser.until("document.querySelector('.identities tbody').innerText.includes('admin/laptop')");
+    assert!(!browser.text("body").contains(&key));
+
+    browser.click("Make an identity");
+    browser.fill("#identity-label", "laptop");
+    browser.click("Make identity");
+    browser.until("document.querySelector('#identity-label-problem').innerText !== ''");
+    browser.click_in_dialog("Cancel");
+    browser.click("Revoke laptop");
+    browser.click_in_dialog("Revoke");
+    browser.until("document.querySelector('.identities').innerText.includes('No identity yet')");
+    let complaints = browser.complaints();
+    assert!(complaints.iter().all(|complaint| complaint.contains("409 (Conflict")), "{complaints:?}");
+    check_page(&browser);
+}
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
 fn when_the_session_ends_every_tab_leads_to_the_way_in() {
     let up = Up::start(&["--seed", "1", "--nodes", "1"]);
     let browser = Browser::start();
