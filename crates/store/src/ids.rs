@@ -33,6 +33,8 @@ ids! {
     AlertId,
     /// The row of a channel.
     ChannelId,
+    /// The row of a broker.
+    BrokerId,
     /// The row of a group of users.
     GroupId,
 }

@@ -9,6 +9,9 @@ mod appending;
 mod backup;
 mod backup_digest;
 mod belonging;
+mod broker_points;
+mod broker_progress;
+mod brokers;
 mod changes;
 mod changes_since;
 mod channels;
@@ -96,6 +99,11 @@ pub use alert_definitions::{AlertDefinitions, DefinitionChanges, ReplacedDefinit
 pub use alerts::{Alert, AlertState};
 pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
+pub use broker_points::{BrokerPoint, BrokerWindow};
+pub use broker_progress::BrokerProgress;
+pub use brokers::{
+    Broker, BrokerDevices, BrokerFormat, BrokerToServe, MOST_OF_ONE_OWNER as MOST_BROKERS, NewBroker,
+};
 pub use changes::{Change, Changed, Changes};
 pub use channels::{Channel, ChannelKind, MOST_OF_ONE_OWNER as MOST_CHANNELS, NewChannel};
 pub use clock::now_ms;
@@ -123,8 +131,8 @@ pub use groups::{
 };
 pub use heard_devices::{DevicePart, HeardDevice};
 pub use ids::{
-    AlertId, ChannelId, CommandId, CredentialId, GroupId, Listing, ParserId, PointId, ResourceId, RuleId,
-    StreamId, UserId,
+    AlertId, BrokerId, ChannelId, CommandId, CredentialId, GroupId, Listing, ParserId, PointId, ResourceId,
+    RuleId, StreamId, UserId,
 };
 pub use journal::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,

@@ -79,6 +79,7 @@ impl Store {
             sent: Arc::default(),
             ends: Arc::default(),
             outbox,
+            broker_changes: Arc::default(),
             keeping_changed,
             access: watch::Sender::new(()),
         };

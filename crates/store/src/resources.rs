@@ -471,6 +471,7 @@ impl Store {
             // Tokens that were for one of these only went with it.
             store.access_changed();
             store.revoke(ended).await;
+            store.brokers_have_changed();
             for id in ids {
                 store.poller_changed(id);
                 store.commands.remove(id);
@@ -501,6 +502,7 @@ impl Store {
             transaction.commit().await?;
             drop(writer);
             store.access_changed();
+            store.brokers_have_changed();
             store.revoke(ended.into_iter().map(CredentialId).collect()).await;
             pollers.into_iter().for_each(|resource| store.poller_changed(resource));
             store.reload_commands().await

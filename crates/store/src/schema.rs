@@ -54,6 +54,7 @@ fn migrations() -> Migrator {
         (29, "resource logs", include_str!("../migrations/0029_resource_logs.sql")),
         (30, "oidc links", include_str!("../migrations/0030_oidc_links.sql")),
         (31, "identities of users", include_str!("../migrations/0031_identities_of_users.sql")),
+        (32, "brokers", include_str!("../migrations/0032_brokers.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -90,6 +90,9 @@ impl Store {
         } else if role.is_some() || disabled.is_some() {
             self.access_changed();
         }
+        if disabled.is_some() {
+            self.brokers_have_changed();
+        }
         let (role, email) = (role.unwrap_or(user.role), email.unwrap_or_else(|| user.email.clone()));
         let disabled = disabled.unwrap_or(user.disabled);
         Ok(User { role, admin: role == Role::Administrator, email, disabled, ..user.clone() })
