@@ -116,6 +116,10 @@ pub(crate) enum Action {
     AcknowledgeAlert,
     /// Make, test and delete channels on which alerts are told.
     ChangeChannels,
+    /// Read where the readings of a user's devices are published.
+    ReadBrokers,
+    /// Make, change, test and delete brokers.
+    ChangeBrokers,
     /// Read a user's groups, those that the user is in, and what is given to these.
     ReadGroups,
     /// Make and delete groups, and take from them what others gave.
@@ -257,6 +261,8 @@ impl Action {
             | Self::ChangeRules
             | Self::AcknowledgeAlert
             | Self::ChangeChannels
+            | Self::ReadBrokers
+            | Self::ChangeBrokers
             | Self::ReadGroups
             | Self::ChangeGroups
             | Self::ChangeGroupMembers
@@ -300,6 +306,7 @@ impl Action {
                 | Self::TryComputation
                 | Self::ReadCommands
                 | Self::ReadAlerts
+                | Self::ReadBrokers
                 | Self::ReadGroups
                 | Self::ReadResourceGroups
         )

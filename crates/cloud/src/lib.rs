@@ -4,6 +4,7 @@
 mod access;
 mod alerts;
 mod backups;
+mod brokers;
 mod coap;
 mod commands;
 mod expiring;

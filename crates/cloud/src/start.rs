@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::alerts::{Delivery, Tellers, run_clock};
 use crate::backups::{Backups, take_backups};
+use crate::brokers::{BrokerAccess, Brokers, Dialer};
 use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
@@ -83,6 +84,8 @@ pub struct Config {
     pub poll_allow: Vec<PollAllow>,
     /// Where alerts may be told besides the open Internet.
     pub alert_allow: Vec<PollAllow>,
+    /// Where brokers may be besides the open Internet.
+    pub broker_allow: Vec<PollAllow>,
     /// How e-mail is sent; without it, none is.
     pub mail: Option<MailSettings>,
     /// The backups that it takes of itself; `None`: none.
@@ -122,6 +125,7 @@ impl Config {
             keep: None,
             poll_allow: Vec::new(),
             alert_allow: Vec::new(),
+            broker_allow: Vec::new(),
             mail: None,
             backups: None,
             log: LogLevel::Error,
@@ -151,6 +155,7 @@ pub struct Running {
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
     delivery: JoinHandle<()>,
+    brokers: JoinHandle<()>,
     /// What happens to resources, and what keeps it.
     resource_logs: (ResourceLog, JoinHandle<()>),
     writer: Writer,
@@ -223,7 +228,7 @@ pub async fn start(
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let mailer = config.mail.as_ref().map(Mailer::new).transpose()?;
     let tellers = Tellers {
-        guard: Guard::new(Purpose::Alerts, config.alert_allow, own_addresses),
+        guard: Guard::new(Purpose::Alerts, config.alert_allow, own_addresses.clone()),
         http: Http::trusting_the_system()?,
         mailer,
     };
@@ -231,6 +236,10 @@ pub async fn start(
     let oidc = oidc.transpose()?;
     let delivery = Delivery::new(store.clone(), events.clone(), tellers.clone());
     let delivery = tokio::spawn(delivery.run(stopping.clone()));
+    let dialer = Dialer::new(Guard::new(Purpose::Brokers, config.broker_allow, own_addresses))?;
+    let broker_access = BrokerAccess::new(&dialer);
+    let brokers = Brokers::new(store.clone(), events.clone(), dialer, broker_access.states.clone());
+    let brokers = tokio::spawn(brokers.run(stopping.clone()));
     // What it had no time for, the next cloud does.
     tokio::spawn(run_clock(store.clone(), events.clone(), stopping.clone()));
     let backup_folder = config.backups.as_ref().map(|backups| backups.folder.clone());
@@ -250,10 +259,17 @@ pub async fn start(
         proxies: proxies.clone(),
         sending: MinimumRate::default(),
     };
-    let app =
-        App::new(store.clone(), events.clone(), network, link, reach, (guard, tellers), stopping.clone())
-            .with_backups(backup_folder)
-            .with_oidc(oidc);
+    let app = App::new(
+        store.clone(),
+        events.clone(),
+        network,
+        link,
+        reach,
+        (guard, tellers, broker_access),
+        stopping.clone(),
+    )
+    .with_backups(backup_folder)
+    .with_oidc(oidc);
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });
@@ -272,6 +288,7 @@ pub async fn start(
         keeper,
         pollers,
         delivery,
+        brokers,
         resource_logs: (resource_log, resource_logs),
         writer,
         events,
@@ -358,6 +375,7 @@ impl Running {
         }
         let _ = self.keeper.await;
         let _ = self.delivery.await;
+        let _ = self.brokers.await;
         let (resource_log, resource_logs) = self.resource_logs;
         let _ = resource_logs.await;
         resource_logs::keep_all(&self.store, &resource_log, &self.events).await;

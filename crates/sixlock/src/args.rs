@@ -248,6 +248,9 @@ pub(crate) struct CloudOptions {
     /// Where alerts may be told by webhooks and ntfy besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) alert_allow: Vec<PollAllow>,
+    /// Where brokers of MQTT may be, to which users have readings published, besides the open Internet; may be given several times
+    #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
+    pub(crate) broker_allow: Vec<PollAllow>,
     /// SMTP server that takes e-mail of alerts, by TLS unless it is on this machine: smtp://USER@HOST:PORT (STARTTLS) or
     /// smtps://USER@HOST:PORT [default: none, and no e-mail is sent]
     #[arg(long, value_name = "URL", requires = "mail_from")]

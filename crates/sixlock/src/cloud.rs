@@ -75,6 +75,7 @@ pub(crate) fn config(options: &CloudOptions) -> Result<Config, Box<dyn Error>> {
         keep: options.keep,
         poll_allow: options.poll_allow.clone(),
         alert_allow: options.alert_allow.clone(),
+        broker_allow: options.broker_allow.clone(),
         mail: options.smtp.clone().zip(options.mail_from.clone()).map(|(server, from)| MailSettings {
             server,
             from,

@@ -137,6 +137,27 @@ pub enum Event<'a> {
         /// How many messages of the channel were given up then.
         given_up: u64,
     },
+    /// A session with a broker has begun.
+    BrokerConnected {
+        /// The broker's row.
+        broker: i64,
+    },
+    /// A session with a broker did not begin, or has ended.
+    BrokerFailed {
+        /// The broker's row.
+        broker: i64,
+        /// The reason.
+        failure: &'a str,
+    },
+    /// It was noted how far publishing to a broker has come.
+    BrokerServed {
+        /// The broker's row.
+        broker: i64,
+        /// How many points were published since it was noted last.
+        published: u64,
+        /// How many were left out.
+        dropped: u64,
+    },
     /// Certificates have ended, or end within 30 days.
     Expiring {
         /// Whose they are.
@@ -186,6 +207,8 @@ pub enum At {
     ResourceLogs,
     /// Asking the OpenID provider. Nobody signs in by it meanwhile.
     SignIn,
+    /// Reading what is published to brokers, or noting how far that has come. It is tried again.
+    Brokers,
 }
 
 impl At {
@@ -206,6 +229,7 @@ impl At {
         Self::Backups,
         Self::ResourceLogs,
         Self::SignIn,
+        Self::Brokers,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -223,6 +247,7 @@ impl At {
             Self::Backups => "backups",
             Self::ResourceLogs => "resource_logs",
             Self::SignIn => "sign_in",
+            Self::Brokers => "brokers",
         }
     }
 }
@@ -238,7 +263,8 @@ impl Event<'_> {
             | Self::PostRefused { .. }
             | Self::LeftOut { .. }
             | Self::Polled { failure: None, .. }
-            | Self::MessageSent { failure: None, .. } => LogLevel::Debug,
+            | Self::MessageSent { failure: None, .. }
+            | Self::BrokerServed { dropped: 0, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::SessionsResumable { .. }
             | Self::SessionsRestored { .. }
@@ -251,7 +277,10 @@ impl Event<'_> {
             | Self::Failed { .. }
             | Self::Commanded { .. }
             | Self::Polled { failure: Some(_), .. }
-            | Self::MessageSent { failure: Some(_), .. } => LogLevel::Info,
+            | Self::MessageSent { failure: Some(_), .. }
+            | Self::BrokerConnected { .. }
+            | Self::BrokerFailed { .. }
+            | Self::BrokerServed { .. } => LogLevel::Info,
         }
     }
 
@@ -318,6 +347,14 @@ impl Event<'_> {
                 let given_up = (given_up > 0).then_some(given_up);
                 line("told").field("channel", channel).maybe("failure", failure).maybe("given_up", given_up)
             }
+            Self::BrokerConnected { broker } => line("broker_connected").field("broker", broker),
+            Self::BrokerFailed { broker, failure } => {
+                line("broker_failed").field("broker", broker).field("failure", failure)
+            }
+            Self::BrokerServed { broker, published, dropped } => line("published")
+                .field("broker", broker)
+                .field("points", published)
+                .maybe("dropped", (dropped > 0).then_some(dropped)),
             Self::Expiring { certificates, expired, soon, next } => {
                 let next = next.and_then(|next| Timestamp::from_millisecond(next).ok());
                 line("certificates_expiring")

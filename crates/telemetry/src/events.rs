@@ -121,10 +121,10 @@ impl Events {
         self.metrics.figures()
     }
 
-    /// All that is known, as OpenMetrics text. `feeds` are followed, and the latest
+    /// All that is known, as OpenMetrics text. `feeds` are followed, `brokers` are connected, and the latest
     /// `backup`, if there is one, was made so many milliseconds after 1970.
-    pub fn metrics(&self, feeds: usize, backup: Option<i64>) -> String {
-        self.metrics.text(feeds, backup)
+    pub fn metrics(&self, feeds: usize, brokers: usize, backup: Option<i64>) -> String {
+        self.metrics.text(feeds, brokers, backup)
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
             &*fault,
         ];
         assert_eq!(told, expected);
-        let metrics = events.metrics(0, None);
+        let metrics = events.metrics(0, 0, None);
         for line in [
             r#"sixlock_requests_total{scheme="http",status="204"} 1"#,
             r#"sixlock_handshakes_total{outcome="connected"} 1"#,

@@ -76,6 +76,8 @@ pub(crate) struct Metrics {
     polls: Family<OutcomeLabels, Counter>,
     commands: Family<OutcomeLabels, Counter>,
     messages: Family<OutcomeLabels, Counter>,
+    broker_sessions: Family<OutcomeLabels, Counter>,
+    broker_points: Family<OutcomeLabels, Counter>,
     faults: Family<PlaceLabels, Counter>,
     handed_over: Family<OutcomeLabels, Counter>,
     /// Entries of resource logs that there was no room for.
@@ -216,6 +218,8 @@ impl Default for Metrics {
             polls: Family::default(),
             commands: Family::default(),
             messages: Family::default(),
+            broker_sessions: Family::default(),
+            broker_points: Family::default(),
             faults: Family::default(),
             handed_over: Family::default(),
             resource_log_dropped: Counter::default(),
@@ -272,6 +276,13 @@ impl Metrics {
             Event::MessageSent { failure: Some(_), given_up, .. } => {
                 ended(&self.messages, "failed");
                 self.messages.get_or_create(&OutcomeLabels { outcome: "given_up" }).inc_by(given_up);
+            }
+            Event::BrokerConnected { .. } => ended(&self.broker_sessions, "begun"),
+            Event::BrokerFailed { .. } => ended(&self.broker_sessions, "failed"),
+            Event::BrokerServed { published, dropped, .. } => {
+                for (outcome, points) in [("published", published), ("dropped", dropped)] {
+                    self.broker_points.get_or_create(&OutcomeLabels { outcome }).inc_by(points);
+                }
             }
             Event::Fault { at, .. } => {
                 self.faults.get_or_create(&PlaceLabels { at: at.name() }).inc();
@@ -343,9 +354,9 @@ impl Metrics {
         }
     }
 
-    /// All of them, as OpenMetrics text. `feeds` are followed, and the latest `backup` was
-    /// made so many milliseconds after 1970.
-    pub(crate) fn text(&self, feeds: usize, backup: Option<i64>) -> String {
+    /// All of them, as OpenMetrics text. `feeds` are followed, `brokers` are connected, and the latest
+    /// `backup` was made so many milliseconds after 1970.
+    pub(crate) fn text(&self, feeds: usize, brokers: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
         let (answered, protocols, shards) =
             (Family::default(), Protocols::of(is_of_coap_server), self.shards());
@@ -416,6 +427,17 @@ impl Metrics {
             self.certificates.clone(),
         );
         registry.register("points_stored", "Points stored since the start", self.points.clone());
+        registry.register(
+            "broker_sessions",
+            "Sessions with brokers of MQTT: those that began, and those that did not or have ended",
+            self.broker_sessions.clone(),
+        );
+        registry.register(
+            "broker_points",
+            "Points that were published to brokers, or left out",
+            self.broker_points.clone(),
+        );
+        registry.register("brokers_connected", "Brokers with a session", ConstGauge::new(brokers as i64));
         registry.register("live_feeds", "Live feeds that are followed", ConstGauge::new(feeds as i64));
         if let Some(backup) = backup {
             let (help, seconds) =
@@ -460,12 +482,14 @@ mod tests {
             Event::Polled { resource: 1, failure: None },
             Event::Commanded { resource: Some(1), command: 1, outcome: "done" },
             Event::MessageSent { channel: 1, failure: None, given_up: 0 },
+            Event::BrokerConnected { broker: 1 },
+            Event::BrokerServed { broker: 1, published: 1, dropped: 0 },
             Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
             metrics.count(&event);
         }
         metrics.certificates(CertificateExpiry::default(), Some(0), None);
-        let text = metrics.text(0, Some(0));
+        let text = metrics.text(0, 0, Some(0));
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
         let protocols: BTreeSet<String> =
             Protocol::ALL.iter().map(|counter| format!("sixlock_{}", counter.name())).collect();
@@ -489,7 +513,7 @@ mod tests {
             shard.answered(Scheme::Coap, 204);
         }
         metrics.count(&Event::Answered { scheme: Scheme::Coaps, status: 204 });
-        let text = metrics.text(0, None);
+        let text = metrics.text(0, 0, None);
         for line in [
             r#"sixlock_requests_total{scheme="coaps",status="204"} 3"#,
             r#"sixlock_requests_total{scheme="coap",status="204"} 2"#,
@@ -531,7 +555,7 @@ mod tests {
             refusals: vec![refusal(Scheme::Coaps, "wrong_key", 2), refusal(Scheme::Http, "forbidden", 1)],
         };
         assert_eq!(metrics.figures(), expected);
-        let text = metrics.text(0, None);
+        let text = metrics.text(0, 0, None);
         let line = r#"sixlock_refusals_total{scheme="coaps",reason="wrong_key"} 2"#;
         assert!(text.lines().any(|known| known == line), "{text}");
     }
@@ -543,9 +567,9 @@ mod tests {
         counters.add(Protocol::IpsecDiscarded, 3);
         let shards = [metrics.shard(), metrics.shard()];
         shards.iter().for_each(|shard| shard.state(0, 0, 0, &Counters::new()));
-        assert!(!metrics.text(0, None).contains("ipsec"));
+        assert!(!metrics.text(0, 0, None).contains("ipsec"));
         metrics.router(&counters);
-        let text = metrics.text(0, None);
+        let text = metrics.text(0, 0, None);
         assert!(text.lines().any(|line| line == "sixlock_router_ipsec_discarded_total 3"), "{text}");
         assert!(!text.contains("sixlock_ipsec"), "the CoAP server counts no such thing: {text}");
     }

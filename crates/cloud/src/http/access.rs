@@ -1,4 +1,4 @@
-//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert, channel and group
+//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream, parser, rule, alert, channel, broker and group
 //! that the path names, and the stream that it names by its id alone, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
 //! anything else by a name in its path.
 
@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Author
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{
-    Alert, Channel, Parser, Resource, ResourceId, Role, Rule, SignedIn, Stream, User, UserGroup,
+    Alert, Broker, Channel, Parser, Resource, ResourceId, Role, Rule, SignedIn, Stream, User, UserGroup,
     WantedStream, now_ms,
 };
 use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
@@ -349,6 +349,11 @@ async fn allow(
         let channel: Channel =
             app.store.channel(owner.id, name_of_channel).await?.ok_or(Failure::unknown("channel"))?;
         things.insert(channel);
+    }
+    if let Some(name_of_broker) = name("broker") {
+        let broker: Broker =
+            app.store.broker(owner.id, name_of_broker).await?.ok_or(Failure::unknown("broker"))?;
+        things.insert(broker);
     }
     if let Some(name_of_group) = name("group") {
         let group: UserGroup =

@@ -157,6 +157,11 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             | "/users/{user}/channels/{channel}/confirm",
         )
         | ("DELETE", "/users/{user}/channels/{channel}") => Some(Action::ChangeChannels),
+        ("GET" | "HEAD", "/users/{user}/brokers" | "/users/{user}/brokers/{broker}") => {
+            Some(Action::ReadBrokers)
+        }
+        ("POST", "/users/{user}/brokers" | "/users/{user}/brokers/{broker}/test")
+        | ("PUT" | "DELETE", "/users/{user}/brokers/{broker}") => Some(Action::ChangeBrokers),
         ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
         _ => None,
     }

@@ -16,6 +16,7 @@ use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
 use super::strangers::Strangers;
 use crate::alerts::Tellers;
+use crate::brokers::BrokerAccess;
 use crate::oidc::Oidc;
 use crate::pollers::Guard;
 
@@ -47,6 +48,8 @@ pub(crate) struct App {
     pub(super) guard: Guard,
     /// How messages of alerts are told.
     pub(super) tellers: Tellers,
+    /// How publishing to brokers goes, and where they may be.
+    pub(super) brokers: BrokerAccess,
     /// Where backups are that the cloud takes by itself, if it takes any.
     pub(super) backup_folder: Option<PathBuf>,
     /// When the cloud was started.
@@ -61,7 +64,7 @@ impl App {
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
-        (guard, tellers): (Guard, Tellers),
+        (guard, tellers, brokers): (Guard, Tellers, BrokerAccess),
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let (live_feeds, strangers, backoff, codes, sign_ups, oidc_tries) = Default::default();
@@ -80,6 +83,7 @@ impl App {
             oidc_tries,
             guard,
             tellers,
+            brokers,
             backup_folder: None,
             started: now_ms(),
             stopping,

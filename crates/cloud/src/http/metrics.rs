@@ -14,12 +14,12 @@ use crate::public_keys::expires;
 pub(super) const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
-    let feeds = app.live_feeds.count();
+    let (feeds, brokers) = (app.live_feeds.count(), app.brokers.states.connected());
     if let Ok(devices) = app.store.certificate_expiry(now_ms()).await {
         let own = app.store.own_keys();
         app.events.certificates(devices, expires(own.certificate()), expires(own.authority()));
     }
     let backup = last_backup(app.store.directory()).await;
     let kind = HeaderValue::from_static(OPEN_METRICS);
-    ([(header::CONTENT_TYPE, kind)], app.events.metrics(feeds, backup)).into_response()
+    ([(header::CONTENT_TYPE, kind)], app.events.metrics(feeds, brokers, backup)).into_response()
 }

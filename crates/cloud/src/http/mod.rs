@@ -9,6 +9,7 @@ mod app;
 mod audit;
 mod body_deadline;
 mod body_limits;
+mod brokers;
 mod caller;
 mod channels;
 mod commands;

@@ -24,7 +24,7 @@ use crate::access::{Action, People};
     info(
         title = "Sixlock cloud",
         description = "Users, their resources (devices and other sources of data), the streams of these and the points \
-            in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}`, `{group}` and `{token}` are ids or names: digits \
+            in them. `{user}`, `{resource}`, `{stream}`, `{parser}`, `{rule}`, `{channel}`, `{broker}`, `{group}` and `{token}` are ids or names: digits \
             alone are an id, all else is a name. Times are milliseconds since 1970. `{shared}`, \
             `{membership}` and `{device}` are ids, and `{member}` is a name. Every path but signing in and `/shared` asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \

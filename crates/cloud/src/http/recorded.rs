@@ -74,6 +74,7 @@ pub(crate) fn name(action: Action, method: &Method) -> Option<&'static str> {
         Action::ChangeRules => Some("rules_changed"),
         Action::AcknowledgeAlert => Some("alert_acknowledged"),
         Action::ChangeChannels => Some("channels_changed"),
+        Action::ChangeBrokers => Some("brokers_changed"),
         Action::ChangeGroups => Some("groups_changed"),
         Action::ChangeGroupMembers if removes => Some("group_member_removed"),
         Action::ChangeGroupMembers => Some("group_member_set"),
@@ -120,6 +121,7 @@ pub(crate) fn name(action: Action, method: &Method) -> Option<&'static str> {
         | Action::TryComputation
         | Action::ReadCommands
         | Action::ReadAlerts
+        | Action::ReadBrokers
         | Action::ReadGroups
         | Action::ReadResourceGroups => None,
     }

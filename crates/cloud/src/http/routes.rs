@@ -13,7 +13,7 @@ use super::app::App;
 use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
 use super::openapi::Document;
 use super::{
-    access, alert_definitions, alerts, all_resources, audit, channels, commands, computed_streams,
+    access, alert_definitions, alerts, all_resources, audit, brokers, channels, commands, computed_streams,
     credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, identities, import,
     live, memberships, metrics, network, oidc, oidc_links, openapi, parsers, paths, poller, profiles, quotas,
     reset_links, resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in,
@@ -104,6 +104,9 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(channels::show, channels::delete))
         .routes(routes!(channels::test))
         .routes(routes!(channels::confirm))
+        .routes(routes!(brokers::list, brokers::add))
+        .routes(routes!(brokers::show, brokers::change, brokers::delete))
+        .routes(routes!(brokers::test))
         .routes(routes!(live::stream))
         .routes(routes!(shared::find))
         .routes(routes!(shared::show))

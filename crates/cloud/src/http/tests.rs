@@ -12,10 +12,10 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, ChannelKind, CommandValue, Computation, Condition, Device, GroupAccess, GroupId, Idempotency,
-    InputReference, Location, NewChannel, NewCommand, NewIdentity, NewPoller, NewRule, PollCredential,
-    Profile, Reading, ResourceId, Role, Severity, Store, StreamChange, StreamId, TokenScope, TotpSecret,
-    Transmission, User, ValueType, now_ms,
+    Append, BrokerDevices, BrokerFormat, ChannelKind, CommandValue, Computation, Condition, Device,
+    GroupAccess, GroupId, Idempotency, InputReference, Location, NewBroker, NewChannel, NewCommand,
+    NewIdentity, NewPoller, NewRule, PollCredential, Profile, Reading, ResourceId, Role, Severity, Store,
+    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, ValueType, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -32,6 +32,7 @@ use super::trusted_proxies::TrustedProxies;
 use super::paths;
 use super::routes;
 use crate::alerts::Tellers;
+use crate::brokers::{BrokerAccess, Dialer};
 use crate::oidc::Oidc;
 use crate::pollers::{Guard, Http, Purpose};
 
@@ -94,6 +95,8 @@ fn rows() -> Vec<Row> {
     let silence =
         json!({"label": "quiet", "resource": "node", "condition": {"kind": "silence", "periods": 3}});
     let webhook = json!({"label": "new", "kind": "webhook", "address": "https://example.org/hook"});
+    let broker = json!({"label": "new", "url": "mqtts://broker.example.org", "username": "ann", "password": "s3cret",
+        "prefix": "a/{user}", "qos": 0, "retain": true, "format": "senml", "tag": "roof"});
     let profile = json!({"tags": ["roof"], "period_s": 60, "streams": [{"label": "t", "unit": "Cel", "keep_s": 86400}],
         "parsers": [parser]});
     let tag = json!({"devices": [1], "count": 1, "change": {"kind": "tag", "tags": ["roof"]}});
@@ -214,6 +217,12 @@ fn rows() -> Vec<Row> {
         row("POST", "/users/{user}/channels/{channel}/test", For::Owner, none.clone(), 202),
         row("POST", "/users/{user}/channels/{channel}/confirm", For::Owner, json!({"code": "12345678"}), 204),
         row("DELETE", CHANNEL, For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/brokers", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/brokers", For::Owner, broker.clone(), 201),
+        row("GET", BROKER, For::Owner, none.clone(), 200),
+        row("PUT", BROKER, For::Owner, broker, 200),
+        row("POST", "/users/{user}/brokers/{broker}/test", For::Owner, none.clone(), 200),
+        row("DELETE", BROKER, For::Owner, none.clone(), 204),
         row("GET", LIVE, For::Owner, none.clone(), 200),
         row("GET", "/shared/streams", For::Everybody, none.clone(), 200),
         row("GET", SHARED, For::Readers, none.clone(), 200),
@@ -258,6 +267,7 @@ const EXPRESSION_TEST: &str = "/users/{user}/resources/{resource}/expressions/te
 const TRIGGERS: &str = "/users/{user}/resources/{resource}/streams/{stream}/triggers";
 const RULE: &str = "/users/{user}/rules/{rule}";
 const CHANNEL: &str = "/users/{user}/channels/{channel}";
+const BROKER: &str = "/users/{user}/brokers/{broker}";
 const SHARED: &str = "/shared/streams/{shared}";
 const SHARED_DATA: &str = "/shared/streams/{shared}/data";
 const SHARED_LIVE: &str = "/shared/streams/{shared}/live";
@@ -576,6 +586,21 @@ impl Template {
             token: None,
         };
         store.add_channel(ann.id, channel).await.unwrap();
+        let broker = NewBroker {
+            label: "home".into(),
+            // A test of it ends at once: nobody is told anything there.
+            url: "mqtt://192.0.2.1".into(),
+            username: None,
+            password: None,
+            authority: None,
+            client_id: None,
+            prefix: "sixlock/{user}".into(),
+            qos: 1,
+            retain: false,
+            format: BrokerFormat::Json,
+            devices: BrokerDevices::All,
+        };
+        store.add_broker(ann.id, broker).await.unwrap();
         store.put_profile(ann.id, "gauge", &Profile::default()).await.unwrap();
         let rule = NewRule {
             label: "warm".into(),
@@ -689,13 +714,19 @@ impl Bench {
         let settings = json!({"issuer": "https://id.example.org", "client_id": "sixlock"});
         let http = Http::trusting_the_system().unwrap();
         let oidc = Oidc::new(serde_json::from_value(settings).unwrap(), http, Events::unheard()).unwrap();
+        let of_brokers = Guard::new(Purpose::Brokers, Vec::new(), Vec::new());
+        let brokers = BrokerAccess::new(&Dialer::new(of_brokers).unwrap());
         let app = App::new(
             store,
             Events::unheard().recorded_by(audit),
             Some(network),
             link,
             reach,
-            (guard.clone(), Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None }),
+            (
+                guard.clone(),
+                Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None },
+                brokers,
+            ),
             watch::channel(false).1,
         )
         .with_oidc(Some(oidc));
@@ -728,6 +759,7 @@ impl Bench {
             .replace("{rule}", "warm")
             .replace("{alert}", "1")
             .replace("{channel}", "ops")
+            .replace("{broker}", "home")
             .replace("{profile}", "gauge")
             .replace("{group}", "team")
             .replace("{member}", "rita")
@@ -941,7 +973,7 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
         let bench = Bench::new().await;
         let (status, ..) = bench.ask(router(bench.app.clone()), &row, row.whom.who_may()).await;
         assert_eq!(status, row.status, "{} {}", row.method, row.path);
-        let metrics = bench.app.events.metrics(0, None);
+        let metrics = bench.app.events.metrics(0, 0, None);
         let told = metrics.lines().any(|line| line.starts_with("sixlock_actions_total{"));
         let adds_data = row.path.ends_with("/data") && row.method == "POST";
         let names_only = row.path.contains("/streams")

@@ -16,12 +16,14 @@ use sixlock_store::{
 };
 
 use super::app::App;
+use super::brokers::{self, ShownBroker};
 use super::caller::{Caller, Owner};
 use super::channels::shown;
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::parts::{self, Parts};
 use crate::Error;
+use crate::brokers::States;
 
 /// Resources that are read at a time.
 const RESOURCES: i64 = 100;
@@ -41,6 +43,7 @@ enum Line<'a> {
     OidcLink(&'a OidcLink),
     Identity(&'a UserIdentity),
     Channel(&'a Channel),
+    Broker(&'a ShownBroker),
     Rule(&'a Rule),
     Alert(&'a Alert),
     Profile(&'a NamedProfile),
@@ -116,7 +119,7 @@ impl Line<'_> {
 
 /// All that is kept of a user, as lines of JSON
 ///
-/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `identity`, `followed`, `channel`, `rule`, `alert`, `profile`, `group`,
+/// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `identity`, `followed`, `channel`, `broker`, `rule`, `alert`, `profile`, `group`,
 /// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
@@ -132,6 +135,7 @@ pub(super) async fn export(
     let name = HeaderValue::from_static("attachment; filename=\"sixlock-export.jsonl\"");
     let export = Export {
         store: app.store.clone(),
+        states: app.brokers.states.clone(),
         caller,
         owner,
         has_begun: false,
@@ -148,6 +152,7 @@ pub(super) async fn export(
 /// What is still to be sent.
 struct Export {
     store: Store,
+    states: States,
     caller: Caller,
     owner: User,
     has_begun: bool,
@@ -217,6 +222,9 @@ impl Export {
         }
         for channel in self.store.channels(self.owner.id).await? {
             Line::Channel(&shown(channel, &self.caller)).write(&mut text)?;
+        }
+        for broker in self.store.brokers(self.owner.id).await? {
+            Line::Broker(&brokers::shown(&self.store, &self.states, broker).await?).write(&mut text)?;
         }
         for rule in self.store.rules(self.owner.id).await? {
             Line::Rule(&rule).write(&mut text)?;

@@ -1,8 +1,8 @@
-//! Where polls and alerts may go.
+//! Where polls, alerts and readings for brokers may go.
 //!
-//! Whoever may set a poller or a channel up makes the cloud send requests, and the cloud stands where its users do not: beside
+//! Whoever may set a poller, a channel or a broker up makes the cloud send requests, and the cloud stands where its users do not: beside
 //! databases, metadata services and other people's devices. So requests go to addresses of the open Internet, and
-//! elsewhere only where the operator says so: of polls, which only ask, apart from alerts, which tell. A name is resolved once a request, and the connection is made to the
+//! elsewhere only where the operator says so: of polls, which only ask, apart from alerts and readings, which tell. A name is resolved once a request, and the connection is made to the
 //! very address that was checked: [`Checked`] comes from nowhere else, and the clients take nothing else.
 //!
 //! Signing in by a provider goes where the operator's own file, and the provider that it names, say: users choose none of that, so inside
@@ -81,7 +81,7 @@ fn named(networks: &[(Network, &'static str)], address: IpAddr) -> Option<&'stat
     networks.iter().find(|(network, _)| network.contains(address)).map(|(_, what)| *what)
 }
 
-/// Where polls or alerts may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
+/// Where polls, alerts or readings for brokers may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
 ///
 /// With a port, exactly that one is allowed; without, every port from 1024 on, and those of HTTP and HTTPS. A name
 /// is allowed wherever it leads: who answers for it is to be trusted.
@@ -151,6 +151,7 @@ pub(crate) enum Purpose {
     Alerts,
     /// Asking the OpenID provider.
     SignIn,
+    Brokers,
 }
 
 impl Purpose {
@@ -159,6 +160,7 @@ impl Purpose {
             Self::Polls => "polls",
             Self::Alerts => "alerts",
             Self::SignIn => "sign-ins",
+            Self::Brokers => "readings",
         }
     }
 
@@ -168,6 +170,7 @@ impl Purpose {
             Self::Polls => "--poll-allow",
             Self::Alerts => "--alert-allow",
             Self::SignIn => "--oidc",
+            Self::Brokers => "--broker-allow",
         }
     }
 }
@@ -220,7 +223,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Decides where polls, or alerts, may go.
+/// Decides where polls, alerts, or readings for brokers may go.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     purpose: Purpose,
@@ -289,7 +292,7 @@ impl Guard {
         // What listens below 1024 is mostly not for devices: mail, remote shells, domain names.
         let own = match target.scheme() {
             Scheme::Http | Scheme::Https => matches!(port, 80 | 443),
-            Scheme::Coap | Scheme::Coaps => false,
+            Scheme::Coap | Scheme::Coaps | Scheme::Mqtt | Scheme::Mqtts => false,
         };
         (port < 1024 && !own).then_some(Reason::Port(port))
     }

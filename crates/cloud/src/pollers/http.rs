@@ -1,6 +1,5 @@
 //! Asking, and telling, by HTTP/1.1 and HTTPS. One request a connection, to the address that was checked.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,24 +11,21 @@ use hyper_util::rt::TokioIo;
 use sixlock_ingest::Format;
 use sixlock_store::Secret;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::connect::connect;
 use super::failure::Failure;
-use super::guard::{Checked, Guard};
+use super::guard::Guard;
 use super::payload::{LONGEST_BODY, Payload};
-use super::resolve::resolve;
 use super::target::{BadUrl, Scheme, Target};
 use crate::StartError;
 
 /// How long one request may take with all its redirects.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one of the addresses of a name may take to be connected to, so that the next one gets its turn.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
 /// How often a redirect is followed.
 const REDIRECTS: usize = 3;
 /// The longest head of an answer.
@@ -133,32 +129,21 @@ impl Http {
                 (_, Scheme::Coap | Scheme::Coaps) => {
                     return Err(Failure::Redirect("it redirects from HTTP to CoAP"));
                 }
+                (_, Scheme::Mqtt | Scheme::Mqtts) => return Err(BadUrl::Scheme.into()),
             }
         }
         Err(Failure::Redirect("it redirects more than three times"))
     }
 
     async fn ask(&self, guard: &Guard, target: &Target, asked: &Asked) -> Result<Answered, Failure> {
-        let mut failure = Failure::Unresolved;
-        for address in resolve(guard, target).await? {
-            match connect(address).await {
-                Ok(stream) if target.scheme() == Scheme::Https => {
-                    let name = ServerName::try_from(target.host().to_owned());
-                    let name = name.map_err(|_| BadUrl::Host)?;
-                    let stream = self.tls.connect(name, stream).await.map_err(Failure::Tls)?;
-                    return exchange(stream, target, asked).await;
-                }
-                Ok(stream) => return exchange(stream, target, asked).await,
-                Err(error) => failure = Failure::Network(error),
-            }
+        let stream = connect(guard, target).await?;
+        if target.scheme() != Scheme::Https {
+            return exchange(stream, target, asked).await;
         }
-        Err(failure)
+        let name = ServerName::try_from(target.host().to_owned()).map_err(|_| BadUrl::Host)?;
+        let stream = self.tls.connect(name, stream).await.map_err(Failure::Tls)?;
+        exchange(stream, target, asked).await
     }
-}
-
-async fn connect(address: Checked) -> io::Result<TcpStream> {
-    let connected = tokio::time::timeout(CONNECT_PATIENCE, TcpStream::connect(address.address()));
-    connected.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// An answer whose body is still to be read, and the connection that it comes over, which ends with this.

@@ -7,6 +7,7 @@
 //! changes, a task listens in the session between polls.
 
 mod coap;
+mod connect;
 mod failure;
 mod guard;
 mod http;
@@ -36,6 +37,7 @@ use tokio::sync::{mpsc, watch as watched};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
+pub(crate) use connect::connect;
 pub(crate) use failure::Failure;
 pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Purpose, Refusal};
@@ -160,6 +162,7 @@ impl PollContext {
                 (self.http.get(&self.guard, &target, authorization).await, None)
             }
             Scheme::Coap => (coap::get(&self.guard, &target).await, None),
+            Scheme::Mqtt | Scheme::Mqtts => (Err(BadUrl::Scheme.into()), None),
             Scheme::Coaps => match self.trust(resource, credential).await {
                 Ok(trust) => {
                     let asked = (&target, observe);

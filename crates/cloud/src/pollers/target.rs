@@ -21,6 +21,10 @@ pub(crate) enum Scheme {
     Coap,
     /// CoAP over DTLS.
     Coaps,
+    /// MQTT without TLS.
+    Mqtt,
+    /// MQTT over TLS.
+    Mqtts,
 }
 
 impl Scheme {
@@ -30,6 +34,8 @@ impl Scheme {
             "https" => Some(Self::Https),
             "coap" => Some(Self::Coap),
             "coaps" => Some(Self::Coaps),
+            "mqtt" => Some(Self::Mqtt),
+            "mqtts" => Some(Self::Mqtts),
             _ => None,
         }
     }
@@ -41,7 +47,14 @@ impl Scheme {
             Self::Https => 443,
             Self::Coap => 5683,
             Self::Coaps => 5684,
+            Self::Mqtt => 1883,
+            Self::Mqtts => 8883,
         }
+    }
+
+    /// Whether it is that of a broker, which is not asked for readings but told them.
+    const fn is_of_broker(self) -> bool {
+        matches!(self, Self::Mqtt | Self::Mqtts)
     }
 }
 
@@ -64,6 +77,12 @@ pub(crate) enum BadUrl {
     Host,
     /// A segment of the path or an argument is longer than CoAP's options are.
     Option,
+    /// Of a broker: its scheme is neither of MQTT's.
+    BrokerScheme,
+    /// Of a broker: it names more than host and port.
+    BrokerPath,
+    /// Of a broker: it holds a user or password.
+    BrokerUserInfo,
 }
 
 impl fmt::Display for BadUrl {
@@ -77,6 +96,11 @@ impl fmt::Display for BadUrl {
             Self::Fragment => "it must have no fragment (#...)",
             Self::Host => "its host is neither a name nor an IP address",
             Self::Option => "a part of its path or query is longer than 255 bytes",
+            Self::BrokerScheme => {
+                "write for example mqtts://broker.example.org:8883, or mqtt://… without TLS"
+            }
+            Self::BrokerPath => "it names more than host and port; what topics begin with is the prefix",
+            Self::BrokerUserInfo => "it must hold no user or password; give them as username and password",
         })
     }
 }
@@ -92,8 +116,28 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads `text`.
+    /// Reads the URL `text` of what is polled, or told by HTTP.
     pub(crate) fn parse(text: &str) -> Result<Self, BadUrl> {
+        Some(Self::read(text)?).filter(|target| !target.scheme.is_of_broker()).ok_or(BadUrl::Scheme)
+    }
+
+    /// Reads the URL `text` of a broker, which names host and port alone.
+    pub(crate) fn parse_broker(text: &str) -> Result<Self, BadUrl> {
+        let target = Self::read(text).map_err(|why| match why {
+            BadUrl::Malformed | BadUrl::Scheme => BadUrl::BrokerScheme,
+            BadUrl::UserInfo => BadUrl::BrokerUserInfo,
+            why => why,
+        })?;
+        if !target.scheme.is_of_broker() {
+            return Err(BadUrl::BrokerScheme);
+        }
+        match target.path_and_query() {
+            "" | "/" => Ok(target),
+            _ => Err(BadUrl::BrokerPath),
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, BadUrl> {
         if text.len() > LONGEST {
             return Err(BadUrl::TooLong);
         }
@@ -136,7 +180,7 @@ impl Target {
         if url.as_str().len() > LONGEST {
             return Err(BadUrl::TooLong);
         }
-        Self::of(url)
+        Some(Self::of(url)?).filter(|target| !target.scheme.is_of_broker()).ok_or(BadUrl::Scheme)
     }
 
     /// How it is asked.
@@ -268,6 +312,32 @@ mod tests {
             options("coap://a/b%2Fc/%7e?x=1&y=%26"),
             (vec!["b/c".into(), "~".into()], vec!["x=1".into(), "y=&".into()])
         );
+    }
+
+    #[test]
+    fn a_broker_is_host_and_port_alone_and_is_not_polled() {
+        let read = |url: &str| {
+            Target::parse_broker(url).map(|target| (target.scheme(), target.host().to_owned(), target.port()))
+        };
+        assert_eq!(read("mqtt://Broker.example.org"), Ok((Scheme::Mqtt, "broker.example.org".into(), 1883)));
+        assert_eq!(read("mqtts://[2001:db8::1]/"), Ok((Scheme::Mqtts, "2001:db8::1".into(), 8883)));
+        assert_eq!(read("mqtts://192.0.2.1:5000"), Ok((Scheme::Mqtts, "192.0.2.1".into(), 5000)));
+        for (url, why) in [
+            ("broker", BadUrl::BrokerScheme),
+            ("https://broker", BadUrl::BrokerScheme),
+            ("ftp://broker", BadUrl::BrokerScheme),
+            ("mqtt://broker/topic", BadUrl::BrokerPath),
+            ("mqtt://broker?a", BadUrl::BrokerPath),
+            ("mqtt://ann:secret@broker", BadUrl::BrokerUserInfo),
+            ("mqtt://bro ker", BadUrl::Host),
+            ("mqtt:///a", BadUrl::Host),
+            ("mqtt://broker#a", BadUrl::Fragment),
+        ] {
+            assert_eq!(Target::parse_broker(url), Err(why), "{url}");
+        }
+        assert_eq!(Target::parse("mqtt://broker"), Err(BadUrl::Scheme));
+        let from = Target::parse("http://example.org").unwrap();
+        assert_eq!(from.redirected("mqtt://broker"), Err(BadUrl::Scheme));
     }
 
     #[test]
