@@ -1,3 +1,4 @@
+import { BrokersPanel } from "../account/brokers";
 import { EmailPanel } from "../account/email";
 import { IdentitiesPanel } from "../account/identities";
 import { OwnDataPanel } from "../account/own-data";
@@ -17,6 +18,9 @@ const ROLE_WORDS = {
   viewer: ", a viewer: you see what is yours, and change nothing but this account",
 } as const;
 
+/** How publishing to brokers goes is looked at so often, in seconds. */
+const AGAIN_S = 5;
+
 /** The user's own account. */
 export class AccountPage implements Page {
   readonly root: HTMLElement;
@@ -27,7 +31,9 @@ export class AccountPage implements Page {
   private readonly secondFactor: SecondFactorPanel;
   private readonly tokens: TokensPanel;
   private readonly identities: IdentitiesPanel;
+  private readonly brokers: BrokersPanel;
   private readonly data: OwnDataPanel;
+  private ticks = 0;
 
   constructor(desk: Desk) {
     const { username, role } = desk.user;
@@ -37,6 +43,7 @@ export class AccountPage implements Page {
     this.secondFactor = new SecondFactorPanel(desk);
     this.tokens = new TokensPanel(desk);
     this.identities = new IdentitiesPanel(desk);
+    this.brokers = new BrokersPanel(desk);
     this.data = new OwnDataPanel(desk);
     this.root = html(
       "div",
@@ -48,6 +55,7 @@ export class AccountPage implements Page {
       this.secondFactor.root,
       this.tokens.root,
       this.identities.root,
+      this.brokers.root,
       this.data.root,
     );
     for (const panel of this.loaded) void panel.load();
@@ -60,6 +68,7 @@ export class AccountPage implements Page {
       this.secondFactor,
       this.tokens,
       this.identities,
+      this.brokers,
       this.data,
     ];
   }
@@ -67,6 +76,12 @@ export class AccountPage implements Page {
   devices(resources: Resource[]): void {
     this.tokens.know(resources);
     this.identities.know(resources);
+    this.brokers.know(resources);
+  }
+
+  tick(): void {
+    this.ticks += 1;
+    if (this.ticks % AGAIN_S === 0 && !document.hidden) void this.brokers.load();
   }
 
   stop(): void {
