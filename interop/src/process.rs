@@ -136,6 +136,15 @@ impl Process {
         false
     }
 
+    /// Asks it to end.
+    ///
+    /// # Panics
+    /// If it cannot be asked.
+    pub fn terminate(&self) {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(asked.is_ok_and(|status| status.success()), "the process cannot be asked to end");
+    }
+
     /// Whether it is running, or something that it printed is still to be read: when this is false, [`Process::output`] is complete.
     pub fn is_running(&mut self) -> bool {
         self.ended().is_none()
