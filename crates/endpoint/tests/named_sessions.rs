@@ -157,7 +157,7 @@ impl World {
                 }
                 self.serve();
             } else if let Some(sent) = self.server.poll_transmit(&mut self.rig.at(NOW), &mut datagram) {
-                session.handle(&mut self.far.at(NOW), &mut datagram[..sent.len]);
+                session.handle_all(&mut self.far.at(NOW), &mut datagram[..sent.len], |_| ());
             } else {
                 return is_connected;
             }

@@ -159,7 +159,7 @@ impl Device {
             let mut out = [0; 512];
             while let Some(length) = session.poll_transmit(&mut rig.cx(), &mut out) {
                 for mut answer in cloud.take(number, address, &out[..length]).1 {
-                    session.handle(&mut rig.cx(), &mut answer);
+                    session.handle_all(&mut rig.cx(), &mut answer, |_| ());
                 }
             }
         }

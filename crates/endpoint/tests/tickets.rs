@@ -129,7 +129,7 @@ impl World {
                     rest = server.handle(&mut rig.at(*now), Transport::Dtls, address(n), rest).rest;
                 }
             } else if let Some(sent) = server.poll_transmit(&mut rig.at(*now), &mut datagram) {
-                session.handle(&mut client.at(*now), &mut datagram[..sent.len]);
+                session.handle_all(&mut client.at(*now), &mut datagram[..sent.len], |_| ());
             } else {
                 break;
             }

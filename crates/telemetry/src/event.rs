@@ -213,7 +213,7 @@ pub enum At {
 
 impl At {
     /// Each of them.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::LookUp,
         Self::Request(Scheme::Http),
         Self::Request(Scheme::Coap),

@@ -1,5 +1,7 @@
 //! What the tests share.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};

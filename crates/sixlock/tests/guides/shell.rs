@@ -65,12 +65,12 @@ impl Shell {
         let run = format!(". {} </dev/null", command.display());
         if !step.is_in_background() {
             writeln!(self.input, "{run}; status=$?; echo; echo '{END}' $status").expect("the shell listens");
-            return self.to_end(&step.command);
+            return self.read_to_end(&step.command);
         }
         let printed = self.folder.join(format!("printed-{}", self.commands));
         writeln!(self.input, "{run} >{} 2>&1; echo; echo '{END}' 0", printed.display())
             .expect("the shell listens");
-        self.to_end(&step.command);
+        self.read_to_end(&step.command);
         let started = Instant::now();
         loop {
             let text = std::fs::read_to_string(&printed).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Shell {
     }
 
     /// What is printed until the command has ended; its status behind that, unless it is 0.
-    fn to_end(&mut self, command: &str) -> String {
+    fn read_to_end(&mut self, command: &str) -> String {
         let mut printed: Vec<String> = Vec::new();
         let started = Instant::now();
         loop {
