@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    fn told(format: BrokerFormat, points: &[BrokerPoint]) -> Vec<(String, String, u64, u64)> {
+    fn published(format: BrokerFormat, points: &[BrokerPoint]) -> Vec<(String, String, u64, u64)> {
         let topics = Topics::new("p", "ann");
         messages(format, &topics, &points.iter().collect::<Vec<_>>())
             .into_iter()
@@ -118,7 +118,7 @@ mod tests {
         ];
         let topic = |device: i64, stream: &str| format!("p/device%2F{device}/{stream}");
         assert_eq!(
-            told(BrokerFormat::Json, &points),
+            published(BrokerFormat::Json, &points),
             [
                 (topic(1, "t"), r#"{"time":1700000000500,"value":21.5,"unit":"Cel"}"#.into(), 1, 1),
                 (
@@ -131,7 +131,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(BrokerFormat::Senml, &points),
+            published(BrokerFormat::Senml, &points),
             [
                 (
                     "p/device%2F1".into(),
@@ -148,12 +148,13 @@ mod tests {
     #[test]
     fn senml_leaves_out_what_it_cannot_say_and_a_message_has_a_bound() {
         let points = [point(1, 1, "t", 1.0), point(2, 1, "°", 2.0), point(3, 2, "°", 3.0)];
-        let told_senml = told(BrokerFormat::Senml, &points);
+        let told_senml = published(BrokerFormat::Senml, &points);
         assert_eq!(told_senml.len(), 1);
         assert_eq!((told_senml[0].2, told_senml[0].3), (1, 1));
-        assert_eq!(told(BrokerFormat::Json, &points).len(), 3);
+        assert_eq!(published(BrokerFormat::Json, &points).len(), 3);
         let many: Vec<BrokerPoint> = (0..100).map(|n| point(n, 1, "t", n as f64)).collect();
-        let lengths = told(BrokerFormat::Senml, &many).into_iter().map(|(.., upto, points)| (upto, points));
+        let lengths =
+            published(BrokerFormat::Senml, &many).into_iter().map(|(.., upto, points)| (upto, points));
         assert_eq!(lengths.collect::<Vec<_>>(), [(63, 64), (99, 36)]);
     }
 

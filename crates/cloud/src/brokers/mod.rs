@@ -11,6 +11,7 @@ mod publisher;
 mod session;
 mod settings;
 mod states;
+mod stopping;
 mod test_message;
 mod topic;
 mod windows;
@@ -33,6 +34,7 @@ pub(crate) use test_message::{Tested, Tester};
 use crate::Error;
 use crate::pollers::Guard;
 use publisher::Publisher;
+use stopping::told_to_stop;
 use windows::Windows;
 
 /// How often it is noted how far brokers have come.
@@ -56,12 +58,6 @@ impl BrokerAccess {
         let (guard, states, tester) = (dialer.guard.clone(), States::default(), Tester::new(dialer.clone()));
         Self { guard, states, tester }
     }
-}
-
-/// Waits until the cloud stops.
-async fn told_to_stop(stopping: &mut watch::Receiver<bool>) {
-    // An error: nobody is left who could tell.
-    let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
 /// A broker that is served.

@@ -16,7 +16,7 @@ use super::message::{Message, is_of, messages};
 use super::packets::{Answer, PING, Publish};
 use super::session::{Dialer, Session, SessionError};
 use super::states::States;
-use super::told_to_stop;
+use super::stopping::told_to_stop;
 use super::topic::Topics;
 use super::windows::{Watcher, is_behind};
 use crate::Error;

@@ -12,7 +12,7 @@ use sixlock_store::{BrokerPoint, Cursor, Store, UserId};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::{Semaphore, watch};
 
-use super::told_to_stop;
+use super::stopping::told_to_stop;
 use crate::Error;
 
 /// Windows that are remembered, each of at most 500 points.
