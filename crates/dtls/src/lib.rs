@@ -10,7 +10,7 @@
 //! The key of an identity is never looked up inside: the session reports
 //! [`Work::Psk`], stands still and goes on with the key at [`Session::complete`]. Nor is P-256 done inside: with
 //! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, or with ephemeral keys, [`Work::Task`] tells each
-//! step that needs it. Who has no better place for it calls [`perform`].
+//! step that needs it. A caller without a better place for it calls [`perform`].
 //!
 //! A session that is over can be resumed by what is left of it, its [`SessionState`]: the next
 //! handshake is then shorter by a flight, and needs no key. With [`Ticketed`] a client keeps it for the server as well, which then keeps

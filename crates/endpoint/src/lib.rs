@@ -7,7 +7,7 @@
 //! After every call, what there is to send and to know is drained with [`Endpoint::poll_transmit`] and
 //! [`Endpoint::poll_event`], and the timer is set to [`Endpoint::poll_timeout`].
 //!
-//! [`Datagrams`] is the same for who passes on what comes through the sessions, and does not look at it.
+//! [`Datagrams`] is the same for a program that passes on what comes through the sessions without reading it.
 //!
 //! # Use
 //! 1. [`Endpoint::new`], of an address, a [`Storage`] and a [`Config`].

@@ -8,7 +8,7 @@
 //! # Use
 //! [`compress`] writes the headers of a packet; what it did not consume follows them as it is. [`decompress`] restores them;
 //! what it did not consume follows them as it is. `examples/compress.rs` does both. With contexts, and to compress AH, ESP and payloads:
-//! [`compress_with`] and [`decompress_with`]. Who wants whole datagrams of fragments takes the crate `sixlock-lowpan`.
+//! [`compress_with`] and [`decompress_with`]. To put fragments together into datagrams, use the crate `sixlock-lowpan`.
 #![no_std]
 
 mod address;
