@@ -12,6 +12,7 @@ use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::{BrokerId, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::rotation::to_its_end;
 use crate::secrets::{self, Secret};
 use crate::store::Store;
 use crate::tags;
@@ -301,7 +302,8 @@ impl Store {
 
     /// Adds a broker: what is stored from now on is published there.
     pub async fn add_broker(&self, owner: UserId, new: NewBroker) -> Result<Broker, Error> {
-        self.put_broker(owner, None, new).await
+        let store = self.clone();
+        to_its_end(async move { store.put_broker(owner, None, new).await }).await
     }
 
     /// Gives a broker these settings. At another URL, it begins anew: what waited for the one before is not published.
@@ -311,7 +313,8 @@ impl Store {
         broker: BrokerId,
         new: NewBroker,
     ) -> Result<Broker, Error> {
-        self.put_broker(owner, Some(broker), new).await
+        let store = self.clone();
+        to_its_end(async move { store.put_broker(owner, Some(broker), new).await }).await
     }
 
     async fn put_broker(
@@ -420,12 +423,16 @@ impl Store {
 
     /// Deletes a broker: what waits for it is not published.
     pub async fn delete_broker(&self, broker: BrokerId) -> Result<(), Error> {
-        let mut writer = self.writer.lock().await;
-        let sql = "DELETE FROM brokers WHERE id = $1";
-        let deleted = sqlx::query(sql).bind(broker.0).execute(&mut *writer).await?;
-        drop(writer);
-        self.brokers_have_changed();
-        if deleted.rows_affected() == 0 { Err(Error::Unknown("broker")) } else { Ok(()) }
+        let store = self.clone();
+        to_its_end(async move {
+            let mut writer = store.writer.lock().await;
+            let sql = "DELETE FROM brokers WHERE id = $1";
+            let deleted = sqlx::query(sql).bind(broker.0).execute(&mut *writer).await?;
+            drop(writer);
+            store.brokers_have_changed();
+            if deleted.rows_affected() == 0 { Err(Error::Unknown("broker")) } else { Ok(()) }
+        })
+        .await
     }
 
     /// Tells that brokers have changed, who may use them, or which devices there are.

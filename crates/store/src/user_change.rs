@@ -78,13 +78,6 @@ impl Store {
         };
         transaction.commit().await?;
         drop(writer);
-        // Those of a disabled user are not good, though they are there.
-        let store = self.clone();
-        to_its_end(async move {
-            store.revoke(ended).await;
-            Ok(())
-        })
-        .await?;
         if hash.is_some() {
             tell_of_password(self, user);
         } else if role.is_some() || disabled.is_some() {
@@ -92,6 +85,15 @@ impl Store {
         }
         if disabled.is_some() {
             self.brokers_have_changed();
+        }
+        // Those of a disabled user are not good, though they are there. Whoever waits for the answer may be gone by then.
+        if !ended.is_empty() {
+            let store = self.clone();
+            to_its_end(async move {
+                store.revoke(ended).await;
+                Ok(())
+            })
+            .await?;
         }
         let (role, email) = (role.unwrap_or(user.role), email.unwrap_or_else(|| user.email.clone()));
         let disabled = disabled.unwrap_or(user.disabled);

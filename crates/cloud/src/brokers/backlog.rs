@@ -27,13 +27,17 @@ pub(super) struct Backlog {
     progress: BrokerProgress,
     /// What waits, the oldest first: together `progress.waiting` points.
     parts: VecDeque<Part>,
+    /// What waited when the cloud before noted it, until that is counted again, and how much of it was found so far.
+    before: Option<(Part, u64)>,
 }
 
 impl Backlog {
-    /// What waited when `progress` was noted.
+    /// What waited when `progress` was noted. It is counted again from its cursor on, so that each part is known by itself; what is not found then
+    /// was discarded or deleted meanwhile.
     pub(super) fn new(progress: BrokerProgress) -> Self {
-        let part = Part { upto: progress.counted, points: progress.waiting };
-        Self { progress, parts: (part.points > 0).then_some(part).into_iter().collect() }
+        let before = Part { upto: progress.counted, points: progress.waiting };
+        let progress = BrokerProgress { counted: progress.cursor, waiting: 0, ..progress };
+        Self { progress, parts: VecDeque::new(), before: (before.points > 0).then_some((before, 0)) }
     }
 
     /// How far it has come.
@@ -44,7 +48,18 @@ impl Backlog {
     /// Counts the points behind those that were counted, up to `upto`.
     pub(super) fn count(&mut self, upto: Cursor, points: u64) {
         let progress = &mut self.progress;
+        // Where nothing waits, nothing is to be looked through again: points of others are passed at once.
+        if points == 0 && progress.waiting == 0 && !is_behind(progress.counted, progress.cursor) {
+            progress.cursor = upto;
+        }
         progress.counted = upto;
+        if let Some((before, found)) = &mut self.before {
+            *found += points;
+            if !is_behind(before.upto, upto) {
+                progress.dropped += before.points.saturating_sub(*found);
+                self.before = None;
+            }
+        }
         if points > 0 {
             progress.waiting += points;
             match self.parts.back_mut() {
@@ -61,7 +76,6 @@ impl Backlog {
             self.progress.waiting -= oldest.points;
             self.progress.dropped += oldest.points;
         }
-        self.rest();
     }
 
     /// So many points that waited were published at the time `now`, the last of them before `upto`.
@@ -96,15 +110,6 @@ impl Backlog {
             self.progress.dropped += oldest.points;
             self.progress.waiting -= oldest.points;
             self.parts.pop_front();
-        }
-        self.rest();
-    }
-
-    /// Where nothing waits, nothing is to be looked through again.
-    fn rest(&mut self) {
-        if self.progress.waiting == 0 && is_behind(self.progress.counted, self.progress.cursor) {
-            self.progress.cursor = self.progress.counted;
-            self.parts.clear();
         }
     }
 }
@@ -143,7 +148,15 @@ mod tests {
         backlog.published(at(22), 3, 2);
         assert_eq!(state(&backlog), (22, 1, 4, 0));
         backlog.published(at(25), 1, 3);
-        assert_eq!(state(&backlog), (30, 0, 5, 0));
+        assert_eq!(
+            state(&backlog),
+            (25, 0, 5, 0),
+            "what stands up to 30 may be of a selection that is another by now"
+        );
+        backlog.count(at(40), 0);
+        assert_eq!(state(&backlog), (25, 0, 5, 0));
+        backlog.nothing_upto(at(40));
+        assert_eq!(state(&backlog), (40, 0, 5, 0));
         assert_eq!(backlog.progress().last_published, Some(3));
     }
 
@@ -157,11 +170,26 @@ mod tests {
         // Also when the cloud was started anew meanwhile.
         backlog.count(at(20), 5);
         let mut next = Backlog::new(backlog.progress());
-        next.nothing_upto(at(12));
-        assert_eq!(state(&next), (12, 5, 2, 4), "it may still come");
+        next.count(at(12), 0);
+        assert_eq!(state(&next), (12, 0, 2, 4), "it may still come");
+        next.count(at(20), 1);
+        assert_eq!(state(&next), (12, 1, 2, 8));
         next.published(at(18), 1, 0);
         next.nothing_upto(at(20));
         assert_eq!(state(&next), (20, 0, 3, 8));
+    }
+
+    #[test]
+    fn after_a_restart_the_oldest_are_left_out_a_thousand_at_a_time_too() {
+        let mut backlog = backlog(0);
+        backlog.count(at(MOST_WAITING), MOST_WAITING);
+        let mut next = Backlog::new(backlog.progress());
+        for n in 1..=MOST_WAITING {
+            next.count(at(n), 1);
+        }
+        assert_eq!(state(&next), (0, MOST_WAITING, 0, 0));
+        next.count(at(MOST_WAITING + 1), 1);
+        assert_eq!(state(&next), (LEFT_OUT, MOST_WAITING + 1 - LEFT_OUT, 0, LEFT_OUT));
     }
 
     #[test]

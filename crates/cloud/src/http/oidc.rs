@@ -182,7 +182,7 @@ async fn sign_in(app: &App, oidc: &Oidc, proved: &Proved, now: i64) -> Result<Re
     }
     if app.store.second_factor(user.id).await?.confirmed {
         // The provider stands for the password. Whoever has a second factor here has set it up for what is here.
-        let cookie = oidc.seal(Pending::Code(user.id.0), now)?;
+        let cookie = oidc.seal(Pending::Code { user: user.id.0, subject: subject.to_owned() }, now)?;
         let form = code_page(StatusCode::OK, "");
         return Ok((AppendHeaders([(header::SET_COOKIE, kept(app, &cookie))]), form).into_response());
     }
@@ -215,10 +215,16 @@ pub(super) async fn code(
     let shown = async {
         let Form(Code { code }) = form.map_err(|_| Failure::invalid("the form has code"))?;
         let oidc = provider(&app)?;
-        let Some(Pending::Code(user)) = oidc.open(cookie_of(&headers, COOKIE), now_ms()) else {
+        let Some(Pending::Code { user, subject }) = oidc.open(cookie_of(&headers, COOKIE), now_ms()) else {
             return Err(refusal(&OidcFailure::State));
         };
-        let user = app.store.user(&user.to_string()).await?.ok_or_else(Failure::unauthenticated)?;
+        // The link and the second factor may be gone by now, as when an administrator answers a theft.
+        let linked =
+            app.store.user_by_oidc(oidc.issuer(), &subject).await?.filter(|linked| linked.id.0 == user);
+        let Some(user) = linked else { return Err(refusal(&OidcFailure::State)) };
+        if !app.store.second_factor(user.id).await?.confirmed {
+            return Err(refusal(&OidcFailure::State));
+        }
         let checked = one_time_codes::check(&app, client, &user, Some(&code)).await;
         if let Err(wrong) = checked {
             let form = code_form(wrong.message());

@@ -150,6 +150,10 @@ impl Oidc {
             .append_pair("nonce", &begun.nonce)
             .append_pair("code_challenge", &challenge(&begun.verifier))
             .append_pair("code_challenge_method", "S256");
+        // Somebody else may be signed in at the provider in this browser: whoever links an account shows that it is theirs.
+        if begun.linking.is_some() {
+            url.query_pairs_mut().append_pair("prompt", "login");
+        }
         url
     }
 

@@ -61,8 +61,8 @@ pub(crate) enum Pending {
     Linking(Linking),
     /// The provider is asked.
     Authorization(AuthorizationRequest),
-    /// The provider has said who it is, and a one-time code is to be shown yet.
-    Code(i64),
+    /// The provider has said whose account it is, by this subject, and a one-time code is to be shown yet.
+    Code { user: i64, subject: String },
 }
 
 #[derive(Serialize, Deserialize)]

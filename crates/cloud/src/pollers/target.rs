@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use percent_encoding::percent_decode_str;
 use sixlock_ingest::is_hidden;
-use url::Url;
+use url::{ParseError, Url};
 
 /// The longest URL, in bytes.
 const LONGEST: usize = 1024;
@@ -145,7 +145,10 @@ impl Target {
             // The URL standard has them removed, so that what is polled would be another URL than the one that was given.
             return Err(BadUrl::Hidden);
         }
-        Self::of(Url::parse(text).map_err(|_| BadUrl::Malformed)?)
+        Self::of(Url::parse(text).map_err(|error| match error {
+            ParseError::InvalidDomainCharacter => BadUrl::Host,
+            _ => BadUrl::Malformed,
+        })?)
     }
 
     fn of(url: Url) -> Result<Self, BadUrl> {
