@@ -102,7 +102,8 @@ impl Brokers {
                 _ = note.tick() => self.note(false).await,
                 Some(ended) = self.tasks.join_next_with_id() => {
                     // When the cloud stops, they end by themselves.
-                    if !*stopping.borrow() && let Some(again) = self.ended(ended) {
+                    let is_stopping = *stopping.borrow() || stopping.has_changed().is_err();
+                    if !is_stopping && let Some(again) = self.ended(ended) {
                         reload = reload.or(Some(again));
                     }
                 }
