@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use sixlock_store::{Store, now_ms};
+use sixlock_store::{ResourceId, Store, UserId, now_ms};
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 
@@ -15,6 +15,7 @@ use super::reach::Reach;
 use super::sign_in_backoff::Backoff;
 use super::sign_in_link::SignInLink;
 use super::strangers::Strangers;
+use crate::Error;
 use crate::alerts::Tellers;
 use crate::brokers::BrokerAccess;
 use crate::oidc::Oidc;
@@ -88,6 +89,17 @@ impl App {
             started: now_ms(),
             stopping,
         }
+    }
+
+    /// The id of the resource of `owner` with this id or label; `None` without a name.
+    pub(super) async fn resource_named(
+        &self,
+        owner: UserId,
+        name: Option<&str>,
+    ) -> Result<Option<ResourceId>, Error> {
+        let Some(name) = name else { return Ok(None) };
+        let resource = self.store.resource(owner, name).await?.ok_or(Error::Unknown("resource"))?;
+        Ok(Some(resource.id))
     }
 
     /// The same, where people sign in by this provider.

@@ -17,7 +17,6 @@ use super::other_authorities::check_authority;
 use super::paths::named;
 use super::recorded::AuditDetails;
 use super::resources::{Made, security};
-use crate::Error;
 
 /// A user's DTLS identities; keys are never told
 #[utoipa::path(get, path = "/users/{user}/identities", tag = "identities",
@@ -83,10 +82,7 @@ pub(super) async fn add(
         None => Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
     };
     check_authority(&caller, mode, key.is_some())?;
-    let resource = match resource {
-        Some(name) => Some(app.store.resource(owner.id, &name).await?.ok_or(Error::Unknown("resource"))?.id),
-        None => None,
-    };
+    let resource = app.resource_named(owner.id, resource.as_deref()).await?;
     let key = key.map(|key| Secret::new(key.into_bytes()));
     let scope = TokenScope { read_only, resource, stream: None };
     let new = NewIdentity { label, mode, identity, key, valid_s, expires, scope };

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use super::app::{Answer, App, Body};
 use super::caller::Owner;
 use super::failure::Failure;
+use super::paths::named;
 use super::recorded::AuditDetails;
 use crate::Error;
 
@@ -76,10 +77,7 @@ pub(super) async fn add(
         )
         .into());
     }
-    let resource = match resource {
-        Some(name) => Some(app.store.resource(owner.id, &name).await?.ok_or(Error::Unknown("resource"))?.id),
-        None => None,
-    };
+    let resource = app.resource_named(owner.id, resource.as_deref()).await?;
     let stream = match (stream, resource) {
         (Some(name), Some(resource)) => {
             Some(app.store.stream(resource, &name).await?.ok_or(Error::Unknown("stream"))?.id)
@@ -106,7 +104,6 @@ pub(super) async fn delete(
     Extension(Owner(owner)): Extension<Owner>,
     names: RawPathParams,
 ) -> Result<StatusCode, Failure> {
-    let name = names.iter().find(|(key, _)| *key == "token").map(|(_, value)| value);
-    app.store.delete_token(owner.id, name.unwrap_or_default()).await?;
+    app.store.delete_token(owner.id, named(&names, "token")).await?;
     Ok(StatusCode::NO_CONTENT)
 }
