@@ -7,8 +7,8 @@ use sixlock_crypto::p256::P256;
 use sixlock_crypto::{Hashes, Soft};
 use sixlock_dtls::{
     Answer, Certified, Client, Completion, Config, CookieSecrets, Credentials, Event, Failure, FeatureSet,
-    FeaturesOf, Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server,
-    Session, SessionState, Task, TicketOffer, Ticketed, Trusted, Work, is_client_hello, listen, perform,
+    FeaturesOf, Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, Role, Server, Session,
+    SessionState, Task, TicketOffer, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
 use sixlock_testing::{Ranges, Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -366,9 +366,8 @@ impl<R: Endpoint> SecureSocket<R> {
     pub fn send(&mut self, data: &[u8]) {
         let (peer, session) = self.session.as_mut().expect("there is a session");
         let mut buffer = vec![0; data.len() + MAX_RECORD_OVERHEAD];
-        buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
         let length =
-            session.seal(&mut self.place.cx(), &mut buffer, data.len()).expect("the session is connected");
+            session.seal_into(&mut self.place.cx(), data, &mut buffer).expect("the session is connected");
         self.socket.send_to(&buffer[..length], *peer).expect("loopback takes datagrams");
     }
 
@@ -394,10 +393,8 @@ impl<R: Endpoint> SecureSocket<R> {
     fn wait(&mut self, limit: Duration) {
         let now = self.place.now();
         let deadline = self.session.as_mut().and_then(|(_, session)| session.poll_timeout());
-        let wait = deadline.map_or(limit, |deadline| {
-            let left = if now.has_reached(deadline) { 0 } else { deadline.since(now).millis() };
-            limit.min(Duration::from_millis(left.into()))
-        });
+        let wait = deadline
+            .map_or(limit, |deadline| limit.min(Duration::from_millis(now.until(deadline).millis().into())));
         self.socket.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).expect("a wait is not zero");
         let mut buffer = [0; 4096];
         // A refused datagram shows up here as an error, too: the peer is not there yet or any more.
@@ -417,14 +414,9 @@ impl<R: Endpoint> SecureSocket<R> {
     fn handle(&mut self, from: SocketAddr, datagram: &mut [u8]) {
         let Some((peer, session)) = &mut self.session else { return };
         // A session with connection ids is found by those; here there is one.
-        let mut rest = datagram;
-        while !rest.is_empty() {
-            let received = session.handle(&mut self.place.cx(), rest);
-            if received.newest {
-                *peer = from;
-            }
-            self.received.extend(received.data.map(|data| data.to_vec()));
-            rest = received.rest;
+        let received = &mut self.received;
+        if session.handle_all(&mut self.place.cx(), datagram, |data| received.push_back(data.to_vec())) {
+            *peer = from;
         }
     }
 

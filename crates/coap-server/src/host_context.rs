@@ -67,11 +67,7 @@ impl HostContext {
 
     /// Returns how long it is until `deadline`.
     pub fn until(&self, deadline: Instant) -> Duration {
-        let now = self.now();
-        if now.has_reached(deadline) {
-            return Duration::ZERO;
-        }
-        Duration::from_millis(deadline.since(now).millis().into())
+        Duration::from_millis(self.now().until(deadline).millis().into())
     }
 }
 

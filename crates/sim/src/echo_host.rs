@@ -3,7 +3,7 @@
 use sixlock_base::{Counters, Cx};
 use sixlock_dtls::{
     Certificates, Certified, ClientSession, Completion, Config, Event, Features, Handshake, KeyLogEntry,
-    RECORD_FRONT, Refusal, Suite, Suites, Work, perform,
+    Refusal, Suite, Suites, Work, perform,
 };
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
@@ -203,22 +203,14 @@ impl Clients {
     /// Takes in a datagram from a node, and gives the data in it to `data`.
     fn handle(&mut self, now: Time, node: u32, datagram: &mut [u8], mut data: impl FnMut(&[u8])) {
         let (client, mut cx) = self.lend(now, node);
-        let mut rest = datagram;
-        while !rest.is_empty() {
-            let received = client.session.handle(&mut cx, rest);
-            if let Some(received) = received.data {
-                data(received);
-            }
-            rest = received.rest;
-        }
+        client.session.handle_all(&mut cx, datagram, |received| data(received));
     }
 
     /// The datagram that takes `data` to a node, if there is a session with it.
     fn seal(&mut self, now: Time, node: u32, data: &[u8]) -> Option<Vec<u8>> {
         let (client, mut cx) = self.lend(now, node);
         let mut datagram = vec![0; data.len() + client.session.overhead()];
-        datagram[RECORD_FRONT..][..data.len()].copy_from_slice(data);
-        let len = client.session.seal(&mut cx, &mut datagram, data.len()).ok()?;
+        let len = client.session.seal_into(&mut cx, data, &mut datagram).ok()?;
         datagram.truncate(len);
         Some(datagram)
     }

@@ -212,10 +212,8 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
 
     fn set_deadline(&mut self, slot: Slot, deadline: Option<Instant>, now: Instant) {
         let clock = self.clock.advance(now);
-        let deadline = deadline.and_then(|deadline| {
-            let left = if now.has_reached(deadline) { 0 } else { deadline.since(now).millis() };
-            NonZeroU64::new(clock + u64::from(left))
-        });
+        let deadline =
+            deadline.and_then(|deadline| NonZeroU64::new(clock + u64::from(now.until(deadline).millis())));
         let Some(entry) = self.entry(slot) else { return };
         let old = core::mem::replace(&mut entry.deadline, deadline);
         if old == deadline {
