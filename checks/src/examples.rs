@@ -1,9 +1,10 @@
-//! What shows at a crate's front door how to use it.
+//! The examples of the crates of protocols.
 
 /// The crates of protocols: each has an example that speaks with others, and names one on its front page.
 pub const SHOWN: &[&str] = &["dtls", "coap", "endpoint", "ipsec", "sixlowpan", "ieee802154", "rpl", "senml"];
 
-/// What a crate lacks that has these `files` in `examples/` and this text in `src/lib.rs`, a sentence each.
+/// Returns what is missing in a crate: one sentence for each rule that it breaks. `files` are the names in its folder `examples/`, and `lib`
+/// is the text of its `src/lib.rs`.
 pub fn violations(name: &str, files: &[String], lib: &str) -> Vec<String> {
     let examples: Vec<&str> = files.iter().filter_map(|file| file.strip_suffix(".rs")).collect();
     if examples.is_empty() {

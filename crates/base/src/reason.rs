@@ -1,7 +1,7 @@
 use core::fmt;
 
-/// Writes the sentence that documents a reason so that it can follow other words: without its capital and its full stop. What documents a
-/// reason is so also what is told of it.
+/// Writes the sentence that documents a reason so that it can follow other words: without its capital and its full stop. A reason thus has
+/// one wording, in its documentation and in messages.
 pub fn write_reason(f: &mut fmt::Formatter<'_>, documented: &str) -> fmt::Result {
     let sentence = documented.trim();
     let sentence = sentence.strip_suffix('.').unwrap_or(sentence);

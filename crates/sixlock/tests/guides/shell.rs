@@ -7,14 +7,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use super::WORKSPACE;
 use super::transcript::Step;
 
 /// How long a command may take: only one that hangs takes as long.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Follows what a command has printed, before its status.
 const END: &str = "--- that command has ended with";
-/// The folder of the workspace.
-const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 pub(crate) struct Shell {
     process: Child,
