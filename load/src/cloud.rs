@@ -196,6 +196,18 @@ pub(crate) fn device(Credential { identity, key }: &Credential) -> Value {
     json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) })
 }
 
+/// Makes the user `owner`, and enrols devices of theirs.
+pub(crate) fn enrol_for(
+    http: SocketAddr,
+    data: &Path,
+    owner: &str,
+    credentials: &[Credential],
+) -> io::Result<()> {
+    let user = json!({"username": owner, "password": "owner of many devices"}).to_string();
+    ask_as_admin(http, data, "POST /api/v1/users", &user)?;
+    import(http, data, owner, &credentials.iter().map(device).collect::<Vec<_>>()).map(drop)
+}
+
 /// Enrols devices of the user `owner`, and tells what was made of each.
 pub(crate) fn import(
     http: SocketAddr,

@@ -45,5 +45,5 @@ pub use restart::{Restarted, restart};
 pub use sessions::{Held, hold};
 pub use siege::{Besieged, Plan, siege};
 pub use tell::Tell;
-pub use watch::{await_told, watch};
+pub use watch::{Watched, await_told, watch};
 pub use with_rules::{Scale, WithRules, with_rules};

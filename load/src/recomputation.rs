@@ -8,7 +8,7 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::Hook;
 use crate::cloud::LABEL;
-use crate::watch::{COMPUTED, LATELY, NOBODY, SELDOM, WATCH};
+use crate::watch::{COMPUTED, LATELY, NOBODY, SELDOM, WATCH, Watched};
 
 /// How many alerts that are cleared a cloud remembers of a user.
 const HISTORY: usize = 1000;
@@ -23,13 +23,17 @@ type Alerts = Vec<(i64, Option<i64>)>;
 ///
 /// # Errors
 /// What SQLite says.
-pub fn differences_from_recomputation(data: &Path, hook: &Hook) -> Result<Vec<String>, sqlx::Error> {
+pub fn differences_from_recomputation(
+    data: &Path,
+    watched: Watched,
+    hook: &Hook,
+) -> Result<Vec<String>, sqlx::Error> {
     tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
         let options = SqliteConnectOptions::new().filename(data.join("sixlock.db"));
         let mut connection = options.connect().await?;
         let points = points(&mut connection).await?;
-        let mut differences = wrong_points(&points);
-        differences.extend(wrong_alerts(&mut connection, &points, hook).await?);
+        let mut differences = wrong_points(&points, watched);
+        differences.extend(wrong_alerts(&mut connection, &points, watched, hook).await?);
         differences.extend(wrong_rollups(&mut connection).await?);
         connection.close().await?;
         Ok(differences)
@@ -68,10 +72,23 @@ fn computed(stream: &str, posts: &[(i64, f64)]) -> Points {
     (0..posts.len()).map(|n| (posts[n].0, value(n))).collect()
 }
 
-fn wrong_points(points: &BTreeMap<(String, String), Points>) -> Vec<String> {
+/// The watched devices that have posted: their numbers, and the numbers of their posts.
+fn posts(
+    points: &BTreeMap<(String, String), Points>,
+    watched: Watched,
+) -> impl Iterator<Item = (usize, &Points)> {
+    let number = |resource: &str| resource.strip_prefix(LABEL).and_then(|n| n.parse().ok());
+    points
+        .iter()
+        .filter(|((_, stream), _)| stream == "temperature")
+        .filter_map(move |((resource, _), posts)| Some((number(resource)?, posts)))
+        .filter(move |(n, _)| watched.contains(*n))
+}
+
+fn wrong_points(points: &BTreeMap<(String, String), Points>, watched: Watched) -> Vec<String> {
     let mut wrong = Vec::new();
-    for ((resource, _), posts) in points.iter().filter(|((_, stream), _)| stream == "temperature") {
-        let watch = resource.replacen(LABEL, WATCH, 1);
+    for (n, posts) in posts(points, watched) {
+        let watch = format!("{WATCH}{n}");
         for stream in COMPUTED {
             let stored = points.get(&(watch.clone(), stream.to_owned())).map_or(&[][..], |points| points);
             let expected = computed(stream, posts);
@@ -88,7 +105,7 @@ fn wrong_points(points: &BTreeMap<(String, String), Points>) -> Vec<String> {
             }
         }
     }
-    if points.is_empty() {
+    if posts(points, watched).next().is_none() {
         wrong.push("there are no points".to_owned());
     }
     wrong
@@ -114,6 +131,7 @@ fn cleared(alerts: &[(i64, Option<i64>)]) -> usize {
 async fn wrong_alerts(
     connection: &mut SqliteConnection,
     points: &BTreeMap<(String, String), Points>,
+    watched: Watched,
     hook: &Hook,
 ) -> Result<Vec<String>, sqlx::Error> {
     let rows: Vec<(String, i64, Option<i64>)> =
@@ -124,12 +142,13 @@ async fn wrong_alerts(
     for (rule, opened, cleared) in rows {
         stored.entry(rule).or_default().push((opened, cleared));
     }
-    let (mut wrong, mut all, mut remembered, mut silent) = (Vec::new(), 0, 0, 0);
-    for ((resource, _), posts) in points.iter().filter(|((_, stream), _)| stream == "temperature") {
-        let watch = resource.replacen(LABEL, WATCH, 1);
-        let rules = [(watch.clone(), "odd"), ("seldom".to_owned(), "seldom")];
-        let first = watch == format!("{WATCH}0");
-        for (rule, stream) in rules.into_iter().filter(|(_, stream)| first || *stream != "seldom") {
+    let (mut wrong, mut silent) = (Vec::new(), 0);
+    // Of each owner, how many alerts are cleared, and how many of these are remembered.
+    let mut histories: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    for (n, posts) in posts(points, watched) {
+        let (all, remembered) = histories.entry(watched.owner(n)).or_default();
+        let rules = [(format!("{WATCH}{n}"), "odd"), ("seldom".to_owned(), "seldom")];
+        for (rule, stream) in rules.into_iter().filter(|(_, stream)| n == 0 || *stream != "seldom") {
             let expected = expected(&computed(stream, posts));
             let stored = stored.remove(&rule).unwrap_or_default();
             // The oldest that are cleared are forgotten, whichever rule's they are.
@@ -140,7 +159,8 @@ async fn wrong_alerts(
                     expected.len()
                 ));
             }
-            (all, remembered) = (all + cleared(&expected), remembered + cleared(&stored));
+            *all += cleared(&expected);
+            *remembered += cleared(&stored);
             if stream == "seldom" {
                 wrong.extend(wrongly_told(&expected, hook));
             } else {
@@ -148,12 +168,14 @@ async fn wrong_alerts(
             }
         }
     }
-    if remembered != all.min(HISTORY) || all == 0 {
-        wrong.push(format!("{remembered} of {all} cleared alerts are remembered"));
+    for (owner, (all, remembered)) in histories {
+        if remembered != all.min(HISTORY) || all == 0 {
+            wrong.push(format!("{remembered} of {all} cleared alerts of owner {owner} are remembered"));
+        }
     }
     wrong.extend(stored.keys().map(|rule| format!("alerts of {rule}, which is none")));
     // What there was no room for is counted.
-    let sql = "SELECT untold + (SELECT count(*) FROM outbox WHERE channel = channels.id) FROM channels WHERE label = $1";
+    let sql = "SELECT sum(untold + (SELECT count(*) FROM outbox WHERE channel = channels.id)) FROM channels WHERE label = $1";
     let waiting: i64 = sqlx::query_scalar(sql).bind(NOBODY).fetch_one(connection).await?;
     if waiting != silent as i64 {
         wrong.push(format!("{waiting} messages wait, or were dropped and counted, instead of {silent}"));
@@ -242,7 +264,8 @@ mod tests {
         let mut points: BTreeMap<_, _> =
             COMPUTED.map(|stream| of("watch-3", stream, &computed(stream, &posts))).into();
         points.extend([of("load-3", "temperature", &posts)]);
-        assert_eq!(wrong_points(&points), [] as [String; 0]);
+        let watched = Watched { devices: 6, every: 3 };
+        assert_eq!(wrong_points(&points, watched), [] as [String; 0]);
         let odd = ("watch-3".to_owned(), "odd".to_owned());
         let good = points[&odd].clone();
         for wrong in [
@@ -251,7 +274,7 @@ mod tests {
             &[(0, 1.0), (1, 1.0), (2, 0.0), (3, 1.0), (4, 0.0)],
         ] {
             points.insert(odd.clone(), wrong.to_vec());
-            assert_eq!(wrong_points(&points).len(), 1, "{wrong:?}");
+            assert_eq!(wrong_points(&points, watched).len(), 1, "{wrong:?}");
         }
     }
 }

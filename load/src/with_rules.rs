@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 
-use crate::cloud::{LABEL, ask_as_admin, credential, device, import};
+use crate::cloud::{LABEL, ask_as_admin, credential, enrol_for};
 use crate::device::AT_ONE_ADDRESS;
 use crate::process::cpu_seconds;
 use crate::{Cloud, Credential, Fleet, Habits, Latencies, LoadPattern, Program, Progress, Target, Tell};
@@ -212,10 +212,7 @@ impl Enrolled {
         let credentials: Vec<_> = (0..scale.devices).map(credential).collect();
         for (n, some) in credentials.chunks(scale.devices / scale.users).enumerate() {
             let name = owner(n * (scale.devices / scale.users), scale);
-            let user = json!({"username": name, "password": "owner of many devices"}).to_string();
-            ask_as_admin(cloud.http, data.path(), "POST /api/v1/users", &user)?;
-            let devices: Vec<_> = some.iter().map(device).collect();
-            import(cloud.http, data.path(), &name, &devices)?;
+            enrol_for(cloud.http, data.path(), &name, some)?;
         }
         Ok(Self { data, cloud, credentials, half: Half::default(), fleets: 0 })
     }
