@@ -21,6 +21,7 @@ mod silence;
 mod support;
 mod tabs;
 mod users;
+mod waiting;
 mod webdriver;
 
 use std::path::Path;
