@@ -40,6 +40,8 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
     let mut fleet = Fleet::new(Target::cloud(coaps), &credentials, habits).unwrap();
     assert!(fleet.connect(PATIENCE).unwrap(), "not every device could connect");
 
+    // So many that the first device posts often enough for somebody to be told.
+    let least = 1_000.max(3 * devices as u64);
     let progress = Progress::default();
     let started = Instant::now();
     let all_answered = thread::scope(|scope| {
@@ -47,14 +49,14 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
         let fleet = scope.spawn(|| fleet.run(LoadPattern::Answered, &progress, None, PATIENCE).unwrap());
         for kill in 0..kills {
             // Somewhere in the middle of things: posts are acknowledged again, and then a moment later.
-            let rate = await_more(&progress, 1_000 + random.below(2_000));
+            let rate = await_more(&progress, least + random.below(2 * least));
             thread::sleep(Duration::from_micros(random.below(100_000)));
             cloud.kill().unwrap();
             let killed = Instant::now();
             cloud = start(coaps);
             println!("kill {} at {rate:.0} posts/s; ready again after {:?}", kill + 1, killed.elapsed());
         }
-        await_more(&progress, 1_000);
+        await_more(&progress, least);
         progress.finish();
         fleet.join().unwrap()
     });
