@@ -19,12 +19,23 @@ use crate::variation::Variation;
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
 #[derive(Debug, Parser)]
-#[command(name = "sixlock", version, arg_required_else_help = true)]
+#[command(name = "sixlock", version, after_help = FIRST_STEPS)]
 pub(crate) struct Command {
     /// What to do.
     #[command(subcommand)]
-    pub(crate) action: Action,
+    pub(crate) action: Option<Action>,
 }
+
+/// What to do first.
+pub(crate) const FIRST_STEPS: &str = "\
+Begin with one of these:
+  sixlock up                 a simulated network, its border router, the cloud and the dashboard
+  sixlock sim SCENARIO.toml  what a network does and costs, in virtual time
+  sixlock plan NETWORK.toml  which ways of protecting your network suit it, and what each costs
+  sixlock cloud              the cloud alone, for devices of your own
+
+sixlock help lists all commands, and sixlock help COMMAND says what each takes. Guides are in
+docs/guide/, networks in scenarios/, both in the source or in /usr/share/doc/sixlock/.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -38,13 +38,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Action, Command};
+use crate::args::{Action, Command, FIRST_STEPS};
 use crate::standard_streams::unless_unread;
 
 fn main() -> ExitCode {
     // Usage errors end here, with status 2.
-    let command = Command::parse();
-    let done: Result<(), Box<dyn Error>> = match command.action {
+    let Some(action) = Command::parse().action else {
+        // Help, as cargo and git give it. The status is that of a usage error: a script whose command came out empty must not go on.
+        to_stderr!("{FIRST_STEPS}");
+        return ExitCode::from(2);
+    };
+    let done: Result<(), Box<dyn Error>> = match action {
         Action::Up(args) => up::run(&args),
         Action::Sim(args) => unless_unread(simulate::run(&args)),
         Action::Eval(args) => unless_unread(evaluate::run(&args)),
