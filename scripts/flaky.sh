@@ -17,7 +17,7 @@ esac
 LONGEST=3600
 
 ensure_rust
-ensure_debian tshark:tshark coap-client-openssl:libcoap3-bin ip:iproute2 ping:iputils-ping openssl:openssl gnutls-cli:gnutls-bin \
+ensure_debian tshark:tshark coap-client-openssl:libcoap3-bin ip:iproute2 ping:iputils-ping openssl:openssl groff:groff-base gnutls-cli:gnutls-bin \
     /usr/include/mbedtls/ssl.h:libmbedtls-dev /usr/include/wolfssl/ssl.h:libwolfssl-dev strace:strace java:default-jdk-headless mvn:maven node:nodejs npm:npm \
     qemu-system-x86_64:qemu-system-x86 /sbin/mke2fs:e2fsprogs strip:binutils iwpan:wpan-tools
 ensure_pythons

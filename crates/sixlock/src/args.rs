@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use serde::{Deserialize, Serialize};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, Mailbox, Network, PollAllow, SmtpServer};
@@ -60,6 +61,37 @@ pub(crate) enum Action {
     Users(Users),
     /// Print what is in a capture of IEEE 802.15.4, opened with the keys it was made with
     Decode(Decode),
+    /// Print the script by which a shell completes this command
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(Completions),
+    /// Write the manual pages of this command, of which a package has them
+    #[command(hide = true)]
+    Man(Man),
+}
+
+const COMPLETIONS_HELP: &str = "\
+Where shells look for it:
+
+    sixlock completions bash >~/.local/share/bash-completion/completions/sixlock
+    sixlock completions fish >~/.config/fish/completions/sixlock.fish
+    sixlock completions zsh >_sixlock
+
+For zsh, the folder of _sixlock is to be in fpath before compinit is called.";
+
+/// `sixlock completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// `sixlock man`.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The folder, which is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// `sixlock up`.

@@ -12,6 +12,7 @@ mod durable;
 mod estimates;
 mod evaluate;
 mod gateway_file;
+mod help;
 mod key_ring;
 mod keys;
 mod mesh;
@@ -59,6 +60,8 @@ fn main() -> ExitCode {
         Action::Keys(args) => keys::run(&args),
         Action::Users(args) => users::run(&args),
         Action::Decode(args) => decode::run(&args),
+        Action::Completions(args) => unless_unread(help::completions(&args)),
+        Action::Man(args) => help::man(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
