@@ -122,12 +122,9 @@ mod tests {
     fn package(name: &str, dependencies: &[&str], features: &[&str]) -> Package {
         Package {
             name: name.into(),
-            license: String::new(),
-            directory: Default::default(),
             dependencies: dependencies.iter().map(|name| name.to_string()).collect(),
-            test_dependencies: Default::default(),
             features: features.iter().map(|name| name.to_string()).collect(),
-            roots: Vec::new(),
+            ..Package::default()
         }
     }
 

@@ -7,6 +7,8 @@ pub mod examples;
 pub mod floors;
 pub mod names;
 pub mod patches;
+pub mod publishing;
+pub mod readmes;
 pub mod rings;
 pub mod sentences;
 pub mod sources;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// A package of the workspace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Package {
     /// Its name.
     pub name: String,
@@ -23,6 +23,10 @@ pub struct Package {
     pub features: BTreeSet<String>,
     /// The root files of its library and its programs.
     pub roots: Vec<PathBuf>,
+    /// Whether it may be published.
+    pub is_published: bool,
+    /// What its manifest does not say of that by which packages are found: its description, keywords, categories and documentation.
+    pub unsaid: Vec<&'static str>,
 }
 
 impl Package {
@@ -59,7 +63,17 @@ fn package(value: &Value) -> Package {
         test_dependencies: names(of_tests),
         features: value["features"].as_object().expect("an object").keys().cloned().collect(),
         roots: array(&value["targets"]).iter().filter_map(root).collect(),
+        // Null stands for any registry, and no registry for none at all.
+        is_published: value["publish"].is_null(),
+        unsaid: FOUND_BY.into_iter().filter(|key| is_empty(&value[*key])).collect(),
     }
+}
+
+/// By what packages are found.
+const FOUND_BY: [&str; 4] = ["description", "keywords", "categories", "documentation"];
+
+fn is_empty(value: &Value) -> bool {
+    value.as_str().is_none_or(str::is_empty) && value.as_array().is_none_or(Vec::is_empty)
 }
 
 /// The root file of a target, if it is a library or a program.

@@ -8,6 +8,8 @@ use sixlock_checks::examples;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
 use sixlock_checks::patches;
+use sixlock_checks::publishing;
+use sixlock_checks::readmes;
 use sixlock_checks::rings;
 use sixlock_checks::sentences;
 use sixlock_checks::sources;
@@ -162,6 +164,30 @@ fn packages_share_the_licence_and_the_lints() {
             if package.name == UNSAFE { "unsafe_code = \"deny\"" } else { "[lints]\nworkspace = true" };
         if !manifest.contains(lints) {
             found.push(format!("{}: Cargo.toml lacks {lints:?}", package.name));
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn crates_of_devices_are_published() {
+    assert_none(&publishing::violations(&workspace()));
+}
+
+/// With `SIXLOCK_ACCEPT=1` they are written.
+#[test]
+fn the_readme_of_a_published_crate_is_its_front_page() {
+    let mut found = Vec::new();
+    for package in workspace().into_iter().filter(|package| publishing::is_due(&package.name)) {
+        let lib = fs::read_to_string(package.directory.join("src/lib.rs")).expect("a library");
+        let (path, readme) = (package.directory.join("README.md"), readmes::readme(&package.name, &lib));
+        if std::env::var_os("SIXLOCK_ACCEPT").is_some() {
+            fs::write(&path, readme).expect("a README can be written");
+        } else if fs::read_to_string(&path).ok().as_ref() != Some(&readme) {
+            found.push(format!(
+                "{} is not what src/lib.rs says: SIXLOCK_ACCEPT=1 cargo test -p sixlock-checks readme writes it",
+                path.display()
+            ));
         }
     }
     assert_none(&found);

@@ -15,11 +15,13 @@
 //! ([`Automated`]).
 //!
 //! # Where keys come from
-//! With [`Manual`] keying, associations and policies are added at the start. With [`Automated`] keying, whoever negotiates keys
-//! (1) polls [`Ipsec::poll_event`] after each packet and each [`Ipsec::handle_timeout`]; (2) when an association is [`Event::Expiring`],
-//! negotiates its replacement and first calls [`Ipsec::replace_inbound`], then, once the far end has done the same,
-//! [`Ipsec::replace_outbound`]; (3) calls [`Ipsec::remove_inbound`] when the far end sends nothing more under the old one; (4) on
-//! [`Event::Acquire`], adds associations and names them in the policy ([`Ipsec::change_policy`]).
+//! With [`Manual`] keying, associations and policies are added at the start. With [`Automated`] keying, the program that negotiates keys
+//! does this:
+//! 1. It polls [`Ipsec::poll_event`] after each packet and each [`Ipsec::handle_timeout`].
+//! 2. When an association is [`Event::Expiring`], it negotiates the replacement and calls [`Ipsec::replace_inbound`]. Once the far end
+//!    has done the same, it calls [`Ipsec::replace_outbound`].
+//! 3. When the far end sends nothing more under the old one, it calls [`Ipsec::remove_inbound`].
+//! 4. On [`Event::Acquire`], it adds associations and names them in the policy ([`Ipsec::change_policy`]).
 //!
 //! # Use
 //! 1. [`Ipsec::new`]; then [`Ipsec::add_outbound`] and [`Ipsec::add_inbound`] with an [`Association`] each, and [`Ipsec::add_policy`], which

@@ -14,7 +14,7 @@
 //!
 //! # Pauses
 //! Several datagrams in fragments for one host beyond a neighbour, such as a flight of a handshake, do not follow each other at
-//! once: on a chain of hops each would collide with the one before it, and find the buffers of those in between in use.
+//! once. On a chain of hops each would collide with the one before it, and find the buffers of those in between in use.
 #![no_std]
 
 mod fragments;
