@@ -7,10 +7,11 @@ use sixlock_interop::{LibcoapServer, PATIENCE, Process, Scapy};
 const KEY: &str = "0102030405060708";
 const SUITE: &str = "PSK-AES128-CCM8";
 
-/// The example `name` of the crate `package`, started. It is built beside the tests.
+/// The example `name` of the crate `package`, started. It is built beside the tests, or stands in the folder `SIXLOCK_EXAMPLES`, such as
+/// one that `scripts/packages.sh` has made.
 fn example(package: &str, name: &str, arguments: &[&str]) -> Process {
-    let test = std::env::current_exe().expect("a test knows its own path");
-    let program: PathBuf = test.with_file_name(format!("../examples/{name}"));
+    let beside = || std::env::current_exe().expect("a test knows its own path").with_file_name("../examples");
+    let program = std::env::var_os("SIXLOCK_EXAMPLES").map_or_else(beside, PathBuf::from).join(name);
     assert!(
         program.is_file(),
         "{} is not there: cargo build -p {package} --examples, or cargo test --workspace",
