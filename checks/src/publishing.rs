@@ -34,6 +34,12 @@ pub fn violations(packages: &[Package]) -> Vec<String> {
     found
 }
 
+/// The version of Rust that the text of a `rust-toolchain.toml` names, without the number of the patch.
+pub fn toolchain_version(text: &str) -> Option<&str> {
+    let channel = text.lines().find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'))?;
+    channel.rsplit_once('.').map(|(version, _)| version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,5 +69,11 @@ mod tests {
             let found = violations(&[package]);
             assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
         }
+    }
+
+    #[test]
+    fn the_version_of_a_toolchain_has_no_patch() {
+        assert_eq!(toolchain_version("[toolchain]\nchannel = \"1.95.0\"\n"), Some("1.95"));
+        assert_eq!(toolchain_version("[toolchain]\nchannel = \"stable\"\n"), None);
     }
 }

@@ -27,6 +27,8 @@ pub struct Package {
     pub is_published: bool,
     /// What its manifest does not say of that by which packages are found: its description, keywords, categories and documentation.
     pub unsaid: Vec<&'static str>,
+    /// The version of Rust that it needs.
+    pub rust_version: String,
 }
 
 impl Package {
@@ -66,6 +68,7 @@ fn package(value: &Value) -> Package {
         // Null stands for any registry, and no registry for none at all.
         is_published: value["publish"].is_null(),
         unsaid: FOUND_BY.into_iter().filter(|key| is_empty(&value[*key])).collect(),
+        rust_version: value["rust_version"].as_str().unwrap_or_default().into(),
     }
 }
 

@@ -193,8 +193,28 @@ fn the_readme_of_a_published_crate_is_its_front_page() {
     assert_none(&found);
 }
 
+/// What is tested is what is promised: no older compiler is tried.
+#[test]
+fn packages_need_the_version_of_rust_that_they_are_tested_with() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).expect("rust-toolchain.toml");
+    let version = publishing::toolchain_version(&toolchain).expect("rust-toolchain.toml names a version");
+    let others = workspace().into_iter().filter(|package| package.rust_version != version);
+    let mut found: Vec<_> = others
+        .map(|package| format!("{}: rust-version is not {version}, of rust-toolchain.toml", package.name))
+        .collect();
+    for manifest in ["firmware/Cargo.toml", "firmware/boards/Cargo.toml"] {
+        let text = fs::read_to_string(root.join(manifest)).expect("a manifest");
+        if !text.contains(&format!("rust-version = \"{version}\"")) {
+            found.push(format!("{manifest}: rust-version is not {version}, of rust-toolchain.toml"));
+        }
+    }
+    assert_none(&found);
+}
+
 /// The documents at the root.
-const ROOT_DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+const ROOT_DOCUMENTS: [&str; 5] =
+    ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
 
 /// The Markdown files in a folder, without those in folders of it; none if there is no such folder.
 fn markdown_files(folder: &Path) -> Vec<PathBuf> {
