@@ -17,9 +17,9 @@ esac
 LONGEST=3600
 
 ensure_rust
-ensure_debian tshark:tshark coap-client-openssl:libcoap3-bin ip:iproute2 ping:iputils-ping openssl:openssl groff:groff-base gnutls-cli:gnutls-bin \
+ensure_debian tshark:tshark coap-client-openssl:libcoap3-bin ip:iproute2 ping:iputils-ping openssl:openssl groff:groff-base systemd-analyze:systemd strip:binutils gnutls-cli:gnutls-bin \
     /usr/include/mbedtls/ssl.h:libmbedtls-dev /usr/include/wolfssl/ssl.h:libwolfssl-dev strace:strace java:default-jdk-headless mvn:maven node:nodejs npm:npm \
-    qemu-system-x86_64:qemu-system-x86 /sbin/mke2fs:e2fsprogs strip:binutils iwpan:wpan-tools
+    qemu-system-x86_64:qemu-system-x86 /sbin/mke2fs:e2fsprogs iwpan:wpan-tools
 ensure_pythons
 build_web
 [ "$(uname -m)" != x86_64 ] || scripts/linux.sh

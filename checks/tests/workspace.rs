@@ -295,7 +295,7 @@ fn each_fault_can_be_planted() {
 }
 
 /// The most lines of shell: what installs tools and starts programs. What computes is Rust, with tests.
-const SHELL: usize = 850;
+const SHELL: usize = 980;
 
 #[test]
 fn shell_installs_and_starts_and_rust_does_the_rest() {

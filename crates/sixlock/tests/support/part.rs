@@ -25,7 +25,11 @@ pub(crate) struct Part {
 impl Part {
     /// Starts the command with these arguments.
     pub(crate) fn start(directory: &Path, args: &[&str]) -> Self {
-        let mut command = sixlock(directory, args);
+        Self::of(&mut sixlock(directory, args))
+    }
+
+    /// Starts this command.
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (said, complained) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
         let (sender, lines) = channel();
