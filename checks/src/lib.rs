@@ -2,6 +2,7 @@
 //!
 //! `tests/workspace.rs` applies them to this workspace.
 
+pub mod documentation;
 pub mod documents;
 pub mod examples;
 pub mod floors;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sixlock_checks::documentation;
 use sixlock_checks::documents;
 use sixlock_checks::examples;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
@@ -207,6 +208,29 @@ fn packages_need_the_version_of_rust_that_they_are_tested_with() {
         let text = fs::read_to_string(root.join(manifest)).expect("a manifest");
         if !text.contains(&format!("rust-version = \"{version}\"")) {
             found.push(format!("{manifest}: rust-version is not {version}, of rust-toolchain.toml"));
+        }
+    }
+    assert_none(&found);
+}
+
+/// With this, clippy refuses a public item without documentation in any library.
+#[test]
+fn every_library_is_searched_for_public_items_without_documentation() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = |folder: &Path| fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    let mut found = Vec::new();
+    if !documentation::is_on(&manifest(&root), "[workspace.lints.rust]") {
+        found.push(format!("Cargo.toml: [workspace.lints.rust] does not switch {} on", documentation::LINT));
+    }
+    for package in workspace() {
+        if !documentation::has_lint(&manifest(&package.directory)) {
+            found.push(format!("{}: Cargo.toml does not switch {} on", package.name, documentation::LINT));
+        }
+        for file in sources::rust_files(&package.directory.join("src")) {
+            let source = fs::read_to_string(&file).expect("a source file is text");
+            for (line, why) in documentation::violations(&source) {
+                found.push(format!("{}:{line}: {why}", file.display()));
+            }
         }
     }
     assert_none(&found);

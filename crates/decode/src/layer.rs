@@ -11,26 +11,43 @@ use crate::shown::{Hex, LinkAddress};
 /// One layer of a frame. Its `bytes` are those that it takes itself, without what it carries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "layer", rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each variant is the layer whose type it holds")]
 pub enum Layer {
+    /// The MAC header (IEEE 802.15.4).
     Mac(Mac),
+    /// The auxiliary security header and the MIC of a frame (IEEE 802.15.4, section 9).
     LinkSecurity(LinkSecurity),
+    /// The information elements of a frame (IEEE 802.15.4, section 7.4).
     Elements(Elements),
+    /// The header of ContikiMAC, and the padding behind the payload.
     #[serde(rename = "contikimac")]
     ContikiMac(ContikiMac),
+    /// The header of a fragment (RFC 4944, section 5.3).
     Fragment(Fragment),
+    /// The compressed headers (RFC 6282).
     Compression(Compression),
+    /// A datagram whose fragments are all there.
     Datagram(Datagram),
+    /// The IPv6 header (RFC 8200).
     Ipv6(Ipv6),
+    /// An extension header of IPv6 (RFC 8200, section 4).
     Extension(Extension),
+    /// An authentication header (RFC 4302).
     Ah(Ah),
+    /// An encapsulating security payload (RFC 4303).
     Esp(Esp),
+    /// The frame by which a receiver asks for whole sequence numbers of AH and ESP.
     TellWhole(TellWhole),
+    /// The UDP header (RFC 768).
     Udp(Udp),
+    /// A message of ICMPv6 (RFC 4443).
     Icmpv6(Icmpv6),
+    /// A record of DTLS (RFC 6347).
     Dtls(Dtls),
+    /// A message of CoAP (RFC 7252).
     Coap(Coap),
+    /// Bytes that no protocol known here makes sense of.
     Data(Data),
+    /// Bytes that are not read, and why.
     Unread(Unread),
 }
 
@@ -273,35 +290,54 @@ pub struct Message {
 /// What stands in a handshake message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-#[expect(missing_docs, reason = "the fields have the names of their RFC")]
 pub enum MessageBody {
+    /// A ClientHello (RFC 5246, section 7.4.1.2, with the cookie of RFC 6347, section 4.2.1).
     ClientHello {
+        /// The client's random bytes.
         random: Hex,
+        /// The id of the session that it resumes; empty for a new one.
         session_id: Hex,
+        /// The cookie that the server asked for; empty in the first ClientHello.
         cookie: Hex,
+        /// The names of the cipher suites that it offers, the preferred one first.
         cipher_suites: Vec<String>,
+        /// The numbers of its extensions, in their order.
         extensions: Vec<u16>,
     },
+    /// A ServerHello (RFC 5246, section 7.4.1.3).
     ServerHello {
+        /// The server's random bytes.
         random: Hex,
+        /// The id under which the session can be resumed; empty if it cannot.
         session_id: Hex,
+        /// The name of the cipher suite that the server chose.
         cipher_suite: String,
+        /// The numbers of its extensions, in their order.
         extensions: Vec<u16>,
     },
+    /// A HelloVerifyRequest (RFC 6347, section 4.2.1).
     HelloVerifyRequest {
+        /// The cookie that the client is to send back.
         cookie: Hex,
     },
+    /// A ServerKeyExchange with a pre-shared key (RFC 4279, section 2).
     ServerKeyExchange {
+        /// The server's hint by which the client chooses its identity.
         psk_identity_hint: String,
     },
+    /// A ClientKeyExchange with a pre-shared key (RFC 4279, section 2).
     ClientKeyExchange {
+        /// The identity by which the server finds the key.
         psk_identity: String,
     },
+    /// A Finished message (RFC 5246, section 7.4.9).
     Finished {
+        /// The code over all messages of the handshake.
         verify_data: Hex,
     },
     /// It is not what its type says.
     Malformed {
+        /// What is wrong with it, in words.
         malformed: String,
     },
 }

@@ -34,30 +34,41 @@ pub trait Knowledge: New {
     /// The neighbour that a packet to `node` goes to, if the way is known.
     fn next_hop(&self, root: Eui64, node: Eui64) -> Option<Eui64>;
 
+    /// Takes a DAO that has come to the root. Returns whether a way changed, or an error if the DAO is malformed or names more than there is
+    /// space for.
     #[doc(hidden)]
     fn handle(&mut self, context: DaoContext<'_>, dao: &Dao, options: Options<'_>) -> Result<bool, Error>;
 
+    /// Takes whether `neighbour` acknowledged a frame of the root. Returns whether a way changed.
     #[doc(hidden)]
     fn handle_outcome(&mut self, neighbour: Eui64, is_acknowledged: bool) -> bool;
 
+    /// Forgets the way to `node` over `by`, which has sent a packet back. Returns whether a way changed.
     #[doc(hidden)]
     fn forget(&mut self, node: Eui64, by: Eui64) -> bool;
 
+    /// Returns when to call [`Knowledge::handle_timeout`]; `None` if nothing is due.
     #[doc(hidden)]
     fn poll_timeout(&self) -> Option<Instant>;
 
+    /// Removes the ways whose lifetime has ended. Returns whether there were any.
     #[doc(hidden)]
     fn handle_timeout(&mut self, now: Instant) -> bool;
 
+    /// Whether there is something for [`Knowledge::poll_transmit`].
     #[doc(hidden)]
     fn has_output(&self) -> bool;
 
+    /// Writes the next message of the root to `out`. Returns its length, or `None` if there is nothing to send.
     #[doc(hidden)]
     fn poll_transmit(&mut self, root: Own, instance: u8, out: &mut [u8]) -> Option<usize>;
 
+    /// Whether the option of a packet that goes down to `node` is read on its way.
     #[doc(hidden)]
     fn reads_option_down(&self, node: Eui64) -> bool;
 
+    /// Puts a source route or the option of RPL into the packet or around it, so that it reaches `node`. Returns its length then, or an error
+    /// if no way is known or the buffer is too small.
     #[doc(hidden)]
     fn send_down(
         &self,
