@@ -61,13 +61,8 @@ ensure_cargo_tool() {
     PATH="$root/bin:$PATH"
 }
 
-ensure_cargo_deny() {
-    ensure_cargo_tool cargo-deny 0.20.2
-}
-
-ensure_cargo_fuzz() {
-    ensure_cargo_tool cargo-fuzz 0.13.2
-}
+ensure_cargo_deny() { ensure_cargo_tool cargo-deny 0.20.2; }
+ensure_cargo_fuzz() { ensure_cargo_tool cargo-fuzz 0.13.2; }
 
 # The emulators that images run in. simavr's own program does not do: firmware/simavr/main.c says why.
 ensure_emulators() {
@@ -102,9 +97,7 @@ ensure_pythons() {
     ensure_python DTLSSocket 0.2.3 aiocoap==0.4.17
 }
 
-ensure_node() {
-    ensure_debian node:nodejs npm:npm
-}
+ensure_node() { ensure_debian node:nodejs npm:npm; }
 
 # The dashboard, which the cloud embeds: built when its sources are newer than what was built.
 build_web() {
