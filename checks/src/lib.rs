@@ -9,6 +9,7 @@ pub mod floors;
 pub mod names;
 pub mod patches;
 pub mod publishing;
+pub mod readers;
 pub mod readmes;
 pub mod rings;
 pub mod sentences;

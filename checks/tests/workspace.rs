@@ -10,6 +10,7 @@ use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
 use sixlock_checks::names;
 use sixlock_checks::patches;
 use sixlock_checks::publishing;
+use sixlock_checks::readers;
 use sixlock_checks::readmes;
 use sixlock_checks::rings;
 use sixlock_checks::sentences;
@@ -284,6 +285,31 @@ fn sentences_of_documents_are_short() {
             let sentences::Sentence { line, words, beginning } = sentence;
             format!("{name}:{line}: a sentence of {words} words, of at most {WORDS}: {beginning} …")
         }));
+    }
+    assert_none(&found);
+}
+
+/// How many guides each kind of reader has at least.
+const GUIDES: usize = 4;
+
+#[test]
+fn the_readme_leads_each_reader_to_their_guides() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let readers = readers::readers(&readme);
+    assert!(!readers.is_empty(), "README.md has no table of guides");
+    let mut found = Vec::new();
+    for reader in &readers {
+        let guides = reader.documents.iter().filter(|(_, path)| path.starts_with("docs/guide/")).count();
+        if guides < GUIDES {
+            found.push(format!("README.md: {guides} guides for \"{}\", of at least {GUIDES}", reader.name));
+        }
+    }
+    for guide in markdown_files(&root.join("docs/guide")) {
+        let path = guide.strip_prefix(&root).expect("it is in the workspace").display().to_string();
+        if !readers.iter().flat_map(|reader| &reader.documents).any(|(_, listed)| *listed == path) {
+            found.push(format!("README.md: the table does not list {path}"));
+        }
     }
     assert_none(&found);
 }

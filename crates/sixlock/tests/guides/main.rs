@@ -25,7 +25,7 @@ fn follow(test: &str, guide: &str) {
     assert!(!steps.is_empty(), "{guide} has no command");
     let started = Instant::now();
     let mut shell = Shell::start(test);
-    let mut differences = Vec::new();
+    let (mut differences, mut seen) = (Vec::new(), String::new());
     for step in &steps {
         let begun = Instant::now();
         let printed = shell.run(step);
@@ -35,6 +35,9 @@ fn follow(test: &str, guide: &str) {
             begun.elapsed().as_secs_f64(),
             step.command.lines().next().unwrap_or_default()
         );
+        if let Some(line) = printed.lines().rfind(|line| !line.trim().is_empty()) {
+            line.clone_into(&mut seen);
+        }
         if !is_as_shown {
             differences.push((step, printed));
         }
@@ -64,14 +67,18 @@ fn follow(test: &str, guide: &str) {
         "SIXLOCK_ACCEPT=1 writes what is printed into the guide\n{}",
         differences.join("\n")
     );
+    // `./bench guides` makes its table of these lines.
+    let seconds = started.elapsed().as_secs();
+    println!("followed {guide}\t{}\t{seconds}\t{}", steps.len(), seen.chars().take(100).collect::<String>());
 }
 
 macro_rules! guides {
-    ($($test:ident $guide:literal,)*) => {
+    ($($(#[$attribute:meta])* $test:ident $guide:literal,)*) => {
         const GUIDES: &[&str] = &[$($guide),*];
 
         $(
             #[test]
+            $(#[$attribute])*
             fn $test() {
                 follow(stringify!($test), $guide);
             }
@@ -81,14 +88,20 @@ macro_rules! guides {
 
 guides! {
     readme "README.md",
+    add_dtls "docs/guide/add-dtls.md",
+    choose "docs/guide/choose.md",
     compare_modes "docs/guide/compare-modes.md",
     form_a_network "docs/guide/form-a-network.md",
+    hear_of_silence "docs/guide/hear-of-silence.md",
     look_at_frames "docs/guide/look-at-frames.md",
     post_a_reading "docs/guide/post-a-reading.md",
+    publish_by_mqtt "docs/guide/publish-by-mqtt.md",
     reach_a_node "docs/guide/reach-a-node.md",
     repeat_an_experiment "docs/guide/repeat-an-experiment.md",
     run_a_border_router "docs/guide/run-a-border-router.md",
     run_a_cloud "docs/guide/run-a-cloud.md",
+    #[ignore = "needs emulators, and images that scripts/firmware.sh builds"]
+    run_an_image "docs/guide/run-an-image.md",
     watch_a_network "docs/guide/watch-a-network.md",
 }
 
@@ -100,8 +113,6 @@ fn each_guide_is_run() {
     files.sort();
     for file in files {
         let name = file.file_name().expect("it has a name").to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&file).expect("it can be read");
-        let is_run = GUIDES.contains(&format!("docs/guide/{name}").as_str());
-        assert!(is_run || transcript::steps(&text).is_empty(), "no test runs docs/guide/{name}");
+        assert!(GUIDES.contains(&format!("docs/guide/{name}").as_str()), "no test runs docs/guide/{name}");
     }
 }

@@ -34,11 +34,18 @@ impl Shell {
                 .expect("a link can be made");
         }
         let program = Path::new(env!("CARGO_BIN_EXE_sixlock")).parent().expect("a program is in a folder");
-        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+        let inherited = std::env::var("PATH").unwrap_or_default();
+        // Examples are built beside it. Servers of the system are where only root looks for them.
+        let path = format!("{0}:{0}/examples:{inherited}:/usr/sbin", program.display());
         let mut process = Command::new("bash")
             .args(["--noprofile", "--norc"])
             .current_dir(&work)
             .env("PATH", path)
+            // Images are built there, too.
+            .env(
+                "CARGO_TARGET_DIR",
+                program.parent().expect("a folder of programs is in that of all that is built"),
+            )
             .env("LC_ALL", "C.UTF-8")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
