@@ -3,7 +3,8 @@
 # and the definition of a container image; a Debian package; a bill of materials; and the checksums of all.
 # Usage: scripts/release.sh [--out DIR, target/release-files if not given] [--binary FILE]
 #
-# With --binary that program is packed instead of one that is built, nothing is compressed, and there is no bill of materials: for tests.
+# With --binary that program is packed instead of one that is built, nothing is compressed, there is no bill of materials, and the sources
+# may be in no repository: for tests.
 # The same commit gives the same files: times are the commit's, and paths of the machine are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,13 +34,20 @@ work=$(mktemp -d "$target/release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 source=$work/source
 mkdir -p "$source" "$out"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
 umask 022
-git archive HEAD | tar -x -C "$source"
+if commit=$(git rev-parse --short=12 HEAD); then
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) maintainer=$(git log -1 --format='%cn <%ce>')
+    git archive HEAD | tar -x -C "$source"
+elif [ -n "$binary" ]; then
+    SOURCE_DATE_EPOCH=0 maintainer="nobody <nobody@localhost>" commit=none
+    tar -c --exclude=target --exclude=node_modules --exclude=.git . | tar -x -C "$source"
+else
+    fail "A release is made of a commit, and git finds none here: see its message above"
+fi
+export SOURCE_DATE_EPOCH
 version=$(cargo metadata --no-deps --format-version 1 --manifest-path "$source/Cargo.toml" | jq -r '.packages[] | select(.name == "sixlock").version')
 name=sixlock-$version
-say "$name of commit $(git rev-parse --short=12 HEAD), into $out"
+say "$name of commit $commit, into $out"
 
 # pack FOLDER - an archive of it, the same whenever it is made.
 pack() {
@@ -111,7 +119,7 @@ echo /etc/default/sixlock-cloud >"$root/DEBIAN/conffiles"
     cat "$source/release/control"
     echo "Version: $version"
     echo "Architecture: $(dpkg --print-architecture)"
-    echo "Maintainer: $(git log -1 --format='%cn <%ce>')"
+    echo "Maintainer: $maintainer"
     echo "Installed-Size: $(du -sk --apparent-size "$root" | cut -f 1)"
 } >"$root/DEBIAN/control"
 # As many threads as there are would be part of what comes out.
