@@ -68,8 +68,13 @@ impl<D: Directory> Authentication<D> {
         tokio::select! {
             looked_up = self.looking_up.next() => AuthenticationEvent::LookedUp(looked_up),
             () = replaced(self.ticket_keys.as_mut()) => AuthenticationEvent::TicketKeysReplaced,
-            Some(revocation) = self.revocations.recv() => AuthenticationEvent::Revoked(revocation),
+            revocation = revoked(&mut self.revocations) => AuthenticationEvent::Revoked(revocation),
         }
+    }
+
+    /// Waits until credentials end, and for nothing else.
+    pub(crate) async fn revoked(&mut self) -> Revocation {
+        revoked(&mut self.revocations).await
     }
 
     /// Has the endpoint seal tickets by the present keys.
@@ -111,6 +116,14 @@ impl<D: Directory> Authentication<D> {
     pub(crate) fn forget(&mut self, session: SessionId) {
         self.look_ups.leave(session);
         self.operations.forget(session);
+    }
+}
+
+/// Waits until credentials end: for ever, if nobody ends them any more.
+async fn revoked(revocations: &mut mpsc::Receiver<Revocation>) -> Revocation {
+    match revocations.recv().await {
+        Some(revocation) => revocation,
+        None => std::future::pending().await,
     }
 }
 

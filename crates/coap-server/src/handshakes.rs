@@ -123,7 +123,7 @@ impl<S: Service, D: Directory> Shard<S, D> {
     }
 
     /// Closes the sessions that rest on credentials that have ended, and says so when that is sent.
-    async fn on_revoked(&mut self, revocation: Revocation) {
+    pub(crate) async fn on_revoked(&mut self, revocation: Revocation) {
         self.authentication.known_keys.forget(|known| revocation.is_of(known));
         for session in self.machine.sessions.revoke(&revocation.credentials) {
             self.machine.close(session);

@@ -115,9 +115,14 @@ impl<S: Service, D: Directory> Shard<S, D> {
     /// Finishes the requests under way. Handshakes under way begin anew with the next server.
     pub(crate) async fn finish_requests(&mut self) {
         while self.serving.under_way() > 0 {
-            let answer = self.serving.answers.next().await;
-            answer.into_iter().for_each(|answer| self.on_answer(answer));
-            self.drain().await;
+            tokio::select! {
+                answer = self.serving.answers.next() => {
+                    answer.into_iter().for_each(|answer| self.on_answer(answer));
+                    self.drain().await;
+                }
+                // A request that ends credentials is answered when each shard has closed what rests on them.
+                revocation = self.authentication.revoked() => self.on_revoked(revocation).await,
+            }
         }
     }
 

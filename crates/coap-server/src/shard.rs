@@ -81,7 +81,9 @@ impl<S: Service, D: Directory> Shard<S, D> {
             self.machine.close(session);
             self.drain().await;
         }
-        let Self { session_store, mut machine, .. } = self;
+        let Self { session_store, mut machine, authentication, .. } = self;
+        // Whoever ends credentials waits for no shard that has no session.
+        drop(authentication);
         session_store.finish(&mut machine).await;
     }
 

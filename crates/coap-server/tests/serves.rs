@@ -75,6 +75,21 @@ async fn a_device_with_a_key_is_served_and_its_session_ends_with_its_credential(
     running.stop().await;
 }
 
+/// The shard that serves the request also has to close sessions, and so has the other, which may be gone by then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_ends_a_credential_is_answered_by_a_server_that_stops() {
+    let keys = Keys::of_devices(2);
+    let value = Value::that_ends(&keys);
+    let running = start((ANY, 2), (&value, &keys), Arc::new(Memory::default())).await;
+    let [mut device, _other] = [0, 1].map(|number| connect(running.secure, number).unwrap());
+    let asking = tokio::task::spawn_blocking(move || device.ask(Code::DELETE, &[1]));
+    value.deleting.subscribe().wait_for(|deleting| *deleting > 0).await.unwrap();
+    running.stop.send_replace(true);
+    value.stopping.send_replace(true);
+    assert_eq!(asking.await.unwrap(), Some((Code::DELETED, Vec::new())));
+    running.stop().await;
+}
+
 /// The client shows where it is, and says nothing more.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flight_is_sent_again_as_often_as_the_server_is_told() {

@@ -18,16 +18,49 @@ use zeroize::Zeroizing;
 
 const TOPIC: Topic = Topic(1);
 
-/// A value that devices put, get and observe.
-pub(crate) struct Value(watch::Sender<Vec<u8>>);
+/// How often a request that ends a credential lets others go first, once the server is told to stop: each time, the server may take notice.
+const TURNS: usize = 256;
+
+/// A value that devices put, get and observe. A request to delete ends the credential that it names by its number, when the server is
+/// told to stop.
+pub(crate) struct Value {
+    value: watch::Sender<Vec<u8>>,
+    /// Those whose credentials are ended, if any are.
+    keys: Option<Arc<Keys>>,
+    /// How many requests to delete were begun.
+    pub(crate) deleting: watch::Sender<usize>,
+    pub(crate) stopping: watch::Sender<bool>,
+}
 
 impl Value {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self(watch::Sender::new(b"first".to_vec())))
+        Self::of(None)
+    }
+
+    /// One by which credentials of `keys` are ended.
+    pub(crate) fn that_ends(keys: &Arc<Keys>) -> Arc<Self> {
+        Self::of(Some(keys.clone()))
+    }
+
+    fn of(keys: Option<Arc<Keys>>) -> Arc<Self> {
+        let (deleting, stopping) = (watch::Sender::new(0), watch::Sender::new(false));
+        Arc::new(Self { value: watch::Sender::new(b"first".to_vec()), keys, deleting, stopping })
+    }
+
+    async fn end_credential(&self, number: &[u8]) -> Answer {
+        let mut stopping = self.stopping.subscribe();
+        self.deleting.send_modify(|deleting| *deleting += 1);
+        stopping.wait_for(|stopping| *stopping).await.unwrap();
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        let (Some(keys), [number]) = (&self.keys, number) else { return Answer::new(Code::BAD_REQUEST) };
+        keys.revoke(i64::from(*number)).await;
+        Answer::new(Code::DELETED)
     }
 
     fn get(&self) -> Answer {
-        let payload = self.0.borrow().clone();
+        let payload = self.value.borrow().clone();
         Answer { payload, about: Some(Holder::Device(DeviceId(1))), ..Answer::new(Code::CONTENT) }
     }
 }
@@ -57,8 +90,11 @@ impl Service for Value {
             if peer.holder.is_none() {
                 return Answer::new(Code::FORBIDDEN);
             }
+            if method == Code::DELETE {
+                return self.end_credential(&payload).await;
+            }
             tokio::task::yield_now().await;
-            self.0.send_replace(payload);
+            self.value.send_replace(payload);
             Answer::new(Code::CHANGED)
         })
     }
@@ -68,7 +104,7 @@ impl Service for Value {
     }
 
     fn changes(&self) -> Puts {
-        Puts(self.0.subscribe())
+        Puts(self.value.subscribe())
     }
 }
 
