@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime};
 use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_coap_server::{
     Answer, Answering, Changes, Config, CredentialId, DeviceId, Directory, Holder, KeyOperation, Known,
-    LookUpFailed, NoStorage, Peer, Performed, Revocation, Server, Service, Sockets, Topic, bind_all,
+    LookUpFailed, NoStorage, ObservedTopics, Peer, Performed, Revocation, Server, Service, Sockets, Topic,
+    bind_all,
 };
 use sixlock_dtls::Credentials;
 use sixlock_endpoint::AuthenticationMethod;
@@ -74,7 +75,7 @@ struct NoChanges;
 impl Changes for NoChanges {
     fn skip(&mut self) {}
 
-    async fn next(&mut self) -> BTreeSet<Topic> {
+    async fn next(&mut self, _: &ObservedTopics) -> BTreeSet<Topic> {
         std::future::pending().await
     }
 }

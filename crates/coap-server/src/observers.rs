@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::ids::{Holder, Topic};
 use crate::observation_id::ObservationId;
 use crate::observed::Observed;
+use crate::observed_topics::ObservedTopics;
 use crate::peer::Peer;
 use crate::work::Work;
 
@@ -28,7 +29,9 @@ pub(crate) struct PendingQuery<R> {
 
 struct Observer<R> {
     serial: u64,
-    /// As whose it counts. Before the first answer it is not known whether the peer may observe it.
+    /// Whether the peer may observe it, which is known from the first answer on.
+    is_admitted: bool,
+    /// As whose it counts.
     holder: Option<Holder>,
     peer: Peer,
     request: R,
@@ -52,6 +55,7 @@ pub(crate) struct Observers<R> {
     observed: Observed,
     /// Which shard this is.
     shard: usize,
+    topics: ObservedTopics,
     /// What observers are to be told: of each observation one notification at a time. That of one which is over waits for its time
     /// all the same, so when there are as many notifications as there may be observations, no other is taken either.
     pub(crate) notifications: Work<(ObservationId, Answer)>,
@@ -60,8 +64,13 @@ pub(crate) struct Observers<R> {
 impl<R: Clone> Observers<R> {
     /// None yet, and at most `limit`; how many there are of each device and user stands in `observed`.
     pub(crate) fn new(limit: usize, observed: Observed) -> Self {
-        let shard = observed.shard();
-        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notifications: Work::new() }
+        let (shard, topics) = (observed.shard(), ObservedTopics::default());
+        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, topics, notifications: Work::new() }
+    }
+
+    /// What is observed here.
+    pub(crate) const fn topics(&self) -> &ObservedTopics {
+        &self.topics
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -86,6 +95,7 @@ impl<R: Clone> Observers<R> {
         self.serial += 1;
         let observer = Observer {
             serial: self.serial,
+            is_admitted: false,
             holder: None,
             peer: peer.clone(),
             request: request.clone(),
@@ -94,24 +104,33 @@ impl<R: Clone> Observers<R> {
             busy: true,
             is_stale: false,
         };
+        self.topics.begin(topic);
         self.known.insert((peer_id, token), observer);
         Some(ObservationId { peer: peer_id, token, serial: self.serial })
     }
 
-    /// An observation was found to be of what its peer may read: it counts as one of `holder`.
-    pub(crate) fn admit(&mut self, id: ObservationId, holder: Holder) {
-        let Some(observer) = self.get(id).filter(|observer| observer.holder.is_none()) else { return };
-        observer.holder = Some(holder);
+    /// An observation was found to be of what its peer may read: it counts as one of `holder`, if that is known.
+    pub(crate) fn admit(&mut self, id: ObservationId, holder: Option<Holder>) {
+        let topics = self.topics.clone();
+        let Some(observer) = self.get(id).filter(|observer| !observer.is_admitted) else { return };
+        observer.is_admitted = true;
+        observer.is_stale |= topics.admit(observer.topic);
+        observer.holder = holder;
+        let Some(holder) = holder else { return };
         self.observed.add(holder, self.shard, id);
         self.end_displaced();
     }
 
     /// Ends an observation.
     pub(crate) fn remove(&mut self, peer: PeerId, token: Token) {
-        let Some(Observer { serial, holder: Some(holder), .. }) = self.known.remove(&(peer, token)) else {
+        let Some(Observer { serial, is_admitted, holder, topic, .. }) = self.known.remove(&(peer, token))
+        else {
             return;
         };
-        self.observed.remove(holder, self.shard, ObservationId { peer, token, serial });
+        self.topics.end(topic, is_admitted);
+        if let Some(holder) = holder {
+            self.observed.remove(holder, self.shard, ObservationId { peer, token, serial });
+        }
     }
 
     /// Ends the observations whose place others have taken.
@@ -245,6 +264,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_change_that_is_passed_over_before_the_first_answer_is_told_after_it() {
+        let (now, key, peer) = Asked::new(1).get(7);
+        let (mut observers, topic) = (Observers::new(2, Observed::default()), Topic(1));
+        let begin = |observers: &mut Observers<()>, looks: bool| {
+            let id = observers.register(now, key, topic, &peer, &()).unwrap();
+            if looks {
+                assert!(!observers.topics().any(|_| true), "it may yet be refused");
+            }
+            observers.admit(id, None);
+            observers.on_notified(now, id.peer, id.token).is_some()
+        };
+        assert!(!begin(&mut observers, false));
+        assert!(begin(&mut observers, true));
+        assert!(observers.topics().any(|observed| observed == topic));
+        observers.remove(key.0, key.1);
+        assert!(!observers.topics().any(|_| true));
+    }
+
+    #[tokio::test]
     async fn of_a_device_another_observation_takes_the_place_of_the_oldest_at_whatever_shard_that_is() {
         let mut asked = Asked::new(100);
         let observed = Observed::default();
@@ -252,7 +290,7 @@ mod tests {
         let mut register = |shard: usize, port: u16, device, observers: &mut [Observers<()>; 2]| {
             let (now, key, peer) = asked.get(port);
             let id = observers[shard].register(now, key, Topic(1), &peer, &()).unwrap();
-            observers[shard].admit(id, Holder::Device(DeviceId(device)));
+            observers[shard].admit(id, Some(Holder::Device(DeviceId(device))));
             assert!(observers[shard].on_notified(now, id.peer, id.token).is_none());
             (now, id)
         };

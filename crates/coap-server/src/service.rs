@@ -9,6 +9,7 @@ use sixlock_endpoint::Unanswered;
 use crate::answer::Answer;
 use crate::command::Command;
 use crate::ids::{CommandId, DeviceId, Topic};
+use crate::observed_topics::ObservedTopics;
 use crate::peer::Peer;
 
 /// Answers requests, and tells observers of changes.
@@ -76,6 +77,7 @@ pub trait Changes: Send + 'static {
     /// Passes over all changes up to now.
     fn skip(&mut self);
 
-    /// Waits for changes since the last call, and returns their topics. It decides for how long changes gather.
-    fn next(&mut self) -> impl Future<Output = BTreeSet<Topic>> + Send;
+    /// Waits for changes since the last call, and returns their topics; those that are not `observed` when it looks may be left out. It
+    /// decides for how long changes gather.
+    fn next(&mut self, observed: &ObservedTopics) -> impl Future<Output = BTreeSet<Topic>> + Send;
 }

@@ -86,8 +86,9 @@ impl<S: Service> Serving<S> {
             return;
         }
         let Some(mut changes) = self.changes.take() else { return };
+        let observed = self.observers.topics().clone();
         self.waiting.begin(async move {
-            let topics = changes.next().await;
+            let topics = changes.next(&observed).await;
             (changes, topics)
         });
     }
@@ -110,7 +111,7 @@ impl<S: Service> Serving<S> {
             self.observers.end(id);
             return None;
         }
-        holder.into_iter().for_each(|holder| self.observers.admit(id, holder));
+        self.observers.admit(id, holder);
         Some(0)
     }
 }

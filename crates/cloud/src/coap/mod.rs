@@ -49,9 +49,6 @@ mod user_resources;
 mod user_targets;
 mod users;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use axum::http::Method;
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_coap_server::{Answer, DeviceId, Holder, Peer};
@@ -157,13 +154,11 @@ pub(crate) struct Devices {
     store: Store,
     events: Events,
     uploads: Uploads,
-    /// Whether anybody has ever observed a resource: only then is it found out of which resources points are.
-    has_observed_resources: Arc<AtomicBool>,
 }
 
 impl Devices {
     pub(crate) fn new(store: Store, events: Events) -> Self {
-        Self { store, events, uploads: Uploads::default(), has_observed_resources: Arc::default() }
+        Self { store, events, uploads: Uploads::default() }
     }
 
     async fn answer_under(&self, policy: Policy, peer: Peer, mut request: Request) -> Answer {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sixlock_coap_msg::{Code, ContentFormat, Message};
 use sixlock_coap_server::{
-    Answer, Answering, Changes, Command, CommandId, DeviceId, Peer, Service, Topic, Unanswered,
+    Answer, Answering, Changes, Command, CommandId, DeviceId, ObservedTopics, Peer, Service, Topic,
+    Unanswered,
 };
 use sixlock_store::{CommandOutcome, Cursor, ResourceId, Store};
 use sixlock_telemetry::{At, Event, Events};
@@ -29,11 +29,7 @@ impl Service for Devices {
     }
 
     fn topic(&self, request: &Request) -> Option<Topic> {
-        let observable = request.observable()?;
-        if matches!(observable, Observable::Resource(_)) {
-            self.has_observed_resources.store(true, Ordering::Relaxed);
-        }
-        Some(topic(observable))
+        request.observable().map(topic)
     }
 
     /// A post is answered with 2.04 after the commit that stores it.
@@ -82,8 +78,7 @@ impl Service for Devices {
     fn changes(&self) -> NewPoints {
         let feed = self.store.changes();
         let last = feed.end();
-        let of_resources = self.has_observed_resources.clone();
-        NewPoints { store: self.store.clone(), events: self.events.clone(), of_resources, feed, last }
+        NewPoints { store: self.store.clone(), events: self.events.clone(), feed, last }
     }
 }
 
@@ -95,12 +90,15 @@ const fn topic(observable: Observable) -> Topic {
     }
 }
 
-/// The streams that have new points, and their resources.
+/// Whether it is a resource that is observed.
+const fn is_of_resource(Topic(topic): Topic) -> bool {
+    topic < 0
+}
+
+/// The streams that have new points, and, while a resource is observed by whoever may read it, their resources.
 pub(crate) struct NewPoints {
     store: Store,
     events: Events,
-    /// Whether resources are to be told.
-    of_resources: Arc<AtomicBool>,
     feed: sixlock_store::Changes,
     /// The position up to which they were told.
     last: Cursor,
@@ -111,11 +109,11 @@ impl Changes for NewPoints {
         self.last = self.feed.see_end();
     }
 
-    async fn next(&mut self) -> BTreeSet<Topic> {
+    async fn next(&mut self, observed: &ObservedTopics) -> BTreeSet<Topic> {
         // The sender lives as long as the store.
         let _ = self.feed.changed().await;
         tokio::time::sleep(GATHERING).await;
-        self.topics().await.unwrap_or_else(|error| {
+        self.topics(observed).await.unwrap_or_else(|error| {
             self.events.tell(Event::Fault { at: At::LookUp, error: &error });
             BTreeSet::new()
         })
@@ -123,10 +121,10 @@ impl Changes for NewPoints {
 }
 
 impl NewPoints {
-    async fn topics(&mut self) -> Result<BTreeSet<Topic>, Error> {
+    async fn topics(&mut self, observed: &ObservedTopics) -> Result<BTreeSet<Topic>, Error> {
         let changed = self.store.changes_since(self.last).await?;
         let streams: Vec<_> = changed.streams.iter().map(|change| change.stream).collect();
-        let resources = match self.of_resources.load(Ordering::Relaxed) {
+        let resources = match observed.any(is_of_resource) {
             true => self.store.resources_of_streams(&streams).await?,
             false => Vec::new(),
         };

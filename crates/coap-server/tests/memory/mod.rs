@@ -8,8 +8,8 @@ use sixlock_base::Duration;
 use sixlock_coap_msg::{Code, Message};
 use sixlock_coap_server::{
     Answer, Answering, Association, Changes, Continuation, CredentialId, DeviceId, Directory, Holder,
-    KeyOperation, Known, Limits, LookUpFailed, OpenSession, Peer, Performed, Revocation, SaveSession, Saving,
-    Service, SessionRecord, SessionStorage, StorageError, Topic,
+    KeyOperation, Known, Limits, LookUpFailed, ObservedTopics, OpenSession, Peer, Performed, Revocation,
+    SaveSession, Saving, Service, SessionRecord, SessionStorage, StorageError, Topic,
 };
 use sixlock_dtls::Credentials;
 use sixlock_endpoint::AuthenticationMethod;
@@ -116,7 +116,7 @@ impl Changes for Puts {
         self.0.mark_unchanged();
     }
 
-    async fn next(&mut self) -> BTreeSet<Topic> {
+    async fn next(&mut self, _: &ObservedTopics) -> BTreeSet<Topic> {
         // The sender lives as long as the service.
         let _ = self.0.changed().await;
         BTreeSet::from([TOPIC])

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sixlock_coap_server::CredentialId;
+use sixlock_coap_server::{Changes, CredentialId};
 use sixlock_store::{
     Append, GroupAccess, Idempotency, NewIdentity, Reading, Role, StreamChange, TokenScope, UserChange,
     UserIdentity,
@@ -542,10 +542,17 @@ async fn a_resource_that_is_observed_is_told_when_any_stream_of_it_has_points() 
         |kind, query: &str| devices.topic(&users.request(kind, Code::GET, query, "", message_id())).unwrap();
     let (stream, resource) = (topic(Kind::StreamsData, "id=S"), topic(Kind::ResourcesData, "id=R"));
     assert_ne!(stream, resource);
-    let posted = users.ask(Who::Owner, Kind::ResourcesData, Code::POST, "id=R", r#"[{"n":"new","v":2}]"#);
-    assert_eq!(posted.await.0, Code::CHANGED);
-    let topics = sixlock_coap_server::Changes::next(&mut changes).await;
-    assert!(topics.contains(&resource) && !topics.contains(&stream), "{topics:?}");
+    // Who wants to observe it is not yet one who may.
+    for (observed, is_told) in
+        [(vec![], false), (vec![stream], false), (vec![stream, resource], true), (vec![], false)]
+    {
+        let body = r#"[{"n":"new","v":2}]"#;
+        let posted = users.ask(Who::Owner, Kind::ResourcesData, Code::POST, "id=R", body);
+        assert_eq!(posted.await.0, Code::CHANGED);
+        let topics = Changes::next(&mut changes, &observed.into_iter().collect()).await;
+        assert_eq!(topics.contains(&resource), is_told, "{topics:?}");
+        assert!(!topics.contains(&stream) && !topics.is_empty(), "{topics:?}");
+    }
 }
 
 #[tokio::test]
