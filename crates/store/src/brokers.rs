@@ -1,19 +1,18 @@
 //! Brokers of MQTT, to which the readings of their owners' devices are published.
 
-use std::collections::BTreeSet;
-
-use serde::{Deserialize, Serialize};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row};
-use utoipa::ToSchema;
+use tokio::sync::watch;
 
 use crate::broker_progress::{BrokerProgress, progress};
+use crate::broker_settings::{Broker, BrokerDevices, BrokerSettings, BrokerToServe, NewBroker};
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::{BrokerId, ResourceId, UserId};
 use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::roles::Role;
 use crate::rotation::to_its_end;
-use crate::secrets::{self, Secret};
+use crate::secrets;
 use crate::store::Store;
 use crate::tags;
 
@@ -23,154 +22,6 @@ pub const MOST_OF_ONE_OWNER: i64 = 4;
 const MOST: i64 = 1_024;
 /// The most devices that are listed for a broker; with more, a tag, or all, is meant.
 const MOST_LISTED: usize = 1_000;
-
-/// The form in which readings are published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BrokerFormat {
-    /// One message a reading, to a topic for each stream: an object of JSON with `time`, `value` and `unit`.
-    Json,
-    /// SenML in JSON, to a topic for each device.
-    Senml,
-}
-
-impl BrokerFormat {
-    const ALL: [Self; 2] = [Self::Json, Self::Senml];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Senml => "senml",
-        }
-    }
-
-    fn named(name: &str) -> Result<Self, Error> {
-        let named = Self::ALL.into_iter().find(|format| format.name() == name);
-        named.ok_or(Error::Unknown("format of a broker"))
-    }
-}
-
-/// The devices whose readings are published: all are the owner's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BrokerDevices<T> {
-    /// All.
-    All,
-    /// These.
-    These(BTreeSet<T>),
-    /// Those with this tag.
-    Tagged(String),
-}
-
-impl<T> BrokerDevices<T> {
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::These(_) => "these",
-            Self::Tagged(_) => "tagged",
-        }
-    }
-
-    fn tag(&self) -> Option<&str> {
-        match self {
-            Self::Tagged(tag) => Some(tag),
-            _ => None,
-        }
-    }
-}
-
-/// What a broker is to be: whoever makes or changes one has checked it.
-#[derive(Clone, Debug)]
-pub struct NewBroker {
-    /// What it is called.
-    pub label: String,
-    /// Where it is.
-    pub url: String,
-    /// As whom the cloud signs in there.
-    pub username: Option<String>,
-    /// By what. Of a broker that is changed, the one that there is stays without another, if it goes to the same place, in the name of the same user.
-    pub password: Option<Secret>,
-    /// PEM: whose certificates are believed, in place of those whom the system believes.
-    pub authority: Option<String>,
-    /// What the cloud calls itself there; of a broker that is made, one that no other has without it.
-    pub client_id: Option<String>,
-    /// What topics begin with.
-    pub prefix: String,
-    /// Whether the broker acknowledges what it takes: 1, or 0 if not.
-    pub qos: u8,
-    /// Whether the broker keeps the last message of each topic.
-    pub retain: bool,
-    /// The form.
-    pub format: BrokerFormat,
-    /// The ids or labels of devices.
-    pub devices: BrokerDevices<String>,
-}
-
-/// A broker as its owner sees it: without what is secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Broker {
-    /// The row.
-    pub id: BrokerId,
-    /// What it is called, unique for its owner.
-    pub label: String,
-    /// Where it is.
-    pub url: String,
-    /// As whom the cloud signs in there.
-    pub username: Option<String>,
-    /// Whether by a password.
-    pub password: bool,
-    /// PEM: whose certificates are believed, in place of those whom the system believes.
-    pub authority: Option<String>,
-    /// What the cloud calls itself there.
-    pub client_id: String,
-    /// What topics begin with; `{user}` in it stands for the name of the owner.
-    pub prefix: String,
-    /// 1: the broker acknowledges what it takes; 0: it does not.
-    pub qos: u8,
-    /// Whether the broker keeps the last message of each topic.
-    pub retain: bool,
-    /// The form of what is published.
-    pub format: BrokerFormat,
-    /// The devices whose readings are published; null: all, or those with the tag.
-    pub resources: Option<Vec<ResourceId>>,
-    /// The tag of the devices whose readings are published; null: all, or those listed.
-    pub tag: Option<String>,
-    /// When it was made, in milliseconds since 1970.
-    pub created: i64,
-}
-
-/// A broker as it is served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrokerToServe {
-    /// The row.
-    pub id: BrokerId,
-    /// Grows with each change.
-    pub revision: i64,
-    /// Whose it is.
-    pub owner: UserId,
-    /// The name of that user.
-    pub owner_name: String,
-    /// Where it is.
-    pub url: String,
-    /// As whom the cloud signs in there.
-    pub username: Option<String>,
-    /// By what.
-    pub password: Option<Secret>,
-    /// PEM: whose certificates are believed, in place of those whom the system believes.
-    pub authority: Option<String>,
-    /// What the cloud calls itself there.
-    pub client_id: String,
-    /// What topics begin with.
-    pub prefix: String,
-    /// Whether the broker acknowledges what it takes: 1, or 0 if not.
-    pub qos: u8,
-    /// Whether the broker keeps the last message of each topic.
-    pub retain: bool,
-    /// The form.
-    pub format: BrokerFormat,
-    /// The devices whose readings are published.
-    pub devices: BrokerDevices<ResourceId>,
-}
 
 const COLUMNS: &str = "brokers.id, brokers.owner, users.name AS owner_name, brokers.label, url, username, brokers.password AS password,
      authority, client_id, prefix, qos, retain, format, devices, tag, brokers.created AS created, revision,
@@ -197,7 +48,7 @@ fn devices(row: &SqliteRow) -> Result<BrokerDevices<ResourceId>, Error> {
 }
 
 fn broker(row: &SqliteRow) -> Result<Broker, Error> {
-    let (format, sealed): (String, Option<Vec<u8>>) = (row.try_get("format")?, row.try_get("password")?);
+    let sealed: Option<Vec<u8>> = row.try_get("password")?;
     let (resources, tag) = match devices(row)? {
         BrokerDevices::All => (None, None),
         BrokerDevices::These(resources) => (Some(resources.into_iter().collect()), None),
@@ -205,16 +56,9 @@ fn broker(row: &SqliteRow) -> Result<Broker, Error> {
     };
     Ok(Broker {
         id: BrokerId(row.try_get("id")?),
-        label: row.try_get("label")?,
-        url: row.try_get("url")?,
-        username: row.try_get("username")?,
+        settings: BrokerSettings::of(row)?,
         password: sealed.is_some(),
-        authority: row.try_get("authority")?,
         client_id: row.try_get("client_id")?,
-        prefix: row.try_get("prefix")?,
-        qos: row.try_get("qos")?,
-        retain: row.try_get("retain")?,
-        format: BrokerFormat::named(&format)?,
         resources,
         tag,
         created: row.try_get("created")?,
@@ -233,30 +77,21 @@ impl Store {
     }
 
     async fn find_brokers(&self, owner: UserId, name: Option<&str>) -> Result<Vec<Broker>, Error> {
-        let named = name.map(Reference::read);
-        let rows: Vec<SqliteRow> = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM brokers JOIN users ON users.id = brokers.owner
-             WHERE brokers.owner = $1 AND ($2 OR brokers.id = $3 OR brokers.label = $4) ORDER BY brokers.id"
-        )))
-        .bind(owner.0)
-        .bind(named.is_none())
-        .bind(named.and_then(Reference::id))
-        .bind(named.and_then(Reference::name))
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(broker).collect()
+        let select = format!("SELECT {COLUMNS} FROM brokers JOIN users ON users.id = brokers.owner");
+        self.own_rows((&select, "brokers"), owner, name).await?.iter().map(broker).collect()
     }
 
-    /// All brokers whose owners are not disabled, or this one, and how far each has come. What cannot be read is left out, with the reason why.
+    /// All brokers whose owners may publish, as they are neither disabled nor viewers, or this one of them, and how far each has come. What cannot be read is left out, with the reason why.
     pub async fn brokers_to_serve(
         &self,
         only: Option<BrokerId>,
     ) -> Result<(Vec<(BrokerToServe, BrokerProgress)>, Option<Error>), Error> {
         let rows: Vec<SqliteRow> = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT {COLUMNS} FROM brokers JOIN users ON users.id = brokers.owner
-             WHERE NOT users.disabled AND ($1 IS NULL OR brokers.id = $1) ORDER BY brokers.id"
+             WHERE NOT users.disabled AND users.role <> $2 AND ($1 IS NULL OR brokers.id = $1) ORDER BY brokers.id"
         )))
         .bind(only.map(|only| only.0))
+        .bind(Role::Viewer.name())
         .fetch_all(&self.readers)
         .await?;
         let (mut brokers, mut unread) = (Vec::new(), None);
@@ -271,22 +106,16 @@ impl Store {
 
     fn to_serve(&self, row: &SqliteRow) -> Result<(BrokerToServe, BrokerProgress), Error> {
         let id: i64 = row.try_get("id")?;
-        let (format, sealed): (String, Option<Vec<u8>>) = (row.try_get("format")?, row.try_get("password")?);
+        let sealed: Option<Vec<u8>> = row.try_get("password")?;
         let password = sealed.map(|sealed| self.master.open_sealed(&context(id), &sealed)).transpose()?;
         let broker = BrokerToServe {
             id: BrokerId(id),
             revision: row.try_get("revision")?,
             owner: UserId(row.try_get("owner")?),
             owner_name: row.try_get("owner_name")?,
-            url: row.try_get("url")?,
-            username: row.try_get("username")?,
+            settings: BrokerSettings::of(row)?,
             password,
-            authority: row.try_get("authority")?,
             client_id: row.try_get("client_id")?,
-            prefix: row.try_get("prefix")?,
-            qos: row.try_get("qos")?,
-            retain: row.try_get("retain")?,
-            format: BrokerFormat::named(&format)?,
             devices: devices(row)?,
         };
         let come = (
@@ -323,7 +152,7 @@ impl Store {
         known: Option<BrokerId>,
         new: NewBroker,
     ) -> Result<Broker, Error> {
-        if !is_label(&new.label) {
+        if !is_label(&new.settings.label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
         let tag = new.devices.tag().map(tags::tag).transpose()?;
@@ -366,7 +195,7 @@ impl Store {
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
         )
         .bind(owner.0)
-        .bind(&new.label)
+        .bind(&new.settings.label)
         // As long as every broker takes (MQTT 3.1.1 section 3.1.3.1).
         .bind(format!("sixlock{}", secrets::hex(&secrets::random::<8>()?)))
         .bind(now_ms())
@@ -383,6 +212,7 @@ impl Store {
         new: &NewBroker,
         tag: Option<String>,
     ) -> Result<(), Error> {
+        let settings = &new.settings;
         let sealed = new.password.as_ref().map(|password| self.master.seal(&context(id), password.bytes()));
         let written: Result<_, sqlx::Error> = sqlx::query(
             "UPDATE brokers SET revision = revision + 1, label = $2, url = $3, username = $4,
@@ -396,16 +226,16 @@ impl Store {
                                            AND other.id <> $1)",
         )
         .bind(id)
-        .bind(&new.label)
-        .bind(&new.url)
-        .bind(&new.username)
+        .bind(&settings.label)
+        .bind(&settings.url)
+        .bind(&settings.username)
         .bind(sealed.transpose()?)
-        .bind(&new.authority)
+        .bind(&settings.authority)
         .bind(&new.client_id)
-        .bind(&new.prefix)
-        .bind(new.qos)
-        .bind(new.retain)
-        .bind(new.format.name())
+        .bind(&settings.prefix)
+        .bind(settings.qos)
+        .bind(settings.retain)
+        .bind(settings.format.name())
         .bind(new.devices.name())
         .bind(tag)
         .bind(self.changes.end().for_journal() as i64)
@@ -437,12 +267,12 @@ impl Store {
 
     /// Tells that brokers have changed, who may use them, or which devices there are.
     pub(crate) fn brokers_have_changed(&self) {
-        self.broker_changes.notify_one();
+        self.broker_changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Waits until brokers have changed since this was asked last.
-    pub async fn changed_brokers(&self) {
-        self.broker_changes.notified().await;
+    /// How often brokers have changed, or who may use them. Changes are told of when they are committed.
+    pub fn broker_changes(&self) -> watch::Receiver<u64> {
+        self.broker_changes.subscribe()
     }
 }
 
@@ -483,27 +313,30 @@ async fn list(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::broker_settings::BrokerFormat;
     use crate::cursor::Cursor;
     use crate::journal::{Append, Idempotency};
     use crate::resources::Device;
+    use crate::secrets::Secret;
     use crate::user_change::UserChange;
     use sixlock_ingest::Reading;
 
     fn new(label: &str) -> NewBroker {
-        NewBroker {
+        let settings = BrokerSettings {
             label: label.into(),
             url: "mqtt://broker.example.org:1883".into(),
             username: Some("ann".into()),
-            password: Some(Secret::new(b"secret".to_vec())),
             authority: None,
-            client_id: None,
             prefix: "sixlock/{user}".into(),
             qos: 1,
             retain: false,
             format: BrokerFormat::Json,
-            devices: BrokerDevices::All,
-        }
+        };
+        let password = Some(Secret::new(b"secret".to_vec()));
+        NewBroker { settings, password, client_id: None, devices: BrokerDevices::All }
     }
 
     async fn append(store: &Store, resource: ResourceId, values: usize) {
@@ -533,11 +366,11 @@ mod tests {
         assert_eq!(password().await.unwrap(), b"secret");
         let without = || NewBroker { password: None, ..new("office") };
         let changed = store.change_broker(ann.id, added.id, without()).await.unwrap();
-        assert_eq!((&*changed.label, &changed.client_id), ("office", &added.client_id));
+        assert_eq!((&*changed.settings.label, &changed.client_id), ("office", &added.client_id));
         assert_eq!(password().await.unwrap(), b"secret");
-        let other = |change: fn(&mut NewBroker)| {
+        let other = |change: fn(&mut BrokerSettings)| {
             let mut broker = without();
-            change(&mut broker);
+            change(&mut broker.settings);
             broker
         };
         for elsewhere in [
@@ -586,10 +419,18 @@ mod tests {
         store.delete_resource(of_ann).await.unwrap();
         let serving = store.brokers_to_serve(Some(added.id)).await.unwrap().0;
         assert_eq!(serving[0].0.devices, BrokerDevices::These(BTreeSet::new()));
-        // Those of a disabled user rest, and those of one who is deleted are gone.
+        // Those of a viewer or of a disabled user rest, of which it is told, and those of one who is deleted are gone.
+        let mut changes = store.broker_changes();
+        let role = |role| UserChange { role: Some(role), ..UserChange::default() };
         let disable = UserChange { disabled: Some(true), ..UserChange::default() };
-        let ann = store.change_user(&ann, disable, None).await.unwrap();
-        assert!(store.brokers_to_serve(None).await.unwrap().0.is_empty());
+        for (change, are_served) in
+            [(role(Role::Viewer), false), (role(Role::Member), true), (disable, false)]
+        {
+            changes.mark_unchanged();
+            store.change_user(&ann, change, None).await.unwrap();
+            assert!(changes.has_changed().unwrap());
+            assert_eq!(!store.brokers_to_serve(None).await.unwrap().0.is_empty(), are_served);
+        }
         store.delete_user(ann.clone()).await.unwrap();
         assert!(store.brokers(ann.id).await.unwrap().is_empty());
     }
@@ -614,10 +455,15 @@ mod tests {
         store.note_broker_progress(&[(added.id, revision - 1, come)]).await.unwrap();
         assert_eq!(store.broker_progress(added.id).await.unwrap(), later, "that was of other settings");
         // Other settings leave it where it is; another place is another broker.
-        store.change_broker(ann.id, added.id, NewBroker { retain: true, ..new("home") }).await.unwrap();
+        let with = |change: fn(&mut BrokerSettings)| {
+            let mut broker = new("home");
+            change(&mut broker.settings);
+            broker
+        };
+        store.change_broker(ann.id, added.id, with(|settings| settings.retain = true)).await.unwrap();
         assert_eq!(store.broker_progress(added.id).await.unwrap(), later);
-        let url = "mqtt://other.example.org:1883".to_owned();
-        store.change_broker(ann.id, added.id, NewBroker { url, ..new("home") }).await.unwrap();
+        let elsewhere = with(|settings| settings.url = "mqtt://other.example.org:1883".into());
+        store.change_broker(ann.id, added.id, elsewhere).await.unwrap();
         let anew = BrokerProgress { cursor: counted, waiting: 0, ..later };
         assert_eq!(store.broker_progress(added.id).await.unwrap(), anew);
     }

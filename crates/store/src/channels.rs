@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::ids::{ChannelId, UserId};
-use crate::names::{LABEL_RULE, Reference, is_label};
+use crate::names::{LABEL_RULE, is_label};
 use crate::secrets::{self, Secret};
 use crate::store::Store;
 
@@ -114,22 +114,12 @@ impl Store {
     }
 
     async fn find_channels(&self, owner: UserId, name: Option<&str>) -> Result<Vec<Channel>, Error> {
-        let named = name.map(Reference::read);
-        let rows: Vec<SqliteRow> = sqlx::query(
-            "SELECT id, label, kind, address, secret IS NOT NULL AND kind = 'ntfy' AS token, code IS NULL AS confirmed, created, last_told,
-             last_error,
-             failures, next_try, untold,
+        let select = "SELECT id, label, kind, address, secret IS NOT NULL AND kind = 'ntfy' AS token, code IS NULL AS confirmed, created,
+             last_told, last_error, failures, next_try, untold,
              (SELECT count(*) FROM outbox WHERE channel = channels.id AND failed IS NULL) AS waiting,
              (SELECT count(*) FROM outbox WHERE channel = channels.id AND failed IS NOT NULL) AS given_up
-             FROM channels WHERE owner = $1 AND ($2 OR id = $3 OR label = $4) ORDER BY id",
-        )
-        .bind(owner.0)
-        .bind(named.is_none())
-        .bind(named.and_then(Reference::id))
-        .bind(named.and_then(Reference::name))
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(channel).collect()
+             FROM channels";
+        self.own_rows((select, "channels"), owner, name).await?.iter().map(channel).collect()
     }
 
     /// Adds a channel, and returns the key that signs what a webhook is sent: nobody is ever told it again. An address of e-mail is sent a

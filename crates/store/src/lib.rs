@@ -11,6 +11,7 @@ mod backup_digest;
 mod belonging;
 mod broker_points;
 mod broker_progress;
+mod broker_settings;
 mod brokers;
 mod changes;
 mod changes_since;
@@ -49,6 +50,7 @@ mod names;
 mod oidc_links;
 mod open;
 mod outbox;
+mod own_rows;
 mod parsers;
 mod password;
 mod period;
@@ -101,9 +103,8 @@ pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
 pub use broker_points::{BrokerPoint, BrokerWindow};
 pub use broker_progress::BrokerProgress;
-pub use brokers::{
-    Broker, BrokerDevices, BrokerFormat, BrokerToServe, MOST_OF_ONE_OWNER as MOST_BROKERS, NewBroker,
-};
+pub use broker_settings::{Broker, BrokerDevices, BrokerFormat, BrokerSettings, BrokerToServe, NewBroker};
+pub use brokers::MOST_OF_ONE_OWNER as MOST_BROKERS;
 pub use changes::{Change, Changed, Changes};
 pub use channels::{Channel, ChannelKind, MOST_OF_ONE_OWNER as MOST_CHANNELS, NewChannel};
 pub use clock::now_ms;

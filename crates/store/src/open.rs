@@ -79,7 +79,7 @@ impl Store {
             sent: Arc::default(),
             ends: Arc::default(),
             outbox,
-            broker_changes: Arc::default(),
+            broker_changes: watch::Sender::default(),
             keeping_changed,
             access: watch::Sender::new(()),
         };

@@ -48,8 +48,8 @@ pub struct Store {
     pub(crate) commands: Arc<CommandQueue>,
     /// Tells that there is something in the outbox.
     pub(crate) outbox: Arc<Notify>,
-    /// Tells that brokers, or who may use them, have changed.
-    pub(crate) broker_changes: Arc<Notify>,
+    /// Tells that brokers, or who may use them, have changed: how often so far.
+    pub(crate) broker_changes: watch::Sender<u64>,
     /// Whether somebody changed how long points are kept, and the writer does not know yet.
     pub(crate) keeping_changed: Arc<AtomicBool>,
     /// Tells that a token, a user or a role ended.

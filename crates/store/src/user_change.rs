@@ -83,7 +83,7 @@ impl Store {
         } else if role.is_some() || disabled.is_some() {
             self.access_changed();
         }
-        if disabled.is_some() {
+        if role.is_some() || disabled.is_some() {
             self.brokers_have_changed();
         }
         // Those of a disabled user are not good, though they are there. Whoever waits for the answer may be gone by then.

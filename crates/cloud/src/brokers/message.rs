@@ -82,7 +82,7 @@ fn senml(topics: &Topics, points: &[&BrokerPoint]) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
-    use sixlock_store::{BrokerId, Point, ResourceId, UserId};
+    use sixlock_store::{BrokerId, BrokerSettings, Point, ResourceId, UserId};
 
     use super::*;
 
@@ -165,15 +165,18 @@ mod tests {
             revision: 0,
             owner: UserId(1),
             owner_name: "ann".into(),
-            url: String::new(),
-            username: None,
+            settings: BrokerSettings {
+                label: String::new(),
+                url: String::new(),
+                username: None,
+                authority: None,
+                prefix: String::new(),
+                qos: 1,
+                retain: false,
+                format: BrokerFormat::Json,
+            },
             password: None,
-            authority: None,
             client_id: String::new(),
-            prefix: String::new(),
-            qos: 1,
-            retain: false,
-            format: BrokerFormat::Json,
             devices,
         };
         let own = point(1, 1, "t", 1.0);

@@ -5,6 +5,7 @@
 //! there, so that what was published within that second is published again.
 
 mod backlog;
+mod current;
 mod message;
 mod packets;
 mod publisher;
@@ -13,6 +14,8 @@ mod settings;
 mod states;
 mod stopping;
 mod test_message;
+#[cfg(test)]
+mod tests;
 mod topic;
 mod windows;
 
@@ -33,6 +36,7 @@ pub(crate) use test_message::{Tested, Tester};
 
 use crate::Error;
 use crate::pollers::Guard;
+use current::Current;
 use publisher::Publisher;
 use stopping::told_to_stop;
 use windows::Windows;
@@ -75,19 +79,22 @@ pub(crate) struct Brokers {
     windows: Arc<Windows>,
     served: HashMap<BrokerId, Served>,
     tasks: JoinSet<()>,
+    /// How often something had changed when the brokers were read last.
+    read: watch::Sender<u64>,
 }
 
 impl Brokers {
     pub(crate) fn new(store: Store, events: Events, dialer: Dialer, states: States) -> Self {
         let windows = Windows::new(store.clone());
-        Self { store, events, dialer, states, windows, served: HashMap::new(), tasks: JoinSet::new() }
+        let (served, tasks, read) = Default::default();
+        Self { store, events, dialer, states, windows, served, tasks, read }
     }
 
     /// Publishes until the cloud stops; then it is noted how far each broker has come.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
         let windows = self.windows.clone().run(self.events.clone(), stopping.clone());
         let windows = tokio::spawn(windows);
-        let mut reload = Some(Instant::now());
+        let (mut reload, mut changes) = (Some(Instant::now()), self.store.broker_changes());
         let mut note = tokio::time::interval(NOTED);
         note.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -98,7 +105,8 @@ impl Brokers {
                 };
             }
             tokio::select! {
-                () = self.store.changed_brokers() => reload = Some(Instant::now()),
+                // The sender lives as long as the store.
+                Ok(()) = changes.changed() => reload = Some(Instant::now()),
                 _ = note.tick() => self.note(false).await,
                 Some(ended) = self.tasks.join_next_with_id() => {
                     // When the cloud stops, they end by themselves.
@@ -138,6 +146,7 @@ impl Brokers {
 
     /// Begins, ends and begins anew what has changed.
     async fn reload(&mut self, stopping: &watch::Receiver<bool>) -> Result<(), Error> {
+        let changes = *self.store.broker_changes().borrow();
         let (brokers, unread) = self.store.brokers_to_serve(None).await?;
         let mut gone = std::mem::take(&mut self.served);
         for (broker, noted) in brokers {
@@ -153,6 +162,7 @@ impl Brokers {
             served.task.abort();
             self.states.end(broker);
         }
+        self.read.send_replace(changes);
         // It is no reason to leave the others out.
         unread.map_or(Ok(()), Err)
     }
@@ -169,14 +179,15 @@ impl Brokers {
         let mut progress = noted;
         if let Some(before) = before {
             before.task.abort();
-            if before.broker.url == broker.url
+            if before.broker.settings.url == broker.settings.url
                 && let Some(state) = self.states.get(broker.id)
             {
                 progress = state.progress;
             }
         }
         self.states.begin(broker.id, broker.revision, (progress, noted));
-        let of = (self.dialer.clone(), self.windows.watcher());
+        let current = Current { changes: self.store.broker_changes(), read: self.read.subscribe() };
+        let of = (self.dialer.clone(), self.windows.watcher(), current);
         let to = (self.states.clone(), self.events.clone());
         let publisher = Publisher::new(broker.clone(), progress, of, to);
         let task = self.tasks.spawn(publisher.run(stopping.clone()));

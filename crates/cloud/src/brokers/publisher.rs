@@ -1,7 +1,8 @@
 //! Publishing to one broker.
 //!
 //! Messages go out in the order in which their points were stored, so many at a time that are not acknowledged. The cursor follows what was
-//! acknowledged, and a session begins with what stands behind it: what was under way when the one before ended is published again.
+//! acknowledged, and a session begins with what stands behind it: what was under way when the one before ended is published again. A message
+//! that no broker acknowledges (QoS 0) was taken when the broker has answered a question that was sent behind it: it reads one after the other.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::backlog::Backlog;
+use super::current::Current;
 use super::message::{Message, is_of, messages};
 use super::packets::{Answer, PING, Publish};
 use super::session::{Dialer, Session, SessionError};
@@ -23,6 +25,8 @@ use crate::Error;
 
 /// Messages that are not acknowledged, at most: as many as brokers take at a time that are not told otherwise.
 const IN_FLIGHT: usize = 20;
+/// The same of messages that no broker acknowledges.
+const UNTOLD: usize = 256;
 /// Messages that were read ahead: no more points are read while so many wait here.
 const AHEAD: usize = 256;
 /// How long a broker may take to acknowledge a message, and to give a sign of life when it is asked for one.
@@ -57,6 +61,7 @@ pub(super) struct Publisher {
     topics: Topics,
     dialer: Dialer,
     watcher: Watcher,
+    current: Current,
     states: States,
     events: Events,
     backlog: Backlog,
@@ -73,15 +78,16 @@ impl Publisher {
     pub(super) fn new(
         broker: BrokerToServe,
         progress: BrokerProgress,
-        (dialer, watcher): (Dialer, Watcher),
+        (dialer, watcher, current): (Dialer, Watcher, Current),
         (states, events): (States, Events),
     ) -> Self {
-        let topics = Topics::new(&broker.prefix, &broker.owner_name);
+        let topics = Topics::new(&broker.settings.prefix, &broker.owner_name);
         Self {
             broker,
             topics,
             dialer,
             watcher,
+            current,
             states,
             events,
             backlog: Backlog::new(progress),
@@ -166,28 +172,40 @@ impl Publisher {
         session: &mut Session,
         stopping: &mut watch::Receiver<bool>,
     ) -> Result<(), SessionError> {
-        let mut in_flight: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
+        let most = if self.broker.settings.qos > 0 { IN_FLIGHT } else { UNTOLD };
+        let mut in_flight: VecDeque<Sent> = VecDeque::with_capacity(most);
         let mut last_id = 0u16;
         let (mut sent_last, mut asked) = (Instant::now(), None);
+        // So many were sent before the question that is asked, of those that are not acknowledged.
+        let mut before_question = 0;
         let mut packets = Vec::new();
         loop {
             let has_more = self.count(true).await? | self.read_ahead().await?;
-            while in_flight.len() < IN_FLIGHT
+            tokio::select! {
+                biased;
+                () = self.current.settled() => {}
+                () = told_to_stop(stopping) => return Ok(()),
+            }
+            while in_flight.len() < most
                 && let Some(message) = self.queue.pop_front()
             {
                 last_id = if last_id == u16::MAX { 1 } else { last_id + 1 };
                 let Message { topic, payload, upto, points } = &message;
-                let id = (self.broker.qos > 0).then_some(last_id);
-                let retain = self.broker.retain;
+                let id = (self.broker.settings.qos > 0).then_some(last_id);
+                let retain = self.broker.settings.retain;
                 Publish { topic, id, retain, payload }.append(&mut packets);
-                let (since, is_taken) = (Instant::now(), id.is_none());
-                in_flight.push_back(Sent { id, upto: *upto, points: *points, since, is_taken });
+                let since = Instant::now();
+                in_flight.push_back(Sent { id, upto: *upto, points: *points, since, is_taken: false });
+            }
+            if asked.is_none() && in_flight.front().is_some_and(|sent| sent.id.is_none()) {
+                packets.extend(PING);
+                before_question = in_flight.len();
+                asked = Some(Instant::now());
             }
             if !packets.is_empty() {
                 session.send(&packets).await?;
                 packets.clear();
                 sent_last = Instant::now();
-                self.taken(&mut in_flight);
             }
             if in_flight.is_empty() && self.queue.is_empty() {
                 self.backlog.nothing_upto(self.read);
@@ -195,8 +213,9 @@ impl Publisher {
             self.tell();
             let has_more =
                 has_more || !self.queue.is_empty() || is_behind(self.backlog.progress().counted, self.read);
-            let has_more = has_more && in_flight.len() < IN_FLIGHT;
-            let unacknowledged = in_flight.front().map(|sent| sent.since + PATIENCE);
+            let has_more = has_more && in_flight.len() < most;
+            let unacknowledged = in_flight.front().filter(|sent| sent.id.is_some());
+            let unacknowledged = unacknowledged.map(|sent| sent.since + PATIENCE);
             let silent = asked.map(|asked: Instant| asked + PATIENCE);
             let ping = (sent_last + PING_AFTER, None);
             let due = [(unacknowledged, SessionError::Unacknowledged), (silent, SessionError::Silent)];
@@ -210,7 +229,12 @@ impl Publisher {
                         }
                         self.taken(&mut in_flight);
                     }
-                    Answer::Pong => asked = None,
+                    Answer::Pong => {
+                        let answered = in_flight.iter_mut().take(before_question);
+                        answered.for_each(|sent| sent.is_taken = true);
+                        (asked, before_question) = (None, 0);
+                        self.taken(&mut in_flight);
+                    }
                     Answer::Connected(_) => return Err(SessionError::NotMqtt),
                 },
                 changed = self.watcher.newest.changed() => if changed.is_err() {
@@ -250,7 +274,7 @@ impl Publisher {
         let own: Vec<&BrokerPoint> = points.iter().filter(|point| is_of(&self.broker, point)).collect();
         self.backlog.count(upto, own.len() as u64);
         if is_connected && self.read == counted && self.queue.len() < AHEAD {
-            self.queue.extend(messages(self.broker.format, &self.topics, &own));
+            self.queue.extend(messages(self.broker.settings.format, &self.topics, &own));
             self.read = upto;
         }
         self.go_on_behind_cursor();
@@ -267,7 +291,7 @@ impl Publisher {
         let upto = if is_behind(upto, counted) { counted } else { upto };
         let is_next = |point: &&BrokerPoint| is_of(&self.broker, point) && !is_behind(point.position, upto);
         let own: Vec<&BrokerPoint> = points.iter().filter(is_next).collect();
-        self.queue.extend(messages(self.broker.format, &self.topics, &own));
+        self.queue.extend(messages(self.broker.settings.format, &self.topics, &own));
         self.read = upto;
         Ok(is_behind(counted, upto))
     }

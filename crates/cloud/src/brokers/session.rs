@@ -145,13 +145,14 @@ impl Dialer {
     }
 
     async fn begin(&self, broker: &BrokerToServe, client_id: &str) -> Result<Session, SessionError> {
-        let target = Target::parse_broker(&broker.url).map_err(|why| SessionError::Unreached(why.into()))?;
+        let target =
+            Target::parse_broker(&broker.settings.url).map_err(|why| SessionError::Unreached(why.into()))?;
         let stream = connect(&self.guard, &target).await.map_err(SessionError::Unreached)?;
         // Packets are small, and go out when they are written.
         stream.set_nodelay(true).map_err(SessionError::Broken)?;
         let mut session = match target.scheme() {
             Scheme::Mqtts => {
-                let tls = match &broker.authority {
+                let tls = match &broker.settings.authority {
                     None => self.tls.clone(),
                     Some(pem) => {
                         let roots = authorities(pem).map_err(SessionError::Authority)?;
@@ -167,7 +168,7 @@ impl Dialer {
         };
         let connect = Connect {
             client_id,
-            username: broker.username.as_deref(),
+            username: broker.settings.username.as_deref(),
             password: broker.password.as_ref().map(|password| password.bytes()),
             keep_alive: KEEP_ALIVE,
         };

@@ -65,9 +65,9 @@ impl Tester {
         if !self.may(broker.id, now_ms()) {
             return None;
         }
-        let topic = Topics::new(&broker.prefix, &broker.owner_name).test();
+        let topic = Topics::new(&broker.settings.prefix, &broker.owner_name).test();
         let published = self.publish(broker, &topic).await;
-        let said = match (&published, broker.qos) {
+        let said = match (&published, broker.settings.qos) {
             (Ok(()), 0) => {
                 "the broker took the connection; without acknowledgements (QoS 0), it says no more".into()
             }
@@ -81,7 +81,7 @@ impl Tester {
         // Under the same name, the broker would end the session in which readings are published.
         let client_id = format!("{}-test", broker.client_id);
         let mut session = self.dialer.connect(broker, &client_id).await?;
-        let id = (broker.qos > 0).then_some(1);
+        let id = (broker.settings.qos > 0).then_some(1);
         let payload = format!("{{\"test\":true,\"time\":{}}}", now_ms());
         let mut packets = Vec::new();
         Publish { topic, id, retain: false, payload: payload.as_bytes() }.append(&mut packets);

@@ -89,7 +89,12 @@ impl Windows {
                 (at, _) = (end, self.newest.send_replace(end));
                 PACE
             } else {
-                match self.read(&mut at, end).await {
+                let read = tokio::select! {
+                    biased;
+                    () = told_to_stop(&mut stopping) => return,
+                    read = self.read(&mut at, end) => read,
+                };
+                match read {
                     Ok(()) => PACE,
                     Err(error) => {
                         events.tell(Event::Fault { at: At::Brokers, error: &error });
@@ -163,4 +168,25 @@ impl Window {
 
 pub(super) fn is_behind(one: Cursor, other: Cursor) -> bool {
     one.for_journal() > other.for_journal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brokers::tests::Bench;
+
+    #[tokio::test]
+    async fn nothing_is_read_any_more_when_the_cloud_stops() {
+        let bench = Bench::new("mqtt://192.0.2.1", 1).await;
+        let windows = Windows::new(bench.store.clone());
+        let watcher = windows.watcher();
+        let begin = *watcher.newest.borrow();
+        for time in 0..3 {
+            bench.append(time).await;
+        }
+        assert!(is_behind(bench.store.changes().end(), begin));
+        let (_stop, stopping) = watch::channel(true);
+        windows.run(Events::unheard(), stopping).await;
+        assert_eq!(*watcher.newest.borrow(), begin);
+    }
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_store::{Broker, BrokerDevices, BrokerFormat, NewBroker, Secret, Store};
+use sixlock_store::{Broker, BrokerDevices, BrokerFormat, BrokerSettings as Shown, NewBroker, Secret, Store};
 use utoipa::ToSchema;
 
 use super::app::{Answer, App, Body};
@@ -99,19 +99,8 @@ impl BrokerSettings {
         };
         let password = password.map(|password| Secret::new(password.into_bytes()));
         let format = format.unwrap_or(BrokerFormat::Json);
-        Ok(NewBroker {
-            label,
-            url,
-            username,
-            password,
-            authority,
-            client_id,
-            prefix,
-            qos,
-            retain,
-            format,
-            devices,
-        })
+        let settings = Shown { label, url, username, authority, prefix, qos, retain, format };
+        Ok(NewBroker { settings, password, client_id, devices })
     }
 }
 
@@ -182,7 +171,7 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<ShownBroker>), Failure> {
     let new = body?.0.read(&app.brokers.guard)?;
     let broker = app.store.add_broker(owner.id, new).await?;
-    let deed = Extension(AuditDetails::made(broker.label.clone()));
+    let deed = Extension(AuditDetails::made(broker.settings.label.clone()));
     let shown = shown(&app.store, &app.brokers.states, broker).await?;
     Ok((StatusCode::CREATED, deed, Json(shown)))
 }

@@ -12,8 +12,8 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use sixlock_store::{
-    Append, BrokerDevices, BrokerFormat, ChannelKind, CommandValue, Computation, Condition, Device,
-    GroupAccess, GroupId, Idempotency, InputReference, Location, NewBroker, NewChannel, NewCommand,
+    Append, BrokerDevices, BrokerFormat, BrokerSettings, ChannelKind, CommandValue, Computation, Condition,
+    Device, GroupAccess, GroupId, Idempotency, InputReference, Location, NewBroker, NewChannel, NewCommand,
     NewIdentity, NewPoller, NewRule, PollCredential, Profile, Reading, ResourceId, Role, Severity, Store,
     StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, ValueType, now_ms,
 };
@@ -586,20 +586,18 @@ impl Template {
             token: None,
         };
         store.add_channel(ann.id, channel).await.unwrap();
-        let broker = NewBroker {
+        let settings = BrokerSettings {
             label: "home".into(),
             // A test of it ends at once: nobody is told anything there.
             url: "mqtt://192.0.2.1".into(),
             username: None,
-            password: None,
             authority: None,
-            client_id: None,
             prefix: "sixlock/{user}".into(),
             qos: 1,
             retain: false,
             format: BrokerFormat::Json,
-            devices: BrokerDevices::All,
         };
+        let broker = NewBroker { settings, password: None, client_id: None, devices: BrokerDevices::All };
         store.add_broker(ann.id, broker).await.unwrap();
         store.put_profile(ann.id, "gauge", &Profile::default()).await.unwrap();
         let rule = NewRule {
