@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use sixlock_store::{BrokerId, BrokerToServe, now_ms};
-use tokio::sync::Semaphore;
+use sixlock_store::{BrokerId, BrokerToServe, UserId, now_ms};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -17,8 +17,9 @@ use super::topic::Topics;
 
 /// The least time between two tests of a broker.
 const BETWEEN_TESTS_MS: i64 = 10_000;
-/// Tests at the same time.
+/// Tests at the same time, and those of one user.
 const TESTS: usize = 16;
+const OF_ONE_USER: usize = 2;
 /// How long a broker may take to answer what it is sent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -38,12 +39,45 @@ pub(crate) struct Tested {
 pub(crate) struct Tester {
     dialer: Dialer,
     turns: Arc<Semaphore>,
+    /// Of whom brokers are being tested, each as often as there are.
+    testing: Arc<Mutex<Vec<UserId>>>,
     last: Arc<Mutex<HashMap<BrokerId, i64>>>,
+}
+
+/// A test that is under way.
+struct Turn<'a> {
+    tester: &'a Tester,
+    user: UserId,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut testing = self.tester.testing();
+        if let Some(place) = testing.iter().position(|user| *user == self.user) {
+            testing.swap_remove(place);
+        }
+    }
 }
 
 impl Tester {
     pub(crate) fn new(dialer: Dialer) -> Self {
-        Self { dialer, turns: Arc::new(Semaphore::new(TESTS)), last: Arc::default() }
+        Self { dialer, turns: Arc::new(Semaphore::new(TESTS)), testing: Arc::default(), last: Arc::default() }
+    }
+
+    fn testing(&self) -> MutexGuard<'_, Vec<UserId>> {
+        self.testing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a test of a broker of `user`; nothing if too many are under way.
+    fn turn(&self, user: UserId) -> Option<Turn<'_>> {
+        let permit = self.turns.try_acquire().ok()?;
+        let mut testing = self.testing();
+        if testing.iter().filter(|of| **of == user).count() >= OF_ONE_USER {
+            return None;
+        }
+        testing.push(user);
+        Some(Turn { tester: self, user, _permit: permit })
     }
 
     /// Whether the broker may be tested at the time `now`, which counts as a test of it.
@@ -61,7 +95,7 @@ impl Tester {
 
     /// Publishes a test message to `broker`; nothing if it was tested lately, or too many are.
     pub(crate) async fn test(&self, broker: &BrokerToServe) -> Option<Tested> {
-        let _turn = self.turns.try_acquire().ok()?;
+        let _turn = self.turn(broker.owner)?;
         if !self.may(broker.id, now_ms()) {
             return None;
         }
@@ -107,9 +141,29 @@ mod tests {
     use super::*;
     use crate::pollers::{Guard, Purpose};
 
+    fn tester() -> Tester {
+        Tester::new(Dialer::new(Guard::new(Purpose::Brokers, vec![], vec![])).unwrap())
+    }
+
+    #[test]
+    fn no_user_takes_the_turns_of_all() {
+        let tester = tester();
+        let mut of_ann: Vec<_> = (0..OF_ONE_USER).map(|_| tester.turn(UserId(1)).unwrap()).collect();
+        for _ in 0..TESTS {
+            assert!(tester.turn(UserId(1)).is_none());
+        }
+        of_ann.pop();
+        of_ann.push(tester.turn(UserId(1)).unwrap());
+        let others = (2..).map(UserId).take(TESTS - OF_ONE_USER);
+        let others: Vec<_> = others.map(|user| tester.turn(user).unwrap()).collect();
+        assert!(tester.turn(UserId(99)).is_none(), "there are as many as there may be");
+        drop((of_ann, others));
+        assert!(tester.testing().is_empty());
+    }
+
     #[test]
     fn a_broker_is_tested_once_in_ten_seconds() {
-        let tester = Tester::new(Dialer::new(Guard::new(Purpose::Brokers, vec![], vec![])).unwrap());
+        let tester = tester();
         let (one, other) = (BrokerId(1), BrokerId(2));
         assert!(tester.may(one, 0) && tester.may(other, 0));
         assert!(!tester.may(one, BETWEEN_TESTS_MS - 1));

@@ -214,8 +214,8 @@ pub(super) async fn delete(
 
 /// Publishes a test message, and tells what the broker said
 ///
-/// It goes to the topic `PREFIX` itself, in a session of its own, whose client id ends in `-test`. A broker is tested once in 10 s, and 16 at the
-/// same time (429).
+/// It goes to the topic `PREFIX` itself, in a session of its own, whose client id ends in `-test`. A broker is tested once in 10 s, and two of a
+/// user, and 16 of all, at the same time (429).
 #[utoipa::path(post, path = "/users/{user}/brokers/{broker}/test", tag = "brokers", responses((status = 200, body = Tested)))]
 pub(super) async fn test(
     State(app): State<Arc<App>>,
@@ -230,7 +230,7 @@ pub(super) async fn test(
     Ok(Json(tested.ok_or_else(|| {
         Failure::too_many(
             "tested",
-            "This broker was tested less than 10 s ago, or 16 brokers are being tested.",
+            "This broker was tested less than 10 s ago, or two of its owner's, or 16 in all, are being tested.",
             "The broker says how publishing goes.",
             10,
         )
