@@ -232,7 +232,8 @@ pub async fn start(
         http: Http::trusting_the_system()?,
         mailer,
     };
-    let oidc = config.oidc.map(|settings| Oidc::new(settings, tellers.http.clone(), events.clone()));
+    let oidc = |settings| Oidc::new(settings, tellers.http.clone(), events.clone(), own_addresses.clone());
+    let oidc = config.oidc.map(oidc);
     let oidc = oidc.transpose()?;
     let delivery = Delivery::new(store.clone(), events.clone(), tellers.clone());
     let delivery = tokio::spawn(delivery.run(stopping.clone()));

@@ -1,7 +1,7 @@
 //! Every route, asked by every kind of caller: what it answers, and that the description of the API says so.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -504,6 +504,11 @@ struct Template {
 
 static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
 
+/// What asks others: reading whom the system trusts takes its time, too.
+static HTTP: LazyLock<Http> = LazyLock::new(|| Http::trusting_the_system().unwrap());
+static DIALER: LazyLock<Dialer> =
+    LazyLock::new(|| Dialer::new(Guard::new(Purpose::Brokers, Vec::new(), Vec::new())).unwrap());
+
 impl Template {
     async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
@@ -710,21 +715,17 @@ impl Bench {
         };
         let guard = Guard::new(Purpose::Polls, Vec::new(), Vec::new());
         let settings = json!({"issuer": "https://id.example.org", "client_id": "sixlock"});
-        let http = Http::trusting_the_system().unwrap();
-        let oidc = Oidc::new(serde_json::from_value(settings).unwrap(), http, Events::unheard()).unwrap();
-        let of_brokers = Guard::new(Purpose::Brokers, Vec::new(), Vec::new());
-        let brokers = BrokerAccess::new(&Dialer::new(of_brokers).unwrap());
+        let http = HTTP.clone();
+        let oidc = Oidc::new(serde_json::from_value(settings).unwrap(), http, Events::unheard(), Vec::new())
+            .unwrap();
+        let brokers = BrokerAccess::new(&DIALER);
         let app = App::new(
             store,
             Events::unheard().recorded_by(audit),
             Some(network),
             link,
             reach,
-            (
-                guard.clone(),
-                Tellers { guard, http: Http::trusting_the_system().unwrap(), mailer: None },
-                brokers,
-            ),
+            (guard.clone(), Tellers { guard, http: HTTP.clone(), mailer: None }, brokers),
             watch::channel(false).1,
         )
         .with_oidc(Some(oidc));

@@ -10,6 +10,7 @@ mod pending;
 mod provider;
 mod settings;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -90,10 +91,15 @@ struct TokenError {
 }
 
 impl Oidc {
-    /// As these settings say. Nothing is asked before there is somebody to sign in.
-    pub(crate) fn new(settings: OidcSettings, http: Http, events: Events) -> Result<Arc<Self>, Error> {
+    /// As these settings say; it is asked at no address of the cloud itself. Nothing is asked before there is somebody to sign in.
+    pub(crate) fn new(
+        settings: OidcSettings,
+        http: Http,
+        events: Events,
+        own_addresses: Vec<SocketAddr>,
+    ) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(Self {
-            provider: Provider::new(settings.issuer.clone(), http, events),
+            provider: Provider::new(&settings, http, events, own_addresses),
             settings,
             seal: Seal::new()?,
             finished: Finished::default(),
@@ -279,30 +285,48 @@ impl Oidc {
     async fn proved(
         &self,
         endpoints: &Endpoints,
-        Person { subject, mut claims }: Person,
+        Person { subject, claims }: Person,
         access_token: Option<String>,
         linking: Option<Linking>,
     ) -> Proved {
         let is_named = claims.contains_key(&self.settings.name_claim);
+        let mut user_info = None;
         if let (false, true, None, Some(target), Some(token)) =
             (is_named, self.settings.sign_up, linking, &endpoints.user_info, access_token)
             && let Ok(mut bearer) = HeaderValue::try_from(format!("Bearer {token}"))
         {
             bearer.set_sensitive(true);
             // Without it, the account has another name: nobody is kept out for that.
-            let said: Result<Map<String, Value>, _> = self.provider.get(target, Some(bearer)).await;
-            // https://openid.net/specs/openid-connect-core-1_0.html#UserInfoResponse
-            if let Ok(said) = said
-                && said.get("sub").and_then(Value::as_str) == Some(&*subject)
-            {
-                claims.extend(said);
-            }
+            let said = self.provider.get(target, Some(bearer)).await;
+            user_info = said.ok().and_then(|said| user_info_of(&subject, said));
         }
-        let text = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_verified = claims.get("email_verified").and_then(Value::as_bool) == Some(true);
-        let email = if is_verified { text("email") } else { String::new() };
-        Proved { name: text(&self.settings.name_claim), email, subject, linking }
+        // What both say, the ID token says.
+        let sources: Vec<&Claims> = [Some(&claims), user_info.as_ref()].into_iter().flatten().collect();
+        let name = sources.iter().find_map(|claims| text(claims, &self.settings.name_claim));
+        let name = name.unwrap_or_default().to_owned();
+        Proved { name, email: verified_email(&sources).to_owned(), subject, linking }
     }
+}
+
+/// What is said of a person.
+type Claims = Map<String, Value>;
+
+/// What a UserInfo answer says of this subject; nothing if it is another's
+/// ([OpenID Connect Core 1.0, section 5.3.2](https://openid.net/specs/openid-connect-core-1_0.html#UserInfoResponse)).
+fn user_info_of(subject: &str, said: Claims) -> Option<Claims> {
+    (text(&said, "sub") == Some(subject)).then_some(said)
+}
+
+fn text<'a>(claims: &'a Claims, name: &str) -> Option<&'a str> {
+    claims.get(name)?.as_str()
+}
+
+/// The e-mail address of the first of `sources` that says that this very address is verified, or none: what one source says of an address holds
+/// for no other's.
+fn verified_email<'a>(sources: &[&'a Claims]) -> &'a str {
+    let is_verified = |claims: &&&Claims| claims.get("email_verified") == Some(&Value::Bool(true));
+    let mut verified = sources.iter().filter(is_verified);
+    verified.find_map(|claims| text(claims, "email")).unwrap_or_default()
 }
 
 /// A text that nobody guesses.

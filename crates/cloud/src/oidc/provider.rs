@@ -1,7 +1,10 @@
 //! What a provider says of itself: where its endpoints are, and by which keys its tokens are signed. Both are kept for an hour, and fetched
 //! by whoever needs them first; keys also when a token names one that is not among them, at most once a minute.
+//!
+//! While one asks, others go on with what is kept. Who cannot waits, and many do not: a provider that is slow holds up nobody else.
 
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Bytes;
@@ -13,13 +16,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sixlock_telemetry::{At, Event, Events};
-use tokio::sync::Mutex;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use url::Url;
 
 use super::failure::{BadToken, OidcFailure};
 use super::id_token::{ALLOWED, Header, key};
-use super::settings::{Issuer, is_safe};
+use super::settings::{Issuer, OidcSettings};
 use crate::pollers::{Asked, Guard, Http, Purpose, Target};
 
 /// How long what a provider says is believed.
@@ -32,6 +35,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 const KEYS_AGAIN: Duration = Duration::from_secs(60);
 /// The most keys of a provider; further ones are not looked at.
 const KEYS: usize = 64;
+/// How many wait for what one of them asks the provider; beyond, the answer is 503.
+const WAITING: usize = 64;
 
 /// Where a provider is asked, and what it can do.
 #[derive(Debug)]
@@ -68,14 +73,30 @@ struct KeySet {
     keys: Vec<Value>,
 }
 
+/// What a provider said.
+type Said = (Arc<Endpoints>, Arc<[Jwk]>);
+
 /// What is kept.
 #[derive(Default)]
 struct Cache {
-    said: Option<(Instant, Arc<Endpoints>, Arc<[Jwk]>)>,
+    said: Option<(Instant, Said)>,
     /// When it could not be asked.
     failed: Option<Instant>,
     /// When keys were last fetched because one was missing.
     keys_fetched: Option<Instant>,
+}
+
+impl Cache {
+    fn younger_than(&self, age: Duration) -> Option<Said> {
+        self.said.as_ref().filter(|(since, _)| since.elapsed() < age).map(|(_, said)| said.clone())
+    }
+
+    /// What needs no asking; nothing if the provider is to be asked.
+    fn known(&self) -> Option<Result<Said, OidcFailure>> {
+        let fresh = self.younger_than(FRESH).map(Ok);
+        let is_left_alone = self.failed.is_some_and(|failed| failed.elapsed() < AGAIN);
+        fresh.or_else(|| is_left_alone.then(|| self.younger_than(STALE).ok_or(OidcFailure::Provider)))
+    }
 }
 
 /// A provider, and what it said last.
@@ -84,66 +105,99 @@ pub(super) struct Provider {
     http: Http,
     guard: Guard,
     events: Events,
+    /// It is not locked while the provider is asked.
     kept: Mutex<Cache>,
+    /// Of several who want to know, one asks.
+    asking: Semaphore,
+    waiting: Semaphore,
 }
 
 impl Provider {
-    pub(super) fn new(issuer: Issuer, http: Http, events: Events) -> Self {
-        let guard = Guard::new(Purpose::SignIn, Vec::new(), Vec::new());
-        Self { issuer, http, guard, events, kept: Mutex::default() }
+    pub(super) fn new(
+        settings: &OidcSettings,
+        http: Http,
+        events: Events,
+        own_addresses: Vec<SocketAddr>,
+    ) -> Self {
+        let issuer = settings.issuer.clone();
+        let allowed = [issuer.places(), settings.allow.clone()].concat();
+        let guard = Guard::new(Purpose::SignIn, allowed, own_addresses);
+        let (asking, waiting) = (Semaphore::new(1), Semaphore::new(WAITING));
+        Self { issuer, http, guard, events, kept: Mutex::default(), asking, waiting }
     }
 
-    /// Where it is asked. Of several who want to know, one asks.
+    fn kept(&self) -> MutexGuard<'_, Cache> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody else asks the provider.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, OidcFailure> {
+        if let Ok(turn) = self.asking.try_acquire() {
+            return Ok(turn);
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| OidcFailure::Busy)?;
+        self.asking.acquire().await.map_err(|_| OidcFailure::Provider)
+    }
+
+    /// Where it is asked.
     pub(super) async fn endpoints(&self) -> Result<Arc<Endpoints>, OidcFailure> {
-        let mut kept = self.kept.lock().await;
-        self.refresh(&mut kept).await.map(|(endpoints, _)| endpoints)
+        self.said().await.map(|(endpoints, _)| endpoints)
     }
 
     /// The key that a token is signed by whose header this is.
     pub(super) async fn key(&self, header: &Header) -> Result<Jwk, OidcFailure> {
-        let mut kept = self.kept.lock().await;
-        let (endpoints, keys) = self.refresh(&mut kept).await?;
+        let (_, keys) = self.said().await?;
         if let Some(key) = key(header, &keys) {
             return Ok(key.clone());
         }
-        if !may_fetch_keys(kept.keys_fetched, Instant::now()) {
-            return Err(BadToken::UnknownKey.into());
+        // The provider may have other keys by now, and somebody may be fetching them.
+        let _turn = self.turn().await?;
+        let (endpoints, keys) = self.kept().younger_than(STALE).ok_or(OidcFailure::Provider)?;
+        if let Some(key) = key(header, &keys) {
+            return Ok(key.clone());
         }
-        // The provider may have other keys by now.
-        kept.keys_fetched = Some(Instant::now());
+        {
+            let mut kept = self.kept();
+            if !may_fetch_keys(kept.keys_fetched, Instant::now()) {
+                return Err(BadToken::UnknownKey.into());
+            }
+            kept.keys_fetched = Some(Instant::now());
+        }
         let keys = self.keys(&endpoints.keys).await.map_err(|why| self.failure(&why))?;
-        let found = key(header, &keys).cloned();
-        if let Some((_, _, known)) = &mut kept.said {
-            *known = keys;
+        if let Some((_, (_, known))) = &mut self.kept().said {
+            *known = keys.clone();
         }
-        found.ok_or(BadToken::UnknownKey.into())
+        key(header, &keys).cloned().ok_or(BadToken::UnknownKey.into())
     }
 
-    /// What is kept, asked for anew if it is old.
-    async fn refresh(&self, kept: &mut Cache) -> Result<(Arc<Endpoints>, Arc<[Jwk]>), OidcFailure> {
-        let younger_than = |kept: &Cache, age| match &kept.said {
-            Some((since, endpoints, keys)) if since.elapsed() < age => {
-                Some((endpoints.clone(), keys.clone()))
-            }
-            _ => None,
+    /// What is kept, asked for anew if it is old. While somebody asks, what is old will do.
+    async fn said(&self) -> Result<Said, OidcFailure> {
+        let is_asked = self.asking.available_permits() == 0;
+        let known = {
+            let kept = self.kept();
+            kept.known().or_else(|| kept.younger_than(STALE).filter(|_| is_asked).map(Ok))
         };
-        if let Some(fresh) = younger_than(kept, FRESH) {
-            return Ok(fresh);
+        if let Some(known) = known {
+            return known;
         }
-        if kept.failed.is_some_and(|failed| failed.elapsed() < AGAIN) {
-            return younger_than(kept, STALE).ok_or(OidcFailure::Provider);
+        let _turn = self.turn().await?;
+        // Whoever asked before may have been answered.
+        if let Some(known) = self.kept().known() {
+            return known;
         }
-        match self.ask().await {
+        let answered = self.ask().await;
+        let failure = answered.as_ref().err().map(|why| self.failure(why));
+        let mut kept = self.kept();
+        match answered {
             Ok((endpoints, keys)) => {
-                let endpoints = Arc::new(endpoints);
-                kept.said = Some((Instant::now(), endpoints.clone(), keys.clone()));
+                let said = (Arc::new(endpoints), keys);
+                kept.said = Some((Instant::now(), said.clone()));
                 kept.failed = None;
-                Ok((endpoints, keys))
+                Ok(said)
             }
-            Err(why) => {
+            Err(_) => {
                 kept.failed = Some(Instant::now());
-                let failure = self.failure(&why);
-                younger_than(kept, STALE).ok_or(failure)
+                kept.younger_than(STALE).ok_or(failure.unwrap_or(OidcFailure::Provider))
             }
         }
     }
@@ -151,7 +205,8 @@ impl Provider {
     async fn ask(&self) -> Result<(Endpoints, Arc<[Jwk]>), String> {
         let configuration = self.issuer.configuration();
         let target = Target::parse(&configuration).map_err(|why| format!("{configuration}: {why}"))?;
-        let endpoints = endpoints(self.issuer.as_str(), self.get(&target, None).await?)
+        let metadata = self.get(&target, None).await?;
+        let endpoints = endpoints(&self.issuer, &self.guard, metadata)
             .map_err(|why| format!("{configuration}: {why}"))?;
         let keys = self.keys(&endpoints.keys).await?;
         Ok((endpoints, keys))
@@ -196,8 +251,10 @@ impl Provider {
 
 /// Where a provider is asked that is `issuer`, if it says what it has to
 /// ([OpenID Connect Discovery 1.0, section 4.3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation)).
-fn endpoints(issuer: &str, metadata: Metadata) -> Result<Endpoints, String> {
-    if metadata.issuer != issuer {
+///
+/// Addresses are looked at when they are written, and again, with those of names, at each connection.
+fn endpoints(issuer: &Issuer, guard: &Guard, metadata: Metadata) -> Result<Endpoints, String> {
+    if metadata.issuer != issuer.as_str() {
         return Err(format!(
             "the provider calls itself {:?}; issuer has to be the same",
             cut(&metadata.issuer)
@@ -208,12 +265,16 @@ fn endpoints(issuer: &str, metadata: Metadata) -> Result<Endpoints, String> {
         return Err("the provider does not know the method S256 of PKCE".to_owned());
     }
     let url = |name: &str, text: &str| -> Result<Url, String> {
-        let url = Url::parse(text).ok().filter(is_safe);
-        url.ok_or_else(|| format!("{name} is no URL of https: {:?}", cut(text)))
+        let url = Url::parse(text).ok().filter(|url| issuer.may_have(url));
+        url.ok_or_else(|| {
+            format!("{name} is no URL of https, or, as the issuer is, of this machine: {:?}", cut(text))
+        })
     };
     let target = |name: &str, text: &str| -> Result<Target, String> {
         url(name, text)?;
-        Target::parse(text).map_err(|why| format!("{name}: {why}"))
+        let target = Target::parse(text).map_err(|why| format!("{name}: {why}"))?;
+        guard.check_literal(&target).map_err(|why| format!("{name}: {why}"))?;
+        Ok(target)
     };
     let methods = metadata.token_endpoint_auth_methods_supported;
     // Without a word, it is the header: https://www.rfc-editor.org/rfc/rfc8414#section-2
@@ -249,27 +310,48 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
 
     use super::*;
 
     const ISSUER: &str = "https://id.example.org";
 
-    fn read(change: Value) -> Result<Endpoints, String> {
-        let mut metadata = json!({
-            "issuer": ISSUER,
-            "authorization_endpoint": "https://id.example.org/auth?a=b",
-            "token_endpoint": "https://id.example.org/token",
-            "jwks_uri": "https://keys.example.org/",
-        });
+    fn settings(issuer: &str, allow: &[&str]) -> OidcSettings {
+        serde_json::from_value(json!({"issuer": issuer, "client_id": "sixlock", "allow": allow})).unwrap()
+    }
+
+    fn provider(settings: &OidcSettings) -> Provider {
+        let own_addresses = vec!["127.0.0.1:8080".parse().unwrap()];
+        Provider::new(settings, Http::trusting_the_system().unwrap(), Events::unheard(), own_addresses)
+    }
+
+    fn metadata(issuer: &str) -> Value {
+        json!({
+            "issuer": issuer,
+            "authorization_endpoint": format!("{issuer}/auth?a=b"),
+            "token_endpoint": format!("{issuer}/token"),
+            "jwks_uri": format!("{issuer}/keys"),
+        })
+    }
+
+    fn read_of(settings: &OidcSettings, change: Value) -> Result<Endpoints, String> {
+        let mut metadata = metadata(settings.issuer.as_str());
         for (name, value) in change.as_object().unwrap() {
             metadata[name] = value.clone();
         }
-        endpoints(ISSUER, serde_json::from_value(metadata).unwrap())
+        let Provider { issuer, guard, .. } = provider(settings);
+        endpoints(&issuer, &guard, serde_json::from_value(metadata).unwrap())
+    }
+
+    fn read(change: Value) -> Result<Endpoints, String> {
+        read_of(&settings(ISSUER, &[]), change)
     }
 
     #[test]
     fn a_provider_that_says_something_else_than_it_should_is_not_used() {
-        let read_well = read(json!({})).unwrap();
+        let read_well = read(json!({"jwks_uri": "https://keys.example.org/"})).unwrap();
         assert_eq!((read_well.names_itself, read_well.secret_in_body), (false, false));
         assert_eq!(read_well.algorithms, ALLOWED);
         for (change, why) in [
@@ -284,6 +366,112 @@ mod tests {
             let said = read(change).unwrap_err();
             assert!(said.contains(why), "{said}");
         }
+    }
+
+    #[test]
+    fn a_provider_elsewhere_names_no_endpoint_inside_and_one_of_this_machine_names_none_elsewhere() {
+        let loopback = settings("http://127.0.0.1:3000", &[]);
+        let inside = settings("https://10.1.2.3:8443/realm", &["10.9.0.0/16:443"]);
+        let elsewhere = settings(ISSUER, &[]);
+        for (of, url, why) in [
+            (&elsewhere, "http://127.0.0.1:3000/", "no URL of https"),
+            (&elsewhere, "http://localhost:3000/", "no URL of https"),
+            (&elsewhere, "https://127.0.0.1/", "a loopback"),
+            (&elsewhere, "https://[::1]/", "a loopback"),
+            (&elsewhere, "https://169.254.169.254/latest", "a metadata service's"),
+            (&elsewhere, "https://10.1.2.3:8443/", "a private"),
+            (&elsewhere, "https://[fd00::1]/", "\"allow\" in the file of --oidc: [fd00::1]:443"),
+            (&elsewhere, "https://93.184.215.14:22/", "another service"),
+            (&inside, "https://10.1.2.3/", "a private"),
+            (&inside, "https://10.9.0.1:8443/", "a private"),
+            (&inside, "https://127.0.0.1:8080/", "of this cloud itself"),
+            (&loopback, "https://id.example.org/", "of this machine"),
+            (&loopback, "http://10.1.2.3:3000/", "of this machine"),
+            (&loopback, "http://127.0.0.1:8080/", "of this cloud itself"),
+        ] {
+            for name in ["token_endpoint", "jwks_uri", "userinfo_endpoint"] {
+                let said = read_of(of, json!({name: url})).unwrap_err();
+                assert!(said.starts_with(name) && said.contains(why), "{url}: {said}");
+            }
+        }
+        for (of, url) in [
+            (&elsewhere, "https://93.184.215.14/"),
+            (&inside, "https://10.1.2.3:8443/other"),
+            (&inside, "https://10.9.0.1/"),
+            (&loopback, "http://127.0.0.1:4000/"),
+            (&loopback, "http://localhost:4000/"),
+            (&loopback, "http://[::1]:4000/"),
+        ] {
+            let read = read_of(of, json!({"token_endpoint": url}));
+            assert!(read.is_ok(), "{url}: {read:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_inside_is_not_asked() {
+        let target = Target::parse("https://localhost:3000/").unwrap();
+        let said = provider(&settings(ISSUER, &[])).get::<Value>(&target, None).await.unwrap_err();
+        assert!(said.contains("localhost:3000 leads to no address of the open Internet"), "{said}");
+    }
+
+    /// A provider on this machine that answers so many requests, and no further one; and what is told of each that comes.
+    async fn slow(answers: usize) -> (Arc<Provider>, mpsc::UnboundedReceiver<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let metadata = metadata(&issuer).to_string();
+        let (tell, asked) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            // https://www.rfc-editor.org/rfc/rfc7515#appendix-A.3.1
+            let keys = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"a","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+                "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+            let mut held = Vec::new();
+            for request in 0.. {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = [0; 2048];
+                let _ = stream.read(&mut head).await.unwrap();
+                let _ = tell.send(());
+                if request >= answers {
+                    held.push(stream);
+                    continue;
+                }
+                let body = if head.starts_with(b"GET /keys ") { keys } else { &metadata };
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        (Arc::new(provider(&settings(&issuer, &[]))), asked)
+    }
+
+    fn header(key: &str) -> Header {
+        Header { algorithm: Algorithm::ES256, key: Some(key.to_owned()) }
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_is_slow_to_give_new_keys_holds_up_nobody_whose_key_is_known() {
+        let (provider, mut asked) = slow(2).await;
+        provider.key(&header("a")).await.unwrap();
+        let other = provider.clone();
+        let waiting = tokio::spawn(async move { other.key(&header("b")).await });
+        // Its description, its keys, and these once more.
+        for _ in 0..3 {
+            asked.recv().await.unwrap();
+        }
+        provider.endpoints().await.unwrap();
+        provider.key(&header("a")).await.unwrap();
+        assert!(!waiting.is_finished());
+    }
+
+    #[tokio::test]
+    async fn as_many_wait_for_a_slow_provider_as_have_room() {
+        let (provider, mut asked) = slow(0).await;
+        let ask = || {
+            let provider = provider.clone();
+            tokio::spawn(async move { provider.endpoints().await })
+        };
+        let waiting: Vec<_> = (0..=WAITING).map(|_| ask()).collect();
+        asked.recv().await.unwrap();
+        assert_eq!(provider.endpoints().await.unwrap_err(), OidcFailure::Busy);
+        assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use sixlock_store::Secret;
 use url::Url;
 
+use crate::pollers::PollAllow;
+
 /// The longest issuer and address, in bytes.
 const LONGEST_URL: usize = 512;
 
@@ -39,6 +41,9 @@ pub struct OidcSettings {
     /// Where browsers find the dashboard; without it, where they say that they ask.
     #[serde(default)]
     pub url: Option<PublicUrl>,
+    /// Where else inside, beside the issuer's own host and port, its endpoints may be.
+    #[serde(default)]
+    pub allow: Vec<PollAllow>,
 }
 
 fn usual_name_claim() -> String {
@@ -63,13 +68,17 @@ impl OidcSettings {
     }
 }
 
-/// Whether a URL is one of HTTPS, or of HTTP within this machine.
-pub(super) fn is_safe(url: &Url) -> bool {
+/// Whether a URL is one of this machine.
+fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let is_near = host.eq_ignore_ascii_case("localhost")
-        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    url.scheme() == "https" || (url.scheme() == "http" && is_near)
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a URL is one of HTTPS, or of HTTP within this machine.
+fn is_safe(url: &Url) -> bool {
+    url.scheme() == "https" || (url.scheme() == "http" && is_near(url))
 }
 
 /// Reads a URL of HTTPS, or of HTTP within this machine, that holds nothing but where something is.
@@ -107,6 +116,25 @@ impl Issuer {
 
     fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
+    }
+
+    /// Whether it is at HTTP, and so within this machine.
+    fn is_plain(&self) -> bool {
+        self.url.scheme() == "http"
+    }
+
+    /// Whether one of its endpoints may be at `url`: those of an issuer at HTTPS are at HTTPS, those of one at HTTP within this machine.
+    pub(super) fn may_have(&self, url: &Url) -> bool {
+        if self.is_plain() { is_near(url) && is_safe(url) } else { url.scheme() == "https" }
+    }
+
+    /// Where inside it may be asked: where it is itself, and, at HTTP, anywhere on this machine.
+    pub(super) fn places(&self) -> Vec<PollAllow> {
+        let port = self.url.port_or_known_default().unwrap_or_default();
+        let own = format!("{}:{port}", self.host());
+        let this_machine: &[&str] = if self.is_plain() { &["127.0.0.0/8", "::1/128"] } else { &[] };
+        let places = this_machine.iter().copied().chain([&*own]);
+        places.filter_map(|place| place.parse().ok()).collect()
     }
 
     /// Where the provider says where its endpoints are

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 #[test]
@@ -23,4 +25,39 @@ fn of_an_error_of_the_provider_a_word_is_told() {
     assert_eq!(word("access_denied"), "access_denied");
     assert_eq!(word("<b>\r\n"), "?b???");
     assert_eq!(word(&"a".repeat(1000)).len(), 64);
+}
+
+fn claims(claims: Value) -> Claims {
+    claims.as_object().unwrap().clone()
+}
+
+#[test]
+fn an_address_counts_as_verified_only_if_the_source_that_names_it_says_so() {
+    let unverified = claims(json!({"email": "ann@example.org"}));
+    let refused = claims(json!({"email": "ann@example.org", "email_verified": false}));
+    let verified = claims(json!({"email": "eve@example.org", "email_verified": true}));
+    let bare = claims(json!({"email_verified": true}));
+    for (sources, email) in [
+        (vec![&verified], "eve@example.org"),
+        (vec![&unverified], ""),
+        (vec![&refused, &verified], "eve@example.org"),
+        (vec![&verified, &refused], "eve@example.org"),
+        (vec![&unverified, &bare], ""),
+        (vec![&bare, &unverified], ""),
+        (vec![], ""),
+    ] {
+        assert_eq!(verified_email(&sources), email, "{sources:?}");
+    }
+    let word = claims(json!({"email": "ann@example.org", "email_verified": "true"}));
+    assert_eq!(verified_email(&[&word]), "", "a word is no yes");
+}
+
+#[test]
+fn a_user_info_answer_of_another_subject_says_nothing() {
+    let said = |subject: Value| claims(json!({"sub": subject, "email": "ann@example.org"}));
+    assert!(user_info_of("ann", said(json!("ann"))).is_some());
+    for subject in [json!("eve"), json!("Ann"), json!(7), Value::Null] {
+        assert_eq!(user_info_of("ann", said(subject)), None);
+    }
+    assert_eq!(user_info_of("ann", claims(json!({"email": "ann@example.org"}))), None);
 }

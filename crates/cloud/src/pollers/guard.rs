@@ -5,12 +5,14 @@
 //! elsewhere only where the operator says so: of polls, which only ask, apart from alerts and readings, which tell. A name is resolved once a request, and the connection is made to the
 //! very address that was checked: [`Checked`] comes from nowhere else, and the clients take nothing else.
 //!
-//! Signing in by a provider goes where the operator's own file, and the provider that it names, say: users choose none of that, so inside
-//! addresses are allowed, as providers of one's own house have them.
+//! Signing in by a provider goes where that says that its endpoints are. The operator chose the provider, so its own host and port may be at an
+//! inside address, as those of one's own house are; what it names beside that is held to the same rule as the others.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::str::FromStr;
+
+use serde::Deserialize;
 
 use super::target::{Scheme, Target};
 use crate::networks::Network;
@@ -81,11 +83,12 @@ fn named(networks: &[(Network, &'static str)], address: IpAddr) -> Option<&'stat
     networks.iter().find(|(network, _)| network.contains(address)).map(|(_, what)| *what)
 }
 
-/// Where polls, alerts or readings for brokers may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
+/// Where polls, alerts, readings for brokers or sign-ins may go besides the open Internet: `CIDR[:PORT]` or `HOST[:PORT]`.
 ///
 /// With a port, exactly that one is allowed; without, every port from 1024 on, and those of HTTP and HTTPS. A name
 /// is allowed wherever it leads: who answers for it is to be trusted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct PollAllow {
     place: HostPattern,
     port: Option<u16>,
@@ -125,6 +128,14 @@ impl FromStr for PollAllow {
             }
         };
         Ok(Self { place, port })
+    }
+}
+
+impl TryFrom<String> for PollAllow {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 
@@ -169,7 +180,7 @@ impl Purpose {
         match self {
             Self::Polls => "--poll-allow",
             Self::Alerts => "--alert-allow",
-            Self::SignIn => "--oidc",
+            Self::SignIn => "\"allow\" in the file of --oidc:",
             Self::Brokers => "--broker-allow",
         }
     }
@@ -265,9 +276,6 @@ impl Guard {
         let (ip, port) = (address.ip(), address.port());
         if let Some(what) = named(NEVER, ip) {
             return Some(Reason::Never(what));
-        }
-        if self.purpose == Purpose::SignIn {
-            return None;
         }
         let local = is_local(ip);
         let is_own =
