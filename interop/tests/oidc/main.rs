@@ -114,6 +114,13 @@ impl Bench {
         browser.go_until(url, |url| self.is_dashboard(url))
     }
 
+    /// Goes where the provider sends the browser back to, and confirms there that the account is to be linked.
+    fn confirm(&self, browser: &mut Browser, back: &str) -> Page {
+        let page = self.come_back(browser, back);
+        assert!(page.status == 200 && page.body.contains("Link it"), "{page:?}");
+        browser.submit(&page, "", |url| self.is_dashboard(url))
+    }
+
     fn is_dashboard(&self, url: &str) -> bool {
         url == self.url("/") || url.starts_with(&self.url("/#"))
     }
@@ -222,7 +229,7 @@ async fn a_user_links_an_account_signs_in_by_it_and_unlinks_it() {
         assert_eq!(begun.status, 201, "{begun:?}");
         let path = begun.json()["path"].as_str().unwrap().to_owned();
         let back = bench.at_provider(&mut ann, &path, "ann");
-        let linked = bench.come_back(&mut ann, &back);
+        let linked = bench.confirm(&mut ann, &back);
         assert_eq!((linked.status, &*linked.url), (303, &*bench.url("/#/account")), "{linked:?}");
         assert_eq!(bench.links(&mut ann, "ann")["links"][0]["subject"], "ann");
 
@@ -236,7 +243,7 @@ async fn a_user_links_an_account_signs_in_by_it_and_unlinks_it() {
         bench.login(&mut bob, "bob");
         let path = bench.begin_to_link(&mut bob, "bob", PASSWORD).json()["path"].as_str().unwrap().to_owned();
         let back = bench.at_provider(&mut bob, &path, "ann");
-        let taken = bob.go(&back);
+        let taken = bench.confirm(&mut bob, &back);
         assert_eq!(taken.status, 403);
         assert!(taken.body.contains("linked to another user"), "{taken:?}");
 
@@ -272,6 +279,31 @@ async fn a_link_is_made_only_while_the_session_that_asked_for_it_lasts() {
         assert_eq!(ann.api(&format!("POST {}", bench.url("/api/v1/logout")), &Value::Null).status, 204);
         assert_eq!(ann.go(&back).status, 401);
         assert_eq!(bench.sign_in(&mut Browser::default(), "ann").status, 403, "nothing was linked");
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_one_user_asked_for_is_not_made_in_the_browser_of_another() {
+    let bench = Bench::start(&Settings::default()).await;
+    bench.user("ann").await;
+    bench.user("eve").await;
+    tokio::task::spawn_blocking(move || {
+        let mut eve = Browser::default();
+        bench.login(&mut eve, "eve");
+        let path = bench.begin_to_link(&mut eve, "eve", PASSWORD).json()["path"].as_str().unwrap().to_owned();
+        let planted = eve.cookie(&bench.cloud, PENDING).unwrap().to_owned();
+        let mut ann = Browser::default();
+        bench.login(&mut ann, "ann");
+        ann.set_cookie(&bench.cloud, ("/sign-in/oidc", PENDING, &planted));
+        let back = bench.at_provider(&mut ann, &path, "ann");
+        let refused = bench.confirm(&mut ann, &back);
+        assert_eq!(refused.status, 403, "{refused:?}");
+        assert!(refused.body.contains("not asked for in the session"), "{refused:?}");
+        for (browser, name) in [(&mut ann, "ann"), (&mut eve, "eve")] {
+            assert_eq!(bench.links(browser, name)["links"], json!([]));
+        }
     })
     .await
     .unwrap();

@@ -12,7 +12,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         // Not HEAD: a link's preview must not use the link up.
         return (method == Method::GET).then_some(Action::SignIn);
     }
-    if path == paths::OIDC_CODE {
+    if matches!(path, paths::OIDC_LINK | paths::OIDC_CODE) {
         return (method == Method::POST).then_some(Action::SignIn);
     }
     if path == paths::RESET_PASSWORD {

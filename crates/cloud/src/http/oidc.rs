@@ -2,7 +2,8 @@
 //!
 //! These are pages, not a part of the API: the provider adds parameters of its own to the callback. What the browser has to bring back is in
 //! a cookie that other sites' pages do not send but by leading it here (`SameSite=Lax`), and that no script reads. The session itself has
-//! the same cookie as after a password.
+//! the same cookie as after a password: a browser that comes back from the provider does not show it, so whoever links an account confirms
+//! that on a page of this cloud, and the session shows itself then.
 
 use std::sync::Arc;
 
@@ -12,15 +13,16 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use serde::Deserialize;
-use sixlock_store::{User, now_ms};
+use sixlock_store::{TokenDigest, User, now_ms};
 use sixlock_telemetry::Client;
 
 use super::app::App;
+use super::caller::COOKIE as SESSION_COOKIE;
 use super::cookies::{cookie_of, is_secure};
 use super::failure::Failure;
 use super::one_time_codes;
 use super::pages::{escaped, instead, page};
-use super::paths::{OIDC_CALLBACK, OIDC_CODE, OIDC_SIGN_IN};
+use super::paths::{OIDC_CALLBACK, OIDC_CODE, OIDC_LINK, OIDC_SIGN_IN};
 use super::recorded::AuditDetails;
 use super::sign_in::{disabled, session_cookie};
 use crate::Error;
@@ -32,6 +34,7 @@ pub(super) const COOKIE: &str = "sixlock_oidc";
 const NO_COOKIE: &str = "sixlock_oidc=; Path=/sign-in/oidc; Max-Age=0; HttpOnly; SameSite=Lax";
 /// What the pages are about.
 const SUBJECT: &str = "Sign in";
+const LINKING: &str = "Link an account";
 
 #[derive(Deserialize)]
 pub(super) struct Begin {
@@ -74,10 +77,15 @@ pub(super) async fn callback(
     headers: HeaderMap,
     answered: Result<Query<Answered>, QueryRejection>,
 ) -> Response {
-    let mut response = match finish(&app, client, &headers, answered).await {
+    let response = match finish(&app, client, &headers, answered).await {
         Ok(response) => response,
         Err(refused) => refused_page(refused),
     };
+    ending(response)
+}
+
+/// An answer that takes the cookie back, unless it gives another.
+fn ending(mut response: Response) -> Response {
     if !sets_cookie(&response) {
         response.headers_mut().append(header::SET_COOKIE, HeaderValue::from_static(NO_COOKIE));
     }
@@ -122,40 +130,70 @@ async fn finish(
     };
     begun.right();
     match proved.linking {
-        Some(linking) => link(app, oidc, linking, &proved, now).await,
+        Some(linking) => confirm_link(app, oidc, linking, &proved, now).await,
         None => sign_in(app, oidc, &proved, now).await,
     }
 }
 
-/// Lets the user who asked for it sign in by this account from now on.
-async fn link(
-    app: &App,
-    oidc: &Oidc,
-    linking: Linking,
-    proved: &Proved,
-    now: i64,
-) -> Result<Response, Failure> {
+/// The user who wants to link an account, if the session in which that was asked for is good still.
+async fn linking_user(app: &App, linking: Linking, now: i64) -> Result<User, Failure> {
     let access = app.store.access(linking.token(), now).await?;
     if access.is_none_or(|access| access.user != linking.user()) {
         return Err(Failure::unauthenticated());
     }
-    let Some(user) = app.store.user(&linking.user().0.to_string()).await? else {
-        return Err(Failure::unauthenticated());
-    };
-    match app.store.link_oidc(user.id, (oidc.issuer(), &proved.subject), now).await {
-        Ok(()) => {}
-        Err(Error::Taken(_)) => {
-            return Err(Failure::new(
-                StatusCode::FORBIDDEN,
-                "oidc_taken",
-                "This account at the provider is linked to another user here.",
-                "Sign in there with another account, or ask an administrator to unlink that one.",
-            ));
+    app.store.user(&linking.user().0.to_string()).await?.ok_or_else(Failure::unauthenticated)
+}
+
+/// Asks whether the account is to be linked.
+async fn confirm_link(
+    app: &App,
+    oidc: &Oidc,
+    linking: Linking,
+    Proved { subject, name, .. }: &Proved,
+    now: i64,
+) -> Result<Response, Failure> {
+    let user = linking_user(app, linking, now).await?;
+    let cookie = oidc.seal(Pending::Link { linking, subject: subject.clone() }, now)?;
+    let form = format!(
+        "<form method=\"post\" action=\"{OIDC_LINK}\"><p>Your account at {} is {}. Whoever signs in by it is {} here from now on. \
+         <p><button autofocus>Link it</button> <a href=\"/\">Leave it</a></form>",
+        escaped(oidc.settings().label()),
+        escaped(if name.is_empty() { subject } else { name }),
+        escaped(&user.username),
+    );
+    let cookies = AppendHeaders([(header::SET_COOKIE, kept(app, &cookie))]);
+    Ok((cookies, page(StatusCode::OK, LINKING, &form)).into_response())
+}
+
+/// Lets the user who asked for it sign in by this account from now on, if it is the session in which they did that confirms it.
+pub(super) async fn link(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let linked = async {
+        let oidc = provider(&app)?;
+        let now = now_ms();
+        let Some(Pending::Link { linking, subject }) = oidc.open(cookie_of(&headers, COOKIE), now) else {
+            return Err(refusal(&OidcFailure::State));
+        };
+        let session = cookie_of(&headers, SESSION_COOKIE).map(TokenDigest::of);
+        if session != Some(linking.token()) {
+            return Err(refusal(&OidcFailure::Session));
         }
-        Err(error) => return Err(error.into()),
-    }
-    let deed = Extension(AuditDetails::actions(vec!["oidc_linked"]).who(user.username));
-    Ok((deed, Redirect::to("/#/account")).into_response())
+        let user = linking_user(&app, linking, now).await?;
+        match app.store.link_oidc(user.id, (oidc.issuer(), &subject), now).await {
+            Ok(()) => {}
+            Err(Error::Taken(_)) => {
+                return Err(Failure::new(
+                    StatusCode::FORBIDDEN,
+                    "oidc_taken",
+                    "This account at the provider is linked to another user here.",
+                    "Sign in there with another account, or ask an administrator to unlink that one.",
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let deed = Extension(AuditDetails::actions(vec!["oidc_linked"]).who(user.username));
+        Ok((deed, Redirect::to("/#/account")).into_response())
+    };
+    ending(linked.await.unwrap_or_else(refused_page))
 }
 
 /// Begins a session of the user whose account this is.

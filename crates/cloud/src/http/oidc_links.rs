@@ -38,8 +38,9 @@ pub(super) struct LinkBegun {
 
 /// Begins to link an account at the provider to oneself
 ///
-/// The browser that asks gets a cookie, goes to the path within ten minutes and from there to the provider. When it comes back, the account with
-/// which it has signed in there is linked, if the session in which this was asked is good still. Without a provider the answer is 403.
+/// The browser that asks gets a cookie, goes to the path within ten minutes and from there to the provider. When it comes back, it is asked once
+/// more whether the account with which it has signed in there is to be linked. That is done if the browser has the cookie of the very session
+/// in which this was asked. Without a provider the answer is 403.
 #[utoipa::path(post, path = "/users/{user}/oidc", tag = "users", request_body = PresentPassword,
     responses((status = 201, body = LinkBegun)))]
 pub(super) async fn begin(

@@ -8,9 +8,11 @@ pub(super) const API: &str = "/api/v1";
 pub(super) const OPENAPI: &str = "/openapi.json";
 /// The one-time link.
 pub(super) const SIGN_IN: &str = "/sign-in";
-/// Where a browser is sent to the OpenID provider, where that sends it back to, and where it shows a one-time code after that.
+/// Where a browser is sent to the OpenID provider, where that sends it back to, and where after that it confirms a link, or shows a one-time
+/// code.
 pub(super) const OIDC_SIGN_IN: &str = "/sign-in/oidc";
 pub(super) const OIDC_CALLBACK: &str = "/sign-in/oidc/callback";
+pub(super) const OIDC_LINK: &str = "/sign-in/oidc/link";
 pub(super) const OIDC_CODE: &str = "/sign-in/oidc/code";
 /// The page of a link that sets a password.
 pub(super) const RESET_PASSWORD: &str = "/reset-password";

@@ -124,6 +124,7 @@ pub(super) fn all(document: &Arc<Document>) -> Router<Arc<App>> {
     api.route(paths::SIGN_IN, get(sign_in::sign_in))
         .route(paths::OIDC_SIGN_IN, get(oidc::begin))
         .route(paths::OIDC_CALLBACK, get(oidc::callback))
+        .route(paths::OIDC_LINK, post(oidc::link))
         .route(paths::OIDC_CODE, post(oidc::code))
         .route(paths::RESET_PASSWORD, get(reset_links::page).post(reset_links::send))
         .route(paths::METRICS, get(metrics::show))

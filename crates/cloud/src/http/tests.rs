@@ -15,7 +15,7 @@ use sixlock_store::{
     Append, BrokerDevices, BrokerFormat, BrokerSettings, ChannelKind, CommandValue, Computation, Condition,
     Device, GroupAccess, GroupId, Idempotency, InputReference, Location, NewBroker, NewChannel, NewCommand,
     NewIdentity, NewPoller, NewRule, PollCredential, Profile, Reading, ResourceId, Role, Severity, Store,
-    StreamChange, StreamId, TokenScope, TotpSecret, Transmission, User, ValueType, now_ms,
+    StreamChange, StreamId, TokenDigest, TokenScope, TotpSecret, Transmission, User, ValueType, now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -33,7 +33,7 @@ use super::paths;
 use super::routes;
 use crate::alerts::Tellers;
 use crate::brokers::{BrokerAccess, Dialer};
-use crate::oidc::Oidc;
+use crate::oidc::{Linking, Oidc, Pending};
 use crate::pollers::{Guard, Http, Purpose};
 
 /// For whom a route is.
@@ -995,6 +995,36 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut 
         let fits = choices.iter().any(|choice| {
             let mut wrong = Vec::new();
             check(document, choice, value, at, &mut wrong);
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_an_account_at_the_provider_is_confirmed_by_the_session_that_asked_for_it_alone() {
+    let bench = Bench::new().await;
+    let ann = bench.template.ann.id;
+    let linking = Linking::new(ann, TokenDigest::of(bench.token(Who::Owner)));
+    let pending = Pending::Link { linking, subject: "4711".into() };
+    let sealed = bench.app.oidc.as_ref().unwrap().seal(pending, now_ms()).unwrap();
+    let confirm = async |session: &str| {
+        let request = Request::post(paths::OIDC_LINK)
+            .header(header::HOST, "localhost")
+            .header(header::ORIGIN, "http://localhost")
+            .header(header::COOKIE, format!("sixlock_oidc={sealed}; sixlock_session={session}"))
+            .extension(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711))));
+        let response = router(bench.app.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let cookies = response.headers().get_all(header::SET_COOKIE).iter();
+        let is_taken_back =
+            cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.contains("Max-Age=0"));
+        assert!(is_taken_back, "{response:?}");
+        response.status().as_u16()
+    };
+    let (another, _) = bench.app.store.begin_session(ann, now_ms()).await.unwrap();
+    for session in ["", "guess", bench.token(Who::OtherUser), &another] {
+        assert_eq!(confirm(session).await, 403, "{session}");
+    }
+    let links = async || bench.app.store.oidc_links(ann).await.unwrap().links;
+    assert_eq!(links().await, []);
+    assert_eq!(confirm(bench.token(Who::Owner)).await, 303);
+    assert_eq!(links().await[0].subject, "4711");
+}
+
             wrong.is_empty()
         });
         if !fits {

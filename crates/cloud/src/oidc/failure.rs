@@ -94,6 +94,8 @@ pub(crate) enum OidcFailure {
     State,
     /// It has been finished already.
     Replay,
+    /// A link was asked for in another session than the one that confirms it.
+    Session,
     /// The answer is of another provider than the one that was asked.
     Issuer,
     /// The provider says no; by this word.
@@ -114,6 +116,7 @@ impl OidcFailure {
         match self {
             Self::State => "oidc_state",
             Self::Replay => "oidc_replay",
+            Self::Session => "oidc_session",
             Self::Issuer => "oidc_issuer",
             Self::Denied(_) => "oidc_denied",
             Self::Code => "oidc_code",
@@ -129,6 +132,9 @@ impl fmt::Display for OidcFailure {
         match self {
             Self::State => f.write_str("This sign-in was not begun in this browser, or too long ago."),
             Self::Replay => f.write_str("This sign-in was finished already."),
+            Self::Session => {
+                f.write_str("This link was not asked for in the session that is signed in here.")
+            }
             Self::Issuer => {
                 f.write_str("The answer comes from another provider than the one that was asked.")
             }

@@ -61,6 +61,8 @@ pub(crate) enum Pending {
     Linking(Linking),
     /// The provider is asked.
     Authorization(AuthorizationRequest),
+    /// The provider has said whose account it is, by this subject, and the session in which the link was asked for is to show itself yet.
+    Link { linking: Linking, subject: String },
     /// The provider has said whose account it is, by this subject, and a one-time code is to be shown yet.
     Code { user: i64, subject: String },
 }
