@@ -20,6 +20,11 @@ const OF_GROUP: i64 = 100;
 /// The most groups that a user is asked to join. Beyond, an invitation is as one of a name that nobody has.
 const INVITATIONS: i64 = 100;
 
+/// The most invitations to groups of one owner that nobody has followed yet.
+const OF_OWNER: i64 = 200;
+/// The most of these to one user: nobody takes the room that others have to ask that user.
+const TO_ONE_USER: i64 = 10;
+
 const NO_MEMBER: Error = Error::Unknown("member");
 
 /// Somebody who is in a group, or is asked to join.
@@ -118,10 +123,25 @@ impl Store {
         if others >= OF_GROUP {
             return Err(Error::Full("a group has at most 100 members and invitations"));
         }
+        let of_owner: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM group_invitations WHERE NOT (user_group = $1 AND username = $2) AND user_group IN
+             (SELECT id FROM user_groups WHERE owner = (SELECT owner FROM user_groups WHERE id = $1))",
+        )
+        .bind(group.0)
+        .bind(username)
+        .fetch_one(&mut *transaction)
+        .await?;
+        if of_owner >= OF_OWNER {
+            return Err(Error::Full(
+                "200 invitations to groups of this owner are open; withdraw some that nobody follows",
+            ));
+        }
         let since: Option<i64> = sqlx::query_scalar(
             "INSERT INTO group_invitations (user_group, username, invited, access, since)
              SELECT id, $2, (SELECT id FROM users WHERE name = $2
-                 AND (SELECT count(*) FROM group_invitations WHERE invited = users.id) < $5), $3, $4
+                 AND (SELECT count(*) FROM group_invitations WHERE invited = users.id) < $5
+                 AND (SELECT count(*) FROM group_invitations JOIN user_groups AS of_owner ON of_owner.id = user_group
+                      WHERE invited = users.id AND of_owner.owner = user_groups.owner) < $6), $3, $4
              FROM user_groups WHERE id = $1
              ON CONFLICT (user_group, username) DO UPDATE SET access = excluded.access RETURNING since",
         )
@@ -130,6 +150,7 @@ impl Store {
         .bind(access.name())
         .bind(now)
         .bind(INVITATIONS)
+        .bind(TO_ONE_USER)
         .fetch_optional(&mut *transaction)
         .await?;
         transaction.commit().await?;

@@ -166,6 +166,10 @@ async fn groups_members_invitations_and_devices_are_limited() {
             store.put_member(group.id, "bob", GroupAccess::Read, 0).await.unwrap();
         }
     }
+    // As if they were of many owners.
+    let all_reach =
+        sqlx::query("UPDATE group_invitations SET invited = $1 WHERE username = 'bob'").bind(bob.0);
+    all_reach.execute(&mut *store.writer.lock().await).await.unwrap();
     for label in ["x", "y"] {
         let group = store.add_group(extra, label, 0).await.unwrap();
         let invited = store.put_member(group.id, "bob", GroupAccess::Read, 0).await.unwrap();
@@ -225,4 +229,35 @@ async fn a_group_is_named_under_its_owner_and_goes_with_them() {
     store.delete_user(store.user("ann").await.unwrap().unwrap()).await.unwrap();
     assert!(store.memberships(*bob).await.unwrap().is_empty());
     assert!(store.groups_of_resource(*of_bob).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn one_owner_asks_so_many_and_takes_no_room_that_others_have_to_ask_a_user() {
+    let People { store, ann, bob, eve, .. } = &people().await;
+    let invite = async |owner: UserId, name: &str| {
+        let group = store.add_group(owner, &format!("to-{name}"), 1).await.unwrap();
+        store.put_member(group.id, name, GroupAccess::Read, 2).await.map(|_| group.id)
+    };
+    let mut groups = Vec::new();
+    for n in 0..15 {
+        let group = store.add_group(*ann, &format!("g{n}"), 1).await.unwrap();
+        store.put_member(group.id, "bob", GroupAccess::Read, 2).await.unwrap();
+        groups.push(group.id);
+    }
+    assert_eq!(
+        store.memberships(*bob).await.unwrap().len(),
+        10,
+        "further ones of the owner do not reach the user"
+    );
+    invite(*eve, "bob").await.unwrap();
+    assert_eq!(store.memberships(*bob).await.unwrap().len(), 11, "those of others do");
+    for n in 15..200 {
+        store.put_member(groups[n % 15], &format!("u{n}"), GroupAccess::Read, 3).await.unwrap();
+    }
+    let further = invite(*ann, "one-more").await;
+    assert!(matches!(further, Err(Error::Full(_))), "{further:?}");
+    // Those that are there may be changed, and one that is withdrawn makes room.
+    store.put_member(groups[0], "bob", GroupAccess::Change, 4).await.unwrap();
+    store.remove_member(groups[0], "bob").await.unwrap();
+    store.put_member(groups[0], "one-more", GroupAccess::Read, 5).await.unwrap();
 }
