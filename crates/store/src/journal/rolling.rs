@@ -163,14 +163,31 @@ pub(super) fn sort(connection: &Connection, part: i64) -> rusqlite::Result<()> {
     for of_stream in late.chunk_by(|one, next| one.0 == next.0) {
         let Some(&(stream, ..)) = of_stream.first() else { continue };
         for (start, rollup) in by_hour(of_stream.iter().map(|&(_, time, value)| (time, value))) {
-            add(connection, stream, start, &rollup)?;
+            let before = add(connection, stream, start, &rollup)?;
+            for (time, value) in before.iter().flat_map(|before| [before.first, before.last]) {
+                forget_text(connection, (stream, start), (time, value))?;
+            }
         }
     }
     Ok(())
 }
 
-/// Adds points to the rollup of an hour.
-fn add(connection: &Connection, stream: i64, start: i64, added: &Rollup) -> rusqlite::Result<()> {
+/// Deletes the text that a rollup has had, if it is one: the rollup has another by now, and the point may be discarded already.
+fn forget_text(
+    connection: &Connection,
+    (stream, start): (i64, i64),
+    (time, value): (i64, f64),
+) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM texts WHERE id = CAST(?4 AS INTEGER)
+               AND EXISTS (SELECT 1 FROM streams WHERE id = ?1 AND value_type = 'text')
+               AND NOT EXISTS (SELECT 1 FROM rollups WHERE stream = ?1 AND start = ?2 AND ?4 IN (first_value, last_value))
+               AND NOT EXISTS (SELECT 1 FROM points_by_stream WHERE stream = ?1 AND time = ?3 AND value = ?4)";
+    connection.prepare_cached(sql)?.execute((stream, start, time, value))?;
+    Ok(())
+}
+
+/// Adds points to the rollup of an hour, and returns what that was before.
+fn add(connection: &Connection, stream: i64, start: i64, added: &Rollup) -> rusqlite::Result<Option<Rollup>> {
     let sql =
         "SELECT count, sum, remainder, lowest, highest, first_time, first_value, last_time, last_value FROM rollups
          WHERE stream = ?1 AND start = ?2";
@@ -184,14 +201,13 @@ fn add(connection: &Connection, stream: i64, start: i64, added: &Rollup) -> rusq
             last: (row.get(7)?, row.get(8)?),
         })
     });
-    let rollup = match known.optional()? {
-        Some(mut known) => {
-            known.merge(added);
-            known
-        }
-        None => *added,
-    };
-    write(connection, stream, start, &rollup)
+    let known = known.optional()?;
+    let mut rollup = known.unwrap_or(*added);
+    if known.is_some() {
+        rollup.merge(added);
+    }
+    write(connection, stream, start, &rollup)?;
+    Ok(known)
 }
 
 fn write(connection: &Connection, stream: i64, start: i64, rollup: &Rollup) -> rusqlite::Result<()> {
@@ -283,5 +299,61 @@ mod tests {
         }
         assert!(left.len() > 5 && left.windows(2).all(|two| two[0] - two[1] <= 1_024), "{left:?}");
         assert_eq!(number("SELECT sum(count) FROM rollups"), POINTS);
+    }
+
+    #[test]
+    fn a_text_that_came_before_its_hour_was_discarded_and_is_sorted_after_leaves_no_text_without_a_point() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let (store, resource, stream) = runtime.block_on(async {
+            let (store, writer) = Store::open(directory.path()).await.unwrap();
+            let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+            let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+            let stream = store.add_stream(resource, ("t", None, ""), ValueType::Text).await.unwrap().id;
+            store.close().await;
+            writer.ended().await.unwrap();
+            (store, resource, stream)
+        });
+        let path = directory.path().join("sixlock.db");
+        let open = || Sqlite::open(&path, store.writer.clone(), std::sync::Arc::default()).unwrap();
+        let (mut journal, mut commit, now) = (open(), Commit::default(), 1_000 * HOUR_MS);
+        let append = |journal: &mut Sqlite, commit: &mut Commit, texts: &[(i64, &str)]| {
+            let reading = |&(minute, text): &(i64, &str)| Reading {
+                stream: "t".into(),
+                unit: None,
+                time: minute * 60_000,
+                value: sixlock_ingest::Value::Text(text.into()),
+            };
+            let readings = texts.iter().map(reading).collect();
+            let idempotency = Idempotency::unique().unwrap();
+            journal.append(&[Append { resource, idempotency, readings }], now, commit).unwrap();
+        };
+        let texts = || -> Vec<String> {
+            let sql = "SELECT text FROM texts ORDER BY id";
+            runtime.block_on(sqlx::query_scalar(sql).fetch_all(&store.readers)).unwrap()
+        };
+        let number = |sql: &'static str| -> i64 {
+            runtime.block_on(sqlx::query_scalar(sql).fetch_one(&store.readers)).unwrap()
+        };
+        append(&mut journal, &mut commit, &[(10, "first"), (20, "amid"), (50, "last")]);
+        for _ in 0..8 {
+            journal.sort_part().unwrap();
+        }
+        while number("SELECT count(*) FROM rolled_up") == 0 {
+            journal.keep_up(false, now, &mut commit).unwrap();
+        }
+        append(&mut journal, &mut commit, &[(5, "earlier"), (30, "later")]);
+        let change =
+            RetentionChange { keep_s: Some(Some(3_600)), discard: true, ..RetentionChange::default() };
+        runtime.block_on(store.change_retention(stream, change, now)).unwrap();
+        let mut journal = open();
+        while number("SELECT count(*) FROM points_by_stream") > 0 {
+            journal.keep_up(false, now, &mut commit).unwrap();
+        }
+        assert_eq!(texts(), ["first", "last", "earlier", "later"]);
+        for _ in 0..8 {
+            journal.sort_part().unwrap();
+        }
+        assert_eq!(texts(), ["last", "earlier", "later"]);
     }
 }
