@@ -1,9 +1,15 @@
 import type { Point, Value } from "./api";
 
-/** A value as a field. A spreadsheet takes a text that begins like a formula for a text, as in what the cloud writes. */
+/**
+ * What a spreadsheet may take for a formula: some pass over white space and what cannot be seen before it, and take the wide forms of its first
+ * character, too.
+ */
+const LIKE_FORMULA = /^[\t\r\n]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
+
+/** A value as a field. A spreadsheet takes a text that is like a formula for a text, as in what the cloud writes. */
 function field(value: Value): string {
   if (typeof value !== "string") return String(value);
-  const guard = /^[=+\-@\t\r]/.test(value) ? "'" : "";
+  const guard = LIKE_FORMULA.test(value) ? "'" : "";
   return guard === "" && !/[,"\r\n]/.test(value) ? value : `"${guard}${value.replaceAll('"', '""')}"`;
 }
 

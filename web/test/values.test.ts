@@ -34,9 +34,29 @@ test("a text is no formula in a spreadsheet, and a number below zero is one stil
     point(2, "open"),
     point(3, -1.5),
     point(4, true),
+    point(5, " =1+1"),
+    point(6, "\u00a0\u200b@SUM(A1)"),
+    point(7, "\n-1"),
+    point(8, "\tt"),
+    point(9, "\uff1d1+1"),
+    point(10, " t=1"),
   ]);
   const values = file.split("\r\n").map((line) => line.replace(/^[^,]*,[^,]*,/, ""));
-  expect(values).toEqual(["value", '"\'=1+1"', '"say ""hi"", now"', "open", "-1.5", "true", ""]);
+  expect(values).toEqual([
+    "value",
+    '"\'=1+1"',
+    '"say ""hi"", now"',
+    "open",
+    "-1.5",
+    "true",
+    '"\' =1+1"',
+    '"\'\u00a0\u200b@SUM(A1)"',
+    '"\'\n-1"',
+    '"\'\tt"',
+    '"\'\uff1d1+1"',
+    " t=1",
+    "",
+  ]);
 });
 
 test("truth values are drawn as 1 and 0, and texts are not", () => {

@@ -56,10 +56,17 @@ fn value_field(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// A text as a field. A spreadsheet takes what begins like a formula for text
-/// ([OWASP](https://owasp.org/www-community/attacks/CSV_Injection)).
+/// Whether a spreadsheet may take a text for a formula: some pass over white space and what cannot be seen before it, and take the wide forms of
+/// its first character, too ([OWASP](https://owasp.org/www-community/attacks/CSV_Injection)).
+fn is_like_formula(text: &str) -> bool {
+    let seen = text.trim_start_matches(|char: char| char.is_whitespace() || sixlock_ingest::is_hidden(char));
+    text.starts_with(['\t', '\r', '\n'])
+        || seen.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
+}
+
+/// A text as a field. A spreadsheet takes what is like a formula for text.
 fn field(text: &str) -> Cow<'_, str> {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let guard = if is_like_formula(text) { "'" } else { "" };
     if guard.is_empty() && !text.contains([',', '"', '\r', '\n']) {
         return text.into();
     }
@@ -108,6 +115,12 @@ mod tests {
             ("-1", "\"'-1\""),
             ("+1,2", "\"'+1,2\""),
             ("@SUM(A1)", "\"'@SUM(A1)\""),
+            (" =1+1", "\"' =1+1\""),
+            ("\u{a0}\u{200b}@SUM(A1)", "\"'\u{a0}\u{200b}@SUM(A1)\""),
+            ("\n\t -1", "\"'\n\t -1\""),
+            ("\tt", "\"'\tt\""),
+            ("\u{ff1d}1+1", "\"'\u{ff1d}1+1\""),
+            (" t=1", " t=1"),
             ("a \"b\", c", "\"a \"\"b\"\", c\""),
         ] {
             let (label, description) = (label.to_owned(), String::new());
