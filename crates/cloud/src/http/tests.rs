@@ -804,10 +804,18 @@ fn described(document: &Value) -> Vec<(String, String)> {
     routes.collect()
 }
 
-/// Asks every route as every caller and tells what is answered otherwise than it is due.
-async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> {
+/// In how many parts all routes are asked: each is a test, so that they run side by side.
+const PARTS: usize = 4;
+
+/// A part of the rows: together, the parts have each row once.
+fn part(number: usize) -> Vec<Row> {
+    rows().into_iter().skip(number).step_by(PARTS).collect()
+}
+
+/// Asks these routes as every caller and tells what is answered otherwise than it is due.
+async fn violations(rows: Vec<Row>, router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> {
     let mut wrong = Vec::new();
-    for row in rows() {
+    for row in rows {
         let mut bench = Bench::new().await;
         for who in ALL {
             let due = due(&row, who);
@@ -833,7 +841,68 @@ async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_answers_every_caller_as_it_is_due() {
-    assert_eq!(violations(|app| router(app.clone())).await, []);
+    answers_are_due(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_answers_every_caller_as_it_is_due_in_the_second_part() {
+    answers_are_due(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_answers_every_caller_as_it_is_due_in_the_third_part() {
+    answers_are_due(2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_answers_every_caller_as_it_is_due_in_the_fourth_part() {
+    answers_are_due(3).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_layer_the_table_of_answers_would_not_hold() {
+    answers_need_the_layer(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_layer_the_table_of_answers_would_not_hold_in_the_second_part() {
+    answers_need_the_layer(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_layer_the_table_of_answers_would_not_hold_in_the_third_part() {
+    answers_need_the_layer(2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_layer_the_table_of_answers_would_not_hold_in_the_fourth_part() {
+    answers_need_the_layer(3).await;
+}
+
+async fn answers_are_due(number: usize) {
+    assert_eq!(violations(part(number), |app| router(app.clone())).await, []);
+}
+
+async fn answers_need_the_layer(number: usize) {
+    let wrong = violations(part(number), |app| routes::all(&Arc::default()).with_state(app.clone())).await;
+    for row in part(number).iter().filter(|row| row.whom != For::Everybody) {
+        let route = format!("{} {}:", row.method, row.path);
+        for who in [Who::Nobody, Who::ExpiredSession] {
+            let noticed = wrong.iter().any(|(what, whom)| what.starts_with(&route) && *whom == who);
+            assert!(noticed, "{route} {who:?}");
+        }
+    }
+}
+
+/// That the rows are all routes, `the_description_names_every_route_and_what_it_answers` shows.
+#[test]
+fn the_parts_have_each_route_once() {
+    let names = |rows: Vec<Row>| {
+        let mut names: Vec<_> = rows.iter().map(|row| (row.method, row.path)).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names((0..PARTS).flat_map(part).collect()), names(rows()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -860,18 +929,6 @@ async fn a_public_stream_is_read_by_all_and_a_private_one_is_as_one_that_is_not_
     for row in rows().into_iter().filter(|row| row.method == "GET" && row.path.starts_with("/users/")) {
         let (status, ..) = bench.ask(router(bench.app.clone()), &row, Who::Nobody).await;
         assert_eq!(status, 401, "{}", row.path);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn without_the_layer_the_table_of_answers_would_not_hold() {
-    let wrong = violations(|app| routes::all(&Arc::default()).with_state(app.clone())).await;
-    for row in rows().iter().filter(|row| row.whom != For::Everybody) {
-        let route = format!("{} {}:", row.method, row.path);
-        for who in [Who::Nobody, Who::ExpiredSession] {
-            let noticed = wrong.iter().any(|(what, whom)| what.starts_with(&route) && *whom == who);
-            assert!(noticed, "{route} {who:?}");
-        }
     }
 }
 
@@ -939,6 +996,36 @@ async fn a_parameter_that_an_operation_does_not_name_is_refused_by_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_an_account_at_the_provider_is_confirmed_by_the_session_that_asked_for_it_alone() {
+    let bench = Bench::new().await;
+    let ann = bench.template.ann.id;
+    let linking = Linking::new(ann, TokenDigest::of(bench.token(Who::Owner)));
+    let pending = Pending::Link { linking, subject: "4711".into() };
+    let sealed = bench.app.oidc.as_ref().unwrap().seal(pending, now_ms()).unwrap();
+    let confirm = async |session: &str| {
+        let request = Request::post(paths::OIDC_LINK)
+            .header(header::HOST, "localhost")
+            .header(header::ORIGIN, "http://localhost")
+            .header(header::COOKIE, format!("sixlock_oidc={sealed}; sixlock_session={session}"))
+            .extension(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711))));
+        let response = router(bench.app.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let cookies = response.headers().get_all(header::SET_COOKIE).iter();
+        let is_taken_back =
+            cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.contains("Max-Age=0"));
+        assert!(is_taken_back, "{response:?}");
+        response.status().as_u16()
+    };
+    let (another, _) = bench.app.store.begin_session(ann, now_ms()).await.unwrap();
+    for session in ["", "guess", bench.token(Who::OtherUser), &another] {
+        assert_eq!(confirm(session).await, 403, "{session}");
+    }
+    let links = async || bench.app.store.oidc_links(ann).await.unwrap().links;
+    assert_eq!(links().await, []);
+    assert_eq!(confirm(bench.token(Who::Owner)).await, 303);
+    assert_eq!(links().await[0].subject, "4711");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_does_not_come_is_not_waited_for() {
     let minimum_rate = MinimumRate { grace: Duration::from_millis(50), rate: 1 << 20 };
     let bench = Bench::with_pace(minimum_rate).await;
@@ -995,36 +1082,6 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut 
         let fits = choices.iter().any(|choice| {
             let mut wrong = Vec::new();
             check(document, choice, value, at, &mut wrong);
-#[tokio::test(flavor = "multi_thread")]
-async fn a_link_to_an_account_at_the_provider_is_confirmed_by_the_session_that_asked_for_it_alone() {
-    let bench = Bench::new().await;
-    let ann = bench.template.ann.id;
-    let linking = Linking::new(ann, TokenDigest::of(bench.token(Who::Owner)));
-    let pending = Pending::Link { linking, subject: "4711".into() };
-    let sealed = bench.app.oidc.as_ref().unwrap().seal(pending, now_ms()).unwrap();
-    let confirm = async |session: &str| {
-        let request = Request::post(paths::OIDC_LINK)
-            .header(header::HOST, "localhost")
-            .header(header::ORIGIN, "http://localhost")
-            .header(header::COOKIE, format!("sixlock_oidc={sealed}; sixlock_session={session}"))
-            .extension(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711))));
-        let response = router(bench.app.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let cookies = response.headers().get_all(header::SET_COOKIE).iter();
-        let is_taken_back =
-            cookies.filter_map(|cookie| cookie.to_str().ok()).any(|cookie| cookie.contains("Max-Age=0"));
-        assert!(is_taken_back, "{response:?}");
-        response.status().as_u16()
-    };
-    let (another, _) = bench.app.store.begin_session(ann, now_ms()).await.unwrap();
-    for session in ["", "guess", bench.token(Who::OtherUser), &another] {
-        assert_eq!(confirm(session).await, 403, "{session}");
-    }
-    let links = async || bench.app.store.oidc_links(ann).await.unwrap().links;
-    assert_eq!(links().await, []);
-    assert_eq!(confirm(bench.token(Who::Owner)).await, 303);
-    assert_eq!(links().await[0].subject, "4711");
-}
-
             wrong.is_empty()
         });
         if !fits {
