@@ -315,6 +315,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::pollers::Scheme;
 
     const ISSUER: &str = "https://id.example.org";
 
@@ -405,6 +406,31 @@ mod tests {
             let read = read_of(of, json!({"token_endpoint": url}));
             assert!(read.is_ok(), "{url}: {read:?}");
         }
+    }
+
+    #[test]
+    fn whatever_a_description_is_turned_into_it_is_refused_or_names_no_endpoint_inside() {
+        let Provider { issuer, guard, .. } = provider(&settings(ISSUER, &[]));
+        let text = metadata(ISSUER).to_string();
+        let mut read_well = 0;
+        for place in 0..text.len() {
+            let (before, after) = (&text[..place], &text[place + 1..]);
+            for other in ["", "\"", "0", "[", "}", ":", "@", "#", "\0", "\u{e4}", "localhost"] {
+                let read = serde_json::from_str::<Metadata>(&format!("{before}{other}{after}"));
+                let Ok(Ok(read)) = read.map(|metadata| endpoints(&issuer, &guard, metadata)) else {
+                    continue;
+                };
+                read_well += 1;
+                for target in [&read.token, &read.keys] {
+                    assert!(
+                        target.scheme() == Scheme::Https && guard.check_literal(target).is_ok(),
+                        "{target}"
+                    );
+                }
+            }
+            assert!(serde_json::from_str::<Metadata>(before).is_err());
+        }
+        assert!(read_well > 0);
     }
 
     #[tokio::test]

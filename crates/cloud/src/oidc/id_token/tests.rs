@@ -230,3 +230,22 @@ fn only_a_key_that_is_named_or_alone_verifies_a_token() {
     let as_384 = first.token(&json!({"alg": "ES384"}), &claims(json!({})));
     assert_eq!(judge(&as_384, &[first.jwk(json!({}))]), Err(BadToken::Signature));
 }
+
+#[test]
+fn a_token_that_is_cut_or_changed_anywhere_is_refused() {
+    let signer = Signer::ec(&ECDSA_P256_SHA256_FIXED_SIGNING);
+    let keys = [signer.jwk(json!({}))];
+    let token = signer.token(&json!({"alg": "ES256"}), &claims(json!({})));
+    assert!(judge(&token, &keys).is_ok());
+    for place in 0..token.len() {
+        let (before, after) = (&token[..place], &token[place + 1..]);
+        assert!(judge(before, &keys).is_err(), "{before}");
+        for other in ["", "A", ".", "=", "~", "\0", "\u{e4}"]
+            .into_iter()
+            .filter(|other| *other != &token[place..=place])
+        {
+            let changed = format!("{before}{other}{after}");
+            assert!(judge(&changed, &keys).is_err(), "{changed}");
+        }
+    }
+}
