@@ -145,6 +145,8 @@ pub(crate) enum Target {
     ResourceOf(UserId, Option<ResourceId>),
     /// This resource of a user, with which a group lets the caller do this, who is not that user.
     GivenResource(UserId, ResourceId, GroupAccess),
+    /// This stream of a user's resource, where the caller may be one for a stream alone.
+    StreamOf(UserId, StreamId),
     /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
     /// A stream that is found by its id alone.
@@ -157,7 +159,10 @@ impl Target {
     /// The user whose it is, where that is known.
     const fn user(self) -> Option<UserId> {
         match self {
-            Self::User(user) | Self::ResourceOf(user, _) | Self::GivenResource(user, ..) => Some(user),
+            Self::User(user)
+            | Self::ResourceOf(user, _)
+            | Self::GivenResource(user, ..)
+            | Self::StreamOf(user, _) => Some(user),
             Self::Stream { owner, .. } => Some(owner),
             Self::Nothing | Self::Resource(_) | Self::Unknown => None,
         }
@@ -346,11 +351,18 @@ impl Action {
     }
 
     /// Whether a token or identity of this scope may be used for it. None but one for everything makes tokens or credentials, or
-    /// changes a user. One for a stream may be anybody's, so it reads that stream and nothing else.
+    /// changes a user. One for a stream may be anybody's, so it reads that stream, or posts points to it, and does nothing else.
     fn is_for_scope(self, scope: TokenScope, target: Target) -> bool {
         if let Some(only) = scope.stream {
-            let is_it = matches!(target, Target::Stream { stream, .. } if stream == only);
-            return is_it && self == Self::ReadShared;
+            return match target {
+                Target::Stream { stream, .. } => {
+                    stream == only && self == Self::ReadShared && !scope.is_write_only()
+                }
+                Target::StreamOf(_, stream) => {
+                    stream == only && self == Self::AddPoints && scope.is_write_only()
+                }
+                _ => false,
+            };
         }
         let may_change = !scope.read_only || self.only_reads() || self == Self::SignOut;
         let is_within = match (scope.resource, target) {
@@ -594,6 +606,7 @@ mod tests {
             (with(ANN, member, false, Some(ResourceId(2)), None), false),
             (with(ANN, member, true, Some(NODE), Some(7)), true),
             (with(ANN, member, true, Some(NODE), Some(8)), false),
+            (with(ANN, member, false, Some(NODE), Some(7)), false),
             (with(BOB, member, false, None, None), false),
             (with(BOB, administrator, false, None, None), true),
             (with(BOB, administrator, true, Some(NODE), Some(8)), false),
@@ -621,6 +634,42 @@ mod tests {
         ] {
             assert_eq!(decide(token, action, target), Err(Denial::Forbidden), "{action:?}");
         }
+    }
+
+    #[test]
+    fn a_token_to_post_to_a_stream_does_that_and_nothing_else() {
+        let with = |role, stream| Caller::User {
+            id: ANN,
+            role,
+            scope: TokenScope { read_only: false, resource: Some(NODE), stream: Some(StreamId(stream)) },
+        };
+        let its = Target::StreamOf(ANN, StreamId(7));
+        for role in [Role::Member, Role::Administrator] {
+            assert_eq!(decide(with(role, 7), Action::AddPoints, its), Ok(()));
+            for (stream, action, target) in [
+                (8, Action::AddPoints, its),
+                // The resource as a whole takes points for any stream.
+                (7, Action::AddPoints, Target::ResourceOf(ANN, Some(NODE))),
+                (7, Action::ReadPoints, its),
+                (7, Action::ReadStream, its),
+                (7, Action::ChangeStream, its),
+                (7, Action::DeleteStream, its),
+                (7, Action::DeletePoints, its),
+                (7, Action::ReadTokens, Target::User(ANN)),
+                (7, Action::ReadSelf, Target::Nothing),
+                (7, Action::SignOut, Target::Nothing),
+                (7, Action::AddPoints, Target::Unknown),
+            ] {
+                let decided = decide(with(role, stream), action, target);
+                assert_eq!(decided, Err(Denial::Forbidden), "{action:?} {target:?}");
+            }
+        }
+        // A token is never for more than its user.
+        assert_eq!(decide(with(Role::Viewer, 7), Action::AddPoints, its), Err(Denial::Forbidden));
+        // One that reads a stream posts nothing to it.
+        let scope = TokenScope { read_only: true, resource: Some(NODE), stream: Some(StreamId(7)) };
+        let reader = Caller::User { id: ANN, role: Role::Member, scope };
+        assert_eq!(decide(reader, Action::AddPoints, its), Err(Denial::Forbidden));
     }
 
     #[test]

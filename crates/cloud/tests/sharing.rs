@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sixlock_store::now_ms;
 use web_client::{Answer, Cloud, PASSWORD, bearer};
 
+const NODE: &str = "/api/v1/users/bob/resources/node";
 const STREAM: &str = "/api/v1/users/bob/resources/node/streams/t";
 
 /// A cloud with the user bob, whose device has one reading, and the id of that stream.
@@ -214,6 +215,84 @@ async fn a_token_for_a_stream_reads_it_and_ends_when_it_is_revoked_or_the_stream
     assert_eq!(cloud.as_admin(&format!("DELETE {STREAM}"), Value::Null).await.status, 204);
     feed.until_the_end().await;
     assert_eq!(cloud.as_admin("GET /api/v1/users/bob/tokens", Value::Null).await.json(), json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_a_stream_posts_to_it_alone_reads_nothing_and_ends_at_once() {
+    let (cloud, bob, id) = start().await;
+    assert_eq!(cloud.as_admin(&format!("POST {NODE}/streams"), json!({"label": "u"})).await.status, 201);
+    let make = async |body: Value| cloud.ask("POST /api/v1/users/bob/tokens", &bearer(&bob), body).await;
+    for wrong in [
+        json!({"label": "x", "write_only": true}),
+        json!({"label": "x", "resource": "node", "write_only": true}),
+        json!({"label": "x", "resource": "node", "stream": "t", "write_only": true, "read_only": true}),
+    ] {
+        let refused = make(wrong.clone()).await;
+        assert_eq!(refused.status, 400, "{wrong}: {}", refused.body);
+    }
+    let key = async |label: &str| {
+        let made = make(json!({"label": label, "resource": "node", "stream": "t", "write_only": true})).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let made = made.json();
+        assert_eq!((&made["write_only"], &made["read_only"]), (&json!(true), &json!(false)));
+        made["token"].as_str().unwrap().to_owned()
+    };
+    let first = key("gauge").await;
+    let ask =
+        async |request: &str, key: &str, body: Value| cloud.ask(request, &bearer(key), body).await.status;
+    // By label, and by ids, which tell nothing of the device.
+    assert_eq!(ask(&format!("POST {STREAM}/data"), &first, json!({"value": 2.5})).await, 204);
+    let resource = cloud.as_admin(&format!("GET {NODE}"), Value::Null).await.json()["id"].clone();
+    let by_id = format!("POST /api/v1/users/bob/resources/{resource}/streams/{id}/data");
+    assert_eq!(ask(&by_id, &first, json!([{"value": 3.5}, {"value": 4.5}])).await, 204);
+    let shared = format!("/api/v1/shared/streams/{id}");
+    for (request, body, status) in [
+        (format!("POST {NODE}/streams/u/data"), json!({"value": 9}), 403),
+        (format!("POST {NODE}/streams/no/data"), json!({"value": 9}), 403),
+        (format!("POST {NODE}/data"), json!({"t": 9}), 403),
+        ("POST /api/v1/users/bob/resources/no/streams/t/data".into(), json!({"value": 9}), 403),
+        (format!("GET {STREAM}"), Value::Null, 403),
+        (format!("GET {STREAM}/data"), Value::Null, 403),
+        (format!("GET {STREAM}/live"), Value::Null, 403),
+        (format!("DELETE {STREAM}/data?all=true"), Value::Null, 403),
+        (format!("PUT {STREAM}"), json!({"public_access": true}), 403),
+        (format!("GET {shared}"), Value::Null, 404),
+        (format!("GET {shared}/data"), Value::Null, 404),
+        ("GET /api/v1/me".into(), Value::Null, 403),
+        ("GET /api/v1/users/bob/tokens".into(), Value::Null, 403),
+        ("GET /api/v1/live".into(), Value::Null, 403),
+    ] {
+        assert_eq!(ask(&request, &first, body).await, status, "{request}");
+    }
+    // A link to read it posts nothing.
+    let link = token_for_stream(&cloud, "for eve", None).await;
+    assert_eq!(ask(&format!("POST {STREAM}/data"), &link, json!({"value": 9})).await, 403);
+    let values = async || {
+        let points = cloud.as_admin(&format!("GET {STREAM}/data"), Value::Null).await.json();
+        points.as_array().unwrap().iter().map(|point| point["value"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(values().await, [1.5, 2.5, 3.5, 4.5]);
+    let others = cloud.as_admin(&format!("GET {NODE}/streams/u/data"), Value::Null).await;
+    assert_eq!(others.json(), json!([]));
+
+    // Replaced: both are good until the first is removed.
+    let second = key("gauge 2").await;
+    let listed = cloud.as_admin("GET /api/v1/users/bob/tokens", Value::Null).await;
+    assert!(!listed.body.contains(&first) && !listed.body.contains(&second));
+    assert_eq!(listed.json()[0]["write_only"], json!(true));
+    assert_eq!(cloud.as_admin("DELETE /api/v1/users/bob/tokens/gauge", Value::Null).await.status, 204);
+    assert_eq!(ask(&format!("POST {STREAM}/data"), &first, json!({"value": 9})).await, 401);
+    assert_eq!(ask(&format!("POST {STREAM}/data"), &second, json!({"value": 5.5})).await, 204);
+    // It is for no more than its user may do.
+    for (role, status) in [("viewer", 403), ("member", 204)] {
+        assert_eq!(cloud.as_admin("PUT /api/v1/users/bob", json!({"role": role})).await.status, 200);
+        assert_eq!(ask(&format!("POST {STREAM}/data"), &second, json!({"value": 6.5})).await, status);
+    }
+    assert_eq!(values().await, [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
+    // It goes with its stream, also if there is one of its name again.
+    assert_eq!(cloud.as_admin(&format!("DELETE {STREAM}"), Value::Null).await.status, 204);
+    assert_eq!(cloud.as_admin(&format!("POST {NODE}/streams"), json!({"label": "t"})).await.status, 201);
+    assert_eq!(ask(&format!("POST {STREAM}/data"), &second, json!({"value": 9})).await, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]

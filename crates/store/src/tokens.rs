@@ -47,8 +47,10 @@ pub struct Token {
     pub read_only: bool,
     /// The only resource that it may be used for; nothing if it may be used for all.
     pub resource: Option<ResourceId>,
-    /// The only stream of that resource that it may be used for, which is to read it.
+    /// The only stream of that resource that it may be used for, which is to read it or to post points to it.
     pub stream: Option<StreamId>,
+    /// Whether it posts points to that stream, and reads nothing.
+    pub write_only: bool,
 }
 
 type TokenRow = (i64, String, i64, Option<i64>, bool, Option<i64>, Option<i64>);
@@ -58,8 +60,9 @@ type TokenOfUserRow =
     (i64, String, String, String, i64, Option<String>, i64, Option<i64>, bool, Option<i64>, Option<i64>);
 
 fn token((id, label, created, expires, read_only, resource, stream): TokenRow) -> Token {
-    let TokenScope { read_only, resource, stream } = TokenScope::read((read_only, resource, stream));
-    Token { id, label, created, expires, read_only, resource, stream }
+    let scope = TokenScope::read((read_only, resource, stream));
+    let (write_only, TokenScope { read_only, resource, stream }) = (scope.is_write_only(), scope);
+    Token { id, label, created, expires, read_only, resource, stream, write_only }
 }
 
 fn digest(token: &str) -> [u8; 32] {

@@ -284,10 +284,18 @@ async fn allow(
         Some(id) if action == Action::ReadShared => Some(app.store.wanted_stream(id).await?),
         _ => None,
     };
+    // A token for one stream is judged by the stream that the path names.
+    let stream = match (caller, &resource, name("stream")) {
+        (Some(caller), Some(resource), Some(name)) if caller.scope.stream.is_some() => {
+            app.store.stream(resource.id, name).await?
+        }
+        _ => None,
+    };
     let target = match &owner {
         _ if wanted.is_some() => wanted.as_ref().and_then(Option::as_ref).map_or(Target::Unknown, target_of),
-        Some(Some(owner)) if name("resource").is_some() => match (caller, &resource) {
-            (Some(caller), Some(resource)) => target_for(app, caller, owner, resource).await?,
+        Some(Some(owner)) if name("resource").is_some() => match (caller, &resource, &stream) {
+            (_, _, Some(stream)) => Target::StreamOf(owner.id, stream.id),
+            (Some(caller), Some(resource), None) => target_for(app, caller, owner, resource).await?,
             _ => Target::ResourceOf(owner.id, resource.as_ref().map(|resource| resource.id)),
         },
         Some(Some(owner)) => Target::User(owner.id),
@@ -297,7 +305,7 @@ async fn allow(
     if let Some(Resource { id, .. }) = resource {
         let is_callers = match (caller, target) {
             (_, Target::GivenResource(..)) => true,
-            (Some(SignedIn { user, .. }), Target::ResourceOf(owner, _)) => {
+            (Some(SignedIn { user, .. }), Target::ResourceOf(owner, _) | Target::StreamOf(owner, _)) => {
                 user.id == owner || user.role == Role::Administrator
             }
             _ => false,
@@ -326,9 +334,11 @@ async fn allow(
     if name("resource").is_some() {
         let resource: Resource = resource.ok_or(Failure::unknown("resource"))?;
         if let Some(name_of_stream) = name("stream") {
-            let stream: Stream =
-                app.store.stream(resource.id, name_of_stream).await?.ok_or(Failure::unknown("stream"))?;
-            things.insert(stream);
+            let stream: Option<Stream> = match stream {
+                Some(stream) => Some(stream),
+                None => app.store.stream(resource.id, name_of_stream).await?,
+            };
+            things.insert(stream.ok_or(Failure::unknown("stream"))?);
         }
         if let Some(name_of_parser) = name("parser") {
             let parser: Parser =

@@ -15,7 +15,7 @@ pub(super) fn for_policy(SignedIn { user, scope, .. }: &Caller) -> access::Calle
     access::Caller::User { id: user.id, role: user.role, scope: *scope }
 }
 
-/// Whether a request is a stranger's: nobody is signed in, or by a token for a stream, which may be anybody's.
+/// Whether a request is a stranger's: nobody is signed in, or by a token for a stream, which may be anybody's, whether it reads or posts.
 pub(super) fn is_strangers(caller: Option<&Caller>) -> bool {
     caller.is_none_or(|caller| caller.scope.stream.is_some())
 }

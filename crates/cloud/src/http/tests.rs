@@ -314,12 +314,16 @@ enum Who {
     ForStream,
     /// The owner's token for another stream of that resource.
     ForOtherStream,
+    /// The owner's token to post points to the stream that the path names, if it names one.
+    PostsToStream,
+    /// The owner's token to post points to another stream of that resource.
+    PostsToOtherStream,
     /// An administrator's token that may only read.
     AdministratorsReadOnly,
     Administrator,
 }
 
-const ALL: [Who; 21] = [
+const ALL: [Who; 23] = [
     Who::Nobody,
     Who::ThisMachine,
     Who::WrongToken,
@@ -339,6 +343,8 @@ const ALL: [Who; 21] = [
     Who::ForOtherResource,
     Who::ForStream,
     Who::ForOtherStream,
+    Who::PostsToStream,
+    Who::PostsToOtherStream,
     Who::AdministratorsReadOnly,
     Who::Administrator,
 ];
@@ -400,7 +406,8 @@ impl Who {
             Self::ForResource => within || about_itself,
             Self::ReadResource => (within && reads) || about_itself,
             Self::ForOtherResource => about_itself,
-            Self::ForStream | Self::ForOtherStream => false,
+            Self::ForStream | Self::ForOtherStream | Self::PostsToOtherStream => false,
+            Self::PostsToStream => (row.method, row.path) == ("POST", DATA),
             _ => true,
         }
     }
@@ -473,7 +480,10 @@ fn due(row: &Row, who: Who) -> u16 {
     let signed_in = who.is_owner() || who.is_administrator() || who.is_other_user();
     match (row.whom, who) {
         (For::Everybody, _) => row.status,
-        (For::Readers, Who::ForOtherResource | Who::ForOtherStream) => 404,
+        (
+            For::Readers,
+            Who::ForOtherResource | Who::ForOtherStream | Who::PostsToStream | Who::PostsToOtherStream,
+        ) => 404,
         (For::Readers, _) if who.is_owner() || who.is_administrator() => row.status,
         (For::Readers, _) => 404,
         (For::ThisMachine, Who::ThisMachine) => row.status,
@@ -577,8 +587,13 @@ impl Template {
         store.add_computed_stream((ann.id, resource), ("double", None, ""), &computation).await.unwrap();
         let [t, double] = ["t", "double"].map(|label| store.stream(resource, label));
         let [t, double] = [t.await.unwrap().unwrap().id, double.await.unwrap().unwrap().id];
-        for (who, stream) in [(Who::ForStream, t), (Who::ForOtherStream, double)] {
-            let scope = TokenScope { read_only: true, resource: Some(resource), stream: Some(stream) };
+        for (who, read_only, stream) in [
+            (Who::ForStream, true, t),
+            (Who::ForOtherStream, true, double),
+            (Who::PostsToStream, false, t),
+            (Who::PostsToOtherStream, false, double),
+        ] {
+            let scope = TokenScope { read_only, resource: Some(resource), stream: Some(stream) };
             let label = format!("{who:?}");
             tokens.push((who, store.add_token(ann.id, &label, (None, scope), now_ms()).await.unwrap().1));
         }
@@ -820,7 +835,7 @@ async fn violations(rows: Vec<Row>, router: impl Fn(&Arc<App>) -> Router) -> Vec
         for who in ALL {
             let due = due(&row, who);
             // A token for a stream goes with it.
-            if due < 400 || matches!(who, Who::OwnerAsViewer | Who::ForStream) {
+            if due < 400 || matches!(who, Who::OwnerAsViewer | Who::ForStream | Who::PostsToStream) {
                 // What one of them may do is not to change what the next one finds.
                 bench = Bench::new().await;
             }
@@ -911,7 +926,14 @@ async fn a_public_stream_is_read_by_all_and_a_private_one_is_as_one_that_is_not_
     let shared = || rows().into_iter().filter(|row| row.whom == For::Readers);
     for row in shared() {
         let nowhere = Row { path: row.path.replace("{shared}", "4711").leak(), body: Value::Null, ..row };
-        for who in [Who::Nobody, Who::ThisMachine, Who::WrongToken, Who::OtherUser, Who::ForOtherStream] {
+        for who in [
+            Who::Nobody,
+            Who::ThisMachine,
+            Who::WrongToken,
+            Who::OtherUser,
+            Who::ForOtherStream,
+            Who::PostsToStream,
+        ] {
             let private = bench.ask(router(bench.app.clone()), &row, who).await;
             let unknown = bench.ask(router(bench.app.clone()), &nowhere, who).await;
             assert_eq!((private.0, &private), (404, &unknown), "{} {who:?}", row.path);

@@ -38,9 +38,13 @@ pub(super) struct NewToken {
     /// The id or label of the only resource that it may be used for; without it, it may be used for all.
     #[schema(min_length = 1, max_length = 64)]
     resource: Option<String>,
-    /// The id or label of the only stream of that resource that it may be used for, which is to read it at `/shared/streams`.
+    /// The id or label of the only stream of that resource that it may be used for, which is to read it at `/shared/streams`, or with
+    /// `write_only` to post points to it.
     #[schema(min_length = 1, max_length = 128)]
     stream: Option<String>,
+    /// Whether it posts points to that stream, and reads nothing
+    #[serde(default)]
+    write_only: bool,
 }
 
 /// A token just made: the only answer that ever holds it.
@@ -53,8 +57,10 @@ pub(super) struct TokenWithSecret {
     read_only: bool,
     /// The only resource that it may be used for
     resource: Option<ResourceId>,
-    /// The only stream that it may be used for, which is to read it
+    /// The only stream that it may be used for, which is to read it or to post points to it
     stream: Option<StreamId>,
+    /// Whether it posts points to that stream, and reads nothing
+    write_only: bool,
     token: String,
 }
 
@@ -62,7 +68,8 @@ pub(super) struct TokenWithSecret {
 ///
 /// A user has at most 32, and 256 that are for a stream each. One that may only read, or may be used for a resource only, makes no tokens or keys and changes no user;
 /// one for a resource goes with it, and cannot set a poller or computed streams, which reach further. One for a stream may be given
-/// away: it reads that stream at `/shared/streams/{shared}`, whether or not it is public, and is good for nothing else.
+/// away: it reads that stream at `/shared/streams/{shared}`, whether or not it is public, or with `write_only` posts points to it at
+/// `…/streams/{stream}/data`, which count for the user, and is good for nothing else.
 #[utoipa::path(post, path = "/users/{user}/tokens", tag = "tokens", request_body = NewToken,
     responses((status = 201, body = TokenWithSecret)))]
 pub(super) async fn add(
@@ -70,7 +77,7 @@ pub(super) async fn add(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewToken>,
 ) -> Result<(StatusCode, Extension<AuditDetails>, Json<TokenWithSecret>), Failure> {
-    let Json(NewToken { label, expires, read_only, resource, stream }) = body?;
+    let Json(NewToken { label, expires, read_only, resource, stream, write_only }) = body?;
     if label == ADMINISTRATORS_FILE {
         return Err(Error::Invalid(
             "admin-token is the name of the token in the operator's file; choose another",
@@ -85,14 +92,18 @@ pub(super) async fn add(
         (Some(_), None) => return Err(Failure::invalid("a token for a stream names its resource, too")),
         (None, _) => None,
     };
-    let scope = TokenScope { read_only: read_only || stream.is_some(), resource, stream };
+    if write_only && (read_only || stream.is_none()) {
+        return Err(Failure::invalid("write_only is for a token that names a stream, and is not read_only"));
+    }
+    let read_only = read_only || (stream.is_some() && !write_only);
+    let scope = TokenScope { read_only, resource, stream };
     let (made, token) = app.store.add_token(owner.id, &label, (expires, scope), now_ms()).await?;
-    let Token { id, label, created, expires, read_only, resource, stream } = made;
+    let Token { id, label, created, expires, read_only, resource, stream, write_only } = made;
     let deed = Extension(AuditDetails::made(label.clone()));
     Ok((
         StatusCode::CREATED,
         deed,
-        Json(TokenWithSecret { id, label, created, expires, read_only, resource, stream, token }),
+        Json(TokenWithSecret { id, label, created, expires, read_only, resource, stream, write_only, token }),
     ))
 }
 
