@@ -11,6 +11,10 @@ export interface Token {
   read_only: boolean;
   /** The only device that it may be used for. */
   resource: number | null;
+  /** The only stream of that device that it may be used for. */
+  stream: number | string | null;
+  /** Whether it posts to that stream, and reads nothing. */
+  write_only: boolean;
 }
 
 /** What a token may do: less than its user, where that is said. */

@@ -45,11 +45,8 @@ export interface Sharing {
   public_search: boolean;
 }
 
-/** A token by which whoever has it reads one stream. */
-export interface StreamToken extends Token {
-  /** Null of a token that is for more than a stream. */
-  stream: Stream["id"] | null;
-}
+/** What a token for one stream is for: to read it, or to post to it. */
+export type Use = "read" | "post";
 
 /** Streams of one answer. */
 export const FOUND_AT_ONCE = 50;
@@ -86,10 +83,10 @@ export const sharedApi = {
 
   share: (user: string, device: Resource["id"], id: Stream["id"], sharing: Sharing) =>
     send<Stream & Sharing>("PUT", `${resource(user, device)}/streams/${part(id)}`, sharing),
-  /** The tokens that are for this stream. */
-  tokens: async (user: string, id: Stream["id"]) => {
-    const all = await call<StreamToken[]>(tokens(user));
-    return all.filter(({ stream }) => stream === id);
+  /** The tokens that are for this stream, and for this use of it. */
+  tokens: async (user: string, id: Stream["id"], use: Use) => {
+    const all = await call<Token[]>(tokens(user));
+    return all.filter(({ stream, write_only }) => stream === id && write_only === (use === "post"));
   },
   /** The only answer that ever holds the token. */
   makeToken: (
@@ -98,12 +95,14 @@ export const sharedApi = {
     device: Resource["id"],
     stream: Stream["id"],
     expires: number | undefined,
+    use: Use,
   ) =>
-    send<StreamToken & { token: string }>("POST", tokens(user), {
+    send<Token & { token: string }>("POST", tokens(user), {
       label,
       resource: String(device),
       stream: String(stream),
       expires,
+      write_only: use === "post",
     }),
   revokeToken: (user: string, id: Token["id"]) =>
     call<void>(`${tokens(user)}/${part(id)}`, { method: "DELETE" }),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isForAll, routeOf, streamLink } from "../src/route";
-import { shareAddress, sharingWords } from "../src/settings/sharing";
+import { mayWords } from "../src/account/tokens";
+import { postCommand, shareAddress, sharingWords } from "../src/settings/sharing";
 import { parseShared } from "../src/shared-feed";
 
 test("a stream's page has an address, and a link to it has its token behind the #", () => {
@@ -10,6 +11,26 @@ test("a stream's page has an address, and a link to it has its token behind the 
   const { pathname, search, hash } = new URL(address);
   expect([pathname, search]).toEqual(["/", ""]);
   expect(routeOf(hash)).toEqual({ page: "stream", stream: "17", token: "a1-_b2" });
+});
+
+test("a key is shown with the command that posts by it, to this stream and from this server", () => {
+  const command = postCommand("ann b", 3, 17, "a1-_b2", "https://cloud.example/#/devices/3/settings");
+  expect(command).toContain("-H 'Authorization: Bearer a1-_b2'");
+  expect(command).toMatch(
+    / https:\/\/cloud\.example\/api\/v1\/users\/ann%20b\/resources\/3\/streams\/17\/data$/,
+  );
+});
+
+test("the list of tokens says of those for one stream whether they read or post", () => {
+  const token = { resource: 3, stream: 17 };
+  expect(mayWords({ ...token, read_only: true, write_only: false }, "roof")).toBe("read one stream of roof");
+  expect(mayWords({ ...token, read_only: false, write_only: true }, "roof")).toBe(
+    "post to one stream of roof",
+  );
+  expect(mayWords({ read_only: true, resource: 3 }, undefined)).toBe("read of device 3");
+  expect(mayWords({ read_only: false, resource: null, stream: null, write_only: false }, undefined)).toBe(
+    "do all",
+  );
 });
 
 test("what is for all is the list of public streams and a stream", () => {

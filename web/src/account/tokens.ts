@@ -131,10 +131,12 @@ export class TokensPanel extends Panel {
 
 /** What a token or an identity may do; `device` is the name of the only one that it is for. */
 export function mayWords(
-  { read_only, resource }: Pick<Token, "read_only" | "resource">,
+  { read_only, resource, stream, write_only }: Pick<Token, "read_only" | "resource"> & Partial<Token>,
   device: string | undefined,
 ): string {
-  const what = read_only ? "read" : "do all";
+  const of = typeof stream === "number" || typeof stream === "string" ? " one stream" : "";
+  const what = write_only ? "post to" : read_only ? "read" : "do all";
+  if (of !== "") return `${what}${of} of ${shown(device ?? `device ${resource}`)}`;
   return resource === null ? what : `${what} of ${shown(device ?? `device ${resource}`)}`;
 }
 

@@ -1,4 +1,5 @@
-import type { Resource, Stream } from "../api";
+import type { Token } from "../account-api";
+import { part, ROOT, type Resource, type Stream } from "../api";
 import { copyField } from "../copy";
 import { confirm, openDialog } from "../dialog";
 import { html, setText } from "../dom";
@@ -8,7 +9,7 @@ import { formatDate, shown } from "../format";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
 import { streamLink } from "../route";
-import { sharedApi, type StreamToken } from "../shared-api";
+import { sharedApi, type Use } from "../shared-api";
 import { DAY_MS } from "../time";
 
 const LIVES: readonly (readonly [string, string])[] = [
@@ -29,7 +30,20 @@ export function shareAddress(stream: Stream["id"], token: string, here: string):
   return `${here.split("#")[0]!}${streamLink(stream, token)}`;
 }
 
-/** Who may read a stream: all, or whoever has a link. `changed` is told when that is otherwise than before. */
+/** A command line by which whoever has the key `token` posts to a stream, named by ids alone. */
+export function postCommand(
+  user: string,
+  device: Resource["id"],
+  stream: Stream["id"],
+  token: string,
+  here: string,
+): string {
+  const path = `${ROOT}/users/${part(user)}/resources/${part(device)}/streams/${part(stream)}/data`;
+  const address = new URL(path, here).href;
+  return `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"value":1}' ${address}`;
+}
+
+/** Who may read a stream: all, or whoever has a link; and what may post to it alone. `changed` is told when that is otherwise than before. */
 export function shareDialog(desk: Desk, device: Resource, stream: Stream, changed: () => void): void {
   const name = shown(stream.label);
   const access = check("share-access", "Public to read", stream.public_access ?? false, {
@@ -67,21 +81,21 @@ export function shareDialog(desk: Desk, device: Resource, stream: Stream, change
         : []),
     );
   setPublicLink(stream.public_access ?? false);
-  const links = new LinksPanel(desk, device, stream);
+  const tokens = (["read", "post"] as const).map((use) => new StreamTokensPanel(desk, device, stream, use));
   const done = button("Close", () => dialog.close(), "secondary");
   const dialog = openDialog(
     `Share ${name}`,
     form.root,
     publicLink,
-    links.root,
+    ...tokens.map((panel) => panel.root),
     html("div", { class: "buttons" }, done),
   );
   dialog.classList.add("wide");
   dialog.addEventListener("close", () => {
     form.stop();
-    links.stop();
+    for (const panel of tokens) panel.stop();
   });
-  void links.load();
+  for (const panel of tokens) void panel.load();
   access.control.focus();
 }
 
@@ -91,16 +105,30 @@ function check(id: string, label: string, checked: boolean, options: { hint: str
   return field;
 }
 
-/** The links that were made for a stream, and a form for another. */
-class LinksPanel extends Panel {
+/** What is said of tokens of each use. */
+const WORDS: Record<Use, { name: string; one: string; what: string; maker: string; ends: string }> = {
+  read: {
+    name: "Links",
+    one: "link",
+    what: "Whoever has a link reads this stream and nothing else, public or not, until you revoke it.",
+    maker: "Who gets it",
+    ends: "Whoever has the link is refused from now on, and live charts opened by it end.",
+  },
+  post: {
+    name: "Keys",
+    one: "key",
+    what: "A program that has a key posts to this stream, and reads nothing, until you revoke it.",
+    maker: "What posts by it",
+    ends: "Whatever posts by this key is refused from now on.",
+  },
+};
+
+/** The tokens that were made for a stream, for one use of it, and a form for another. */
+class StreamTokensPanel extends Panel {
   private readonly rows = html("tbody");
-  private readonly table = table("links", ["Link", "Made", "Ends"], this.rows);
-  private readonly label = new Field(
-    textInput("link-label", { required: true, maxlength: 64, placeholder: "Who gets it" }),
-    "Name",
-    { about: /label|name/ },
-  );
-  private readonly life = new Field(choice("link-life", LIVES), "It ends", { about: /ends/ });
+  private readonly table: HTMLElement;
+  private readonly label: Field;
+  private readonly life: Field<HTMLSelectElement>;
   private readonly made = html("div", { role: "status" });
   private readonly form: Form;
 
@@ -108,16 +136,20 @@ class LinksPanel extends Panel {
     desk: Desk,
     private readonly device: Resource,
     private readonly stream: Stream,
+    private readonly use: Use,
   ) {
-    super(
-      desk,
-      "links",
-      "Links",
-      "Whoever has a link reads this stream and nothing else, public or not, until you revoke it.",
+    const { name, one, what, maker } = WORDS[use];
+    super(desk, `${one}s`, name, what);
+    this.table = table(`${one}s`, [name.slice(0, -1), "Made", "Ends"], this.rows);
+    this.label = new Field(
+      textInput(`${one}-label`, { required: true, maxlength: 64, placeholder: maker }),
+      "Name",
+      { about: /label|name/ },
     );
+    this.life = new Field(choice(`${one}-life`, LIVES), "It ends", { about: /ends/ });
     this.form = new Form(desk, {
       fields: [this.label, this.life],
-      action: "Make a link",
+      action: `Make a ${one}`,
       send: () => this.make(),
     });
     this.body.append(this.made, this.table, this.form.root);
@@ -129,12 +161,12 @@ class LinksPanel extends Panel {
   }
 
   protected override async fill(): Promise<void> {
-    const tokens = await sharedApi.tokens(this.desk.user.username, this.stream.id);
+    const tokens = await sharedApi.tokens(this.desk.user.username, this.stream.id, this.use);
     this.table.hidden = tokens.length === 0;
     this.rows.replaceChildren(...tokens.map((token) => this.row(token)));
   }
 
-  private row(token: StreamToken): HTMLElement {
+  private row(token: Token): HTMLElement {
     const name = shown(token.label);
     return record(
       name,
@@ -150,31 +182,38 @@ class LinksPanel extends Panel {
     const days = Number(this.life.control.value);
     const expires = days > 0 ? Date.now() + days * DAY_MS : undefined;
     const { username } = this.desk.user;
+    const { one } = WORDS[this.use];
     const { token, label } = await sharedApi.makeToken(
       username,
       this.label.text,
       this.device.id,
       this.stream.id,
       expires,
+      this.use,
     );
-    const address = shareAddress(this.stream.id, token, window.location.href);
+    const here = window.location.href;
     const hint = html("p", { class: "hint" });
-    setText(hint, `The link ${shown(label)}, shown this once:`);
-    this.made.replaceChildren(hint, copyField("the link", address));
+    setText(hint, `The ${one} ${shown(label)}, shown this once:`);
+    this.made.replaceChildren(
+      hint,
+      copyField(`the ${one}`, this.use === "read" ? shareAddress(this.stream.id, token, here) : token),
+    );
+    if (this.use === "post") {
+      const command = postCommand(username, this.device.id, this.stream.id, token, here);
+      this.made.append(
+        html("p", { class: "hint" }, "A program posts with it so:"),
+        copyField("how", command),
+      );
+    }
     this.label.control.value = "";
     await this.load();
   }
 
-  private revoke(token: StreamToken): void {
-    confirm(
-      `Revoke ${shown(token.label)}?`,
-      "Whoever has the link is refused from now on, and live charts opened by it end.",
-      "Revoke",
-      async () => {
-        await sharedApi.revokeToken(this.desk.user.username, token.id);
-        this.made.replaceChildren();
-        await this.load();
-      },
-    );
+  private revoke(token: Token): void {
+    confirm(`Revoke ${shown(token.label)}?`, WORDS[this.use].ends, "Revoke", async () => {
+      await sharedApi.revokeToken(this.desk.user.username, token.id);
+      this.made.replaceChildren();
+      await this.load();
+    });
   }
 }
