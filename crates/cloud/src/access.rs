@@ -149,8 +149,8 @@ pub(crate) enum Target {
     StreamOf(UserId, StreamId),
     /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
-    /// A stream that is found by its id alone.
-    Stream { owner: UserId, resource: ResourceId, stream: StreamId, is_public: bool },
+    /// A stream that is found by its id alone, and whether a group lets the caller read it.
+    Stream { owner: UserId, resource: ResourceId, stream: StreamId, is_public: bool, is_given: bool },
     /// What is named is not there.
     Unknown,
 }
@@ -185,8 +185,8 @@ pub(crate) enum Denial {
 pub(crate) enum People {
     /// All, known or not.
     Everybody,
-    /// All, where it concerns a public stream; else the user whom it concerns, administrators, and whoever has a token for the
-    /// stream. To anybody else it is as if there were none.
+    /// All, where it concerns a public stream; else the user whom it concerns, members of groups that the stream is given to,
+    /// administrators, and whoever has a token for the stream. To anybody else it is as if there were none.
     Readers,
     /// Programs on this machine, and whoever is signed in.
     ThisMachine,
@@ -478,11 +478,14 @@ const fn is_given(action: Action, target: Target) -> bool {
 
 /// Whether `caller` may do `action`, which reads, to a stream.
 fn reads(caller: Caller, action: Action, target: Target) -> bool {
-    let Target::Stream { owner, is_public, .. } = target else { return false };
+    let Target::Stream { owner, is_public, is_given, .. } = target else { return false };
     is_public
         || match caller {
             Caller::User { id, role, scope } => {
-                (id == owner || role == Role::Administrator) && action.is_for_scope(scope, target)
+                // A token for a resource or a stream is for one of one's own.
+                let by_group = is_given && scope.resource.is_none();
+                let is_theirs = id == owner || role == Role::Administrator;
+                (is_theirs || by_group) && action.is_for_scope(scope, target)
             }
             Caller::Nobody | Caller::ThisMachine | Caller::Device(_) => false,
         }
@@ -587,8 +590,14 @@ mod tests {
 
     #[test]
     fn a_stream_is_read_by_all_if_it_is_public_and_else_by_few_and_to_others_it_is_not_there() {
-        let stream =
-            |is_public, owner| Target::Stream { owner, resource: NODE, stream: StreamId(7), is_public };
+        let of = |is_public, is_given, owner| Target::Stream {
+            owner,
+            resource: NODE,
+            stream: StreamId(7),
+            is_public,
+            is_given,
+        };
+        let stream = |is_public, owner| of(is_public, false, owner);
         let with = |id, role, read_only, resource, stream: Option<i64>| Caller::User {
             id,
             role,
@@ -619,6 +628,19 @@ mod tests {
                 Err(Denial::Unknown),
                 "{caller:?}"
             );
+        }
+        // A group lets its members read it, and nobody by a token for anything of their own.
+        for (caller, may) in [
+            (with(BOB, member, false, None, None), true),
+            (with(BOB, viewer, false, None, None), true),
+            (with(BOB, member, true, None, None), true),
+            (with(BOB, member, false, Some(NODE), None), false),
+            (with(BOB, member, true, Some(NODE), Some(7)), false),
+            (Caller::Nobody, false),
+            (Caller::Device(NODE), false),
+        ] {
+            let decided = decide(caller, Action::ReadShared, of(false, true, ANN));
+            assert_eq!(decided, if may { Ok(()) } else { Err(Denial::Unknown) }, "{caller:?}");
         }
         // A token for a stream may be anybody's, and so it does nothing but that.
         let token = with(ANN, administrator, true, Some(NODE), Some(7));

@@ -255,6 +255,85 @@ async fn an_invitation_is_answered_alike_whoever_there_is_and_each_change_is_rec
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_member_reads_a_single_stream_and_no_other_of_its_device_until_it_is_taken_back() {
+    let team = Team::start("change").await;
+    team.ann(&format!("DELETE {}", team.given), Value::Null, 204).await;
+    team.ann(&format!("POST {NODE}/streams"), json!({"label": "u"}), 201).await;
+    let id_of = async |label: &str| {
+        team.ann(&format!("GET {NODE}/streams/{label}"), Value::Null, 200).await.json()["id"].clone()
+    };
+    let (t, u) = (id_of("t").await, id_of("u").await);
+    let given = team.given.replace("/groups/", "/streams/t/groups/");
+    let shared = format!("/api/v1/shared/streams/{t}");
+    let nowhere = team.bob("GET /api/v1/shared/streams/4711", Value::Null, 404).await;
+    assert_eq!(team.bob(&format!("GET {shared}"), Value::Null, 404).await.body, nowhere.body);
+    // Only its owner gives it, and only to a group that they are in.
+    team.bob(&format!("PUT {given}"), Value::Null, 403).await;
+    team.ann(&format!("PUT {NODE}/streams/t/groups/4711"), Value::Null, 404).await;
+    team.ann(&format!("PUT {given}"), Value::Null, 200).await;
+    let groups = team.ann(&format!("GET {NODE}/streams/t/groups"), Value::Null, 200).await.json();
+    assert_eq!((&groups[0]["label"], groups.as_array().unwrap().len()), (&json!("team"), 1));
+    assert_eq!(team.ann(&format!("GET {NODE}/groups"), Value::Null, 200).await.json(), json!([]));
+
+    let listed = team.bob("GET /api/v1/users/bob/group-streams", Value::Null, 200).await.json();
+    let known = json!([{"id": t, "label": "t", "unit": null, "description": "", "value_type": "number",
+        "device": "node", "owner": "ann", "tags": []}]);
+    assert_eq!(listed, known);
+    let points = team.bob(&format!("GET {shared}/data"), Value::Null, 200).await.json();
+    assert_eq!(points[0]["value"], json!(1.5));
+    let mut feed = team.cloud.feed(&format!("{shared}/live"), &bearer(&team.bob)).await;
+    team.cloud.post("ann", [2.5]).await;
+    feed.until(|text| text.contains("2.5")).await;
+    // Nothing else of the device: not its other stream, and not this one where its owner has it. His right to change does not count here.
+    team.bob(&format!("GET /api/v1/shared/streams/{u}"), Value::Null, 404).await;
+    for (request, body) in [
+        (format!("GET {NODE}"), Value::Null),
+        (format!("GET {NODE}/streams"), Value::Null),
+        (format!("GET {NODE}/streams/t/data"), Value::Null),
+        (format!("GET {NODE}/streams/t/groups"), Value::Null),
+        (format!("PUT {NODE}/streams/t"), json!({"unit": "K"})),
+        (format!("POST {NODE}/streams/t/data"), json!({"value": 9})),
+    ] {
+        team.bob(&request, body, 403).await;
+    }
+    let strangers = team.cloud.ask(&format!("GET {shared}"), "", Value::Null).await;
+    assert_eq!(strangers.status, 404);
+    team.bob(&format!("PUT /api/v1/users/bob/followed/{t}"), Value::Null, 200).await;
+
+    team.ann(&format!("DELETE {given}"), Value::Null, 204).await;
+    team.cloud.post("ann", [77.5]).await;
+    feed.until_the_end().await;
+    assert!(!feed.text.contains("77.5"), "{}", feed.text);
+    team.bob(&format!("GET {shared}/data"), Value::Null, 404).await;
+    let followed = team.bob("GET /api/v1/users/bob/followed", Value::Null, 200).await.json();
+    assert_eq!(followed[0]["stream"], Value::Null);
+    team.ann(&format!("DELETE {given}"), Value::Null, 404).await;
+
+    // It ends as well when the member leaves, and the owner of a group takes out what others gave.
+    team.ann(&format!("PUT {given}"), Value::Null, 200).await;
+    let mut feed = team.cloud.feed(&format!("{shared}/live"), &bearer(&team.bob)).await;
+    let of_bob = given.replace("/ann/", "/bob/");
+    team.bob(&format!("PUT {of_bob}"), Value::Null, 200).await;
+    let own = team.bob("GET /api/v1/users/bob/resources/node/streams/t", Value::Null, 200).await.json();
+    team.ann(&format!("GET /api/v1/shared/streams/{}", own["id"]), Value::Null, 200).await;
+    let details = team.ann(&format!("GET {TEAM}"), Value::Null, 200).await.json();
+    assert_eq!((&details["streams"], &details["given_streams"][1]["owner"]), (&json!(2), &json!("bob")));
+    let export = team.ann("GET /api/v1/users/ann/export", Value::Null, 200).await.body;
+    assert!(export.contains(&format!("\"type\":\"stream_given_to\",\"stream\":{t}")), "{export}");
+    team.ann(&format!("DELETE {TEAM}/streams/{}", own["id"]), Value::Null, 204).await;
+    team.ann(&format!("GET /api/v1/shared/streams/{}", own["id"]), Value::Null, 404).await;
+    team.bob(&format!("DELETE /api/v1/users/bob/{}", team.membership), Value::Null, 204).await;
+    feed.until_the_end().await;
+    team.bob(&format!("GET {shared}"), Value::Null, 404).await;
+    let record = team.cloud.as_admin("GET /api/v1/audit?limit=100&actions=true", Value::Null).await.json();
+    let told: Vec<_> =
+        record.as_array().unwrap().iter().map(|line| (&line["action"], &line["who"])).collect();
+    for (action, who) in [("stream_given", "ann"), ("stream_given", "bob"), ("stream_taken_back", "ann")] {
+        assert!(told.contains(&(&json!(action), &json!(who))), "{action}: {told:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn groups_are_exported_with_ones_data_and_erased_with_the_account() {
     let team = Team::start("read").await;
     let export = async |user: &str, token: &str| {

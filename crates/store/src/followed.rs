@@ -1,4 +1,4 @@
-//! Streams that users follow: their own, and those of others that anyone may read.
+//! Streams that users follow: their own, and those of others that anyone may read, or that groups let them read.
 
 use serde::Serialize;
 use sqlx::Connection;
@@ -20,7 +20,7 @@ pub struct FollowedStream {
     pub id: StreamId,
     /// Since when, in milliseconds since 1970.
     pub since: i64,
-    /// What there is to know of it; nothing if it is public no more, or gone.
+    /// What there is to know of it; nothing if the user may read it no more, or it is gone.
     pub stream: Option<SharedStream>,
 }
 
@@ -51,7 +51,8 @@ impl Store {
             "SELECT (SELECT count(*) FROM followed_streams WHERE owner = $1 AND stream <> $2),
              EXISTS (SELECT 1 FROM followed_streams WHERE owner = $1 AND stream = $2),
              EXISTS (SELECT 1 FROM streams JOIN resources ON resources.id = streams.resource
-                     WHERE streams.id = $2 AND (public_access OR resources.owner = $1))",
+                     WHERE streams.id = $2 AND (public_access OR resources.owner = $1))
+             OR EXISTS (SELECT 1 FROM given_streams WHERE member = $1 AND stream = $2)",
         )
         .bind(user.0)
         .bind(id)

@@ -127,8 +127,8 @@ pub use fleet::{
 };
 pub use followed::FollowedStream;
 pub use groups::{
-    GroupAccess, GroupDetails, GroupDevice, GroupMember, GroupOfResource, GroupResource, Membership,
-    UserGroup,
+    GroupAccess, GroupDetails, GroupDevice, GroupMember, GroupOfResource, GroupResource, GroupStream,
+    Membership, UserGroup,
 };
 pub use heard_devices::{DevicePart, HeardDevice};
 pub use ids::{

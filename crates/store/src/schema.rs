@@ -55,6 +55,7 @@ fn migrations() -> Migrator {
         (30, "oidc links", include_str!("../migrations/0030_oidc_links.sql")),
         (31, "identities of users", include_str!("../migrations/0031_identities_of_users.sql")),
         (32, "brokers", include_str!("../migrations/0032_brokers.sql")),
+        (33, "group streams", include_str!("../migrations/0033_group_streams.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -26,11 +26,12 @@ const WORDS: usize = 4;
 const LOOKED_THROUGH: i64 = 100_000;
 
 /// The columns of what others are told of a stream.
-const SHARED: &str = "streams.id, streams.label, streams.unit, streams.description, streams.value_type,
+pub(crate) const SHARED: &str =
+    "streams.id, streams.label, streams.unit, streams.description, streams.value_type,
     resources.label AS device, users.name AS owner,
     CASE WHEN streams.public_search THEN resources.tags ELSE '' END AS tags";
 /// The tables that have them.
-const TABLES: &str = "streams JOIN resources ON resources.id = streams.resource
+pub(crate) const TABLES: &str = "streams JOIN resources ON resources.id = streams.resource
     JOIN users ON users.id = resources.owner";
 
 /// Whom a stream is shared with. Nobody, unless its owner says otherwise.
@@ -95,12 +96,14 @@ impl Sharing {
     }
 }
 
-type SharedRow = (i64, String, Option<String>, String, String, String, String, String);
+pub(crate) type SharedRow = (i64, String, Option<String>, String, String, String, String, String);
 
 /// The same, and the ids of whose it is and of the resource, and whether it is public.
 type WantedRow = (i64, String, Option<String>, String, String, String, String, String, i64, i64, bool);
 
-fn shared((id, label, unit, description, value_type, device, owner, tags): SharedRow) -> SharedStream {
+pub(crate) fn shared(
+    (id, label, unit, description, value_type, device, owner, tags): SharedRow,
+) -> SharedStream {
     let (value_type, tags) = (values::value_type(&value_type), tags::read(&tags));
     SharedStream { id: StreamId(id), label, unit, description, value_type, device, owner, tags }
 }
@@ -191,7 +194,7 @@ impl Store {
         Ok(rows.into_iter().map(shared).collect())
     }
 
-    /// Of the streams that `user` follows, those that the user may read: public ones, and the user's own.
+    /// Of the streams that `user` follows, those that the user may read: public ones, the user's own, and those of groups.
     pub(crate) async fn followed_that_are_shared(
         &self,
         user: UserId,
@@ -199,7 +202,8 @@ impl Store {
         let rows: Vec<SharedRow> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT {SHARED} FROM {TABLES}
              WHERE streams.id IN (SELECT stream FROM followed_streams WHERE owner = $1)
-             AND (streams.public_access OR resources.owner = $1)"
+             AND (streams.public_access OR resources.owner = $1
+                  OR EXISTS (SELECT 1 FROM given_streams WHERE member = $1 AND stream = streams.id))"
         )))
         .bind(user.0)
         .fetch_all(&self.readers)

@@ -13,7 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{
     Alert, Broker, Channel, Parser, Resource, ResourceId, Role, Rule, SignedIn, Stream, User, UserGroup,
-    WantedStream, now_ms,
+    UserId, WantedStream, now_ms,
 };
 use sixlock_telemetry::{At, Client, Event, Refused, Scheme};
 
@@ -21,7 +21,7 @@ use super::actions::action;
 use super::app::App;
 use super::body_deadline::{MinimumRate, TooSlow, with_deadline};
 use super::body_limits::longest_body;
-use super::caller::{COOKIE, Caller, Given, Owner, Shared, for_policy, is_strangers};
+use super::caller::{COOKIE, Caller, Given, Owner, ReadAs, Shared, for_policy, is_strangers};
 use super::connections::Permit;
 use super::cookies::cookie_of;
 use super::failure::{Failure, Fault, Reason, Refusal};
@@ -284,6 +284,12 @@ async fn allow(
         Some(id) if action == Action::ReadShared => Some(app.store.wanted_stream(id).await?),
         _ => None,
     };
+    let is_given = match (caller, wanted.as_ref().and_then(Option::as_ref)) {
+        (Some(caller), Some(wanted)) if rests_on_group(caller, wanted.owner) && !wanted.is_public => {
+            app.store.reads_by_groups(caller.user.id, wanted.stream.id).await?
+        }
+        _ => false,
+    };
     // A token for one stream is judged by the stream that the path names.
     let stream = match (caller, &resource, name("stream")) {
         (Some(caller), Some(resource), Some(name)) if caller.scope.stream.is_some() => {
@@ -292,7 +298,10 @@ async fn allow(
         _ => None,
     };
     let target = match &owner {
-        _ if wanted.is_some() => wanted.as_ref().and_then(Option::as_ref).map_or(Target::Unknown, target_of),
+        _ if wanted.is_some() => {
+            let wanted = wanted.as_ref().and_then(Option::as_ref);
+            wanted.map_or(Target::Unknown, |wanted| target_of(wanted, is_given))
+        }
         Some(Some(owner)) if name("resource").is_some() => match (caller, &resource, &stream) {
             (_, _, Some(stream)) => Target::StreamOf(owner.id, stream.id),
             (Some(caller), Some(resource), None) => target_for(app, caller, owner, resource).await?,
@@ -326,9 +335,13 @@ async fn allow(
         things.insert(Given(resource));
     }
     if let Some(wanted) = wanted.flatten() {
-        let if_private = target_of(&WantedStream { is_public: false, ..wanted.clone() });
-        let as_public = access::decide(who, action, if_private).is_err();
-        things.insert(Shared { stream: wanted.stream, as_public });
+        let if_private = target_of(&WantedStream { is_public: false, ..wanted.clone() }, false);
+        let ground = match access::decide(who, action, if_private) {
+            Ok(()) => ReadAs::Owner,
+            Err(_) if wanted.is_public => ReadAs::Stranger,
+            Err(_) => ReadAs::Member,
+        };
+        things.insert(Shared { stream: wanted.stream, ground });
     }
     let Some(owner) = owner.flatten() else { return Ok(turn) };
     if name("resource").is_some() {
@@ -381,8 +394,7 @@ async fn target_for(
     owner: &User,
     resource: &Resource,
 ) -> Result<Target, Failure> {
-    let rests_on_group = caller.user.id != owner.id && caller.user.role != Role::Administrator;
-    let given = match rests_on_group {
+    let given = match rests_on_group(caller, owner.id) {
         true => app.store.access_by_groups(caller.user.id, resource.id).await?,
         false => None,
     };
@@ -392,10 +404,16 @@ async fn target_for(
     })
 }
 
-/// A stream that is named by its id alone, for the policy.
-const fn target_of(wanted: &WantedStream) -> Target {
+/// Whether what is `owner`'s is nothing to `caller` unless a group lets them have it.
+fn rests_on_group(caller: &Caller, owner: UserId) -> bool {
+    caller.user.id != owner && caller.user.role != Role::Administrator
+}
+
+/// A stream that is named by its id alone, for the policy, and whether a group lets the caller read it.
+const fn target_of(wanted: &WantedStream, is_given: bool) -> Target {
     let WantedStream { owner, resource, is_public, stream } = wanted;
-    Target::Stream { owner: *owner, resource: *resource, stream: stream.id, is_public: *is_public }
+    let (owner, resource, is_public) = (*owner, *resource, *is_public);
+    Target::Stream { owner, resource, stream: stream.id, is_public, is_given }
 }
 
 /// The token of a request, and whether the browser added it by itself.

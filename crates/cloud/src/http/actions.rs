@@ -59,8 +59,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
                 Some(Action::ReadPoints)
             }
             ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
-            ("GET" | "HEAD", "/groups") => Some(Action::ReadResourceGroups),
-            ("PUT" | "DELETE", "/groups/{membership}") => Some(Action::ChangeResourceGroups),
+            ("GET" | "HEAD", "/groups" | "/streams/{stream}/groups") => Some(Action::ReadResourceGroups),
+            ("PUT" | "DELETE", "/groups/{membership}" | "/streams/{stream}/groups/{membership}") => {
+                Some(Action::ChangeResourceGroups)
+            }
             _ => None,
         };
     }
@@ -124,11 +126,15 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             | "/users/{user}/groups/{group}"
             | "/users/{user}/memberships"
             | "/users/{user}/memberships/{membership}"
-            | "/users/{user}/group-resources",
+            | "/users/{user}/group-resources"
+            | "/users/{user}/group-streams",
         ) => Some(Action::ReadGroups),
         ("POST", "/users/{user}/groups")
         | ("PUT" | "DELETE", "/users/{user}/groups/{group}")
-        | ("DELETE", "/users/{user}/groups/{group}/devices/{device}") => Some(Action::ChangeGroups),
+        | (
+            "DELETE",
+            "/users/{user}/groups/{group}/devices/{device}" | "/users/{user}/groups/{group}/streams/{shared}",
+        ) => Some(Action::ChangeGroups),
         ("PUT" | "DELETE", "/users/{user}/groups/{group}/members/{member}") => {
             Some(Action::ChangeGroupMembers)
         }

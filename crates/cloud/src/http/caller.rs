@@ -24,8 +24,19 @@ pub(super) fn is_strangers(caller: Option<&Caller>) -> bool {
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) stream: SharedStream,
-    /// Whether they may because anyone may.
-    pub(super) as_public: bool,
+    /// Why they may.
+    pub(super) ground: ReadAs,
+}
+
+/// Why somebody may read a stream that is named by its id alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadAs {
+    /// It is theirs, or an administrator asks, or a token is for it.
+    Owner,
+    /// A group lets them.
+    Member,
+    /// Anyone may.
+    Stranger,
 }
 
 /// The resource that the path names, which is somebody else's, and which the caller has by a group alone.

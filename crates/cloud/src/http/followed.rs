@@ -15,7 +15,7 @@ use crate::Error;
 
 /// The streams that a user follows, in the order in which that began
 ///
-/// Of one that is public no more, or gone, `stream` is null.
+/// Of one that is public no more, that no group lets the user read any more, or that is gone, `stream` is null.
 #[utoipa::path(get, path = "/users/{user}/followed", tag = "shared",
     responses((status = 200, body = [FollowedStream])))]
 pub(super) async fn list(
@@ -25,7 +25,7 @@ pub(super) async fn list(
     Ok(Json(app.store.followed(owner.id).await?))
 }
 
-/// Follows a stream: one that is public, or the user's own
+/// Follows a stream: one that is public, that a group lets the user read, or the user's own
 ///
 /// A user follows at most 100.
 #[utoipa::path(put, path = "/users/{user}/followed/{shared}", tag = "shared",

@@ -46,7 +46,7 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Extension(AuditDetails::made(label)), Json(group)))
 }
 
-/// A group: who is in it, who is asked to join, and which devices are given to it
+/// A group: who is in it, who is asked to join, and which devices and single streams are given to it
 #[utoipa::path(get, path = "/users/{user}/groups/{group}", tag = "groups",
     responses((status = 200, body = GroupDetails)))]
 pub(super) async fn show(
@@ -108,7 +108,7 @@ pub(super) async fn set_member(
 
 /// Removes a member of a group, or withdraws an invitation
 ///
-/// Devices that the member has given to the group are taken back.
+/// Devices and streams that the member has given to the group are taken back.
 #[utoipa::path(delete, path = "/users/{user}/groups/{group}/members/{member}", tag = "groups",
     responses((status = 204, description = "No member, and not asked to be one")))]
 pub(super) async fn remove_member(
@@ -129,5 +129,17 @@ pub(super) async fn remove_device(
     names: RawPathParams,
 ) -> Result<StatusCode, Failure> {
     app.store.take_from_group(&group.id.0.to_string(), named(&names, "device")).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Takes a single stream out of a group, whosever it is
+#[utoipa::path(delete, path = "/users/{user}/groups/{group}/streams/{shared}", tag = "groups",
+    responses((status = 204, description = "It is given to the group no more")))]
+pub(super) async fn remove_stream(
+    State(app): State<Arc<App>>,
+    Extension(group): Extension<UserGroup>,
+    names: RawPathParams,
+) -> Result<StatusCode, Failure> {
+    app.store.take_stream_from_group(&group.id.0.to_string(), named(&names, "shared")).await?;
     Ok(StatusCode::NO_CONTENT)
 }

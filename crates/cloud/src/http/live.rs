@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::app::App;
-use super::caller::{Caller, Given, Shared, is_strangers};
+use super::caller::{Caller, Given, ReadAs, Shared, is_strangers};
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::live_feeds::{self, Follower};
@@ -72,20 +72,21 @@ pub(super) async fn stream(
 ///
 /// Events have no ids: whoever was away reads what was missed with `from`. From an address, or /64 of IPv6, 4 feeds are
 /// followed at the same time by those who are not signed in or have a token for a stream, beyond that the answer is 429; all
-/// together 64, beyond that it is 503. A feed ends when the stream is public no more, or with the token.
+/// together 64, beyond that it is 503. A feed ends when the stream is public no more, no group lets its listener read it, or with the token.
 #[utoipa::path(get, path = "/shared/streams/{shared}/live", tag = "shared",
     responses((status = 200, content_type = "text/event-stream", body = SharedPoint)))]
 pub(super) async fn shared(
     State(app): State<Arc<App>>,
     caller: Option<Extension<Caller>>,
     Extension(client): Extension<Client>,
-    Extension(Shared { stream, as_public }): Extension<Shared>,
+    Extension(Shared { stream, ground }): Extension<Shared>,
     uri: Uri,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
     let caller = caller.map(|Extension(caller)| caller);
     let listener = Listener::new(client, caller.as_ref(), uri);
-    let access = match &caller {
-        Some(caller) if !as_public => LiveAccess::new(&app.store, caller, None).await?,
+    let access = match (&caller, ground) {
+        (Some(caller), ReadAs::Owner) => LiveAccess::new(&app.store, caller, None).await?,
+        (Some(caller), ReadAs::Member) => LiveAccess::to_given(&app.store, caller, stream.id).await?,
         _ => LiveAccess::to_public(&app.store, stream.id).await?,
     };
     listen(&app, access, listener, Scope::One(stream.id), None)

@@ -1,6 +1,6 @@
 //! Whether the listener of a live feed may still hear it. A feed ends when its token is revoked or expires, and when its
 //! user is deleted, changes the role, or changes the password, which ends the sessions of that user. A feed that rests on a
-//! stream being public ends when that is public no more, and one that rests on a group when that lets the user see the device no more.
+//! stream being public ends when that is public no more, and one that rests on a group when that lets the user see the device, or the stream, no more.
 
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ enum Ground {
     Token(TokenDigest, Access),
     /// The same, and a group that this resource is given to.
     Group(TokenDigest, Access, ResourceId),
+    /// The same, and a group that this stream alone is given to.
+    GroupStream(TokenDigest, Access, StreamId),
     /// Anyone may read this stream.
     Public(StreamId),
 }
@@ -54,6 +56,16 @@ impl LiveAccess {
         Ok(Self { store: store.clone(), ground, changes, again: next_look_up(first), was_checked: false })
     }
 
+    /// That a group lets `caller` read `stream`; refused as one that is not shared if that has ended since the request came.
+    pub(super) async fn to_given(store: &Store, caller: &Caller, stream: StreamId) -> Result<Self, Failure> {
+        let access = Self::new(store, caller, None).await?;
+        let Ground::Token(token, first) = access.ground else { return Err(Failure::not_shared()) };
+        if !store.reads_by_groups(first.user, stream).await? {
+            return Err(Failure::not_shared());
+        }
+        Ok(Self { ground: Ground::GroupStream(token, first, stream), ..access })
+    }
+
     /// That `stream` is public; refused as one that is not shared if it is public no more since the request came.
     pub(super) async fn to_public(store: &Store, stream: StreamId) -> Result<Self, Failure> {
         let changes = store.access_changes();
@@ -79,6 +91,12 @@ impl LiveAccess {
                 match is_given.ok().flatten() {
                     Some(_) => self.look_up(token, first).await,
                     None => None,
+                }
+            }
+            Ground::GroupStream(token, first, stream) => {
+                match self.store.reads_by_groups(first.user, stream).await.unwrap_or(false) {
+                    true => self.look_up(token, first).await,
+                    false => None,
                 }
             }
             Ground::Public(stream) => {

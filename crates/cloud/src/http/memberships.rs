@@ -1,4 +1,4 @@
-//! `/users/{user}/memberships`: groups of others that a user is in or is asked to join, and the devices that these let the user see.
+//! `/users/{user}/memberships`: groups of others that a user is in or is asked to join, and the devices and streams that these let the user see.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use axum::extract::{Query, RawPathParams, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::Serialize;
-use sixlock_store::{GroupAccess, GroupDetails, Membership, now_ms};
+use sixlock_store::{GroupAccess, GroupDetails, Membership, SharedStream, now_ms};
 use utoipa::ToSchema;
 
 use super::all_resources::ResourceOwner;
@@ -28,7 +28,7 @@ pub(super) async fn list(
     Ok(Json(app.store.memberships(owner.id).await?))
 }
 
-/// A group that a user is in: who else is, and which devices are given to it
+/// A group that a user is in: who else is, and which devices and single streams are given to it
 #[utoipa::path(get, path = "/users/{user}/memberships/{membership}", tag = "groups",
     responses((status = 200, body = GroupDetails)))]
 pub(super) async fn show(
@@ -53,7 +53,7 @@ pub(super) async fn join(
 
 /// Leaves a group, or says no to an invitation
 ///
-/// Devices that one has given to the group are taken back. Whoever made the invitation is not told of the no.
+/// Devices and streams that one has given to the group are taken back. Whoever made the invitation is not told of the no.
 #[utoipa::path(delete, path = "/users/{user}/memberships/{membership}", tag = "groups",
     responses((status = 204, description = "No member, and not asked to be one")))]
 pub(super) async fn leave(
@@ -95,4 +95,17 @@ pub(super) async fn resources(
         access: given.access,
     });
     Ok(Json(given.collect()))
+}
+
+/// The single streams of others that groups let a user read
+///
+/// Each is at `/shared/streams/{shared}`. Streams of devices that are given as a whole are not among them.
+#[utoipa::path(get, path = "/users/{user}/group-streams", tag = "groups", params(ListQuery),
+    responses((status = 200, body = [SharedStream])))]
+pub(super) async fn streams(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Answer<Vec<SharedStream>> {
+    Ok(Json(app.store.group_streams(owner.id, listing::page(query)?).await?))
 }

@@ -69,6 +69,7 @@ mod sign_in_link;
 mod sign_up;
 mod statistics;
 mod strangers;
+mod stream_groups;
 mod streams;
 #[cfg(test)]
 mod tests;

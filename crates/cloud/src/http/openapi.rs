@@ -39,7 +39,7 @@ use crate::access::{Action, People};
             ended. Wrong passwords make the next try wait (429). A \
             parameter of the query that an operation does not name is refused (400). A user follows 8 live feeds (429). A viewer, \
             and a token to read only, change nothing; a token for a resource leads nowhere else (403), and one for a stream \
-            nowhere but to that at `/shared/streams`.",
+            nowhere but to that at `/shared/streams`, or posts points to it and reads nothing.",
     ),
     components(schemas(failure::Body))
 )]
@@ -125,8 +125,8 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
     let (who, open) = match action.people() {
         People::Everybody => ("For everybody.", true),
         People::Readers => (
-            "For everybody, if the stream is public; else for the user whose it is, for administrators, and with a token for the \
-             stream. To anybody else it is as if there were none (404).",
+            "For everybody, if the stream is public; else for the user whose it is, for members of groups that the stream is given \
+             to, for administrators, and with a token to read the stream. To anybody else it is as if there were none (404).",
             true,
         ),
         People::ThisMachine => ("For programs on this machine, and for whoever is signed in.", true),

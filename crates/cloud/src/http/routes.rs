@@ -17,7 +17,7 @@ use super::{
     credentials, dashboard, data, device_metrics, endpoints, fleet, followed, groups, identities, import,
     live, memberships, metrics, network, oidc, oidc_links, openapi, parsers, paths, poller, profiles, quotas,
     reset_links, resource_groups, resource_log, resources, retention, rules, second_factors, shared, sign_in,
-    sign_up, statistics, streams, tokens, user_export, users,
+    sign_up, statistics, stream_groups, streams, tokens, user_export, users,
 };
 
 /// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
@@ -66,11 +66,15 @@ fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
         .routes(routes!(groups::show, groups::rename, groups::delete))
         .routes(routes!(groups::set_member, groups::remove_member))
         .routes(routes!(groups::remove_device))
+        .routes(routes!(groups::remove_stream))
         .routes(routes!(memberships::list))
         .routes(routes!(memberships::show, memberships::join, memberships::leave))
         .routes(routes!(memberships::resources))
+        .routes(routes!(memberships::streams))
         .routes(routes!(resource_groups::list))
         .routes(routes!(resource_groups::give, resource_groups::take))
+        .routes(routes!(stream_groups::list))
+        .routes(routes!(stream_groups::give, stream_groups::take))
         .routes(routes!(credentials::all))
         .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
         .routes(routes!(credentials::remove))

@@ -15,7 +15,8 @@ use sixlock_store::{
     Append, BrokerDevices, BrokerFormat, BrokerSettings, ChannelKind, CommandValue, Computation, Condition,
     Device, GroupAccess, GroupId, Idempotency, InputReference, Location, NewBroker, NewChannel, NewCommand,
     NewIdentity, NewPoller, NewRule, PollCredential, Profile, Reading, ResourceId, Role, Severity, Store,
-    StreamChange, StreamId, TokenDigest, TokenScope, TotpSecret, Transmission, User, ValueType, now_ms,
+    StreamChange, StreamId, TokenDigest, TokenScope, TotpSecret, Transmission, User, UserId, ValueType,
+    now_ms,
 };
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
@@ -244,6 +245,11 @@ fn rows() -> Vec<Row> {
         row("GET", "/users/{user}/resources/{resource}/groups", For::Owner, none.clone(), 200),
         row("PUT", GIVEN_TO, For::Owner, none.clone(), 200),
         row("DELETE", GIVEN_TO, For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/group-streams", For::Owner, none.clone(), 200),
+        row("DELETE", GROUP_STREAM, For::Owner, none.clone(), 204),
+        row("GET", STREAM_GROUPS, For::Owner, none.clone(), 200),
+        row("PUT", STREAM_GIVEN_TO, For::Owner, none.clone(), 200),
+        row("DELETE", STREAM_GIVEN_TO, For::Owner, none.clone(), 204),
         row("GET", "/users/{user}/followed", For::Owner, none.clone(), 200),
         row("PUT", FOLLOWED, For::Owner, none.clone(), 200),
         row("DELETE", FOLLOWED, For::Owner, none, 204),
@@ -277,6 +283,9 @@ const GROUP: &str = "/users/{user}/groups/{group}";
 const MEMBER: &str = "/users/{user}/groups/{group}/members/{member}";
 const MEMBERSHIP: &str = "/users/{user}/memberships/{membership}";
 const GIVEN_TO: &str = "/users/{user}/resources/{resource}/groups/{membership}";
+const GROUP_STREAM: &str = "/users/{user}/groups/{group}/streams/{shared}";
+const STREAM_GROUPS: &str = "/users/{user}/resources/{resource}/streams/{stream}/groups";
+const STREAM_GIVEN_TO: &str = "/users/{user}/resources/{resource}/streams/{stream}/groups/{membership}";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -295,6 +304,8 @@ enum Who {
     ChangerAsViewer,
     /// The member's token that may only read.
     ChangersReadOnly,
+    /// A member, with the right to change, of a group that the stream alone is given to.
+    StreamReader,
     /// One who was in the group.
     FormerMember,
     /// One who is asked to join it.
@@ -323,7 +334,7 @@ enum Who {
     Administrator,
 }
 
-const ALL: [Who; 23] = [
+const ALL: [Who; 24] = [
     Who::Nobody,
     Who::ThisMachine,
     Who::WrongToken,
@@ -333,6 +344,7 @@ const ALL: [Who; 23] = [
     Who::Changer,
     Who::ChangerAsViewer,
     Who::ChangersReadOnly,
+    Who::StreamReader,
     Who::FormerMember,
     Who::Invited,
     Who::Owner,
@@ -372,6 +384,7 @@ impl Who {
                 | Self::Changer
                 | Self::ChangerAsViewer
                 | Self::ChangersReadOnly
+                | Self::StreamReader
                 | Self::FormerMember
                 | Self::Invited
         )
@@ -473,6 +486,9 @@ const REACHES_FURTHER: &[(&str, &str)] = &[
     ("GET", "/users/{user}/resources/{resource}/groups"),
     ("PUT", GIVEN_TO),
     ("DELETE", GIVEN_TO),
+    ("GET", STREAM_GROUPS),
+    ("PUT", STREAM_GIVEN_TO),
+    ("DELETE", STREAM_GIVEN_TO),
 ];
 
 /// The answer that is due to `who`.
@@ -484,6 +500,7 @@ fn due(row: &Row, who: Who) -> u16 {
             For::Readers,
             Who::ForOtherResource | Who::ForOtherStream | Who::PostsToStream | Who::PostsToOtherStream,
         ) => 404,
+        (For::Readers, Who::StreamReader) => row.status,
         (For::Readers, _) if who.is_owner() || who.is_administrator() => row.status,
         (For::Readers, _) => 404,
         (For::ThisMachine, Who::ThisMachine) => row.status,
@@ -506,8 +523,8 @@ struct Template {
     reset: String,
     /// The stream `t`.
     stream: StreamId,
-    /// Ann's group `team`, to which her device is given, and bob's, in which she is.
-    groups: [GroupId; 2],
+    /// Ann's group `team`, to which her device is given, bob's, in which she is, and her `watchers`, to which the stream alone is given.
+    groups: [GroupId; 3],
     /// Ann's secret of one-time codes, which is not confirmed.
     totp: TotpSecret,
 }
@@ -598,7 +615,8 @@ impl Template {
             tokens.push((who, store.add_token(ann.id, &label, (None, scope), now_ms()).await.unwrap().1));
         }
         store.follow(ann.id, &t.0.to_string(), now_ms()).await.unwrap();
-        let groups = join_groups(&store, (&ann, &bob), resource, &mut tokens).await;
+        let [team, club] = join_groups(&store, (&ann, &bob), resource, &mut tokens).await;
+        let groups = [team, club, watch(&store, ann.id, (resource, t), &mut tokens).await];
         let channel = NewChannel {
             label: "ops".into(),
             kind: ChannelKind::Webhook,
@@ -694,6 +712,24 @@ async fn join_groups(
     [team, club]
 }
 
+/// Makes ann's group `watchers`, to which a stream alone is given, with a member.
+async fn watch(
+    store: &Store,
+    ann: UserId,
+    stream: (ResourceId, StreamId),
+    tokens: &mut Vec<(Who, String)>,
+) -> GroupId {
+    let now = now_ms();
+    let watchers = store.add_group(ann, "watchers", now).await.unwrap().id;
+    let id = watchers.0.to_string();
+    let user = store.add_user("sven", "", PASSWORD.into(), Role::Member).await.unwrap();
+    store.put_member(watchers, "sven", GroupAccess::Change, now).await.unwrap();
+    store.join_group(user.id, &id, now).await.unwrap();
+    store.give_stream_to_group(stream, &id, now).await.unwrap();
+    tokens.push((Who::StreamReader, store.begin_session(user.id, now).await.unwrap().0));
+    watchers
+}
+
 struct Bench {
     app: Arc<App>,
     template: &'static Template,
@@ -761,6 +797,11 @@ impl Bench {
     /// What `router` answers: status, kind of content, content.
     async fn ask(&self, router: Router, row: &Row, who: Who) -> (u16, String, Value) {
         let query = if (row.method, row.path) == ("DELETE", DATA) { "?all=true" } else { "" };
+        let group = match row.path {
+            MEMBERSHIP => 1,
+            STREAM_GIVEN_TO => 2,
+            _ => 0,
+        };
         let path = row
             .path
             .replace("{user}", &self.template.ann.username)
@@ -775,10 +816,10 @@ impl Bench {
             .replace("{channel}", "ops")
             .replace("{broker}", "home")
             .replace("{profile}", "gauge")
-            .replace("{group}", "team")
+            .replace("{group}", if row.path == GROUP_STREAM { "watchers" } else { "team" })
             .replace("{member}", "rita")
             .replace("{device}", "1")
-            .replace("{membership}", &self.template.groups[usize::from(row.path == MEMBERSHIP)].0.to_string())
+            .replace("{membership}", &self.template.groups[group].0.to_string())
             .replace("{shared}", &self.template.stream.0.to_string());
         let mut request = Request::builder()
             .method(row.method)
@@ -1086,7 +1127,7 @@ async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
         let adds_data = row.path.ends_with("/data") && row.method == "POST";
         let names_only = row.path.contains("/streams")
             && matches!(row.method, "POST" | "PUT")
-            && ![TRIGGERS, RETENTION].contains(&row.path);
+            && ![TRIGGERS, RETENTION, STREAM_GIVEN_TO].contains(&row.path);
         let tries = row.path.ends_with("/parsers/test") || row.path == EXPRESSION_TEST;
         let exports = row.path.ends_with("/export");
         let follows = row.path == FOLLOWED;

@@ -54,6 +54,10 @@ enum Line<'a> {
         resource: ResourceId,
         group: &'a GroupOfResource,
     },
+    StreamGivenTo {
+        stream: StreamId,
+        group: &'a GroupOfResource,
+    },
     Credential {
         resource: ResourceId,
         #[serde(flatten)]
@@ -120,7 +124,7 @@ impl Line<'_> {
 /// All that is kept of a user, as lines of JSON
 ///
 /// The first is the user's. Each says by `type` what it is: `user`, `quotas`, `token`, `oidc_link`, `identity`, `followed`, `channel`, `broker`, `rule`, `alert`, `profile`, `group`,
-/// `membership`, `resource`, `given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
+/// `membership`, `resource`, `given_to`, `stream_given_to`, `credential`, `parser`, `poller`, `stream`, `computed_stream`, `command`, `log`, `retention`, `hours`, which are those of a stream whose points are not
 /// kept, or `points`, which has at most 1000 of a stream, each as `[time, value]`, oldest first.
 /// What is secret is not told: passwords, tokens, keys and what pollers prove themselves by. An answer that breaks off lacks the rest.
 #[utoipa::path(get, path = "/users/{user}/export", tag = "users",
@@ -252,6 +256,9 @@ impl Export {
         Line::Resource(about).write(&mut text)?;
         for group in &self.store.groups_of_resource(resource).await? {
             Line::GivenTo { resource, group }.write(&mut text)?;
+        }
+        for (stream, group) in &self.store.groups_of_streams(resource).await? {
+            Line::StreamGivenTo { stream: *stream, group }.write(&mut text)?;
         }
         for credential in &self.store.credentials(resource, now_ms()).await? {
             Line::Credential { resource, credential }.write(&mut text)?;

@@ -7,6 +7,7 @@ use super::access::UNKNOWN;
 use super::devices::GroupDevice;
 use super::group::{UserGroup, group};
 use super::members::GroupMember;
+use super::streams::GroupStream;
 use crate::error::Error;
 use crate::ids::UserId;
 use crate::names::Reference;
@@ -24,26 +25,29 @@ pub struct GroupDetails {
     pub people: Vec<GroupMember>,
     /// The devices that are given to it.
     pub given: Vec<GroupDevice>,
+    /// The single streams that are given to it.
+    pub given_streams: Vec<GroupStream>,
 }
 
 impl Store {
     /// All there is to know of a group for its owner.
     pub async fn group_details(&self, owner: UserId, group: UserGroup) -> Result<GroupDetails, Error> {
         let people = self.members_and_invited(group.id).await?;
-        let given = self.given_to(group.id).await?;
+        let (given, given_streams) = (self.given_to(group.id).await?, self.streams_given_to(group.id).await?);
         let name: Option<String> = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
             .bind(owner.0)
             .fetch_optional(&self.readers)
             .await?;
-        Ok(GroupDetails { owner: name.ok_or(UNKNOWN)?, group, people, given })
+        Ok(GroupDetails { owner: name.ok_or(UNKNOWN)?, group, people, given, given_streams })
     }
 
     /// A group that `user` is in, of this id: who else is in it, and what is given to it. Who is asked to join, its owner alone is told.
     pub async fn membership(&self, user: UserId, id: &str) -> Result<Option<GroupDetails>, Error> {
-        let row: Option<(i64, String, i64, i64, i64, String)> = sqlx::query_as(
+        let row: Option<(i64, String, i64, i64, i64, i64, String)> = sqlx::query_as(
             "SELECT user_groups.id, label, user_groups.created,
              (SELECT count(*) FROM group_members WHERE user_group = user_groups.id),
-             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id), name
+             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id),
+             (SELECT count(*) FROM group_streams WHERE user_group = user_groups.id), name
              FROM user_groups JOIN users ON users.id = owner
              WHERE user_groups.id = $2
              AND EXISTS (SELECT 1 FROM group_members WHERE user_group = user_groups.id AND member = $1)",
@@ -52,11 +56,11 @@ impl Store {
         .bind(Reference::read(id).id())
         .fetch_optional(&self.readers)
         .await?;
-        let Some((id, label, created, members, devices, owner)) = row else { return Ok(None) };
-        let group = group((id, label, created, members, devices));
+        let Some((id, label, created, members, devices, streams, owner)) = row else { return Ok(None) };
+        let group = group((id, label, created, members, devices, streams));
         let mut people = self.members_and_invited(group.id).await?;
         people.retain(|member| member.joined);
-        let given = self.given_to(group.id).await?;
-        Ok(Some(GroupDetails { group, owner, people, given }))
+        let (given, given_streams) = (self.given_to(group.id).await?, self.streams_given_to(group.id).await?);
+        Ok(Some(GroupDetails { group, owner, people, given, given_streams }))
     }
 }

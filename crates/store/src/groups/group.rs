@@ -27,12 +27,14 @@ pub struct UserGroup {
     pub members: i64,
     /// How many devices are given to it.
     pub devices: i64,
+    /// How many single streams are given to it.
+    pub streams: i64,
 }
 
-pub(super) type GroupRow = (i64, String, i64, i64, i64);
+pub(super) type GroupRow = (i64, String, i64, i64, i64, i64);
 
-pub(super) fn group((id, label, created, members, devices): GroupRow) -> UserGroup {
-    UserGroup { id: GroupId(id), label, created, members, devices }
+pub(super) fn group((id, label, created, members, devices, streams): GroupRow) -> UserGroup {
+    UserGroup { id: GroupId(id), label, created, members, devices, streams }
 }
 
 impl Store {
@@ -40,7 +42,8 @@ impl Store {
     pub async fn groups(&self, owner: UserId) -> Result<Vec<UserGroup>, Error> {
         let rows: Vec<GroupRow> = sqlx::query_as(
             "SELECT id, label, created, (SELECT count(*) FROM group_members WHERE user_group = user_groups.id),
-             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id)
+             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id),
+             (SELECT count(*) FROM group_streams WHERE user_group = user_groups.id)
              FROM user_groups WHERE owner = $1 ORDER BY label",
         )
         .bind(owner.0)
@@ -54,7 +57,8 @@ impl Store {
         let named = Reference::read(id_or_label);
         let row: Option<GroupRow> = sqlx::query_as(
             "SELECT id, label, created, (SELECT count(*) FROM group_members WHERE user_group = user_groups.id),
-             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id)
+             (SELECT count(*) FROM group_resources WHERE user_group = user_groups.id),
+             (SELECT count(*) FROM group_streams WHERE user_group = user_groups.id)
              FROM user_groups WHERE owner = $1 AND (id = $2 OR label = $3)",
         )
         .bind(owner.0)
@@ -91,7 +95,7 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
         transaction.commit().await?;
-        Ok(group((id, label.to_owned(), now, 1, 0)))
+        Ok(group((id, label.to_owned(), now, 1, 0, 0)))
     }
 
     /// Gives a group another label.

@@ -279,7 +279,7 @@ async fn check_not_owner(
     if owns.is_some() { Err(Error::Invalid(why)) } else { Ok(()) }
 }
 
-/// Takes `user` out of a group, with the devices that the user gave to it: whoever cannot see a group could not take them back.
+/// Takes `user` out of a group, with the devices and streams that the user gave to it: whoever cannot see a group could not take them back.
 async fn take_out(connection: &mut SqliteConnection, group: GroupId, user: UserId) -> Result<bool, Error> {
     let removed = sqlx::query("DELETE FROM group_members WHERE user_group = $1 AND member = $2")
         .bind(group.0)
@@ -289,6 +289,14 @@ async fn take_out(connection: &mut SqliteConnection, group: GroupId, user: UserI
     sqlx::query(
         "DELETE FROM group_resources WHERE user_group = $1
          AND resource IN (SELECT id FROM resources WHERE owner = $2)",
+    )
+    .bind(group.0)
+    .bind(user.0)
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query(
+        "DELETE FROM group_streams WHERE user_group = $1 AND stream IN
+         (SELECT streams.id FROM streams JOIN resources ON resources.id = streams.resource WHERE owner = $2)",
     )
     .bind(group.0)
     .bind(user.0)

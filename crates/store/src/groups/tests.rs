@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::ids::{Listing, ResourceId, UserId};
 use crate::resources::Device;
 use crate::store::Store;
+use crate::{StreamId, ValueType};
 
 struct People {
     store: Store,
@@ -260,4 +261,93 @@ async fn one_owner_asks_so_many_and_takes_no_room_that_others_have_to_ask_a_user
     store.put_member(groups[0], "bob", GroupAccess::Change, 4).await.unwrap();
     store.remove_member(groups[0], "bob").await.unwrap();
     store.put_member(groups[0], "one-more", GroupAccess::Read, 5).await.unwrap();
+}
+
+/// A stream of a device, by its label.
+async fn stream(store: &Store, device: ResourceId, label: &str) -> StreamId {
+    store.add_stream(device, (label, None, ""), ValueType::Number).await.unwrap().id
+}
+
+#[tokio::test]
+async fn a_member_reads_a_stream_that_is_given_alone_until_that_ends_and_no_other_of_its_device() {
+    let people = people().await;
+    let People { store, ann, bob, eve, of_ann, of_bob, .. } = &people;
+    let [t, u] = [stream(store, *of_ann, "t").await, stream(store, *of_ann, "u").await];
+    let of_bobs = stream(store, *of_bob, "s").await;
+    let reads = async |user: UserId, stream| store.reads_by_groups(user, stream).await.unwrap();
+    let listing = Listing { limit: 10, after: 0 };
+    let listed = async |user: UserId| {
+        let streams = store.group_streams(user, listing).await.unwrap();
+        streams.into_iter().map(|stream| stream.id).collect::<Vec<_>>()
+    };
+    let (group, id) = people.team(GroupAccess::Change).await;
+    let give = async |of, stream| store.give_stream_to_group((of, stream), &id, 4).await;
+    let given = give(*of_ann, t).await.unwrap();
+    assert_eq!((given.id, &*given.label, &*given.owner), (group.id, "team", "ann"));
+    assert_eq!(give(*of_ann, t).await.unwrap(), given, "once is enough");
+    give(*of_bob, of_bobs).await.unwrap();
+    assert!(reads(*bob, t).await && !reads(*bob, u).await && !reads(*eve, t).await);
+    // The device is not given by that, and one's own streams are not among those of others.
+    assert_eq!(store.access_by_groups(*bob, *of_ann).await.unwrap(), None);
+    assert_eq!(
+        (listed(*bob).await, listed(*ann).await, listed(*eve).await),
+        (vec![t], vec![of_bobs], vec![])
+    );
+    let shown = store.group(*ann, "team").await.unwrap().unwrap();
+    assert_eq!((shown.devices, shown.streams), (0, 2));
+    let streams = store.group_details(*ann, shown).await.unwrap().given_streams;
+    let named: Vec<_> = streams.iter().map(|one| (&*one.device, &*one.label, &*one.owner)).collect();
+    assert_eq!(named, [("roof", "t", "ann"), ("shed", "s", "bob")]);
+    assert_eq!(store.membership(*bob, &id).await.unwrap().unwrap().given_streams, streams);
+    store.follow(*bob, &t.0.to_string(), 5).await.unwrap();
+    assert!(store.followed(*bob).await.unwrap()[0].stream.is_some());
+
+    store.take_stream_from_group(&id, &t.0.to_string()).await.unwrap();
+    assert!(!reads(*bob, t).await);
+    assert!(store.followed(*bob).await.unwrap()[0].stream.is_none());
+    assert!(store.take_stream_from_group(&id, &t.0.to_string()).await.is_err());
+    give(*of_ann, t).await.unwrap();
+    // Whoever leaves takes their streams along.
+    store.leave_group(*bob, &id).await.unwrap();
+    assert!(!reads(*bob, t).await && !reads(*ann, of_bobs).await);
+    assert!(matches!(give(*of_bob, of_bobs).await, Err(Error::Unknown("group"))));
+    assert_eq!(store.groups_of_streams(*of_bob).await.unwrap(), []);
+    store.put_member(group.id, "bob", GroupAccess::Read, 8).await.unwrap();
+    assert!(!reads(*bob, t).await, "whoever is asked to join has not joined");
+    store.join_group(*bob, &id, 9).await.unwrap();
+    assert!(reads(*bob, t).await);
+    store.delete_stream(t).await.unwrap();
+    assert_eq!((listed(*bob).await, reads(*bob, t).await), (vec![], false));
+    give(*of_ann, u).await.unwrap();
+    store.delete_group(group.id).await.unwrap();
+    assert!(!reads(*bob, u).await);
+}
+
+#[tokio::test]
+async fn so_many_single_streams_are_given_to_a_group_and_no_more() {
+    let people = people().await;
+    let People { store, of_ann, .. } = &people;
+    let (group, id) = people.team(GroupAccess::Read).await;
+    let fill = format!(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+         INSERT INTO streams (resource, label) SELECT {}, 's' || i FROM n",
+        of_ann.0
+    );
+    let mut writer = store.writer.lock().await;
+    sqlx::query(sqlx::AssertSqlSafe(fill)).execute(&mut *writer).await.unwrap();
+    let give =
+        format!("INSERT INTO group_streams SELECT {}, id, 0 FROM streams WHERE label LIKE 's%'", group.id.0);
+    sqlx::query(sqlx::AssertSqlSafe(give)).execute(&mut *writer).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(format!(
+        "INSERT INTO streams (resource, label) VALUES ({}, 'more')",
+        of_ann.0
+    )))
+    .execute(&mut *writer)
+    .await
+    .unwrap();
+    drop(writer);
+    let find = async |label: &str| store.stream(*of_ann, label).await.unwrap().unwrap().id;
+    let more = store.give_stream_to_group((*of_ann, find("more").await), &id, 1).await;
+    assert!(matches!(more, Err(Error::Full(_))), "{more:?}");
+    store.give_stream_to_group((*of_ann, find("s7").await), &id, 1).await.unwrap();
 }
