@@ -1,4 +1,5 @@
-import { call, LONGEST_PAGE, part, resource, send, type Resource } from "./api";
+import { call, LONGEST_PAGE, part, resource, send, type Resource, type Stream } from "./api";
+import type { SharedStream } from "./shared-api";
 
 /** What a member of a group may do with the devices of others in it. */
 export type GroupAccess = "read" | "change";
@@ -11,6 +12,8 @@ export interface Group {
   /** How many are in it, its owner among them. */
   members: number;
   devices: number;
+  /** Single streams, beside those of its devices. */
+  streams: number;
 }
 
 export interface GroupMember {
@@ -25,6 +28,13 @@ export interface GroupDetails extends Group {
   owner: string;
   people: GroupMember[];
   given: { id: Resource["id"]; label: string; owner: string; since: number }[];
+  given_streams: { id: Stream["id"]; label: string; device: string; owner: string; since: number }[];
+}
+
+/** What is given to groups: a device, or a single stream of it. */
+export interface Gift {
+  device: Resource["id"];
+  stream?: Stream["id"];
 }
 
 /** A group of somebody else that a user is in, or is asked to join. */
@@ -54,7 +64,8 @@ export function groupApi(user: string) {
   const groups = `/users/${part(user)}/groups`;
   const memberships = `/users/${part(user)}/memberships`;
   const member = (group: Group["id"], name: string) => `${groups}/${group}/members/${part(name)}`;
-  const given = (device: Resource["id"]) => `${resource(user, device)}/groups`;
+  const given = ({ device, stream }: Gift) =>
+    `${resource(user, device)}${stream === undefined ? "" : `/streams/${part(stream)}`}/groups`;
   return {
     all: () => call<Group[]>(groups),
     show: (group: Group["id"]) => call<GroupDetails>(`${groups}/${group}`),
@@ -67,18 +78,22 @@ export function groupApi(user: string) {
     removeDevice: (group: Group["id"], device: Resource["id"]) =>
       call<void>(`${groups}/${group}/devices/${part(device)}`, { method: "DELETE" }),
 
+    removeStream: (group: Group["id"], stream: Stream["id"]) =>
+      call<void>(`${groups}/${group}/streams/${part(stream)}`, { method: "DELETE" }),
+
     memberships: () => call<Membership[]>(memberships),
     membership: (group: Group["id"]) => call<GroupDetails>(`${memberships}/${group}`),
     join: (group: Group["id"]) => call<Membership>(`${memberships}/${group}`, { method: "PUT" }),
     /** Leaves a group, or says no to being asked. */
     leave: (group: Group["id"]) => call<void>(`${memberships}/${group}`, { method: "DELETE" }),
 
-    /** The groups that a device is given to. */
-    ofDevice: (device: Resource["id"]) => call<Membership[]>(given(device)),
-    give: (device: Resource["id"], group: Group["id"]) =>
-      call<void>(`${given(device)}/${group}`, { method: "PUT" }),
-    take: (device: Resource["id"], group: Group["id"]) =>
-      call<void>(`${given(device)}/${group}`, { method: "DELETE" }),
+    /** The groups that a device, or a stream alone, is given to. */
+    of: (gift: Gift) => call<Membership[]>(given(gift)),
+    give: (gift: Gift, group: Group["id"]) => call<void>(`${given(gift)}/${group}`, { method: "PUT" }),
+    take: (gift: Gift, group: Group["id"]) => call<void>(`${given(gift)}/${group}`, { method: "DELETE" }),
+
+    /** The single streams of others that groups let the user read: the first ones. */
+    streams: () => call<SharedStream[]>(`/users/${part(user)}/group-streams?limit=${LONGEST_PAGE}`),
 
     /** The devices of others that groups let the user see, page by page. */
     devices: async () => {

@@ -48,8 +48,9 @@ test("a given device is its owner's, and is changed by who may change it there",
 test("a group says who may what in it, and how large it is", () => {
   expect(accessWords("read")).toBe("read");
   expect(accessWords("change")).toBe("read, set and command");
-  expect(sizeWords({ members: 1, devices: 0 })).toBe("you alone, 0 devices");
-  expect(sizeWords({ members: 3, devices: 1 })).toBe("3 people, 1 device");
+  expect(sizeWords({ members: 1, devices: 0, streams: 0 })).toBe("you alone, 0 devices");
+  expect(sizeWords({ members: 3, devices: 1, streams: 1 })).toBe("3 people, 1 device, 1 stream");
+  expect(sizeWords({ members: 3, devices: 0, streams: 2 })).toBe("3 people, 0 devices, 2 streams");
 });
 
 test("names of users and of devices stand in paths as they may", async () => {
@@ -57,8 +58,10 @@ test("names of users and of devices stand in paths as they may", async () => {
   const requests = await asked({}, async () => {
     await api.setMember(3, "eve & co", "change");
     await api.removeMember(3, "eve & co");
-    await api.give(7, 3);
-    await api.take(7, 3);
+    await api.give({ device: 7 }, 3);
+    await api.take({ device: 7 }, 3);
+    await api.give({ device: 7, stream: 17 }, 3);
+    await api.removeStream(3, 17);
     await api.join(4);
     await api.leave(4);
   });
@@ -68,6 +71,8 @@ test("names of users and of devices stand in paths as they may", async () => {
     ["DELETE", `${user}/groups/3/members/eve%20%26%20co`, undefined],
     ["PUT", `${user}/resources/7/groups/3`, undefined],
     ["DELETE", `${user}/resources/7/groups/3`, undefined],
+    ["PUT", `${user}/resources/7/streams/17/groups/3`, undefined],
+    ["DELETE", `${user}/groups/3/streams/17`, undefined],
     ["PUT", `${user}/memberships/4`, undefined],
     ["DELETE", `${user}/memberships/4`, undefined],
   ]);

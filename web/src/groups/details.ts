@@ -27,6 +27,8 @@ class DetailsPanel extends Panel {
   private readonly people = html("tbody");
   private readonly devices = html("tbody");
   private readonly deviceTable = table("group-devices", ["Device", "Of", "Since"], this.devices);
+  private readonly streams = html("tbody");
+  private readonly streamTable = table("group-streams", ["Stream", "Device", "Of", "Since"], this.streams);
   private readonly username = new Field(
     textInput("member-name", { required: true, maxlength: 64 }),
     "User name",
@@ -43,7 +45,12 @@ class DetailsPanel extends Panel {
     private readonly group: Group,
     private readonly changed: () => void,
   ) {
-    super(desk, "group", "Members", "Who has joined sees the devices that are given to the group.");
+    super(
+      desk,
+      "group",
+      "Members",
+      "Who has joined sees the devices and streams that are given to the group.",
+    );
     this.form = new Form(desk, {
       fields: [this.username, this.access],
       action: "Invite",
@@ -53,6 +60,7 @@ class DetailsPanel extends Panel {
       table("group-people", ["User", "May", "Since"], this.people),
       ...(desk.mayChange ? [this.form.root] : []),
       this.deviceTable,
+      this.streamTable,
     );
   }
 
@@ -66,6 +74,8 @@ class DetailsPanel extends Panel {
     this.people.replaceChildren(...details.people.map((member) => this.person(member, details)));
     this.deviceTable.hidden = details.given.length === 0;
     this.devices.replaceChildren(...details.given.map((device) => this.device(device)));
+    this.streamTable.hidden = details.given_streams.length === 0;
+    this.streams.replaceChildren(...details.given_streams.map((stream) => this.stream(stream)));
   }
 
   private get api() {
@@ -116,6 +126,28 @@ class DetailsPanel extends Panel {
     );
   }
 
+  private stream({ id, label, device, owner, since }: GroupDetails["given_streams"][number]): HTMLElement {
+    const name = shown(label);
+    return record(
+      name,
+      [
+        ["Device", shown(device)],
+        ["Of", shown(owner)],
+        ["Since", formatDate(since)],
+      ],
+      this.desk.mayChange
+        ? [
+            button(
+              "Remove",
+              () => void this.act(() => this.api.removeStream(this.group.id, id)),
+              "quiet destructive",
+              `Remove ${name} of ${shown(device)} of ${shown(owner)}`,
+            ),
+          ]
+        : [],
+    );
+  }
+
   private async invite(): Promise<void> {
     await this.api.setMember(this.group.id, this.username.text, this.access.control.value as GroupAccess);
     this.username.control.value = "";
@@ -135,7 +167,7 @@ class DetailsPanel extends Panel {
     }
     confirm(
       `Remove ${shown(username)}?`,
-      "The user sees the devices of the group no more, and the devices that the user gave to it are taken back.",
+      "The user sees what is given to the group no more, and what the user gave to it is taken back.",
       "Remove",
       gone,
     );

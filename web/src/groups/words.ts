@@ -11,8 +11,13 @@ export function accessWords(access: GroupAccess): string {
   return ACCESS.find(([known]) => known === access)![1].toLowerCase();
 }
 
-/** How many people and devices are in a group. */
-export function sizeWords({ members, devices }: Pick<Group, "members" | "devices">): string {
+/** How many people, devices and single streams are in a group. */
+export function sizeWords({
+  members,
+  devices,
+  streams,
+}: Pick<Group, "members" | "devices" | "streams">): string {
   const people = members === 1 ? "you alone" : `${formatCount(members)} people`;
-  return `${people}, ${formatCount(devices)} ${devices === 1 ? "device" : "devices"}`;
+  const given = `${people}, ${formatCount(devices)} ${devices === 1 ? "device" : "devices"}`;
+  return streams === 0 ? given : `${given}, ${formatCount(streams)} ${streams === 1 ? "stream" : "streams"}`;
 }

@@ -83,7 +83,7 @@ export class DeviceSettingsPage implements Page {
       computed,
       poller: new PollerPanel(desk, api, resource.id),
       parsers: new ParsersPanel(desk, api),
-      groups: new GroupsPanel(desk, resource),
+      groups: new GroupsPanel(desk, { device: resource.id }),
     };
     const { about, poller, parsers, groups } = this.parts;
     this.note.remove();

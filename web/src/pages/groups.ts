@@ -8,12 +8,12 @@ import { groupDialog } from "../groups/details";
 import { accessWords, sizeWords } from "../groups/words";
 import type { Desk, Page } from "../page";
 import { button, Panel, record, table } from "../panel";
-import { deviceLink } from "../route";
+import { deviceLink, streamLink } from "../route";
 
 /** What others do is looked for so often, in seconds. */
 const AGAIN_S = 30;
 
-/** One's own groups, those that one is in, and the devices of others that these let one see. */
+/** One's own groups, those that one is in, and the devices and streams of others that these let one see. */
 export class GroupsPage implements Page {
   readonly root: HTMLElement;
   readonly title = "Groups";
@@ -21,12 +21,12 @@ export class GroupsPage implements Page {
   private ticks = 0;
 
   constructor(desk: Desk) {
-    const ofOthers = new DevicesPanel(desk);
+    const ofOthers = [new DevicesPanel(desk), new StreamsPanel(desk)];
     const memberships = new MembershipsPanel(desk, () => {
-      void ofOthers.load();
+      for (const panel of ofOthers) void panel.load();
       void desk.refresh();
     });
-    this.panels = [memberships, new OwnPanel(desk), ofOthers];
+    this.panels = [memberships, new OwnPanel(desk), ...ofOthers];
     this.root = html(
       "div",
       { class: "account" },
@@ -34,7 +34,7 @@ export class GroupsPage implements Page {
       html(
         "p",
         { class: "hint" },
-        "People in a group see the devices that are given to it. A device is given under its settings.",
+        "People in a group see the devices and streams that are given to it. A device is given under its settings, a stream alone under Share there.",
       ),
       ...this.panels.map((panel) => panel.root),
     );
@@ -106,7 +106,7 @@ class OwnPanel extends Panel {
   private remove({ id, label }: Group): void {
     confirm(
       `Delete the group ${shown(label)}?`,
-      "Its members see the devices that are given to it no more. The devices stay as they are.",
+      "Its members see the devices and streams that are given to it no more. These stay as they are.",
       "Delete",
       async () => {
         await groupApi(this.desk.user.username).remove(id);
@@ -169,7 +169,7 @@ class MembershipsPanel extends Panel {
   private leave(id: Group["id"], name: string): void {
     confirm(
       `Leave ${name}?`,
-      "You see its devices no more, and devices of yours that you gave to it are taken back.",
+      "You see its devices and streams no more, and what you gave to it is taken back.",
       "Leave",
       async () => {
         await groupApi(this.desk.user.username).leave(id);
@@ -213,6 +213,35 @@ class DevicesPanel extends Panel {
             ["Of", shown(device.owner)],
             ["You may", accessWords(device.access)],
             ["Description", shown(device.description)],
+          ],
+          [],
+        ),
+      ),
+    );
+  }
+}
+
+/** The single streams of others that groups let the user read. */
+class StreamsPanel extends Panel {
+  private readonly rows = html("tbody");
+  private readonly table = table("given-streams", ["Stream", "Device", "Of", "Description"], this.rows);
+
+  constructor(desk: Desk) {
+    super(desk, "given-streams", "Single streams of others");
+    this.body.append(this.table);
+  }
+
+  protected override async fill(): Promise<void> {
+    const streams = await groupApi(this.desk.user.username).streams();
+    this.root.hidden = streams.length === 0;
+    this.rows.replaceChildren(
+      ...streams.map(({ id, label, device, owner, description }) =>
+        record(
+          html("a", { href: streamLink(id) }, shown(label)),
+          [
+            ["Device", shown(device)],
+            ["Of", shown(owner)],
+            ["Description", shown(description)],
           ],
           [],
         ),

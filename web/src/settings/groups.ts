@@ -1,32 +1,35 @@
-import type { Resource } from "../api";
 import { html, setText } from "../dom";
 import { choice, Field } from "../field";
 import { Form } from "../form";
 import { formatDate, shown } from "../format";
-import { groupApi, type Membership } from "../group-api";
+import { groupApi, type Gift, type Membership } from "../group-api";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
 import { LINKS } from "../route";
 
-/** The groups that a device is given to. */
+/** The groups that a device, or a stream alone, is given to. */
 export class GroupsPanel extends Panel {
   private readonly rows = html("tbody");
   private readonly empty = html("p", { class: "note" });
-  private readonly table = table("device-groups", ["Group", "Of", "Since"], this.rows);
+  private readonly table: HTMLElement;
   private readonly none = html("p", { class: "note" });
-  private readonly group = new Field(choice("device-group", []), "Group", { about: /group|devices/ });
+  private readonly group: Field<HTMLSelectElement>;
   private readonly form: Form;
 
   constructor(
     desk: Desk,
-    private readonly device: Resource,
+    private readonly gift: Gift,
   ) {
-    super(desk, "device-groups", "Groups", "The members of a group see the devices that are given to it.");
+    const what = gift.stream === undefined ? "device" : "stream";
+    const seen = what === "device" ? "see the devices" : "read the streams";
+    super(desk, `${what}-groups`, "Groups", `The members of a group ${seen} that are given to it.`);
+    this.table = table(`${what}-groups`, ["Group", "Of", "Since"], this.rows);
+    this.group = new Field(choice(`${what}-group`, []), "Group", { about: /group|devices|streams/ });
     this.form = new Form(desk, {
       fields: [this.group],
       action: "Give it to the group",
       send: async () => {
-        await this.api.give(this.device.id, Number(this.group.control.value));
+        await this.api.give(this.gift, Number(this.group.control.value));
         await this.load();
       },
     });
@@ -41,7 +44,7 @@ export class GroupsPanel extends Panel {
 
   protected override async fill(): Promise<void> {
     const [given, own, memberships] = await Promise.all([
-      this.api.ofDevice(this.device.id),
+      this.api.of(this.gift),
       this.api.all(),
       this.api.memberships(),
     ]);
@@ -92,7 +95,7 @@ export class GroupsPanel extends Panel {
 
   private async take(id: Membership["id"]): Promise<void> {
     try {
-      await this.api.take(this.device.id, id);
+      await this.api.take(this.gift, id);
     } catch (error) {
       this.desk.fail(error);
     }

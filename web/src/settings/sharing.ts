@@ -11,6 +11,7 @@ import { button, Panel, record, table } from "../panel";
 import { streamLink } from "../route";
 import { sharedApi, type Use } from "../shared-api";
 import { DAY_MS } from "../time";
+import { GroupsPanel } from "./groups";
 
 const LIVES: readonly (readonly [string, string])[] = [
   ["30", "in 30 days"],
@@ -43,7 +44,7 @@ export function postCommand(
   return `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"value":1}' ${address}`;
 }
 
-/** Who may read a stream: all, or whoever has a link; and what may post to it alone. `changed` is told when that is otherwise than before. */
+/** Who may read a stream: all, whoever has a link, or a group; and what may post to it alone. `changed` is told when that is otherwise than before. */
 export function shareDialog(desk: Desk, device: Resource, stream: Stream, changed: () => void): void {
   const name = shown(stream.label);
   const access = check("share-access", "Public to read", stream.public_access ?? false, {
@@ -81,21 +82,24 @@ export function shareDialog(desk: Desk, device: Resource, stream: Stream, change
         : []),
     );
   setPublicLink(stream.public_access ?? false);
-  const tokens = (["read", "post"] as const).map((use) => new StreamTokensPanel(desk, device, stream, use));
+  const panels = [
+    ...(["read", "post"] as const).map((use) => new StreamTokensPanel(desk, device, stream, use)),
+    new GroupsPanel(desk, { device: device.id, stream: stream.id }),
+  ];
   const done = button("Close", () => dialog.close(), "secondary");
   const dialog = openDialog(
     `Share ${name}`,
     form.root,
     publicLink,
-    ...tokens.map((panel) => panel.root),
+    ...panels.map((panel) => panel.root),
     html("div", { class: "buttons" }, done),
   );
   dialog.classList.add("wide");
   dialog.addEventListener("close", () => {
     form.stop();
-    for (const panel of tokens) panel.stop();
+    for (const panel of panels) panel.stop();
   });
-  for (const panel of tokens) void panel.load();
+  for (const panel of panels) void panel.load();
   access.control.focus();
 }
 
