@@ -223,6 +223,9 @@ async fn a_token_that_says_what_it_should_not_signs_nobody_in_and_the_record_say
     assert_eq!(encode(digest(&SHA256, sent("code_verifier").as_bytes())), begun.sent("code_challenge"));
     assert_eq!((&*sent("code"), &*sent("client_id")), ("c/", "sixlock"));
     assert_eq!(sent("redirect_uri"), begun.sent("redirect_uri"));
+    let session = signed_in.head.split("sixlock_session=").nth(1).and_then(|rest| rest.split(';').next());
+    let me = cloud.ask("GET /api/v1/me", &web_client::bearer(session.unwrap()), Value::Null).await.json();
+    assert!(me["last_sign_in"].as_u64().unwrap() >= now * 1000, "{me}");
 }
 
 /// Nobody is signed in by `answer`, which says why, and so does the record.

@@ -451,6 +451,114 @@ async fn all_that_is_kept_of_a_user_is_exported_without_secrets_and_erased() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_user_says_how_they_are_called_which_those_of_their_groups_see_and_it_goes_with_the_account() {
+    let cloud = Cloud::start(|_| {}).await;
+    let (ann, bob) = (cloud.user("ann", false).await, cloud.user("bob", false).await);
+    let eve = cloud.user("eve", false).await;
+    let user = async |token: &str| {
+        cloud.ask("GET /api/v1/users/bob", &bearer(token), Value::Null).await.json()["display_name"].clone()
+    };
+    assert_eq!(user(&bob).await, json!(""));
+    let longest = "å".repeat(64);
+    for (name, status) in [
+        ("å".repeat(65), 400),
+        ("Bob\u{202e}".into(), 400),
+        ("Bob\nBell".into(), 400),
+        (" Bob".into(), 400),
+        (longest.clone(), 200),
+        ("Bob Bell".into(), 200),
+    ] {
+        let body = json!({"display_name": name});
+        assert_eq!(ask(&cloud, &bob, "PUT /users/bob", body).await, status, "{name:?}");
+    }
+    let mine = json!({"display_name": "Eve"});
+    assert_eq!(ask(&cloud, &eve, "PUT /users/bob", mine).await, 403);
+    assert_eq!((user(&bob).await, user(&cloud.admin).await), (json!("Bob Bell"), json!("Bob Bell")));
+    // Another change leaves it as it is.
+    assert_eq!(ask(&cloud, &bob, "PUT /users/bob", json!({"email": "bob@example.org"})).await, 200);
+    let listed = cloud.as_admin("GET /api/v1/users", Value::Null).await.json();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|user| &user["display_name"]).collect();
+    assert_eq!(names, ["", "", "Bob Bell", ""]);
+    assert_eq!(ask(&cloud, &eve, "GET /users", Value::Null).await, 403);
+
+    // Who is only asked to join a group is not told of; who has joined is.
+    let team = cloud.ask("POST /api/v1/users/ann/groups", &bearer(&ann), json!({"label": "team"})).await;
+    let id = team.json()["id"].clone();
+    let invite = json!({"access": "read"});
+    assert_eq!(ask(&cloud, &ann, "PUT /users/ann/groups/team/members/bob", invite.clone()).await, 200);
+    let people = async |path: &str, token: &str| {
+        let group = cloud.ask(&format!("GET /api/v1{path}"), &bearer(token), Value::Null).await.json();
+        let people = group["people"].as_array().unwrap().iter();
+        people.map(|one| one["display_name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(people("/users/ann/groups/team", &ann).await, ["", ""]);
+    assert_eq!(ask(&cloud, &bob, &format!("PUT /users/bob/memberships/{id}"), Value::Null).await, 200);
+    assert_eq!(people("/users/ann/groups/team", &ann).await, ["", "Bob Bell"]);
+    assert_eq!(ask(&cloud, &ann, "PUT /users/ann", json!({"display_name": "Ann"})).await, 200);
+    assert_eq!(people(&format!("/users/bob/memberships/{id}"), &bob).await, ["Ann", "Bob Bell"]);
+
+    let export = cloud.ask("GET /api/v1/users/bob/export", &bearer(&bob), Value::Null).await.body;
+    assert!(
+        export.contains("\"display_name\":\"Bob Bell\"") && export.contains("\"last_sign_in\":1"),
+        "{export}"
+    );
+    assert_eq!(cloud.as_admin("DELETE /api/v1/users/bob", Value::Null).await.status, 204);
+    cloud.user("bob", false).await;
+    assert_eq!(user(&cloud.admin).await, json!(""), "whoever has the name next is another one");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn personal_data_that_nothing_uses_are_not_taken() {
+    let cloud = Cloud::start(|config| config.sign_up = true).await;
+    let ann = cloud.user("ann", false).await;
+    for field in ["description", "location"] {
+        assert_eq!(ask(&cloud, &ann, "PUT /users/ann", json!({field: "Kista"})).await, 422, "{field}");
+        let user = json!({"username": "eve", "password": PASSWORD, field: "Kista"});
+        assert_eq!(cloud.as_admin("POST /api/v1/users", user.clone()).await.status, 422, "{field}");
+        assert_eq!(cloud.ask("POST /api/v1/sign-up", "", user).await.status, 422, "{field}");
+        let shown = cloud.as_admin("GET /api/v1/users/ann", Value::Null).await.json();
+        assert!(shown.get(field).is_none(), "{shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_sign_in_is_seen_by_the_user_and_administrators_and_is_that_of_a_whole_sign_in() {
+    let cloud = Cloud::start(|_| {}).await;
+    let added = json!({"username": "ann", "password": PASSWORD});
+    let added = cloud.as_admin("POST /api/v1/users", added).await.json();
+    assert_eq!(added["last_sign_in"], Value::Null);
+    let last = async || {
+        let ann = cloud.as_admin("GET /api/v1/users/ann", Value::Null).await.json();
+        ann["last_sign_in"].as_i64()
+    };
+    assert_eq!(last().await, None);
+    assert_eq!(cloud.login("ann", "not this one", "").await.status, 401);
+    assert_eq!(last().await, None, "who does not come in has not signed in");
+    let before = now_ms();
+    let ann = cloud.login("ann", PASSWORD, "").await.json()["token"].as_str().unwrap().to_owned();
+    let me = cloud.ask("GET /api/v1/me", &bearer(&ann), Value::Null).await.json();
+    assert_eq!(me["last_sign_in"].as_i64(), last().await);
+    assert!(last().await.unwrap() >= before);
+    // Tokens of programs are no sign-in, and neither is a code that is wrong.
+    let id = sixlock_store::UserId(me["id"].as_i64().unwrap());
+    cloud.running.store.begin_session(id, 7).await.unwrap();
+    let script = cloud.token("ann", "script", None).await;
+    assert_eq!(ask(&cloud, &script, "GET /me", Value::Null).await, 200);
+    let secret = cloud.running.store.begin_second_factor(id).await.unwrap();
+    let confirm = json!({"code": secret.code(now_ms())});
+    let confirmed = cloud.ask("PUT /api/v1/users/ann/totp", &bearer(&ann), confirm).await;
+    let recovery = confirmed.json()["recovery_codes"][0].clone();
+    assert_eq!(cloud.login("ann", PASSWORD, "").await.code(), "code_needed");
+    assert_eq!(last().await, Some(7));
+    let body = json!({"username": "ann", "password": PASSWORD, "code": recovery});
+    assert_eq!(cloud.ask("POST /api/v1/login", "", body).await.status, 200);
+    assert!(last().await.unwrap() >= before);
+    // Nobody else is told.
+    let eve = cloud.user("eve", false).await;
+    assert_eq!(ask(&cloud, &eve, "GET /users/ann", Value::Null).await, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_has_a_second_factor_signs_in_with_a_code_that_works_once() {
     let cloud = Cloud::start(|_| {}).await;
     let ann = cloud.user("ann", false).await;

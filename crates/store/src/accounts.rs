@@ -37,21 +37,30 @@ pub struct User {
     pub pending: bool,
     /// When the user was added, in milliseconds since 1970.
     pub created: i64,
+    /// How the user wants to be called beside the user name; empty, if the user does not say. Others may have the same.
+    pub display_name: String,
+    /// When the user last signed in, in milliseconds since 1970; nothing if never.
+    pub last_sign_in: Option<i64>,
 }
 
 /// The most users.
 const USERS: usize = 10_000;
 
-/// Id, name, email address, role and time of a user, whether they are disabled, and whether they wait for their first sign-in.
-pub(crate) type UserRow = (i64, String, String, String, i64, bool, bool);
+/// The longest display name, in characters.
+const LONGEST_DISPLAY_NAME: usize = 64;
+
+/// Id, name, email address, role and time of a user, whether they are disabled, and whether they wait for their first sign-in, how they
+/// want to be called, and when they last signed in.
+pub(crate) type UserRow = (i64, String, String, String, i64, bool, bool, String, Option<i64>);
 
 /// The same, and the hash of the password.
-type HashedUserRow = (i64, String, String, String, i64, bool, bool, String);
+type HashedUserRow = (i64, String, String, String, i64, bool, bool, String, Option<i64>, String);
 
-pub(crate) fn user((id, username, email, role, created, disabled, pending): UserRow) -> User {
+pub(crate) fn user(row: UserRow) -> User {
+    let (id, username, email, role, created, disabled, pending, display_name, last_sign_in) = row;
     let role = Role::read(&role);
     let (id, admin) = (UserId(id), role == Role::Administrator);
-    User { id, username, email, role, admin, disabled, pending, created }
+    User { id, username, email, role, admin, disabled, pending, created, display_name, last_sign_in }
 }
 
 impl Store {
@@ -77,7 +86,7 @@ impl Store {
     pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
         let named = Reference::read(id_or_name);
         let row: Option<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in
              FROM users WHERE id = $1 OR name = $2",
         )
         .bind(named.id())
@@ -105,15 +114,16 @@ impl Store {
         from: IpAddr,
     ) -> Result<Option<User>, Error> {
         let row: Option<HashedUserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, password
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in, password
              FROM users WHERE name = $1",
         )
         .bind(username)
         .fetch_optional(&self.readers)
         .await?;
         let (row, hash) = match row {
-            Some((id, name, email, role, created, disabled, pending, hash)) => {
-                (Some((id, name, email, role, created, disabled, pending)), Some(hash))
+            Some((id, name, email, role, created, disabled, pending, display_name, last_sign_in, hash)) => {
+                let row = (id, name, email, role, created, disabled, pending, display_name, last_sign_in);
+                (Some(row), Some(hash))
             }
             None => (None, None),
         };
@@ -124,7 +134,7 @@ impl Store {
     /// The users, a page of them in the order of their ids: those behind `after`.
     pub async fn users(&self, listing: Listing) -> Result<Vec<User>, Error> {
         let rows: Vec<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in
              FROM users WHERE id > $1 ORDER BY id LIMIT $2",
         )
         .bind(listing.after)
@@ -157,7 +167,7 @@ pub(crate) async fn insert(connection: &mut SqliteConnection, new: NewUser<'_>) 
     let row: Option<UserRow> = sqlx::query_as(
         "INSERT INTO users (name, email, password, role, created, signed_up) VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (name) DO NOTHING
-         RETURNING id, name, email, role, created, disabled, signed_up IS NOT NULL",
+         RETURNING id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in",
     )
     .bind(username)
     .bind(email)
@@ -174,6 +184,16 @@ pub(crate) fn check_email(email: &str) -> Result<(), Error> {
     if email.len() > 254 || email.chars().any(sixlock_ingest::is_hidden) {
         return Err(Error::Invalid(
             "an email address has at most 254 bytes, and no characters that cannot be seen",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_display_name(name: &str) -> Result<(), Error> {
+    let is_hidden = name.chars().any(sixlock_ingest::is_hidden);
+    if name.chars().count() > LONGEST_DISPLAY_NAME || is_hidden || name.trim() != name {
+        return Err(Error::Invalid(
+            "a display name has at most 64 characters, none that cannot be seen, and no space before or behind it",
         ));
     }
     Ok(())

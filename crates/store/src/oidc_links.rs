@@ -58,7 +58,7 @@ impl Store {
     /// The user who signs in by this account.
     pub async fn user_by_oidc(&self, issuer: &str, subject: &str) -> Result<Option<User>, Error> {
         let row: Option<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in
              FROM users JOIN oidc_links ON users.id = oidc_links.owner WHERE issuer = $1 AND subject = $2",
         )
         .bind(issuer)
@@ -139,7 +139,7 @@ impl Store {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let known: Option<UserRow> = sqlx::query_as(
-            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL
+            "SELECT id, name, email, role, created, disabled, signed_up IS NOT NULL, display_name, last_sign_in
              FROM users JOIN oidc_links ON users.id = oidc_links.owner WHERE issuer = $1 AND subject = $2",
         )
         .bind(issuer)

@@ -56,6 +56,7 @@ fn migrations() -> Migrator {
         (31, "identities of users", include_str!("../migrations/0031_identities_of_users.sql")),
         (32, "brokers", include_str!("../migrations/0032_brokers.sql")),
         (33, "group streams", include_str!("../migrations/0033_group_streams.sql")),
+        (34, "display names and sign-ins", include_str!("../migrations/0034_display_names_and_sign_ins.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -55,9 +55,22 @@ pub struct Token {
 
 type TokenRow = (i64, String, i64, Option<i64>, bool, Option<i64>, Option<i64>);
 
-/// A user, and the token's name, when that was made and when it ends, and what it may be used for.
-type TokenOfUserRow =
-    (i64, String, String, String, i64, Option<String>, i64, Option<i64>, bool, Option<i64>, Option<i64>);
+/// A token's name, when it was made and when it ends, and what it may be used for; then its user.
+type TokenOfUserRow = (
+    Option<String>,
+    i64,
+    Option<i64>,
+    bool,
+    Option<i64>,
+    Option<i64>,
+    i64,
+    String,
+    String,
+    String,
+    i64,
+    String,
+    Option<i64>,
+);
 
 fn token((id, label, created, expires, read_only, resource, stream): TokenRow) -> Token {
     let scope = TokenScope::read((read_only, resource, stream));
@@ -70,7 +83,7 @@ fn digest(token: &str) -> [u8; 32] {
 }
 
 impl Store {
-    /// Begins a session at the time `now`: its token, and when it ends if it is not used. The one that it takes the place of ends with
+    /// Begins a session at the time `now`, which is when the user last signed in: its token, and when it ends if it is not used. The one that it takes the place of ends with
     /// that, or not at all.
     pub async fn begin_session(&self, owner: UserId, now: i64) -> Result<(String, i64), Error> {
         let (token, expires) = (secrets::token()?, now + SESSION_IDLE_MS);
@@ -86,8 +99,9 @@ impl Store {
         .execute(&mut *transaction)
         .await?;
         // An account that is used waits for its first sign-in no more.
-        sqlx::query("UPDATE users SET signed_up = NULL WHERE id = $1 AND signed_up IS NOT NULL")
+        sqlx::query("UPDATE users SET signed_up = NULL, last_sign_in = $2 WHERE id = $1")
             .bind(owner.0)
+            .bind(now)
             .execute(&mut *transaction)
             .await?;
         sqlx::query("INSERT INTO tokens (digest, owner, created, expires) VALUES ($1, $2, $3, $4)")
@@ -113,8 +127,8 @@ impl Store {
     /// used ends later.
     pub async fn signed_in(&self, token: &str, now: i64) -> Result<Option<SignedIn>, Error> {
         let row: Option<TokenOfUserRow> = sqlx::query_as(
-            "SELECT users.id, users.name, users.email, users.role, users.created,
-             tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource, tokens.stream
+            "SELECT tokens.label, tokens.created, tokens.expires, tokens.read_only, tokens.resource, tokens.stream,
+             users.id, users.name, users.email, users.role, users.created, display_name, last_sign_in
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2) AND NOT users.disabled",
         )
@@ -122,7 +136,21 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        let Some((id, name, email, role, created, label, began, expires, read_only, resource, stream)) = row
+        let Some((
+            label,
+            began,
+            expires,
+            read_only,
+            resource,
+            stream,
+            id,
+            name,
+            email,
+            role,
+            created,
+            called,
+            last,
+        )) = row
         else {
             return Ok(None);
         };
@@ -137,7 +165,7 @@ impl Store {
         }
         let is_operators = name == ADMINISTRATOR && label.as_deref() == Some(ADMINISTRATORS_FILE);
         // Whoever is signed in is neither disabled nor waits for that.
-        let user = user((id, name, email, role, created, false, false));
+        let user = user((id, name, email, role, created, false, false, called, last));
         let scope = TokenScope::read((read_only, resource, stream));
         Ok(Some(SignedIn { user, token: TokenDigest::of(token), scope, is_operators }))
     }

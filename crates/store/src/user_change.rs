@@ -2,7 +2,7 @@
 
 use sqlx::{Connection, SqliteConnection};
 
-use crate::accounts::{ADMINISTRATOR, User, check_email};
+use crate::accounts::{ADMINISTRATOR, User, check_display_name, check_email};
 use crate::error::Error;
 use crate::hashing_turns::Origin;
 use crate::ids::UserId;
@@ -19,6 +19,8 @@ use crate::user_identities;
 pub struct UserChange {
     /// The email address.
     pub email: Option<String>,
+    /// How the user wants to be called.
+    pub display_name: Option<String>,
     /// The password.
     pub password: Option<String>,
     /// What the user may do.
@@ -38,8 +40,9 @@ impl Store {
         change: UserChange,
         kept: Option<TokenDigest>,
     ) -> Result<User, Error> {
-        let UserChange { email, password, role, disabled } = change;
+        let UserChange { email, display_name, password, role, disabled } = change;
         email.as_deref().map(check_email).transpose()?;
+        display_name.as_deref().map(check_display_name).transpose()?;
         if user.username == ADMINISTRATOR && role.is_some_and(|role| role != Role::Administrator) {
             return Err(Error::Invalid("the administrator of the first start stays one"));
         }
@@ -57,13 +60,14 @@ impl Store {
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let changed = sqlx::query(
             "UPDATE users SET email = coalesce($1, email), password = coalesce($2, password), role = coalesce($3, role),
-             disabled = coalesce($4, disabled) WHERE id = $5",
+             disabled = coalesce($4, disabled), display_name = coalesce($6, display_name) WHERE id = $5",
         )
         .bind(&email)
         .bind(&hash)
         .bind(role.map(Role::name))
         .bind(disabled)
         .bind(user.id.0)
+        .bind(&display_name)
         .execute(&mut *transaction)
         .await?;
         if changed.rows_affected() == 0 {
@@ -97,7 +101,9 @@ impl Store {
         }
         let (role, email) = (role.unwrap_or(user.role), email.unwrap_or_else(|| user.email.clone()));
         let disabled = disabled.unwrap_or(user.disabled);
-        Ok(User { role, admin: role == Role::Administrator, email, disabled, ..user.clone() })
+        let display_name = display_name.unwrap_or_else(|| user.display_name.clone());
+        let admin = role == Role::Administrator;
+        Ok(User { role, admin, email, disabled, display_name, ..user.clone() })
     }
 }
 

@@ -235,9 +235,10 @@ impl Store {
         credential: CredentialId,
         now: i64,
     ) -> Result<Option<IdentityAccess>, Error> {
-        type Row = (i64, String, String, String, i64, bool, Option<i64>);
+        type Row = (i64, String, String, String, i64, String, Option<i64>, bool, Option<i64>);
         let row: Option<Row> = sqlx::query_as(
-            "SELECT users.id, users.name, users.email, users.role, users.created, read_only, only_resource
+            "SELECT users.id, users.name, users.email, users.role, users.created, display_name, last_sign_in,
+             read_only, only_resource
              FROM credentials JOIN users ON users.id = credentials.holder
              WHERE credentials.id = $1 AND (expires IS NULL OR expires > $2) AND NOT users.disabled",
         )
@@ -245,9 +246,9 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        Ok(row.map(|(id, name, email, role, created, read_only, resource)| {
+        Ok(row.map(|(id, name, email, role, created, display_name, last_sign_in, read_only, resource)| {
             // Whoever comes by an identity is neither disabled nor waits for the first sign-in: somebody made it.
-            let row: UserRow = (id, name, email, role, created, false, false);
+            let row: UserRow = (id, name, email, role, created, false, false, display_name, last_sign_in);
             IdentityAccess { user: user(row), scope: TokenScope::read((read_only, resource, None)) }
         }))
     }

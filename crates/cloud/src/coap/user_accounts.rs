@@ -27,6 +27,7 @@ struct New {
 #[serde(deny_unknown_fields)]
 struct Change {
     email: Option<String>,
+    display_name: Option<String>,
     role: Option<Role>,
     disabled: Option<bool>,
 }
@@ -71,7 +72,7 @@ impl Devices {
         (access, owner): (&IdentityAccess, &User),
         request: &Request,
     ) -> Result<(Answer, AuditDetails), Refusal> {
-        let Change { email, role, disabled } = request.content()?;
+        let Change { email, display_name, role, disabled } = request.content()?;
         if role.is_some() || disabled.is_some() {
             policy(caller(access), Action::ChangeRole, Target::User(owner.id))
                 .map_err(|_| Refusal::NotForIdentity)?;
@@ -86,10 +87,11 @@ impl Devices {
         let disabled = disabled.filter(|disabled| *disabled != owner.disabled);
         let actions = [
             email.as_ref().map(|_| "email_changed"),
+            display_name.as_ref().map(|_| "display_name_changed"),
             role.map(role_changed_to),
             disabled.map(|disabled| if disabled { "account_disabled" } else { "account_enabled" }),
         ];
-        let change = UserChange { email, role, disabled, ..UserChange::default() };
+        let change = UserChange { email, display_name, role, disabled, ..UserChange::default() };
         self.store.change_user(owner, change, None).await?;
         let deed = AuditDetails {
             actions: Some(actions.into_iter().flatten().collect()),

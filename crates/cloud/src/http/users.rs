@@ -80,6 +80,9 @@ pub(super) async fn show(Extension(Owner(owner)): Extension<Owner>) -> Json<User
 pub(super) struct UserChange {
     #[schema(max_length = 254)]
     email: Option<String>,
+    /// How the user wants to be called beside the user name, which members of their groups see. An empty one is none.
+    #[schema(max_length = 64)]
+    display_name: Option<String>,
     /// The new password: 8 to 256 bytes in UTF-8, which may be fewer characters; not among the commonest, and not the username.
     #[schema(max_length = 256)]
     password: Option<String>,
@@ -104,7 +107,7 @@ fn role_of(role: Option<Role>, admin: Option<bool>) -> Result<Option<Role>, Fail
     }
 }
 
-/// Changes a user's email address, password or role, or disables the account
+/// Changes a user's email address, display name, password or role, or disables the account
 ///
 /// All that is given is changed or, if some of it cannot be, nothing.
 /// A new password ends all sessions of the user but the one that asks, and their live feeds. Tokens for programs stay. A new
@@ -120,7 +123,7 @@ pub(super) async fn change(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<UserChange>,
 ) -> Result<(Extension<AuditDetails>, Json<User>), Failure> {
-    let Json(UserChange { email, password, current_password, role, disabled, admin }) = body?;
+    let Json(UserChange { email, display_name, password, current_password, role, disabled, admin }) = body?;
     let role = role_of(role, admin)?;
     if role.is_some() || disabled.is_some() {
         decide(for_policy(&caller), Action::ChangeRole, Target::User(owner.id))
@@ -137,10 +140,11 @@ pub(super) async fn change(
     let done = [
         password.as_ref().map(|_| "password_changed"),
         email.as_ref().map(|_| "email_changed"),
+        display_name.as_ref().map(|_| "display_name_changed"),
         role.map(role_changed_to),
         disabled.map(|disabled| if disabled { "account_disabled" } else { "account_enabled" }),
     ];
-    let change = sixlock_store::UserChange { email, password, role, disabled };
+    let change = sixlock_store::UserChange { email, display_name, password, role, disabled };
     let changed = app.store.change_user(&owner, change, Some(caller.token)).await?;
     Ok((Extension(AuditDetails::actions(done.into_iter().flatten().collect())), Json(changed)))
 }

@@ -57,7 +57,8 @@ fn a_person_has_an_address_and_tokens_that_are_shown_once_and_revoked() {
     browser.until("document.querySelector('.tokens tbody').innerText.includes('admin-token')");
     browser.until("!document.querySelector('#email').closest('[hidden]')");
     browser.fill("#email", "ann@example.org");
-    browser.click("Save address");
+    browser.fill("#display-name", "The operator");
+    browser.click("Save name and address");
     browser.until("document.querySelector('.email .done').innerText === 'Saved.'");
     assert_eq!(up.http().get("/api/v1/me")["email"], "ann@example.org");
 

@@ -32,6 +32,8 @@ const NO_MEMBER: Error = Error::Unknown("member");
 pub struct GroupMember {
     /// The user name.
     pub username: String,
+    /// How a member who has joined wants to be called; empty, if the member does not say. It proves nothing: others may have the same.
+    pub display_name: String,
     /// What the member may do with the devices of others.
     pub access: GroupAccess,
     /// Whether the user has joined. Who has not may do nothing.
@@ -57,11 +59,11 @@ pub struct Membership {
     pub since: i64,
 }
 
-type MemberRow = (String, String, bool, i64);
+type MemberRow = (String, String, String, bool, i64);
 type MembershipRow = (i64, String, String, String, bool, i64);
 
-fn member((username, access, joined, since): MemberRow) -> GroupMember {
-    GroupMember { username, access: GroupAccess::named(&access), joined, since }
+fn member((username, display_name, access, joined, since): MemberRow) -> GroupMember {
+    GroupMember { username, display_name, access: GroupAccess::named(&access), joined, since }
 }
 
 fn membership((id, label, owner, access, joined, since): MembershipRow) -> Membership {
@@ -71,9 +73,10 @@ fn membership((id, label, owner, access, joined, since): MembershipRow) -> Membe
 impl Store {
     pub(super) async fn members_and_invited(&self, group: GroupId) -> Result<Vec<GroupMember>, Error> {
         let rows: Vec<MemberRow> = sqlx::query_as(
-            "SELECT name, access, TRUE, since FROM group_members JOIN users ON users.id = member WHERE user_group = $1
-             UNION ALL SELECT username, access, FALSE, since FROM group_invitations WHERE user_group = $1
-             ORDER BY 1, 3",
+            "SELECT name, display_name, access, TRUE, since FROM group_members JOIN users ON users.id = member
+             WHERE user_group = $1
+             UNION ALL SELECT username, '', access, FALSE, since FROM group_invitations WHERE user_group = $1
+             ORDER BY 1, 4",
         )
         .bind(group.0)
         .fetch_all(&self.readers)
@@ -97,20 +100,27 @@ impl Store {
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         check_not_owner(&mut transaction, group, username, "the owner of a group may change all in it")
             .await?;
-        let since: Option<i64> = sqlx::query_scalar(
+        let joined: Option<(String, i64)> = sqlx::query_as(
             "UPDATE group_members SET access = $3
-             WHERE user_group = $1 AND member = (SELECT id FROM users WHERE name = $2) RETURNING since",
+             WHERE user_group = $1 AND member = (SELECT id FROM users WHERE name = $2)
+             RETURNING (SELECT display_name FROM users WHERE id = member), since",
         )
         .bind(group.0)
         .bind(username)
         .bind(access.name())
         .fetch_optional(&mut *transaction)
         .await?;
-        if let Some(since) = since {
+        if let Some((display_name, since)) = joined {
             transaction.commit().await?;
             drop(writer);
             self.access_changed();
-            return Ok(GroupMember { username: username.to_owned(), access, joined: true, since });
+            return Ok(GroupMember {
+                username: username.to_owned(),
+                display_name,
+                access,
+                joined: true,
+                since,
+            });
         }
         let others: i64 = sqlx::query_scalar(
             "SELECT (SELECT count(*) FROM group_members WHERE user_group = $1)
@@ -155,7 +165,9 @@ impl Store {
         .await?;
         transaction.commit().await?;
         let since = since.ok_or(UNKNOWN)?;
-        Ok(GroupMember { username: username.to_owned(), access, joined: false, since })
+        // Of who is only asked, nothing is told.
+        let (username, display_name) = (username.to_owned(), String::new());
+        Ok(GroupMember { username, display_name, access, joined: false, since })
     }
 
     /// Removes the user of this name from a group, with the devices that the user gave to it, or withdraws that the user is asked to join.
