@@ -116,7 +116,8 @@ export const accountApi = {
   revokeIdentity: (name: string, id: Identity["id"]) =>
     call<void>(`${identities(name)}/${part(id)}`, { method: "DELETE" }),
 
-  changeEmail: (name: string, email: string) => send<User>("PUT", user(name), { email }),
+  changeUser: (name: string, change: Pick<User, "email" | "display_name">) =>
+    send<User>("PUT", user(name), change),
 
   /** All users, for administrators. */
   users: () => call<User[]>(`/users?limit=${LONGEST_PAGE}`),

@@ -13,6 +13,10 @@ export interface User {
   pending: boolean;
   /** In milliseconds since 1970. */
   created: number;
+  /** How the user wants to be called beside the user name; empty if they do not say. */
+  display_name: string;
+  /** In milliseconds since 1970; null if the user never signed in. */
+  last_sign_in: number | null;
 }
 
 export interface Resource {

@@ -18,6 +18,8 @@ export interface Group {
 
 export interface GroupMember {
   username: string;
+  /** How a member who has joined wants to be called; empty if they do not say. */
+  display_name: string;
   access: GroupAccess;
   /** Whether the user has joined, or is only asked to. */
   joined: boolean;

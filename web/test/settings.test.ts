@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { matchingLines } from "../src/pages/audit";
 import { matchingUsers } from "../src/pages/users";
+import { nameWords } from "../src/users/words";
 import { nameFor } from "../src/settings/computed-input";
 import { placeOf } from "../src/settings/expression-field";
 import { credentialKinds } from "../src/settings/poller-form";
@@ -39,11 +40,15 @@ test("users are found by name or address", () => {
     disabled: false,
     pending: false,
     created: 0,
+    display_name: username === "ann" ? "Dr Andersson" : "",
+    last_sign_in: null,
   });
   const users = [user("ann", "ann@example.org"), user("Bob", "")];
   expect(matchingUsers(users, " bo").map(({ username }) => username)).toEqual(["Bob"]);
   expect(matchingUsers(users, "EXAMPLE").map(({ username }) => username)).toEqual(["ann"]);
+  expect(matchingUsers(users, "anders").map(({ username }) => username)).toEqual(["ann"]);
   expect(matchingUsers(users, "")).toHaveLength(2);
+  expect(users.map(nameWords)).toEqual(["ann (Dr Andersson)", "Bob"]);
 });
 
 test("lines of the record are found by address, name or path", () => {

@@ -6,22 +6,31 @@ import { Form } from "../form";
 import type { Desk } from "../page";
 import { Panel } from "../panel";
 
-/** The user's own e-mail address. */
+/** The user's own e-mail address, and how they want to be called. */
 export class EmailPanel extends Panel {
   private readonly address = new Field(
     html("input", { id: "email", type: "email", autocomplete: "email", maxlength: 254 }),
     "E-mail address",
-    { hint: "Empty for none.", about: /email/ },
+    { hint: "Empty for none. Administrators see it in the list of users.", about: /email/ },
+  );
+  private readonly called = new Field(
+    html("input", { id: "display-name", type: "text", autocomplete: "name", maxlength: 64 }),
+    "Display name",
+    {
+      hint: "Empty for none. Members of your groups see it beside your user name, and administrators do.",
+      about: /display/,
+    },
   );
   private readonly form: Form;
 
   constructor(desk: Desk) {
-    super(desk, "email", "E-mail", "Administrators see it in the list of users.");
+    super(desk, "email", "Name and e-mail");
     this.form = new Form(desk, {
-      fields: [this.address],
-      action: "Save address",
+      fields: [this.called, this.address],
+      action: "Save name and address",
       send: async () => {
-        await accountApi.changeEmail(desk.user.username, this.address.text);
+        const about = { email: this.address.text, display_name: this.called.text };
+        await accountApi.changeUser(desk.user.username, about);
       },
       done: "Saved.",
     });
@@ -34,6 +43,8 @@ export class EmailPanel extends Panel {
   }
 
   protected override async fill(): Promise<void> {
-    this.address.control.value = (await api.me()).email;
+    const { email, display_name } = await api.me();
+    this.address.control.value = email;
+    this.called.control.value = display_name;
   }
 }

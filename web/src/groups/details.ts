@@ -6,6 +6,7 @@ import { formatDate, shown } from "../format";
 import { groupApi, type Group, type GroupAccess, type GroupDetails, type GroupMember } from "../group-api";
 import type { Desk } from "../page";
 import { button, Panel, record, table } from "../panel";
+import { nameWords } from "../users/words";
 import { ACCESS, accessWords } from "./words";
 
 /** Who is in a group of one's own, and what is given to it. `changed` is told when that is otherwise than before. */
@@ -82,15 +83,16 @@ class DetailsPanel extends Panel {
     return groupApi(this.desk.user.username);
   }
 
-  private person({ username, access, joined, since }: GroupMember, { owner }: GroupDetails): HTMLElement {
-    const name = shown(username);
+  private person(member: GroupMember, { owner }: GroupDetails): HTMLElement {
+    const { username, access, joined, since } = member;
+    const [name, called] = [shown(username), nameWords(member)];
     const cells: [string, string][] = [
       ["May", username === owner ? "all, as its owner" : accessWords(access)],
       ["Since", joined ? formatDate(since) : "invited"],
     ];
-    if (username === owner || !this.desk.mayChange) return record(name, cells, []);
+    if (username === owner || !this.desk.mayChange) return record(called, cells, []);
     const other: GroupAccess = access === "read" ? "change" : "read";
-    return record(name, cells, [
+    return record(called, cells, [
       button(
         `Let ${accessWords(other)}`,
         () => void this.act(() => this.api.setMember(this.group.id, username, other)),

@@ -8,7 +8,7 @@ import { SecondFactorPanel } from "../account/second-factor";
 import { TokensPanel } from "../account/tokens";
 import type { Resource } from "../api";
 import { html } from "../dom";
-import { shown } from "../format";
+import { formatDate, shown } from "../format";
 import type { Desk, Page } from "../page";
 import type { Panel } from "../panel";
 
@@ -17,6 +17,11 @@ const ROLE_WORDS = {
   member: "",
   viewer: ", a viewer: you see what is yours, and change nothing but this account",
 } as const;
+
+/** When the user last signed in: this session began then, or another one after it. */
+export function signInWords(last: number | null): string {
+  return last === null ? "" : `You last signed in on ${formatDate(last)}.`;
+}
 
 /** How publishing to brokers goes is looked at so often, in seconds. */
 const AGAIN_S = 5;
@@ -36,7 +41,7 @@ export class AccountPage implements Page {
   private ticks = 0;
 
   constructor(desk: Desk) {
-    const { username, role } = desk.user;
+    const { username, role, last_sign_in } = desk.user;
     this.password = new PasswordPanel(desk);
     this.email = new EmailPanel(desk);
     this.provider = new ProviderPanel(desk);
@@ -49,7 +54,11 @@ export class AccountPage implements Page {
       "div",
       { class: "account" },
       html("h2", {}, "Account"),
-      html("p", { class: "hint" }, `You are signed in as ${shown(username)}${ROLE_WORDS[role]}.`),
+      html(
+        "p",
+        { class: "hint" },
+        `You are signed in as ${shown(username)}${ROLE_WORDS[role]}. ${signInWords(last_sign_in)}`,
+      ),
       html("div", { class: "beside" }, this.password.root, this.email.root),
       this.provider.root,
       this.secondFactor.root,

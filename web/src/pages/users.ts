@@ -11,6 +11,7 @@ import { LINKS } from "../route";
 import { helpDialog } from "../users/help";
 import { quotasDialog } from "../users/quotas";
 import { roleDialog, ROLES } from "../users/role";
+import { nameWords } from "../users/words";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
@@ -34,7 +35,7 @@ export class UsersPage implements Page {
 
 class UsersPanel extends Panel {
   private readonly rows = html("tbody");
-  private readonly table = table("users", ["User", "E-mail", "Role", "Added"], this.rows);
+  private readonly table = table("users", ["User", "E-mail", "Role", "Added", "Last sign-in"], this.rows);
   private readonly count = html("p", { class: "count", role: "status" });
   private readonly more = button("", () => this.showMore(), "secondary more");
   private readonly search = html("input", {
@@ -85,15 +86,17 @@ class UsersPanel extends Panel {
 
   private row(user: User): HTMLElement {
     const name = shown(user.username);
+    const called = nameWords(user);
     const own = user.username === this.desk.user.username;
     const cells: [string, string][] = [
       ["E-mail", shown(user.email)],
       ["Role", roleWords(user)],
       ["Added", formatDate(user.created)],
+      ["Last sign-in", user.last_sign_in === null ? "never" : formatDate(user.last_sign_in)],
     ];
     // One's own password is changed with the present one, under Account.
-    if (own) return record(`${name} (you)`, cells, []);
-    return record(name, cells, [
+    if (own) return record(`${called} (you)`, cells, []);
+    return record(called, cells, [
       button("Role", () => roleDialog(this.desk, user, () => this.load()), "quiet", `Role of ${name}`),
       user.disabled
         ? button("Enable", () => this.enable(user), "quiet", `Enable ${name}`)
@@ -201,8 +204,10 @@ export function roleWords({ role, disabled, pending }: Pick<User, "role" | "disa
   return `${role}${more}`;
 }
 
-/** The users whose name or address contains `text`. */
+/** The users whose names or address contain `text`. */
 export function matchingUsers(users: User[], text: string): User[] {
   const word = text.trim().toLowerCase();
-  return users.filter(({ username, email }) => `${username} ${email}`.toLowerCase().includes(word));
+  return users.filter(({ username, display_name, email }) =>
+    `${username} ${display_name} ${email}`.toLowerCase().includes(word),
+  );
 }
