@@ -282,8 +282,75 @@ async fn a_trigger_of_sicsth_sense_is_a_rule_with_a_webhook() {
     cloud.post("ann", [4.0]).await;
     let told = next(&mut told).await.json();
     assert_eq!((&told["payload"], &told["rule"]), (&json!("frost"), &first["rule"]["label"]));
-    let wrong = cloud.as_admin(&format!("POST /api/v1/users/ann/{path}"), trigger("!=")).await;
+    let wrong = cloud.as_admin(&format!("POST /api/v1/users/ann/{path}"), trigger("<>")).await;
     assert!(wrong.status == 400 || wrong.status == 422, "{}", wrong.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_compare_texts_and_truth_values_and_what_is_told_has_them() {
+    let cloud = start().await;
+    let (address, mut told) = receiver(OK).await;
+    made(&cloud, "channels", webhook("ops", address)).await;
+    for (label, value_type) in [("door", "text"), ("on", "boolean")] {
+        made(&cloud, "resources/node/streams", json!({"label": label, "value_type": value_type})).await;
+    }
+    let rule = |stream: &str, condition: Value| {
+        json!({"label": format!("{stream} {}", condition["kind"].as_str().unwrap()), "resource": "node", "stream": stream,
+            "channels": ["ops"], "condition": condition})
+    };
+    let compare = |operator: &str, operand: Value| json!({"kind": "threshold", "operator": operator, "operand": operand, "hysteresis": 0.0, "hold_s": 0});
+    // It is told as it was set, but for a spelling.
+    let ajar = made(&cloud, "rules", rule("door", compare("!=", json!("closed")))).await;
+    assert_eq!(ajar["condition"], compare("!=", json!("closed")));
+    let on = made(&cloud, "rules", rule("on", compare("==", json!(true)))).await;
+    assert_eq!(on["condition"], compare("=", json!(true)));
+    let moved = made(&cloud, "rules", rule("door", json!({"kind": "change"}))).await;
+    assert_eq!(moved["condition"], json!({"kind": "change", "by": null}));
+    for (stream, condition) in [
+        ("door", compare(">", json!("closed"))),
+        ("door", compare("=", json!(1))),
+        ("on", compare("=", json!("true"))),
+        ("t", compare("=", json!("closed"))),
+        ("door", json!({"kind": "change", "by": 1})),
+    ] {
+        let refused = cloud.as_admin("POST /api/v1/users/ann/rules", rule(stream, condition.clone())).await;
+        assert_eq!(refused.status, 400, "{stream} {condition}: {}", refused.body);
+    }
+    let document = shown(&cloud, "alert-definitions").await;
+    let path = "PUT /api/v1/users/ann/alert-definitions";
+    let same = cloud.as_admin(path, document).await;
+    assert_eq!((same.status, &same.json()["rules"]["changed"]), (200, &json!([])), "{}", same.body);
+
+    let post = async |stream: &str, value: Value| {
+        let path = format!("POST /api/v1/users/ann/resources/node/streams/{stream}/data");
+        let answer = cloud.as_admin(&path, json!({"value": value})).await;
+        assert_eq!(answer.status, 204, "{}", answer.body);
+    };
+    for (stream, value, event) in [
+        ("door", json!("closed"), None),
+        ("on", json!(false), None),
+        ("on", json!(true), Some("opened")),
+        ("on", json!(false), Some("cleared")),
+    ] {
+        post(stream, value.clone()).await;
+        let Some(event) = event else { continue };
+        let told = next(&mut told).await.json();
+        assert_eq!(
+            (&told["event"], &told["value"], &told["stream"]),
+            (&json!(event), &value, &json!(stream))
+        );
+    }
+    post("door", json!("ajar")).await;
+    for rule in [&ajar, &moved] {
+        let told = next(&mut told).await.json();
+        assert_eq!((&told["event"], &told["value"]), (&json!("opened"), &json!("ajar")));
+        assert_eq!(told["rule"], rule["label"]);
+    }
+    let alerts = shown(&cloud, "alerts").await;
+    let of =
+        |rule: &Value| alerts.as_array().unwrap().iter().find(|alert| alert["rule"] == rule["id"]).unwrap();
+    assert_eq!((&of(&ajar)["opened_value"], &of(&ajar)["cleared_value"]), (&json!("ajar"), &Value::Null));
+    assert_eq!((&of(&on)["opened_value"], &of(&on)["cleared_value"]), (&json!(true), &json!(false)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -274,7 +274,7 @@ mod tests {
             severity: Severity::Warning,
             resource: "node".into(),
             stream: Some(stream.into()),
-            condition: Condition::Change { by: 1.0 },
+            condition: Condition::Change { by: Some(1.0) },
             channels: Vec::new(),
             payload: None,
             paused: false,

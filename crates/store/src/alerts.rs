@@ -1,6 +1,7 @@
 //! Alerts, which rules open and clear and people acknowledge.
 
 use serde::{Deserialize, Serialize};
+use sixlock_ingest::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row};
 use utoipa::ToSchema;
@@ -9,6 +10,7 @@ use crate::conditions::Severity;
 use crate::error::Error;
 use crate::ids::{AlertId, RuleId, UserId};
 use crate::store::Store;
+use crate::values;
 
 /// What has become of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -55,8 +57,9 @@ pub struct Alert {
     pub state: AlertState,
     /// The time of the reading that opened it, or when the clock did.
     pub opened: i64,
-    /// The value of that reading; null with silence.
-    pub opened_value: Option<f64>,
+    /// The value of that reading, as its stream has it; null with silence.
+    #[schema(schema_with = values::value_or_nothing_schema)]
+    pub opened_value: Option<Value>,
     /// When it was acknowledged.
     pub acknowledged: Option<i64>,
     /// The user who acknowledged it.
@@ -64,7 +67,8 @@ pub struct Alert {
     /// The time of the reading that cleared it, or when its rule was changed or deleted.
     pub cleared: Option<i64>,
     /// The value of that reading.
-    pub cleared_value: Option<f64>,
+    #[schema(schema_with = values::value_or_nothing_schema)]
+    pub cleared_value: Option<Value>,
 }
 
 /// Alerts, with the unit of what they are about, as SQL.
@@ -74,6 +78,10 @@ const ALERTS: &str = "SELECT alerts.*, (SELECT unit FROM resources JOIN streams 
 
 fn alert(row: &SqliteRow) -> Result<Alert, Error> {
     let (severity, state): (String, String) = (row.try_get("severity")?, row.try_get("state")?);
+    let value_type: String = row.try_get("value_type")?;
+    let read = |number: &str, text: &str| -> Result<Option<Value>, Error> {
+        Ok(values::of_reading(row.try_get(number)?, row.try_get(text)?, &value_type))
+    };
     let state = AlertState::ALL.into_iter().find(|known| known.name() == state);
     Ok(Alert {
         id: AlertId(row.try_get("id")?),
@@ -85,11 +93,11 @@ fn alert(row: &SqliteRow) -> Result<Alert, Error> {
         unit: row.try_get("unit")?,
         state: state.ok_or(Error::Unknown("state of an alert"))?,
         opened: row.try_get("opened")?,
-        opened_value: row.try_get("opened_value")?,
+        opened_value: read("opened_value", "opened_text")?,
         acknowledged: row.try_get("acknowledged")?,
         acknowledged_by: row.try_get("acknowledged_by")?,
         cleared: row.try_get("cleared")?,
-        cleared_value: row.try_get("cleared_value")?,
+        cleared_value: read("cleared_value", "cleared_text")?,
     })
 }
 

@@ -3,6 +3,7 @@
 //! A message is in it from the commit that decided it until a channel took it, so it is told at least once. Channels do not wait for each
 //! other; on one, the message that was tried least often goes first, and of these the oldest.
 
+use sixlock_ingest::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Row};
 
@@ -12,6 +13,7 @@ use crate::error::Error;
 use crate::ids::{AlertId, ChannelId, UserId};
 use crate::secrets::{Secret, hex};
 use crate::store::Store;
+use crate::values;
 
 /// A message that could not be told so long after it was made is given up.
 pub const GIVEN_UP_AFTER_MS: i64 = 24 * 3_600_000;
@@ -63,7 +65,7 @@ pub struct Message {
     /// Its unit.
     pub unit: Option<String>,
     /// The value of the reading that decided.
-    pub value: Option<f64>,
+    pub value: Option<Value>,
     /// When that was, in milliseconds since 1970.
     pub time: i64,
     /// What the rule says besides.
@@ -85,7 +87,7 @@ impl Store {
     pub async fn messages(&self) -> Result<Vec<Message>, Error> {
         let rows: Vec<SqliteRow> = sqlx::query(
             "SELECT outbox.id, message, channel, owner, channels.kind, address, secret, code, next_try, failures, event, alert,
-             outbox.label, severity, resource, stream, unit, value, time, payload, untold
+             outbox.label, severity, resource, stream, unit, value, value_text, value_type, time, payload, untold
              FROM (SELECT DISTINCT channel AS busy FROM outbox WHERE failed IS NULL)
              JOIN channels ON channels.id = busy JOIN outbox ON outbox.id =
              (SELECT id FROM outbox WHERE channel = busy AND failed IS NULL ORDER BY tries, id LIMIT 1)
@@ -114,6 +116,7 @@ impl Store {
         let sealed: Option<Vec<u8>> = row.try_get("secret")?;
         let id: Vec<u8> = row.try_get("message")?;
         let event: String = row.try_get("event")?;
+        let value_type: String = row.try_get("value_type")?;
         // Who is asked for a code is not told how much is missing, so the next message is to say it.
         let untold = if event == "confirm" { 0 } else { row.try_get("untold")? };
         Ok(Message {
@@ -134,7 +137,7 @@ impl Store {
             resource: row.try_get("resource")?,
             stream: row.try_get("stream")?,
             unit: row.try_get("unit")?,
-            value: row.try_get("value")?,
+            value: values::of_reading(row.try_get("value")?, row.try_get("value_text")?, &value_type),
             time: row.try_get("time")?,
             payload: row.try_get("payload")?,
             untold,

@@ -1,19 +1,21 @@
 //! Rules: what their owners say of them. Readings are judged in [`journal`](crate::journal).
 
 use serde::Serialize;
-use sixlock_ingest::ValueType;
+use sixlock_ingest::{Value, ValueType};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Connection, Row};
 use utoipa::ToSchema;
 
 use crate::clock::now_ms;
-use crate::conditions::{Condition, Severity};
+use crate::conditions::{Condition, ConditionRow, Operator, Severity, text};
 use crate::error::Error;
 use crate::ids::{AlertId, ResourceId, RuleId, StreamId, UserId};
+use crate::left_out::LeftOutReason;
 use crate::names::{LABEL_RULE, Reference, is_label};
 use crate::resources::Resource;
 use crate::store::Store;
 use crate::streams::Stream;
+use crate::values::{self, ValueRow};
 
 /// The most rules of one owner.
 pub(crate) const MOST_OF_ONE_OWNER: i64 = 100;
@@ -198,11 +200,7 @@ impl Store {
             Some(stream) => {
                 let stream = self.stream(resource.id, stream).await?;
                 let stream = stream.ok_or(Error::Invalid("there is no such stream"))?;
-                if stream.value_type == ValueType::Text && !is_silence {
-                    return Err(Error::Invalid(
-                        "a stream of texts is watched for silence only: thresholds and changes are of numbers",
-                    ));
-                }
+                check_type(&new.condition, stream.value_type)?;
                 Some(stream)
             }
             None if is_silence => None,
@@ -234,30 +232,77 @@ pub(crate) fn check(new: &NewRule) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks that values of this type can be judged by a condition.
+fn check_type(condition: &Condition, value_type: ValueType) -> Result<(), Error> {
+    match (condition, value_type) {
+        (Condition::Threshold { operand: Value::Text(_), .. }, ValueType::Text)
+        | (Condition::Threshold { operand: Value::Boolean(_), .. }, ValueType::Boolean)
+        // True counts as 1 and false as 0.
+        | (Condition::Threshold { operand: Value::Number(_), .. }, ValueType::Number | ValueType::Boolean)
+        | (Condition::Change { by: None } | Condition::Silence { .. }, _)
+        | (Condition::Change { by: Some(_) }, ValueType::Number | ValueType::Boolean) => Ok(()),
+        (Condition::Threshold { .. }, ValueType::Text) => {
+            Err(Error::Invalid("operand is no text, and this stream is of texts"))
+        }
+        (Condition::Threshold { .. }, ValueType::Number) => {
+            Err(Error::Invalid("operand is no number, and this stream is of numbers"))
+        }
+        (Condition::Threshold { .. }, ValueType::Boolean) => {
+            Err(Error::Invalid("operand is neither true nor false, and this stream is of truth values"))
+        }
+        (Condition::Change { by: Some(_) }, ValueType::Text) => {
+            Err(Error::Invalid("of texts there is no least change; leave by out"))
+        }
+    }
+}
+
 fn check_condition(condition: &Condition) -> Result<(), Error> {
-    match *condition {
-        Condition::Threshold { operand, hysteresis, hold_s, .. } => {
-            if !operand.is_finite() {
-                return Err(Error::Invalid("operand is no finite number"));
-            }
-            if !(hysteresis.is_finite() && hysteresis >= 0.0) {
+    match condition {
+        Condition::Threshold { operator, operand, hysteresis, hold_s } => {
+            check_operand(*operator, operand, *hysteresis)?;
+            if !(hysteresis.is_finite() && *hysteresis >= 0.0) {
                 return Err(Error::Invalid("hysteresis is not 0 or more"));
             }
-            if !(0..=LONGEST_HOLD_S).contains(&hold_s) {
+            if !(0..=LONGEST_HOLD_S).contains(hold_s) {
                 return Err(Error::Invalid("hold_s is not between 0 and 604800 seconds"));
             }
         }
-        Condition::Change { by } if by.is_finite() && by > 0.0 => {}
+        Condition::Change { by: None } => {}
+        Condition::Change { by: Some(by) } if by.is_finite() && *by > 0.0 => {}
         Condition::Change { .. } => return Err(Error::Invalid("by is not more than 0")),
         Condition::Silence { periods: Some(periods), after_s: None }
-            if (2..=MOST_PERIODS).contains(&periods) => {}
+            if (2..=MOST_PERIODS).contains(periods) => {}
         Condition::Silence { periods: None, after_s: Some(after) }
-            if (1..=LONGEST_SILENCE_S).contains(&after) => {}
+            if (1..=LONGEST_SILENCE_S).contains(after) => {}
         Condition::Silence { .. } => {
             return Err(Error::Invalid(
                 "silence needs either periods, between 2 and 1000, or after_s, between 1 and 2678400 seconds",
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks a threshold beside how it is compared.
+fn check_operand(operator: Operator, operand: &Value, hysteresis: f64) -> Result<(), Error> {
+    let is_refused = match operand {
+        Value::Number(number) if !number.is_finite() => {
+            return Err(Error::Invalid("operand is no finite number"));
+        }
+        Value::Text(text) => LeftOutReason::of_text(text).is_some(),
+        Value::Number(_) | Value::Boolean(_) => false,
+    };
+    if is_refused {
+        return Err(Error::Invalid(
+            "operand has more than 160 characters, or control characters: no stream takes such a text",
+        ));
+    }
+    if !matches!(operand, Value::Number(_)) && !operator.is_of_equality() {
+        return Err(Error::Invalid("a text, true and false are compared by = and != alone"));
+    }
+    let comes_back = matches!(operand, Value::Number(_)) && operator != Operator::NotEqual;
+    if !comes_back && hysteresis != 0.0 {
+        return Err(Error::Invalid("hysteresis is of numbers, and not of !="));
     }
     Ok(())
 }
@@ -327,11 +372,22 @@ pub(crate) async fn set(
         Condition::Silence { after_s, .. } if !new.paused => after_s.map(|after| after * 1_000),
         Condition::Silence { .. } | Condition::Threshold { .. } | Condition::Change { .. } => None,
     };
-    let (kind, operator, operand, hysteresis, hold, periods, pause) = new.condition.row();
+    let ConditionRow {
+        kind,
+        operator,
+        operand,
+        hysteresis,
+        hold,
+        periods,
+        pause,
+        operand_type,
+        operand_text,
+    } = new.condition.row();
     sqlx::query(
         "UPDATE rules SET label = $2, severity = $3, resource = $4, stream = $5, kind = $6, operator = $7, operand = $8,
          hysteresis = $9, hold = $10, periods = $11, pause = $12, payload = $13, seen_time = $14, seen_value = $15,
-         met_since = NULL, alert = NULL, heard = NULL, intervals = x'', wait = $16, due = $17, paused = $18
+         met_since = NULL, alert = NULL, heard = NULL, intervals = x'', wait = $16, due = $17, paused = $18,
+         operand_type = $19, operand_text = $20, seen_text = $21
          WHERE id = $1",
     )
     .bind(id.0)
@@ -347,11 +403,14 @@ pub(crate) async fn set(
     .bind(periods)
     .bind(pause)
     .bind(&new.payload)
-    .bind(seen.map(|(time, _)| time.min(now)))
-    .bind(seen.map(|(_, value)| value))
+    .bind(seen.as_ref().map(|(time, _)| (*time).min(now)))
+    .bind(seen.as_ref().and_then(|(_, value)| value.number()))
     .bind(wait)
     .bind(wait.map(|wait| now + wait))
     .bind(new.paused)
+    .bind(operand_type)
+    .bind(operand_text)
+    .bind(seen.as_ref().and_then(|(_, value)| text(value)))
     .execute(&mut *connection)
     .await?;
     set_channels(connection, id, channels).await
@@ -375,26 +434,36 @@ pub(crate) async fn set_channels(
 }
 
 /// Time and value of the newest point of a stream.
-async fn newest(connection: &mut SqliteConnection, stream: StreamId) -> Result<Option<(i64, f64)>, Error> {
-    let sql = "SELECT time, value FROM (
-               SELECT * FROM (SELECT point, time, value FROM points_by_stream WHERE stream = $1
-                              ORDER BY time DESC, point DESC LIMIT 1)
-               UNION ALL SELECT id, time, value FROM unsorted_points WHERE stream = $1)
-               ORDER BY time DESC, point DESC LIMIT 1";
-    Ok(sqlx::query_as(sql).bind(stream.0).fetch_optional(connection).await?)
+async fn newest(connection: &mut SqliteConnection, stream: StreamId) -> Result<Option<(i64, Value)>, Error> {
+    let sql = format!(
+        "SELECT time, {} FROM (
+         SELECT * FROM (SELECT point, time, value FROM points_by_stream WHERE stream = $1
+                        ORDER BY time DESC, point DESC LIMIT 1)
+         UNION ALL SELECT id, time, value FROM unsorted_points WHERE stream = $1)
+         ORDER BY time DESC, point DESC LIMIT 1",
+        values::columns("value", values::TYPE_OF_STREAM)
+    );
+    let row: Option<(i64, f64, bool, Option<String>)> =
+        sqlx::query_as(AssertSqlSafe(sql)).bind(stream.0).fetch_optional(connection).await?;
+    Ok(row.map(|(time, number, is_boolean, text)| {
+        let value: ValueRow = (number, is_boolean, text);
+        (time, values::value(value))
+    }))
 }
 
 fn rule(row: &SqliteRow) -> Result<Rule, Error> {
     let severity: String = row.try_get("severity")?;
-    let condition = (
-        row.try_get("kind")?,
-        row.try_get("operator")?,
-        row.try_get("operand")?,
-        row.try_get("hysteresis")?,
-        row.try_get("hold")?,
-        row.try_get("periods")?,
-        row.try_get("pause")?,
-    );
+    let condition = ConditionRow {
+        kind: row.try_get("kind")?,
+        operator: row.try_get("operator")?,
+        operand: row.try_get("operand")?,
+        hysteresis: row.try_get("hysteresis")?,
+        hold: row.try_get("hold")?,
+        periods: row.try_get("periods")?,
+        pause: row.try_get("pause")?,
+        operand_type: row.try_get("operand_type")?,
+        operand_text: row.try_get("operand_text")?,
+    };
     let channels: Option<String> = row.try_get("channels")?;
     Ok(Rule {
         id: RuleId(row.try_get("id")?),

@@ -57,6 +57,7 @@ fn migrations() -> Migrator {
         (32, "brokers", include_str!("../migrations/0032_brokers.sql")),
         (33, "group streams", include_str!("../migrations/0033_group_streams.sql")),
         (34, "display names and sign-ins", include_str!("../migrations/0034_display_names_and_sign_ins.sql")),
+        (35, "rules of texts", include_str!("../migrations/0035_rules_of_texts.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -33,6 +33,16 @@ pub(crate) fn value((number, is_boolean, text): ValueRow) -> Value {
     }
 }
 
+/// The value of a reading that alerts tell of, which stands beside its text if it is one; nothing if the clock decided.
+pub(crate) fn of_reading(number: Option<f64>, text: Option<String>, value_type: &str) -> Option<Value> {
+    let is_boolean = value_type == ValueType::Boolean.name();
+    match (number, text) {
+        (number, Some(text)) => Some(value((number.unwrap_or_default(), false, Some(text)))),
+        (Some(number), None) => Some(value((number, is_boolean, None))),
+        (None, None) => None,
+    }
+}
+
 /// The type that the database calls so.
 pub(crate) fn value_type(name: &str) -> ValueType {
     ValueType::named(name).unwrap_or_default()
@@ -93,9 +103,18 @@ pub(crate) async fn delete_texts_of_rollups(
 
 /// How a value is described.
 pub fn value_schema() -> Schema {
+    one_value().into()
+}
+
+/// How a value is described that may be missing.
+pub(crate) fn value_or_nothing_schema() -> Schema {
+    one_value().item(ObjectBuilder::new().schema_type(Type::Null)).into()
+}
+
+fn one_value() -> OneOfBuilder {
     let one = |value_type| ObjectBuilder::new().schema_type(value_type);
     let text = one(Type::String).max_length(Some(LONGEST_TEXT_VALUE));
-    OneOfBuilder::new().item(one(Type::Number)).item(text).item(one(Type::Boolean)).into()
+    OneOfBuilder::new().item(one(Type::Number)).item(text).item(one(Type::Boolean))
 }
 
 /// How the type of values is described.

@@ -74,7 +74,7 @@ async fn a_fleet_is_counted_and_comes_a_page_at_a_time_in_the_order_that_is_aske
         severity: Severity::Warning,
         resource: "sensor10".into(),
         stream: Some("t".into()),
-        condition: Condition::Change { by: 0.5 },
+        condition: Condition::Change { by: Some(0.5) },
         channels: vec![],
         payload: None,
         paused: false,

@@ -53,7 +53,7 @@ pub(super) fn text(message: &Message) -> String {
         );
     }
     let mut lines = vec![title(message), String::new()];
-    match (&*message.event, message.value) {
+    match (&*message.event, &message.value) {
         ("test", _) => lines.push("This is a test: alerts of your rules arrive here.".to_owned()),
         (_, Some(value)) => {
             lines.push(
@@ -62,7 +62,6 @@ pub(super) fn text(message: &Message) -> String {
                     .to_owned(),
             );
         }
-        // A text has no number to tell.
         ("cleared", None) => lines.push("a reading has come".to_owned()),
         (_, None) => lines.push("no readings".to_owned()),
     }

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_store::{
-    ChannelKind, Condition, NewChannel, NewRule, Operator, Resource, Rule, Severity, Stream, secrets,
+    ChannelKind, Condition, NewChannel, NewRule, Operator, Resource, Rule, Severity, Stream, Value, secrets,
 };
 use utoipa::ToSchema;
 
@@ -126,7 +126,9 @@ pub(super) async fn delete(
 #[serde(deny_unknown_fields)]
 pub(super) struct Trigger {
     operator: Operator,
-    operand: f64,
+    /// A number, or as the stream has it a text, `true` or `false`
+    #[schema(schema_with = sixlock_store::value_schema)]
+    operand: Value,
     /// Where a webhook is posted to
     #[schema(pattern = "^https?://")]
     url: String,

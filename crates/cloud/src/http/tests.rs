@@ -643,7 +643,7 @@ impl Template {
             severity: Severity::Warning,
             resource: "node".into(),
             stream: Some("t".into()),
-            condition: Condition::Change { by: 1.0 },
+            condition: Condition::Change { by: Some(1.0) },
             channels: vec!["ops".into()],
             payload: None,
             paused: false,

@@ -148,7 +148,8 @@ impl Sqlite {
                     let position = Cursor::from_journal(point.unsigned_abs());
                     commit.changes.push(Change { stream, first: position, last: position });
                     if alerting.has_rules() {
-                        accepted.push(Accepted { stream, resource: Some(*resource), time, value: number });
+                        let value = number.map_or_else(|| value.clone(), Value::Number);
+                        accepted.push(Accepted { stream, resource: Some(*resource), time, value });
                     }
                     // No text is an input.
                     if computing.is_input(stream)

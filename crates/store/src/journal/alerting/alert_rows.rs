@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rusqlite::{Connection, OptionalExtension};
+use sixlock_ingest::Value;
 
+use crate::conditions::text;
 use crate::error::Error;
 use crate::secrets;
 
@@ -13,10 +15,17 @@ pub(crate) const HISTORY: i64 = 1000;
 pub(crate) const WAITING: i64 = 100;
 
 /// A reading, or when the clock decided and no value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cause {
     pub(super) time: i64,
-    pub(super) value: Option<f64>,
+    pub(super) value: Option<Value>,
+}
+
+impl Cause {
+    /// The value as the database has it: a number, or a text.
+    fn columns(&self) -> (Option<f64>, Option<&str>) {
+        (self.value.as_ref().and_then(Value::number), self.value.as_ref().and_then(text))
+    }
 }
 
 /// Something that is told on a channel.
@@ -49,28 +58,31 @@ impl<'a> AlertRows<'a> {
     }
 
     /// Opens an alert of a rule, which is told on all its channels.
-    pub(super) fn open(&mut self, rule: i64, cause: Cause) -> Result<i64, Error> {
-        let sql = "INSERT INTO alerts (owner, rule, label, severity, resource, stream, state, opened, opened_value)
-                   SELECT rules.owner, rules.id, rules.label, severity, resources.label, streams.label, 'open', ?2, ?3
-                   FROM rules JOIN resources ON resources.id = rules.resource
+    pub(super) fn open(&mut self, rule: i64, cause: &Cause) -> Result<i64, Error> {
+        let (number, text) = cause.columns();
+        let sql = "INSERT INTO alerts (owner, rule, label, severity, resource, stream, state, opened, opened_value,
+                   opened_text, value_type)
+                   SELECT rules.owner, rules.id, rules.label, severity, resources.label, streams.label, 'open', ?2, ?3, ?4,
+                   coalesce(streams.value_type, 'number') FROM rules JOIN resources ON resources.id = rules.resource
                    LEFT JOIN streams ON streams.id = rules.stream WHERE rules.id = ?1 RETURNING id, owner";
         let (alert, owner) = self
             .connection
             .prepare_cached(sql)?
-            .query_row((rule, cause.time, cause.value), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .query_row((rule, cause.time, number, text), |row| Ok((row.get(0)?, row.get(1)?)))?;
         self.owners.insert(owner);
         self.tell(rule, alert, "opened", cause)?;
         Ok(alert)
     }
 
     /// Clears an alert of a rule, unless it is, which is told on all its channels.
-    pub(super) fn clear(&mut self, rule: i64, alert: i64, cause: Cause) -> Result<(), Error> {
-        let sql = "UPDATE alerts SET state = 'cleared', cleared = ?2, cleared_value = ?3
+    pub(super) fn clear(&mut self, rule: i64, alert: i64, cause: &Cause) -> Result<(), Error> {
+        let (number, text) = cause.columns();
+        let sql = "UPDATE alerts SET state = 'cleared', cleared = ?2, cleared_value = ?3, cleared_text = ?4
                    WHERE id = ?1 AND state <> 'cleared' RETURNING owner";
         let owner = self
             .connection
             .prepare_cached(sql)?
-            .query_row((alert, cause.time, cause.value), |row| row.get(0))
+            .query_row((alert, cause.time, number, text), |row| row.get(0))
             .optional()?;
         if let Some(owner) = owner {
             self.owners.insert(owner);
@@ -96,14 +108,14 @@ impl<'a> AlertRows<'a> {
         Ok(channels.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn tell(&mut self, rule: i64, alert: i64, event: &'static str, cause: Cause) -> Result<(), Error> {
+    fn tell(&mut self, rule: i64, alert: i64, event: &'static str, cause: &Cause) -> Result<(), Error> {
         for (channel, may_be_told) in self.channels_of(rule)? {
             let Announcements { newest, untold } = self.channels.entry(channel).or_default();
             if !may_be_told {
                 *untold += 1;
                 continue;
             }
-            newest.push_back(Announcement { rule, alert, event, cause });
+            newest.push_back(Announcement { rule, alert, event, cause: cause.clone() });
             if newest.len() as i64 > WAITING {
                 newest.pop_front();
                 *untold += 1;
@@ -115,14 +127,16 @@ impl<'a> AlertRows<'a> {
     /// Puts what is told on a channel into its outbox.
     fn write(&self, channel: i64, newest: &VecDeque<Announcement>) -> Result<(), Error> {
         let sql = "INSERT INTO outbox
-                   (message, channel, event, alert, label, severity, resource, stream, unit, value, time, payload, created)
+                   (message, channel, event, alert, label, severity, resource, stream, unit, value, time, payload, created,
+                    value_text, value_type)
                    SELECT ?4, ?5, ?3, alerts.id, alerts.label, alerts.severity, alerts.resource, alerts.stream, unit, ?6, ?7,
-                   payload, ?8 FROM alerts JOIN rules ON rules.id = ?1 LEFT JOIN streams ON streams.id = rules.stream
+                   payload, ?8, ?9, alerts.value_type FROM alerts JOIN rules ON rules.id = ?1 LEFT JOIN streams ON streams.id = rules.stream
                    WHERE alerts.id = ?2";
         let mut insert = self.connection.prepare_cached(sql)?;
         for Announcement { rule, alert, event, cause } in newest {
             let message = secrets::random::<16>()?;
-            insert.execute((rule, alert, event, message, channel, cause.value, cause.time, self.now))?;
+            let (number, text) = cause.columns();
+            insert.execute((rule, alert, event, message, channel, number, cause.time, self.now, text))?;
         }
         Ok(())
     }

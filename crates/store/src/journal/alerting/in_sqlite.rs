@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use sixlock_expression::Point;
+use sixlock_ingest::Value;
 use tokio::sync::Notify;
 
 use super::alert_rows::{AlertRows, Cause};
-use super::judge::{Decision, Judged};
+use super::judge::{Decision, Judged, Seen};
 use super::silence::Rhythm;
-use crate::conditions::Condition;
+use crate::conditions::{Condition, ConditionRow, text};
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
 
@@ -23,15 +23,15 @@ const ALERTS_PER_COMMIT: usize = 16;
 const RULES_PER_LOOK: i64 = 256;
 
 /// A point that was stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Accepted {
     pub(crate) stream: StreamId,
     /// The resource that posted it; `None` if it was computed.
     pub(crate) resource: Option<ResourceId>,
     /// Its time.
     pub(crate) time: i64,
-    /// The number that stands for its value; nothing does for a text, of which only silence is watched.
-    pub(crate) value: Option<f64>,
+    /// Its value; for a truth value, the number that stands for it.
+    pub(crate) value: Value,
 }
 
 /// What readings a rule watches, and for what.
@@ -135,7 +135,7 @@ impl Alerting {
                     btree_map::Entry::Occupied(rule) => rule.into_mut(),
                     btree_map::Entry::Vacant(rule) => rule.insert(Progress::begin(connection, watch)?),
                 };
-                rule.take((accepted.time, accepted.value), now);
+                rule.take((accepted.time, &accepted.value), now);
             }
         }
         let mut rows = AlertRows::new(connection, now);
@@ -184,17 +184,20 @@ impl Alerting {
         let sql = "UPDATE rules SET due = NULL WHERE due <= ?1
                    AND stream IN (SELECT id FROM streams WHERE frozen IS NOT NULL)";
         connection.prepare_cached(sql)?.execute([now])?;
-        let sql = "SELECT id, seen_value, kind, alert FROM rules WHERE due <= ?1 ORDER BY due LIMIT ?2";
+        let sql =
+            "SELECT id, seen_value, seen_text, kind, alert FROM rules WHERE due <= ?1 ORDER BY due LIMIT ?2";
         let mut due = connection.prepare_cached(sql)?;
         let due = due
-            .query_map((now, RULES_PER_LOOK), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
-            .collect::<rusqlite::Result<Vec<(i64, Option<f64>, String, Option<i64>)>>>()?;
+            .query_map((now, RULES_PER_LOOK), |row| {
+                Ok((row.get(0)?, seen_value(row.get(1)?, row.get(2)?), row.get(3)?, row.get(4)?))
+            })?
+            .collect::<rusqlite::Result<Vec<(i64, Option<Value>, String, Option<i64>)>>>()?;
         let mut rows = AlertRows::new(connection, now);
         for (rule, value, kind, alert) in due {
             let value = value.filter(|_| kind != "silence");
             let alert = match alert {
                 Some(alert) => alert,
-                None => rows.open(rule, Cause { time: now, value })?,
+                None => rows.open(rule, &Cause { time: now, value })?,
             };
             let sql = "UPDATE rules SET alert = ?2, due = NULL WHERE id = ?1";
             connection.prepare_cached(sql)?.execute((rule, alert))?;
@@ -217,15 +220,17 @@ fn find(connection: &Connection, condition: &str, id: i64) -> Result<Vec<Arc<Wat
     let mut rows = statement.query([id])?;
     let mut watches = Vec::new();
     while let Some(row) = rows.next()? {
-        let condition = Condition::of_row((
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get(5)?,
-            row.get(6)?,
-            row.get(7)?,
-        ));
+        let condition = Condition::of_row(ConditionRow {
+            kind: row.get(1)?,
+            operator: row.get(2)?,
+            operand: row.get(3)?,
+            hysteresis: row.get(4)?,
+            hold: row.get(5)?,
+            periods: row.get(6)?,
+            pause: row.get(7)?,
+            operand_type: row.get(8)?,
+            operand_text: row.get(9)?,
+        });
         // One that another version made, and this one does not know, decides nothing.
         if let Some(condition) = condition {
             watches.push(Arc::new(Watch { rule: row.get(0)?, condition }));
@@ -234,17 +239,24 @@ fn find(connection: &Connection, condition: &str, id: i64) -> Result<Vec<Arc<Wat
     Ok(watches)
 }
 
+/// The value of the newest reading that was judged, as a rule's row has it.
+fn seen_value(number: Option<f64>, text: Option<String>) -> Option<Value> {
+    number.map(Value::Number).or(text.map(Value::Text))
+}
+
 impl RuleState {
     fn read(connection: &Connection, rule: i64) -> rusqlite::Result<Self> {
         let sql =
-            "SELECT seen_time, seen_value, met_since, alert, heard, intervals, due FROM rules WHERE id = ?1";
+            "SELECT seen_time, seen_value, seen_text, met_since, alert, heard, intervals, due FROM rules
+                   WHERE id = ?1";
         connection.prepare_cached(sql)?.query_row([rule], |row| {
-            let seen: (Option<i64>, Option<f64>) = (row.get(0)?, row.get(1)?);
-            let seen = seen.0.zip(seen.1).map(|(time, value)| Point { time, value });
-            let alert: Option<i64> = row.get(3)?;
-            let judged = Judged { seen, met_since: row.get(2)?, is_open: alert.is_some() };
-            let rhythm = Rhythm::read(row.get(4)?, row.get_ref(5)?.as_blob()?);
-            Ok(Self { judged, alert, rhythm, due: row.get(6)? })
+            let time: Option<i64> = row.get(0)?;
+            let seen =
+                time.zip(seen_value(row.get(1)?, row.get(2)?)).map(|(time, value)| Seen { time, value });
+            let alert: Option<i64> = row.get(4)?;
+            let judged = Judged { seen, met_since: row.get(3)?, is_open: alert.is_some() };
+            let rhythm = Rhythm::read(row.get(5)?, row.get_ref(6)?.as_blob()?);
+            Ok(Self { judged, alert, rhythm, due: row.get(7)? })
         })
     }
 }
@@ -252,24 +264,22 @@ impl RuleState {
 impl Progress {
     fn begin(connection: &Connection, watch: Arc<Watch>) -> Result<Self, Error> {
         let before = RuleState::read(connection, watch.rule)?;
-        let (judged, rhythm) = (before.judged, before.rhythm.clone());
+        let (judged, rhythm) = (before.judged.clone(), before.rhythm.clone());
         Ok(Self { watch, before, judged, rhythm, decisions: Vec::new() })
     }
 
-    fn take(&mut self, (time, value): (i64, Option<f64>), now: i64) {
-        let cause = Cause { time, value };
+    fn take(&mut self, (time, value): (i64, &Value), now: i64) {
+        let cause = |time| Cause { time, value: Some(value.clone()) };
         if !matches!(self.watch.condition, Condition::Silence { .. }) {
-            let Some(value) = value else { return };
             // A clock that is ahead blinds a rule to nothing that comes later.
-            let judged = Point { time: time.min(now), value };
-            let decision = self.judged.reading(&self.watch.condition, judged);
-            self.decisions.extend(decision.map(|decision| (decision, cause)));
+            let decision = self.judged.reading(&self.watch.condition, time.min(now), value);
+            self.decisions.extend(decision.map(|decision| (decision, cause(time))));
             return;
         }
         // However late a reading is, its source is not silent.
         self.rhythm.hear(now);
         if std::mem::take(&mut self.judged.is_open) {
-            self.decisions.push((Decision::Cleared, Cause { time: now, ..cause }));
+            self.decisions.push((Decision::Cleared, cause(now)));
         }
     }
 
@@ -283,9 +293,9 @@ impl Progress {
         let mut alert = self.before.alert;
         for (decision, cause) in self.newest(rows, rule)? {
             match (decision, alert) {
-                (Decision::Opened, None) => alert = Some(rows.open(rule, cause)?),
+                (Decision::Opened, None) => alert = Some(rows.open(rule, &cause)?),
                 (Decision::Cleared, Some(open)) => {
-                    rows.clear(rule, open, cause)?;
+                    rows.clear(rule, open, &cause)?;
                     alert = None;
                 }
                 (Decision::Opened, Some(_)) | (Decision::Cleared, None) => {}
@@ -302,13 +312,15 @@ impl Progress {
             Condition::Threshold { .. } | Condition::Change { .. } => None,
         };
         let sql = "UPDATE rules SET seen_time = ?2, seen_value = ?3, met_since = ?4, alert = ?5, heard = ?6, intervals = ?7,
-                   wait = ?8, due = ?9 WHERE id = ?1";
-        let Judged { seen, met_since, .. } = self.judged;
-        let seen = (seen.map(|seen| seen.time), seen.map(|seen| seen.value));
+                   wait = ?8, due = ?9, seen_text = ?10 WHERE id = ?1";
+        let Judged { seen, met_since, .. } = &self.judged;
+        let time = seen.as_ref().map(|seen| seen.time);
+        let number = seen.as_ref().and_then(|seen| seen.value.number());
+        let text = seen.as_ref().and_then(|seen| text(&seen.value));
         let (heard, intervals) = (self.rhythm.heard, self.rhythm.written());
         connection
             .prepare_cached(sql)?
-            .execute((rule, seen.0, seen.1, met_since, alert, heard, intervals, wait, due))?;
+            .execute((rule, time, number, met_since, alert, heard, intervals, wait, due, text))?;
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! What rules decide of what is posted, in a database.
 
+mod of_texts;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -116,7 +118,7 @@ fn post(resource: ResourceId, idempotency: Idempotency, readings: &[(i64, f64)])
 }
 
 fn above(operand: f64) -> Condition {
-    Condition::Threshold { operator: Operator::Greater, operand, hysteresis: 0.0, hold_s: 0 }
+    Condition::Threshold { operator: Operator::Greater, operand: operand.into(), hysteresis: 0.0, hold_s: 0 }
 }
 
 /// What a rule decides of accepted points, written another way: what each point says by itself, then where that changes.
@@ -131,11 +133,15 @@ fn recomputed(condition: &Condition, points: &[Point]) -> Vec<Decided> {
     let mut first_met = None;
     for (at, point) in in_time.iter().enumerate() {
         let is_open = alerts.last().is_some_and(|(.., cleared, _)| cleared.is_none());
-        let is_met = match *condition {
+        let is_met = match condition {
             Condition::Threshold { operand, hysteresis, .. } => {
+                let operand = operand.number().unwrap();
                 point.value > if is_open { operand - hysteresis } else { operand }
             }
-            Condition::Change { by } => at > 0 && (point.value - in_time[at - 1].value).abs() >= by,
+            Condition::Change { by: None } => at > 0 && point.value != in_time[at - 1].value,
+            Condition::Change { by: Some(by) } => {
+                at > 0 && (point.value - in_time[at - 1].value).abs() >= *by
+            }
             Condition::Silence { .. } => unreachable!("silence is not of readings"),
         };
         let hold = if let Condition::Threshold { hold_s, .. } = condition { hold_s * 1_000 } else { 0 };
@@ -166,8 +172,8 @@ proptest! {
         ),
     ) {
         let mut bench = Bench::new();
-        let held = Condition::Threshold { operator: Operator::Greater, operand: 0.0, hysteresis: 1.5, hold_s: 4 };
-        let conditions = [above(0.0), held, Condition::Change { by: 3.0 }];
+        let held = Condition::Threshold { operator: Operator::Greater, operand: 0.0.into(), hysteresis: 1.5, hold_s: 4 };
+        let conditions = [above(0.0), held, Condition::Change { by: Some(3.0) }, Condition::Change { by: None }];
         let rules: Vec<i64> = conditions.iter().enumerate()
             .map(|(n, condition)| bench.rule(&format!("rule-{n}"), Some("t"), condition.clone()).unwrap())
             .collect();
@@ -249,8 +255,12 @@ fn a_computed_point_is_judged_in_the_commit_of_the_post_that_it_comes_from() {
 #[test]
 fn a_threshold_that_holds_opens_an_alert_by_the_clock_once() {
     let mut bench = Bench::new();
-    let held =
-        Condition::Threshold { operator: Operator::Greater, operand: 30.0, hysteresis: 0.0, hold_s: 60 };
+    let held = Condition::Threshold {
+        operator: Operator::Greater,
+        operand: 30.0.into(),
+        hysteresis: 0.0,
+        hold_s: 60,
+    };
     let rule = bench.rule("warm", Some("t"), held).unwrap();
     bench.post(100_000, &[(1_000, 31.0)]);
     bench.post(130_000, &[(31_000, 32.0)]);
@@ -334,7 +344,7 @@ fn a_clock_that_is_ahead_hides_no_later_reading() {
     bench.post(30_000, &[(DAY, 29.0)]);
     assert_eq!(bench.alerts(rule), [(20_000, Some(31.0), Some(DAY), Some(29.0))]);
     // Nor does one that was there before the rule.
-    let rule = bench.rule("cold", Some("t"), Condition::Change { by: 1.0 }).unwrap();
+    let rule = bench.rule("cold", Some("t"), Condition::Change { by: Some(1.0) }).unwrap();
     let now = crate::now_ms();
     bench.post(now, &[(now, 31.0)]);
     assert_eq!(bench.alerts(rule), [(now, Some(31.0), None, None)]);
@@ -417,8 +427,12 @@ fn silence_of_a_fixed_time_is_told_of_what_was_never_heard() {
 fn rules_on_a_frozen_stream_rest_and_silence_is_reckoned_anew_when_it_takes_points_again() {
     let mut bench = Bench::new();
     let silence = Condition::Silence { periods: None, after_s: Some(10) };
-    let held =
-        Condition::Threshold { operator: Operator::Greater, operand: 0.0, hysteresis: 0.0, hold_s: 10 };
+    let held = Condition::Threshold {
+        operator: Operator::Greater,
+        operand: 0.0.into(),
+        hysteresis: 0.0,
+        hold_s: 10,
+    };
     let quiet = bench.rule("quiet", Some("t"), silence.clone()).unwrap();
     let warm = bench.rule("warm", Some("t"), held).unwrap();
     let node = bench.rule("node", None, silence).unwrap();

@@ -327,7 +327,7 @@ impl StoredPoints for SqlitePoints<'_> {
         let position = Cursor::from_journal(id.unsigned_abs());
         self.new.changes.push(Change { stream, first: position, last: position });
         let Point { time, value } = point;
-        self.new.accepted.push(Accepted { stream, resource: None, time, value: Some(value) });
+        self.new.accepted.push(Accepted { stream, resource: None, time, value: value.into() });
         Ok(())
     }
 
