@@ -1,4 +1,4 @@
-import { call, part, send } from "./api";
+import { call, part, send, type Value } from "./api";
 
 export type Severity = "information" | "warning" | "critical";
 export type AlertState = "open" | "acknowledged" | "cleared";
@@ -18,18 +18,18 @@ export interface Alert {
   state: AlertState;
   opened: number;
   /** Null with silence. */
-  opened_value: number | null;
+  opened_value: Value | null;
   acknowledged: number | null;
   acknowledged_by: string | null;
   cleared: number | null;
-  cleared_value: number | null;
+  cleared_value: Value | null;
 }
 
-export type Operator = ">" | "<" | "=" | ">=" | "<=";
+export type Operator = ">" | "<" | "=" | "!=" | ">=" | "<=";
 
 export type Condition =
-  | { kind: "threshold"; operator: Operator; operand: number; hysteresis: number; hold_s: number }
-  | { kind: "change"; by: number }
+  | { kind: "threshold"; operator: Operator; operand: Value; hysteresis: number; hold_s: number }
+  | { kind: "change"; by: number | null }
   | { kind: "silence"; periods: number | null; after_s: number | null };
 
 /** What a rule is to be. */

@@ -129,7 +129,7 @@ test("a condition is sent only when its own fields are filled in", () => {
     hold_s: 60,
   });
   expect(conditionOf({ ...filled, operand: NaN })).toBeUndefined();
-  expect(conditionOf({ ...filled, kind: "change" })).toBeUndefined();
+  expect(conditionOf({ ...filled, kind: "change", by: NaN })).toBeUndefined();
   expect(conditionOf({ ...filled, kind: "change", by: 2 })).toEqual({ kind: "change", by: 2 });
   const silence = { ...filled, kind: "silence" };
   expect(conditionOf(silence)).toEqual({ kind: "silence", periods: 3, after_s: null });
@@ -154,6 +154,8 @@ test("what matters most is first: by severity, what nobody has acknowledged, the
 
 test("an alert says what was measured, in the unit of its stream, or that nothing was", () => {
   expect(measured(alert)).toBe("temperature 31.25 °C");
+  expect(measured({ ...alert, opened_value: "ajar" })).toBe("temperature “ajar”");
+  expect(measured({ ...alert, opened_value: true })).toBe("temperature true");
   expect(measured({ ...alert, opened_value: null })).toBe("temperature: no readings");
   expect(measured({ ...alert, opened_value: null, stream: null })).toBe("no readings");
 });
@@ -221,4 +223,32 @@ test("alerts, rules and channels have addresses below one tab", () => {
   }
   expect(tabOf({ page: "device", resource: "7" })).toBe(LINKS.devices);
   expect(tabOf({ page: "users" })).toBe(LINKS.users);
+});
+
+test("a rule compares texts and truth values by what is equal, and says so", () => {
+  const of = { resource: "shed", stream: "door", unit: null };
+  const filled: Filled = {
+    kind: "threshold",
+    operator: ">",
+    operand: "closed",
+    hysteresis: 2,
+    hold: 300,
+    by: null,
+    silence: "periods",
+    periods: 3,
+    after: 600,
+  };
+  const text = conditionOf({ ...filled, operator: "!=" })!;
+  expect(text).toEqual({ kind: "threshold", operator: "!=", operand: "closed", hysteresis: 0, hold_s: 300 });
+  expect(conditionWords(text, of)).toBe(
+    "Alert when door of shed is not “closed” for 5 minutes; clear when it is “closed”.",
+  );
+  const truth = conditionOf({ ...filled, operand: true, hold: 0 })!;
+  expect(truth).toEqual({ kind: "threshold", operator: "=", operand: true, hysteresis: 0, hold_s: 0 });
+  expect(conditionWords(truth, of)).toBe("Alert when door of shed is true; clear when it is anything else.");
+  const change = conditionOf({ ...filled, kind: "change" })!;
+  expect(change).toEqual({ kind: "change", by: null });
+  expect(conditionWords(change, of)).toBe(
+    "Alert when door of shed differs from the reading before; clear with the next reading that does not.",
+  );
 });

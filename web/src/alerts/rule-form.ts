@@ -1,5 +1,5 @@
 import type { Channel, Condition, Operator, Rule, RuleSettings, Severity } from "../alert-api";
-import { api, ApiError, type Resource, type Stream } from "../api";
+import { api, ApiError, type Resource, type Stream, type Value, type ValueType } from "../api";
 import { html, setText } from "../dom";
 import { DurationField } from "../duration-field";
 import { choice, Field, textInput } from "../field";
@@ -16,7 +16,7 @@ const MOST_CHANNELS = 4;
 
 const KINDS: readonly (readonly [Condition["kind"], string])[] = [
   ["threshold", "A value passes a threshold"],
-  ["change", "A value changes suddenly"],
+  ["change", "A value changes"],
   ["silence", "Nothing is heard"],
 ];
 const OPERATORS: readonly (readonly [Operator, string])[] = [
@@ -25,7 +25,12 @@ const OPERATORS: readonly (readonly [Operator, string])[] = [
   ["<", "below"],
   ["<=", "at or below"],
   ["=", "equal to"],
+  ["!=", "not equal to"],
 ];
+const TRUTHS = [
+  ["true", "true"],
+  ["false", "false"],
+] as const;
 const SEVERITIES: readonly (readonly [Severity, string])[] = [
   ["critical", "Critical: somebody is to act now"],
   ["warning", "Warning: somebody is to look at it"],
@@ -40,10 +45,11 @@ const SILENCES = [
 export interface Filled {
   kind: string;
   operator: string;
-  operand: number;
+  operand: Value;
   hysteresis: number;
   hold: number;
-  by: number;
+  /** Nothing for any change. */
+  by: number | null;
   silence: string;
   periods: number;
   after: number;
@@ -54,10 +60,15 @@ export function conditionOf(filled: Filled): Condition | undefined {
   const { kind, operand, hysteresis, hold, by, silence, periods, after } = filled;
   const operator = OPERATORS.find(([sign]) => sign === filled.operator)?.[0] ?? ">";
   const are = (...numbers: number[]) => numbers.every(Number.isFinite);
-  if (kind === "threshold" && are(operand, hysteresis, hold)) {
-    return { kind, operator, operand, hysteresis, hold_s: hold };
+  if (kind === "threshold" && typeof operand !== "number" && are(hold)) {
+    // A text, true and false are equal or not, and nothing between.
+    const equality = operator === "!=" ? operator : "=";
+    return { kind, operator: equality, operand, hysteresis: 0, hold_s: hold };
   }
-  if (kind === "change" && are(by)) return { kind, by };
+  if (kind === "threshold" && typeof operand === "number" && are(operand, hysteresis, hold)) {
+    return { kind, operator, operand, hysteresis: operator === "!=" ? 0 : hysteresis, hold_s: hold };
+  }
+  if (kind === "change" && (by === null || are(by))) return { kind, by };
   if (kind !== "silence") return undefined;
   if (silence === "periods") return are(periods) ? { kind, periods, after_s: null } : undefined;
   return are(after) ? { kind, periods: null, after_s: after } : undefined;
@@ -92,9 +103,19 @@ export function ruleDialog(
   const kind = new Field(choice("rule-kind", KINDS), "Alert when");
   const stream = new Field(choice("rule-stream", []), "Stream", { about: /stream|watch this/ });
   const operator = new Field(choice("rule-operator", OPERATORS), "The value is");
-  const operand = new Field(numberInput("rule-operand", threshold?.operand), "Threshold", {
-    about: /operand/,
-  });
+  const given = threshold?.operand;
+  const operand = new Field(
+    numberInput("rule-operand", typeof given === "number" ? given : undefined),
+    "Threshold",
+    { about: /operand/ },
+  );
+  const text = new Field(
+    textInput("rule-text", { maxlength: 160, value: typeof given === "string" ? given : "" }),
+    "Text",
+    { hint: "All of it counts, capital letters and spaces, too.", about: /operand/ },
+  );
+  const truth = new Field(choice("rule-truth", TRUTHS), "Value", { about: /operand/ });
+  if (typeof given === "boolean") truth.control.value = String(given);
   const hold = new DurationField("rule-hold", "For at least", threshold?.hold_s ?? 0, {
     hint: "0 alerts at the first reading. At most 7 days.",
     about: /hold_s/,
@@ -105,9 +126,9 @@ export function ruleDialog(
     { hint: "So that a value which wavers at the threshold alerts once.", about: /hysteresis/ },
   );
   const by = new Field(
-    numberInput("rule-by", condition?.kind === "change" ? condition.by : undefined),
+    numberInput("rule-by", condition?.kind === "change" ? (condition.by ?? undefined) : undefined),
     "It differs from the reading before by",
-    { hint: "This much or more; more than 0.", about: /^by\b/ },
+    { hint: "This much or more; more than 0. Empty for any change.", about: /\bby\b/ },
   );
   const silence = new Field(choice("rule-silence", SILENCES), "Silent for");
   const periods = new Field(
@@ -165,6 +186,7 @@ export function ruleDialog(
       stream.control.value = kept;
       if (streams.length > 0) wanted = undefined;
     }
+    suit();
     say();
   };
   let turn = 0;
@@ -188,14 +210,26 @@ export function ruleDialog(
     if (mine === turn) offerStreams();
   };
 
+  /** What the values of the chosen stream are; numbers, as long as it is not known. */
+  const typeOf = (): ValueType => {
+    const chosen = streams.find(({ label }) => label === stream.control.value);
+    if (chosen) return chosen.value_type;
+    return typeof given === "string" ? "text" : typeof given === "boolean" ? "boolean" : "number";
+  };
+  const operandOf = (): Value => {
+    // A number may be the threshold of truth values, too: one that was set so stays.
+    if (typeOf() === "text") return text.control.value;
+    return isOfTruths() ? truth.control.value === "true" : numberOf(operand);
+  };
+  const isOfTruths = () => typeOf() === "boolean" && typeof given !== "number";
   const filled = () =>
     conditionOf({
       kind: kind.control.value,
       operator: operator.control.value,
-      operand: numberOf(operand),
+      operand: operandOf(),
       hysteresis: numberOf(hysteresis),
       hold: hold.seconds,
-      by: numberOf(by),
+      by: by.control.value === "" || typeOf() === "text" ? null : numberOf(by),
       silence: silence.control.value,
       periods: numberOf(periods),
       after: after.seconds,
@@ -221,20 +255,33 @@ export function ruleDialog(
       if (label) setText(label, symbol === "" ? words : `${words} (${symbol})`);
     }
   };
-  const choose = () => {
+  /** Shows the fields that are for what is chosen, and for the values of the stream. */
+  const suit = () => {
     const chosen = kind.control.value;
-    for (const { root } of [operator, operand, hold, hysteresis]) root.hidden = chosen !== "threshold";
-    by.root.hidden = chosen !== "change";
+    const type = typeOf();
+    const isNumber = type !== "text" && !isOfTruths();
+    for (const { root } of [operator, hold]) root.hidden = chosen !== "threshold";
+    operand.root.hidden = chosen !== "threshold" || !isNumber;
+    text.root.hidden = chosen !== "threshold" || type !== "text";
+    truth.root.hidden = chosen !== "threshold" || !isOfTruths();
+    hysteresis.root.hidden = operand.root.hidden || operator.control.value === "!=";
+    for (const option of operator.control.options) {
+      option.hidden = option.disabled = !isNumber && option.value !== "=" && option.value !== "!=";
+    }
+    if (operator.control.selectedOptions[0]?.disabled) operator.control.value = "=";
+    by.root.hidden = chosen !== "change" || type === "text";
     silence.root.hidden = chosen !== "silence";
     periods.root.hidden = silence.root.hidden || silence.control.value !== "periods";
     after.root.hidden = silence.root.hidden || silence.control.value !== "after";
-    for (const { control, root } of [operand, hold, hysteresis, by, periods, after]) {
+    for (const { control, root } of [operand, hold, hysteresis, periods, after]) {
       control.required = !root.hidden;
+    }
+    for (const { control, root } of [operand, text, hold, hysteresis, by, periods, after]) {
       // What is hidden and out of its limits would hold the form up.
       control.disabled = root.hidden;
     }
-    offerStreams();
   };
+  const choose = () => offerStreams();
   const limit = () => {
     const full = boxes.filter(({ box }) => box.checked).length >= MOST_CHANNELS;
     for (const { box } of boxes) box.disabled = full && !box.checked;
@@ -254,6 +301,8 @@ export function ruleDialog(
       stream,
       operator,
       operand,
+      text,
+      truth,
       hold,
       hysteresis,
       by,
@@ -289,8 +338,10 @@ export function ruleDialog(
   for (const { control } of [kind, silence]) control.addEventListener("change", choose);
   stream.control.addEventListener("change", () => {
     wanted = undefined;
+    suit();
     say();
   });
+  operator.control.addEventListener("change", suit);
   told.addEventListener("change", limit);
   choose();
   limit();

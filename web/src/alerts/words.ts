@@ -1,4 +1,5 @@
 import type { Alert, Channel, Condition, Operator, Rule } from "../alert-api";
+import type { Value } from "../api";
 import { formatWhen, unitSymbol } from "../format";
 
 const UNITS: readonly (readonly [seconds: number, word: string])[] = [
@@ -23,8 +24,10 @@ export function durationWords(seconds: number): string {
 // What a person sets is shown as it is: a threshold is not rounded.
 const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 15, useGrouping: false });
 
-/** A value as it is, with its unit. */
-export function exactly(value: number, unit: string | null | undefined): string {
+/** A value as it is: a number with its unit, a text in quotation marks. */
+export function exactly(value: Value, unit: string | null | undefined): string {
+  if (typeof value === "string") return `“${value}”`;
+  if (typeof value === "boolean") return String(value);
   return `${exact.format(value)} ${unitSymbol(unit)}`.trimEnd();
 }
 
@@ -37,10 +40,13 @@ const SIDES: Record<Operator, string> = {
   "<": "is below",
   "<=": "is at or below",
   "=": "is",
+  "!=": "is not",
 };
 
 /** How a threshold clears: by which values, in words. */
-function clears(operator: Operator, operand: number, hysteresis: number, unit: string | null): string {
+function clears(operator: Operator, operand: Value, hysteresis: number, unit: string | null): string {
+  if (operator === "!=") return `when it is ${exactly(operand, unit)}`;
+  if (typeof operand !== "number") return "when it is anything else";
   const at = (value: number) => exactly(value, unit);
   switch (operator) {
     case ">":
@@ -76,7 +82,8 @@ export function conditionWords(
     }
     case "change":
       return (
-        `Alert when ${what} differs from the reading before by ${exactly(condition.by, unit)} or more; ` +
+        `Alert when ${what} differs from the reading before` +
+        `${condition.by === null ? "" : ` by ${exactly(condition.by, unit)} or more`}; ` +
         `clear with the next reading that does not.`
       );
     case "silence": {
