@@ -12,6 +12,10 @@ export default defineConfig({
   test: { css: true },
   server: {
     // `npm run dev` beside a running `sixlock up --listen 127.0.0.1:8080`.
-    proxy: { "/api": "http://127.0.0.1:8080", "/sign-in": "http://127.0.0.1:8080" },
+    proxy: {
+      "/api": "http://127.0.0.1:8080",
+      "/docs": "http://127.0.0.1:8080",
+      "/sign-in": "http://127.0.0.1:8080",
+    },
   },
 });

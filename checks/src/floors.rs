@@ -21,7 +21,7 @@ pub const FLOORS: [&[&str]; 10] = [
     &["mac", "lowpan", "net", "rpl", "ipsec", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "bridge", "endpoint", "emulator"],
-    &["sim", "ingest", "expression", "decode", "telemetry"],
+    &["sim", "ingest", "expression", "decode", "telemetry", "site"],
     &["store"],
     &["coap-server", "router", "eval", "plan"],
     &["cloud"],

@@ -289,6 +289,25 @@ fn sentences_of_documents_are_short() {
     assert_none(&found);
 }
 
+#[test]
+fn every_document_is_a_page_of_the_site_and_its_links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let site = sixlock_site::make(&root).expect("the documents can be read");
+    let contents = site.files.iter().find(|file| file.path == "contents.html").expect("the list of pages");
+    let contents = String::from_utf8_lossy(&contents.content);
+    let mut found = site.broken;
+    for document in documents::all(&root) {
+        let path = document.strip_prefix(&root).expect("it is in the workspace").display().to_string();
+        if !site.sources.contains(&path) {
+            found.push(format!("{path} is no page of the site"));
+        }
+    }
+    let pages = site.files.iter().filter(|file| file.path.ends_with(".html") && file.path != "contents.html");
+    let unlisted = pages.filter(|page| !contents.contains(&format!("href=\"{}\"", page.path)));
+    found.extend(unlisted.map(|page| format!("the contents of the site do not list {}", page.path)));
+    assert_none(&found);
+}
+
 /// How many guides each kind of reader has at least.
 const GUIDES: usize = 4;
 

@@ -17,7 +17,8 @@ export function frame(
       "header",
       { class: "top" },
       html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
-      html("nav", { class: "tabs", "aria-label": "Pages" }, ...tabs),
+      // The documents are no page of this one: the cloud serves them.
+      html("nav", { class: "tabs", "aria-label": "Pages" }, ...tabs, html("a", { href: "/docs/" }, "Help")),
       ...head,
     ),
     ...between,

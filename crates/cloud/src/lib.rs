@@ -31,7 +31,7 @@ mod tls_only;
 
 pub use backups::Backups;
 pub use fast::{AwsLc, Fast};
-pub use http::LONGEST_IMPORT;
+pub use http::{Document, Documents, LONGEST_IMPORT};
 pub use lettre::message::Mailbox;
 pub use mail::{MailSettings, SmtpServer};
 pub use networks::Network;

@@ -26,7 +26,9 @@ use crate::backups::{Backups, take_backups};
 use crate::brokers::{BrokerAccess, Brokers, Dialer};
 use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
-use crate::http::{App, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve};
+use crate::http::{
+    App, Documents, Endpoints, Limits, MinimumRate, Reach, SignInLink, TrustedProxies, router, serve,
+};
 use crate::identities::Identities;
 use crate::mail::Mailer;
 use crate::oidc::{Oidc, OidcSettings};
@@ -92,6 +94,8 @@ pub struct Config {
     pub backups: Option<Backups>,
     /// How much is logged, on standard error.
     pub log: LogLevel,
+    /// The pages that HTTP serves below `/docs/`.
+    pub documents: Documents,
 }
 
 impl Config {
@@ -129,6 +133,7 @@ impl Config {
             mail: None,
             backups: None,
             log: LogLevel::Error,
+            documents: Documents::default(),
         }
     }
 }
@@ -270,6 +275,7 @@ pub async fn start(
         stopping.clone(),
     )
     .with_backups(backup_folder)
+    .with_documents(config.documents)
     .with_oidc(oidc);
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sixlock_cloud::{
-    Append, AuthenticationMethod, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret,
-    StartError, Tls, Transmission,
+    Append, AuthenticationMethod, Config, Device, Document, Documents, Error, Idempotency, Reading,
+    ResourceId, Running, Secret, StartError, Tls, Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -1069,6 +1069,39 @@ async fn pages_may_run_scripts_of_this_server_only() {
             (200, Some("text/javascript; charset=utf-8"))
         );
         assert!(script.header("cache-control").unwrap().contains("immutable"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_are_served_to_all_and_sent_again_only_if_they_changed() {
+    const DOCUMENTS: &[Document] = &[
+        Document { path: "guide/a.html", content: b"<p>A guide", tag: "1" },
+        Document { path: "index.html", content: b"<p>All of them", tag: "2" },
+        Document { path: "search.js", content: b"0", tag: "3" },
+    ];
+    let without = start().await;
+    assert_eq!(without.get("/docs/", &[]).await.status, 503);
+    let cloud = start_with(|config| config.documents = Documents(DOCUMENTS)).await;
+    let moved = cloud.get("/docs", &[]).await;
+    assert_eq!((moved.status, moved.header("location")), (308, Some("/docs/")));
+    for (path, content, kind) in [
+        ("/docs/", "<p>All of them", "text/html; charset=utf-8"),
+        ("/docs/guide/a.html", "<p>A guide", "text/html; charset=utf-8"),
+        ("/docs/search.js", "0", "text/javascript; charset=utf-8"),
+    ] {
+        let page = cloud.get(path, &[]).await;
+        assert_eq!(
+            (page.status, page.body.as_str(), page.header("content-type")),
+            (200, content, Some(kind))
+        );
+        assert!(page.header("content-security-policy").unwrap().contains("script-src 'self';"));
+        let tag = format!("If-None-Match: {}", page.header("etag").unwrap());
+        assert_eq!(cloud.get(path, &[tag]).await.status, 304);
+    }
+    let other = "If-None-Match: \"1\"".to_owned();
+    assert_eq!(cloud.get("/docs/", &[other]).await.status, 200);
+    for path in ["/docs/guide", "/docs/guide/", "/docs/../index.html", "/docs/b.html"] {
+        assert_eq!(cloud.get(path, &[]).await.status, 404, "{path}");
     }
 }
 

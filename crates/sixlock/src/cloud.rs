@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::announce;
 use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
+use crate::documents::DOCUMENTS;
 use crate::keys::secret_file;
 
 /// How nice the threads of HTTP are to those that serve devices: many requests at once, of whomever, do not hold up a device's post.
@@ -87,6 +88,7 @@ pub(crate) fn config(options: &CloudOptions) -> Result<Config, Box<dyn Error>> {
             keep: options.backup_keep as usize,
         }),
         log: options.log,
+        documents: DOCUMENTS,
     })
 }
 

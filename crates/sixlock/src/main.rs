@@ -8,6 +8,7 @@ mod args;
 mod cloud;
 mod columns;
 mod decode;
+mod documents;
 mod durable;
 mod estimates;
 mod evaluate;

@@ -9,6 +9,7 @@ use sixlock_store::{ResourceId, Store, UserId, now_ms};
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 
+use super::documents::Documents;
 use super::failure::Failure;
 use super::live_feeds::LiveFeeds;
 use super::reach::Reach;
@@ -53,6 +54,8 @@ pub(crate) struct App {
     pub(super) brokers: BrokerAccess,
     /// Where backups are that the cloud takes by itself, if it takes any.
     pub(super) backup_folder: Option<PathBuf>,
+    /// The pages below `/docs/`.
+    pub(super) documents: Documents,
     /// When the cloud was started.
     pub(super) started: i64,
     pub(super) stopping: watch::Receiver<bool>,
@@ -86,6 +89,7 @@ impl App {
             tellers,
             brokers,
             backup_folder: None,
+            documents: Documents::default(),
             started: now_ms(),
             stopping,
         }
@@ -105,6 +109,11 @@ impl App {
     /// The same, where people sign in by this provider.
     pub(crate) fn with_oidc(self, oidc: Option<Arc<Oidc>>) -> Self {
         Self { oidc, ..self }
+    }
+
+    /// The same, which serves these pages.
+    pub(crate) fn with_documents(self, documents: Documents) -> Self {
+        Self { documents, ..self }
     }
 
     /// The same, which takes backups by itself into this folder.

@@ -10,6 +10,7 @@ mod api_help;
 mod commands;
 mod day;
 mod device_log;
+mod documents;
 mod fleet;
 mod loading;
 mod people;
