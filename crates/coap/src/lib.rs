@@ -1,14 +1,23 @@
-//! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
-//! [`Client`] asks until it is answered and hears [`Notifications`], [`Exchanges`] does no request twice and makes its own in between, [`Responder`] answers those that may be, and
-//! [`Observers`] are told beside it what has changed.
+//! CoAP ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)) as machines without input and output: they take the datagrams that a peer sent,
+//! and write the datagrams to send to it. They know neither sockets nor what protects a datagram on its way.
 //!
-//! They take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
-//! where they go, is not theirs to know.
+//! - [`Client`] sends one request at a time, and sends it again until its response has come. [`Notifications`] says of a resource that
+//!   a client observes which messages are new.
+//! - [`Exchanges`] is a server for one peer. It gives each request to the program once, and answers a repeated one from memory. It can
+//!   send requests of its own, too.
+//! - [`Responder`] is a server for any number of peers, which remembers none. It is for requests that change nothing.
+//! - [`Observers`] keeps who observes a resource, and makes their notifications.
 //!
 //! # Use
-//! A client calls [`Client::request`], sends what [`Client::poll_transmit`] gives, hands each datagram to [`Client::handle`], which lends
-//! the response, and calls [`Client::handle_timeout`] at [`Client::poll_timeout`]; [`Client::poll_event`] tells of a request that got no
-//! response. `examples/get.rs` does so over UDP. A server does the same with [`Exchanges`], and answers each request by
+//! A client makes these calls:
+//!
+//! 1. [`Client::request`] begins a request.
+//! 2. [`Client::poll_transmit`] writes a datagram to send. Call it until it returns `None`.
+//! 3. [`Client::handle`] takes each datagram that arrives, and lends the response.
+//! 4. [`Client::handle_timeout`] is due at [`Client::poll_timeout`].
+//! 5. [`Client::poll_event`] tells of a request that got no response.
+//!
+//! `examples/get.rs` does so over UDP. A server makes the same calls of [`Exchanges`], and answers each request by
 //! [`Exchanges::respond`].
 //!
 //! ```

@@ -372,6 +372,34 @@ mod tests {
         assert!(parse(&text.replace("# enforce", "enforce")).unwrap().packets.unwrap().nodes.enforce);
     }
 
+    /// The parser names the keys that it knows when it meets another.
+    #[test]
+    fn the_documents_have_each_key_of_the_file_and_no_other() {
+        let document = include_str!("../../../docs/border-router.md");
+        let rows = document.lines().filter_map(|line| line.strip_prefix("| `[")?.split_once("]` | `"));
+        let mut listed: Vec<(&str, &str)> = rows
+            .map(|(table, rest)| (table.trim_matches(['[', ']']), rest.split('`').next().unwrap_or_default()))
+            .collect();
+        let text = example(false, true).unwrap();
+        let client = "[[client]]\nidentity = \"client\"\nkey = \"0123456789abcdef\"\n";
+        let text = text.replace("[nodes]", &format!("{client}[nodes]"));
+        let mut known = Vec::new();
+        for table in ["internet", "host", "client", "nodes"] {
+            let (begin, end) = if ["host", "client"].contains(&table) { ("[[", "]]") } else { ("[", "]") };
+            let head = format!("{begin}{table}{end}");
+            let (before, after) = text.split_once(&head).unwrap();
+            let (comment, after) = after.split_once('\n').unwrap();
+            let with = format!("{before}{head}{comment}\nunknown = 1\n{after}");
+            let error = parse(&with).err().unwrap();
+            let names = error.split_once("expected ").unwrap_or_else(|| panic!("{error}")).1;
+            known.extend(names.split('`').skip(1).step_by(2).map(|key| (table, key.to_owned())));
+        }
+        let mut known: Vec<(&str, &str)> = known.iter().map(|(table, key)| (*table, key.as_str())).collect();
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, known);
+    }
+
     #[test]
     fn who_is_cut_off_where_ipsec_is_enforced_is_told() {
         let enforced = |side: NodesSide| Gateway {
