@@ -6,6 +6,7 @@ pub mod documentation;
 pub mod documents;
 pub mod examples;
 pub mod floors;
+pub mod measurements;
 pub mod names;
 pub mod patches;
 pub mod publishing;

@@ -7,6 +7,7 @@ use sixlock_checks::documentation;
 use sixlock_checks::documents;
 use sixlock_checks::examples;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Position};
+use sixlock_checks::measurements;
 use sixlock_checks::names;
 use sixlock_checks::patches;
 use sixlock_checks::publishing;
@@ -329,6 +330,26 @@ fn the_readme_leads_each_reader_to_their_guides() {
         if !readers.iter().flat_map(|reader| &reader.documents).any(|(_, listed)| *listed == path) {
             found.push(format!("README.md: the table does not list {path}"));
         }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn measurements_say_how_they_are_made_and_on_what() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = Vec::new();
+    for document in markdown_files(&root.join("docs/measurements")) {
+        let name = document.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let measurements = measurements::measurements(&fs::read_to_string(&document).expect("a document"));
+        // README.md says how the others are made.
+        if measurements.is_empty() && name != "README" {
+            found.push(format!("{} has no block that begins with `$ ./bench`", document.display()));
+        }
+        let undated = measurements.iter().filter(|measurement| measurement.measured.is_none());
+        found.extend(undated.map(|measurement| {
+            let command = &measurement.command;
+            format!("docs/measurements/{name}.md: {command}: nothing says when and on what; ./bench record {name} does")
+        }));
     }
     assert_none(&found);
 }

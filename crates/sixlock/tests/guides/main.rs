@@ -69,7 +69,11 @@ fn follow(test: &str, guide: &str) {
     );
     // `./bench guides` makes its table of these lines.
     let seconds = started.elapsed().as_secs();
-    println!("followed {guide}\t{}\t{seconds}\t{}", steps.len(), seen.chars().take(100).collect::<String>());
+    println!(
+        "followed {guide}\t{}\t{seconds}\t{}",
+        steps.len(),
+        seen.trim().chars().take(80).collect::<String>()
+    );
 }
 
 macro_rules! guides {
