@@ -15,9 +15,11 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// Waits until nothing has changed since the brokers were read; for ever, if nobody reads them any more.
+    /// Waits until the brokers were read anew after what has changed before this call; for ever, if nobody reads them any more. What changes
+    /// meanwhile is not waited for: others could go on changing things for ever.
     pub(super) async fn settled(&mut self) {
-        while *self.read.borrow_and_update() < *self.changes.borrow() {
+        let changes = *self.changes.borrow();
+        while *self.read.borrow_and_update() < changes {
             if self.read.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -46,5 +48,16 @@ mod tests {
         changes.send_replace(6);
         drop(read);
         assert!(!is_settled());
+    }
+
+    #[test]
+    fn what_goes_on_changing_holds_up_nothing() {
+        let (changes, read) = (watch::Sender::new(3), watch::Sender::new(2));
+        let mut current = Current { changes: changes.subscribe(), read: read.subscribe() };
+        let mut settled = std::pin::pin!(current.settled());
+        assert_eq!(settled.as_mut().now_or_never(), None);
+        changes.send_replace(9);
+        read.send_replace(3);
+        assert_eq!(settled.now_or_never(), Some(()));
     }
 }

@@ -27,6 +27,8 @@ use crate::Error;
 const IN_FLIGHT: usize = 20;
 /// The same of messages that no broker acknowledges.
 const UNTOLD: usize = 256;
+/// So many bytes of messages, and the one that begins below, are sent at once.
+const BATCH: usize = 1 << 16;
 /// Messages that were read ahead: no more points are read while so many wait here.
 const AHEAD: usize = 256;
 /// How long a broker may take to acknowledge a message, and to give a sign of life when it is asked for one.
@@ -186,7 +188,11 @@ impl Publisher {
                 () = self.current.settled() => {}
                 () = told_to_stop(stopping) => return Ok(()),
             }
-            while in_flight.len() < most
+            // Without acknowledgements, each batch is followed by a question, and the next one waits for the answer.
+            let mut may_send = self.broker.settings.qos > 0 || asked.is_none();
+            while may_send
+                && in_flight.len() < most
+                && packets.len() < BATCH
                 && let Some(message) = self.queue.pop_front()
             {
                 last_id = if last_id == u16::MAX { 1 } else { last_id + 1 };
@@ -197,15 +203,20 @@ impl Publisher {
                 let since = Instant::now();
                 in_flight.push_back(Sent { id, upto: *upto, points: *points, since, is_taken: false });
             }
-            if asked.is_none() && in_flight.front().is_some_and(|sent| sent.id.is_none()) {
+            let asks = asked.is_none() && in_flight.front().is_some_and(|sent| sent.id.is_none());
+            if asks {
                 packets.extend(PING);
                 before_question = in_flight.len();
-                asked = Some(Instant::now());
             }
             if !packets.is_empty() {
                 session.send(&packets).await?;
                 packets.clear();
                 sent_last = Instant::now();
+            }
+            if asks {
+                // The time to answer begins when all is sent, which may take long itself.
+                asked = Some(sent_last);
+                may_send = false;
             }
             if in_flight.is_empty() && self.queue.is_empty() {
                 self.backlog.nothing_upto(self.read);
@@ -213,7 +224,7 @@ impl Publisher {
             self.tell();
             let has_more =
                 has_more || !self.queue.is_empty() || is_behind(self.backlog.progress().counted, self.read);
-            let has_more = has_more && in_flight.len() < most;
+            let has_more = has_more && may_send && in_flight.len() < most;
             let unacknowledged = in_flight.front().filter(|sent| sent.id.is_some());
             let unacknowledged = unacknowledged.map(|sent| sent.since + PATIENCE);
             let silent = asked.map(|asked: Instant| asked + PATIENCE);

@@ -114,11 +114,11 @@ async fn without_acknowledgements_a_message_counts_when_the_broker_has_answered_
     assert_eq!(client.next().await.unwrap(), packets::PING);
     let published = || states.get(bench.broker).unwrap().progress.published;
     assert_eq!(published(), 0);
-    // What is stored meanwhile is not what the answer is about.
+    // What is stored meanwhile waits, and is not what the answer is about.
     bench.append(8).await;
+    client.say(&PING_ANSWER).await;
     let second = client.next().await.unwrap();
     assert!(tells(&second, 8), "{second:?}");
-    client.say(&PING_ANSWER).await;
     assert_eq!(client.next().await.unwrap(), packets::PING, "for the second");
     while published() == 0 {
         tokio::task::yield_now().await;
