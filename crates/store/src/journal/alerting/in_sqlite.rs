@@ -1,6 +1,6 @@
 //! Rules in the database.
 
-use std::collections::{BTreeMap, HashMap, btree_map, hash_map};
+use std::collections::{BTreeMap, HashMap, VecDeque, btree_map, hash_map};
 use std::sync::Arc;
 
 use rusqlite::Connection;
@@ -62,7 +62,9 @@ struct Progress {
     before: RuleState,
     judged: Judged,
     rhythm: Rhythm,
-    decisions: Vec<(Decision, Cause)>,
+    decisions: VecDeque<(Decision, Cause)>,
+    /// How many were left out of them, because newer ones came.
+    left_out: usize,
 }
 
 /// What the database has of a rule beside what its owner said.
@@ -265,7 +267,7 @@ impl Progress {
     fn begin(connection: &Connection, watch: Arc<Watch>) -> Result<Self, Error> {
         let before = RuleState::read(connection, watch.rule)?;
         let (judged, rhythm) = (before.judged.clone(), before.rhythm.clone());
-        Ok(Self { watch, before, judged, rhythm, decisions: Vec::new() })
+        Ok(Self { watch, before, judged, rhythm, decisions: VecDeque::new(), left_out: 0 })
     }
 
     fn take(&mut self, (time, value): (i64, &Value), now: i64) {
@@ -273,13 +275,26 @@ impl Progress {
         if !matches!(self.watch.condition, Condition::Silence { .. }) {
             // A clock that is ahead blinds a rule to nothing that comes later.
             let decision = self.judged.reading(&self.watch.condition, time.min(now), value);
-            self.decisions.extend(decision.map(|decision| (decision, cause(time))));
+            if let Some(decision) = decision {
+                self.decide(decision, cause(time));
+            }
             return;
         }
         // However late a reading is, its source is not silent.
         self.rhythm.hear(now);
         if std::mem::take(&mut self.judged.is_open) {
-            self.decisions.push((Decision::Cleared, cause(now)));
+            self.decide(Decision::Cleared, cause(now));
+        }
+    }
+
+    /// Keeps the newest decisions.
+    fn decide(&mut self, decision: Decision, cause: Cause) {
+        self.decisions.push_back((decision, cause));
+        // Each is opened and then cleared; before them the alert may be cleared that was there.
+        let first = usize::from(self.decisions.front().is_some_and(|(first, _)| *first == Decision::Cleared));
+        if self.decisions.len() - first > 2 * ALERTS_PER_COMMIT {
+            self.decisions.drain(first..first + 2);
+            self.left_out += 2;
         }
     }
 
@@ -291,7 +306,10 @@ impl Progress {
         now: i64,
     ) -> Result<(), Error> {
         let mut alert = self.before.alert;
-        for (decision, cause) in self.newest(rows, rule)? {
+        if self.left_out > 0 {
+            rows.leave_out(rule, self.left_out as i64)?;
+        }
+        for (decision, cause) in std::mem::take(&mut self.decisions) {
             match (decision, alert) {
                 (Decision::Opened, None) => alert = Some(rows.open(rule, &cause)?),
                 (Decision::Cleared, Some(open)) => {
@@ -322,20 +340,5 @@ impl Progress {
             .prepare_cached(sql)?
             .execute((rule, time, number, met_since, alert, heard, intervals, wait, due, text))?;
         Ok(())
-    }
-
-    /// The decisions that are written: all, or the newest.
-    fn newest(&mut self, rows: &mut AlertRows<'_>, rule: i64) -> Result<Vec<(Decision, Cause)>, Error> {
-        let mut decisions = std::mem::take(&mut self.decisions);
-        let opened = |(decision, _): &&(Decision, Cause)| *decision == Decision::Opened;
-        let excess = decisions.iter().filter(opened).count().saturating_sub(ALERTS_PER_COMMIT);
-        if excess > 0 {
-            // Each is opened and then cleared; before them the alert may be cleared that was there.
-            let first = decisions.iter().position(|(decision, _)| *decision == Decision::Opened);
-            let first = first.unwrap_or_default();
-            decisions.drain(first..first + 2 * excess);
-            rows.leave_out(rule, 2 * excess as i64)?;
-        }
-        Ok(decisions)
     }
 }
