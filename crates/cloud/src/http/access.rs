@@ -314,9 +314,11 @@ async fn allow(
     if let Some(Resource { id, .. }) = resource {
         let is_callers = match (caller, target) {
             (_, Target::GivenResource(..)) => true,
-            (Some(SignedIn { user, .. }), Target::ResourceOf(owner, _) | Target::StreamOf(owner, _)) => {
-                user.id == owner || user.role == Role::Administrator
-            }
+            // Whoever holds a key for one stream may be anybody.
+            (
+                Some(SignedIn { user, scope, .. }),
+                Target::ResourceOf(owner, _) | Target::StreamOf(owner, _),
+            ) => scope.stream.is_none() && (user.id == owner || user.role == Role::Administrator),
             _ => false,
         };
         request.extensions_mut().insert(NamedResource { id, is_callers });

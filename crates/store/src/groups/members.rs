@@ -133,9 +133,11 @@ impl Store {
         if others >= OF_GROUP {
             return Err(Error::Full("a group has at most 100 members and invitations"));
         }
+        // Of whoever is asked already, the access may be changed.
         let of_owner: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM group_invitations WHERE NOT (user_group = $1 AND username = $2) AND user_group IN
-             (SELECT id FROM user_groups WHERE owner = (SELECT owner FROM user_groups WHERE id = $1))",
+            "SELECT count(*) FROM group_invitations WHERE user_group IN
+             (SELECT id FROM user_groups WHERE owner = (SELECT owner FROM user_groups WHERE id = $1))
+             AND NOT EXISTS (SELECT 1 FROM group_invitations WHERE user_group = $1 AND username = $2)",
         )
         .bind(group.0)
         .bind(username)

@@ -14,6 +14,8 @@ use crate::store::Store;
 
 /// The most single streams of a group.
 const OF_GROUP: i64 = 1_000;
+/// Of these, the most of one owner.
+const OF_OWNER: i64 = 200;
 
 /// A single stream that is given to a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -103,10 +105,14 @@ impl Store {
         let id = Reference::read(id).id().ok_or(UNKNOWN)?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let (is_in, others): (bool, i64) = sqlx::query_as(
+        let (is_in, is_given, all, of_owner): (bool, bool, i64, i64) = sqlx::query_as(
             "SELECT EXISTS (SELECT 1 FROM group_members WHERE user_group = $1
                  AND member = (SELECT owner FROM resources WHERE id = $3)),
-             (SELECT count(*) FROM group_streams WHERE user_group = $1 AND stream <> $2)",
+             EXISTS (SELECT 1 FROM group_streams WHERE user_group = $1 AND stream = $2),
+             (SELECT count(*) FROM group_streams WHERE user_group = $1),
+             (SELECT count(*) FROM group_streams JOIN streams ON streams.id = stream
+                 JOIN resources ON resources.id = streams.resource
+                 WHERE user_group = $1 AND owner = (SELECT owner FROM resources WHERE id = $3))",
         )
         .bind(id)
         .bind(stream.0)
@@ -117,8 +123,11 @@ impl Store {
         if !is_in {
             return Err(UNKNOWN);
         }
-        if others >= OF_GROUP {
+        if all >= OF_GROUP && !is_given {
             return Err(Error::Full("at most 1000 single streams are given to a group"));
+        }
+        if of_owner >= OF_OWNER && !is_given {
+            return Err(Error::Full("at most 200 single streams of one owner are given to a group"));
         }
         sqlx::query(
             "INSERT INTO group_streams (user_group, stream, since)

@@ -350,4 +350,13 @@ async fn so_many_single_streams_are_given_to_a_group_and_no_more() {
     let more = store.give_stream_to_group((*of_ann, find("more").await), &id, 1).await;
     assert!(matches!(more, Err(Error::Full(_))), "{more:?}");
     store.give_stream_to_group((*of_ann, find("s7").await), &id, 1).await.unwrap();
+    // Of those, one owner has a share alone.
+    for (left, may) in [(200, false), (199, true)] {
+        let few = format!(
+            "DELETE FROM group_streams WHERE stream NOT IN (SELECT stream FROM group_streams LIMIT {left})"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(few)).execute(&mut *store.writer.lock().await).await.unwrap();
+        let more = store.give_stream_to_group((*of_ann, find("more").await), &id, 1).await;
+        assert_eq!(more.is_ok(), may, "{more:?}");
+    }
 }
