@@ -5,8 +5,8 @@
 //!   a client observes which messages are new.
 //! - [`Exchanges`] is a server for one peer. It gives each request to the program once, and answers a repeated one from memory. It can
 //!   send requests of its own, too.
-//! - [`Responder`] is a server for any number of peers, which remembers none. It is for requests that change nothing.
-//! - [`Observers`] keeps who observes a resource, and makes their notifications.
+//! - [`Responder`] answers requests that may be done twice, and remembers nothing.
+//! - [`Observers`] holds the clients that observe a resource, and makes their notifications.
 //!
 //! # Use
 //! A client makes these calls:

@@ -10,9 +10,11 @@
 //! [`Datagrams`] is the same for a program that passes on what comes through the sessions without reading it.
 //!
 //! # Use
-//! 1. [`Endpoint::new`], of an address, a [`Storage`] and a [`Config`].
+//! 1. [`Endpoint::new`], with a `Cx` and a [`Config`]. Type parameters say what an [`Address`] is, which [`Storage`] holds the
+//!    sessions, and how many requests of each peer are remembered.
 //! 2. [`Endpoint::handle`] with each datagram, until its `rest` is empty; [`Endpoint::respond`] to each request.
-//! 3. [`Endpoint::poll_event`] until there is none; [`Endpoint::provide_key`] for each [`Event::Work`].
+//! 3. [`Endpoint::poll_event`] until there is none; [`Endpoint::provide_key`] for each [`Event::Work`],
+//!    and [`Endpoint::complete`] for each [`Event::Task`].
 //! 4. [`Endpoint::handle_timeout`], and [`Endpoint::poll_transmit`] until there is none; then wait for a datagram or for
 //!    [`Endpoint::poll_timeout`].
 //!

@@ -17,7 +17,8 @@
 //! join no groups.
 //!
 //! # Use
-//! 1. [`Root::start`] or [`Node::start`], with an address.
+//! 1. [`Root::start`], with an address and [`Settings`]: [`Settings::usual`] makes them of the mesh's prefix, as
+//!    `Settings::usual::<Mrhof>(prefix)`. Or [`Node::start`], with an address and the RPL instance.
 //! 2. `handle` with each control message, `handle_outcome` with what became of each frame to a neighbour, and `handle_timeout` at
 //!    `poll_timeout`.
 //! 3. After each of these, `poll_transmit` until there is none, and `poll_event` until there is none.

@@ -278,7 +278,7 @@ pub(crate) struct CloudOptions {
     #[arg(long)]
     pub(crate) sign_up: bool,
     /// TOML file, readable by its owner only, of the OpenID provider by which people sign in at the dashboard beside their password: issuer,
-    /// client_id, client_secret, label, name_claim, sign_up, scopes, audiences, url (docs/people.md)
+    /// client_id, client_secret, label, name_claim, sign_up, scopes, audiences, url, allow (docs/people.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) oidc: Option<PathBuf>,
     /// How long readings of streams are kept that are made from now on, as 365d, unless their owners say otherwise: at least 1h [default:
@@ -610,10 +610,10 @@ Beside the device file LABEL.toml are LABEL.pem, with the private key and the pu
 certificate, for OpenSSL, GnuTLS and libcoap, and LABEL.cloud.pem, by which they know the cloud.";
 
 const IMPORT_HELP: &str = "\
-The first line names the columns: label and mode, and if wanted identity and key. An empty
-identity is the label; an empty key is made, 32 characters, and written to the output. With
-dtls-rpk and dtls-x509 the key is the public key in PEM, in quotes; the certificate that is made
-of it is written in its place.
+The first line names the columns: label and mode, and if wanted identity, key, tags, folder,
+period_s and profile (docs/fleet.md). An empty identity is the label; an empty key is made, 32
+characters, and written to the output. With dtls-rpk and dtls-x509 the key is the public key in
+PEM, in quotes; the certificate that is made of it is written in its place.
 
     label,mode,identity,key
     greenhouse-1,dtls-psk,,

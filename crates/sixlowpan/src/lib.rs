@@ -6,9 +6,12 @@
 //! else is said. Datagrams that need another are refused.
 //!
 //! # Use
-//! [`compress`] writes the headers of a packet; what it did not consume follows them as it is. [`decompress`] restores them;
-//! what it did not consume follows them as it is. `examples/compress.rs` does both. With contexts, and to compress AH, ESP and payloads:
-//! [`compress_with`] and [`decompress_with`]. To put fragments together into datagrams, use the crate `sixlock-lowpan`.
+//! `compress(packet, link, out)` writes the compressed headers of a packet into `out`. `link` is [`LinkAddresses`]: the addresses of the
+//! frame. [`compress`] says how many bytes it wrote, and how many of the packet it consumed: append the rest unchanged. [`decompress`]
+//! restores the headers, and says both, too: append the rest unchanged. `examples/compress.rs` does both.
+//!
+//! [`compress_with`] and [`decompress_with`] take contexts, and compress AH, ESP and payloads. To put fragments together into datagrams,
+//! use the crate `sixlock-lowpan`.
 #![no_std]
 
 mod address;
