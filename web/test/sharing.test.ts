@@ -19,6 +19,7 @@ test("a key is shown with the command that posts by it, to this stream and from 
   expect(command).toMatch(
     / https:\/\/cloud\.example\/api\/v1\/users\/ann%20b\/resources\/3\/streams\/17\/data$/,
   );
+  expect(postCommand("o'ann", 3, 17, "a1-_b2", "https://cloud.example/")).toContain("/users/o'\\''ann/");
 });
 
 test("the list of tokens says of those for one stream whether they read or post", () => {

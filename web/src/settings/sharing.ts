@@ -1,5 +1,6 @@
 import type { Token } from "../account-api";
 import { part, ROOT, type Resource, type Stream } from "../api";
+import { shellWord } from "../command";
 import { copyField } from "../copy";
 import { confirm, openDialog } from "../dialog";
 import { html, setText } from "../dom";
@@ -41,7 +42,7 @@ export function postCommand(
 ): string {
   const path = `${ROOT}/users/${part(user)}/resources/${part(device)}/streams/${part(stream)}/data`;
   const address = new URL(path, here).href;
-  return `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"value":1}' ${address}`;
+  return `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"value":1}' ${shellWord(address)}`;
 }
 
 /** Who may read a stream: all, whoever has a link, or a group; and what may post to it alone. `changed` is told when that is otherwise than before. */
