@@ -22,9 +22,7 @@ while [ $# -gt 0 ]; do
 done
 ensure_rust
 ensure_debian jq:jq git:git dpkg-deb:dpkg strip:binutils
-say() {
-    printf '== %s (%d s)\n' "$*" "$SECONDS"
-}
+say() { printf '== %s (%d s)\n' "$*" "$SECONDS"; }
 
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 triple=$(uname -m)-unknown-linux-musl
@@ -87,9 +85,11 @@ mapfile -t linked < <(cargo tree --locked --quiet --manifest-path "$source/Cargo
 {
     for package in "${linked[@]}"; do
         printf '\n======== %s, %s\n' "${package%%[(|]*}" "${package##*|}"
-        package=${package%%[(|]*}
-        package=${package% }
+        package=${package%%[(|]*} package=${package% }
         cat "$cargo_home"/registry/src/*/"${package/ v/-}"/{LICEN[CS]E,COPYING,NOTICE}* 2>/dev/null || true
+    done
+    for file in "$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html" /usr/share/doc/musl-dev/copyright; do
+        [ ! -f "$file" ] || { printf '\n======== %s\n' "${file##*/doc/}" && cat "$file"; }
     done
     for package in uplot world-atlas; do
         printf '\n======== %s\n' "$package"
