@@ -1,4 +1,5 @@
-//! Protects an IPv6 packet by ESP with AES-GCM in transport mode, prints both, and opens it at the other end. scapy opens it as well:
+//! Protects an IPv6 packet by ESP with AES-GCM in transport mode, prints both, and opens it at the other end. The Linux kernel opens it as well, and
+//! so does scapy:
 //! `SecurityAssociation(ESP, spi=0x2002, crypt_algo="AES-GCM", crypt_key=bytes(range(62, 82))).decrypt(IPv6(sealed))`.
 //!
 //! `cargo run -p sixlock-ipsec --example esp_round_trip -- "21.5 Cel"`
@@ -41,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut far = host((0x1001, 31), (0x2002, 62))?;
 
     let mut plain = [&[0; 48], payload.as_bytes()].concat();
-    let ports = udp::Header { source_port: 1000, destination_port: 2000 };
+    let ports = udp::Header { source_port: 1000, destination_port: 7 };
     udp::emit_packet(&mut plain, (alice, bob), ports, 64)?;
     let mut packet = Packet::<[u8; 2048]>::new();
     packet.reset(64);

@@ -6,6 +6,7 @@
 //! with a suite of link security: two or more.
 #![cfg(target_arch = "x86_64")]
 
+mod example;
 mod network;
 mod pair;
 mod peer;

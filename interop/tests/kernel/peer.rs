@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// Its memory in mebibytes.
 const MEMORY: u32 = 192;
 /// What Debian's kernel loads when it is asked for an association. `drbg` is what it draws initialization vectors from.
-const MODULES: &[&str] = &[
+pub(crate) const MODULES: &[&str] = &[
     "xfrm_user",
     "ah6",
     "esp6",
