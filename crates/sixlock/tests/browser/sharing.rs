@@ -1,4 +1,6 @@
-//! A stream is shared: with everybody, with whoever has a link, and with a user who follows it.
+//! A stream is shared: with everybody, with whoever has a link or a key, with a group, and with a user who follows it.
+
+use std::process::Command;
 
 use crate::support::Up;
 use crate::webdriver::Browser;
@@ -108,4 +110,54 @@ fn a_stream_is_made_public_followed_given_away_by_a_link_and_taken_back() {
     browser.open(&link);
     browser.until("document.querySelector('.shared').innerText.includes('This link leads nowhere')");
     check_refused(&browser);
+}
+
+/// Runs the command that the page shows for a key, and returns what the server answers.
+fn post_as_shown(command: &str) -> String {
+    let output = Command::new("sh").args(["-c", command]).output().expect("a shell");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
+fn a_key_posts_to_a_stream_until_it_is_revoked_and_a_group_is_given_the_stream_alone() {
+    let up = Up::start(&["--seed", "1", "--nodes", "1"]);
+    roof(&up);
+    up.http().post("/api/v1/users/admin/groups", r#"{"label":"team"}"#);
+    let values = || {
+        let points = up.http().get("/api/v1/users/admin/resources/roof/streams/t/data");
+        points.as_array().expect("points").iter().map(|point| point["value"].clone()).collect::<Vec<_>>()
+    };
+    let browser = Browser::start();
+    browser.resize(LAPTOP);
+    browser.open(&up.sign_in_link);
+    browser.click("Devices");
+    browser.click("roof");
+    browser.click("Settings");
+    browser.click("Share t");
+    browser.until("document.querySelector('#key-label')");
+    browser.fill("#key-label", "gauge");
+    browser.click_in_dialog("Make a key");
+    let curl = "[...document.querySelectorAll('dialog .keys .copy-text')].find((text) => text.textContent.startsWith('curl '))";
+    browser.until(curl);
+    let command = browser.run(&format!("return {curl}.textContent"));
+    let command = command.as_str().expect("a command is shown");
+    assert_eq!(post_as_shown(command), "");
+    assert_eq!(values(), [3.5, 1.0]);
+
+    browser.click_in_dialog("Give it to the group");
+    browser.until("document.querySelector('dialog .stream-groups tbody').innerText.includes('team')");
+    browser.resize(TELEPHONE);
+    check_refused(&browser);
+    let group = up.http().get("/api/v1/users/admin/groups/team");
+    assert_eq!(group["given_streams"][0]["label"], "t", "{group}");
+
+    browser.click("Revoke gauge");
+    browser.until("document.querySelector('dialog .danger')");
+    browser.run("document.querySelector('dialog .danger').click()");
+    browser.until("document.querySelectorAll('.keys tbody tr').length === 0");
+    let refused = post_as_shown(command);
+    assert!(refused.contains("\"error\""), "{refused}");
+    assert_eq!(values(), [3.5, 1.0]);
 }
