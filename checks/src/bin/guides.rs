@@ -1,4 +1,4 @@
-//! Follows each guide, and prints a table: for whom it is, how many commands it has, how long they take and what the last one printed.
+//! Follows each guide, and prints a table: its readers, its number of commands, the seconds they take and the last line printed.
 //! Usage: `./bench guides [--dev]`
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What came of a guide.
+/// The result of following a guide.
 struct Outcome {
     commands: String,
     seconds: String,

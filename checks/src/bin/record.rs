@@ -57,7 +57,7 @@ fn record(name: &str, words: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What says when and on what is measured.
+/// Returns the lines that name the day, the commit and the machine of a measurement.
 fn measured(root: &Path) -> Result<String, Failure> {
     let day = printed(root, "date", &["-u", "+%F"])?;
     let commit = printed(root, "git", &["describe", "--always", "--abbrev=12", "--dirty"])?;

@@ -12,7 +12,7 @@ use support::part::Part;
 /// The folder of the workspace.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What a program prints, which is to succeed.
+/// Returns what a program prints. It must succeed.
 fn said(program: &str, package: &str, arguments: &[&str]) -> String {
     let output: Output = Command::new(program)
         .args(arguments)
